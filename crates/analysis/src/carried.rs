@@ -18,7 +18,7 @@ use crate::document::{Bound, BoundIs, CellAnalysis, ConfigurationFacts, LimitedH
 use crate::fact::VolumeLimit;
 use crate::finding::Finding;
 use crate::limit::NEAR_CAP;
-use crate::rule::Rule;
+use crate::remark::storage::{EmulationFloor, EmulationOffLimit};
 use crate::rules;
 
 /// Two cells that the CPU limits carry over where both use at most this share of what is emulated: on CPUs of twice the speed
@@ -153,8 +153,8 @@ fn limited_here(cell: &CellAnalysis, short: &BTreeSet<LimitKind>) -> Option<OfTh
 
 /// Where nothing was at its cap: what was nearest to it, if that is this machine's.
 fn near(cell: &CellAnalysis) -> Option<OfThisMachine> {
-    let late = cell.findings.iter().filter(|f| f.rule == Rule::EmulationFloor);
-    let late = late.filter(|f| f.fact("volume") == Some(spec::VolumeRole::Data.name()));
+    let late = cell.findings.iter().filter_map(Finding::figures::<EmulationFloor>);
+    let late = late.filter(|floor| floor.volume == spec::VolumeRole::Data);
     if 2 * late.count() as u64 >= cell.valid_trials.max(1) {
         return Some(OfThisMachine::Disk);
     }
@@ -173,13 +173,12 @@ fn fullest(cell: &CellAnalysis, is: impl Fn(LimitKind) -> bool) -> Option<&Resou
 
 /// The limits of its data volumes to which fio did not come: there the disk beneath them is what was measured.
 fn below_their_limit(configuration: &ConfigurationFacts) -> BTreeSet<LimitKind> {
-    let data = |f: &Finding| f.fact("volume") != Some(spec::VolumeRole::Commitlog.name());
-    let is_less = |f: &Finding| f.number("off_by").is_some_and(|off| off < 0.0);
-    let found = rules::off_limit(configuration).into_iter();
-    let found = found.filter(|f| data(f) && is_less(f));
-    let kind = |f: Finding| match f.fact("probed") == Some(VolumeLimit::ReadIops.name()) {
-        true => LimitKind::VolumeIops,
-        false => LimitKind::VolumeThroughput,
+    let found = rules::off_limit(configuration);
+    let off = found.iter().filter_map(Finding::figures::<EmulationOffLimit>);
+    let below = off.filter(|off| off.volume.is_data() && off.off_by < 0.0);
+    let kind = |off: &EmulationOffLimit| match off.probed {
+        VolumeLimit::ReadIops => LimitKind::VolumeIops,
+        _ => LimitKind::VolumeThroughput,
     };
-    found.map(kind).collect()
+    below.map(kind).collect()
 }

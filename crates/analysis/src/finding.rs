@@ -1,13 +1,15 @@
 //! A finding: a machine-made remark, data first.
 //!
-//! Rules and thresholds live in [`crate::rules`]; sentences for people are made from the numbers by crate `report`.
+//! Rules and thresholds live in [`crate::rules`], their figures in [`crate::remark`]; sentences for people are made
+//! from the figures by crate `report`.
 
 use std::collections::BTreeMap;
 
+use evidence::HostId;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::fact::NODES;
-use crate::rule::{Rule, Severity};
+use crate::rule::{Remark, Rule, RuleFigures, Severity};
 
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,52 +42,152 @@ impl Scope {
 /// A machine-made remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The rule that made it.
-    pub rule: Rule,
+    /// The rule that made it, with the figures that made it fire.
+    #[serde(flatten)]
+    pub remark: Remark,
     /// How much it weighs.
     pub severity: Severity,
     /// What it is about.
     pub scope: Scope,
-    /// The numbers that made the rule fire, with their units in the names.
-    pub numbers: BTreeMap<String, f64>,
-    /// What numbers cannot say: a volume's role, kinds of errors.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub facts: BTreeMap<String, String>,
+    /// Where it was seen; `None` where the database has one node, or nodes have nothing to do with it.
+    pub nodes: Option<SeenOn>,
+}
+
+/// The nodes that a finding was seen on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenOn {
+    /// Which, the worst one first: figures are those of this one.
+    pub names: Vec<HostId>,
+    /// Of so many.
+    pub of: u64,
+}
+
+impl SeenOn {
+    /// Between commas: `database-3, database`.
+    pub fn listed(&self) -> String {
+        let names = self.names.iter().map(HostId::to_string);
+        names.collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Finding {
-    pub(crate) fn new<const N: usize>(rule: Rule, scope: Scope, numbers: [(&str, f64); N]) -> Self {
+    /// A finding with the weight of its rule.
+    pub fn new(scope: Scope, remark: impl Into<Remark>) -> Self {
+        let remark = remark.into();
         Self {
-            rule,
-            severity: rule.severity(),
+            severity: remark.rule().severity(),
+            remark,
             scope,
-            numbers: numbers
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-            facts: BTreeMap::new(),
+            nodes: None,
         }
     }
 
-    /// The same with a fact in words.
-    pub(crate) fn with(mut self, name: &str, fact: impl Into<String>) -> Self {
-        self.facts.insert(name.to_owned(), fact.into());
+    /// The same, seen on these of `all` nodes.
+    pub(crate) fn on_nodes(mut self, names: Vec<HostId>, all: usize) -> Self {
+        let of = all as u64;
+        self.nodes = Some(SeenOn { names, of });
         self
     }
 
-    /// The same, seen on these of `all` nodes.
-    pub(crate) fn on_nodes(mut self, names: &[String], all: usize) -> Self {
-        self.numbers.insert(NODES.to_owned(), all as f64);
-        self.with(NODES, names.join(", "))
+    /// The rule that made it.
+    pub fn rule(&self) -> Rule {
+        self.remark.rule()
     }
 
-    /// A number by its name; `None` where the finding has none.
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.numbers.get(name).copied()
+    /// The figures of a rule; `None` where another rule made it.
+    pub fn figures<F: RuleFigures>(&self) -> Option<&F> {
+        F::of(&self.remark)
     }
 
-    /// A fact by its name.
-    pub fn fact(&self, name: &str) -> Option<&str> {
-        self.facts.get(name).map(String::as_str)
+    /// Its numbers by name, for tables of whatever was seen.
+    pub fn numbers(&self) -> BTreeMap<String, f64> {
+        let mut found = BTreeMap::new();
+        if let Ok(value) = serde_json::to_value(&self.remark) {
+            collect(&value, &mut found);
+        }
+        found.extend(self.nodes.as_ref().map(|nodes| ("nodes".to_owned(), nodes.of as f64)));
+        found
+    }
+}
+
+/// The numbers of an object and of the objects in it.
+fn collect(value: &Value, found: &mut BTreeMap<String, f64>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        found.extend(value.as_f64().map(|number| (name.clone(), number)));
+        collect(value, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remark::nodes::{HostDifference, UnequalHosts, Unlike};
+    use crate::remark::storage::{BurstOnly, Credits, DataSetSmaller, Spent, VolumeAboveInstance};
+    use crate::{HostFact, VolumeRole};
+
+    fn findings() -> [Finding; 4] {
+        let scope = || Scope::trial("a.w.c1", 1);
+        let burst = BurstOnly {
+            volume: VolumeRole::Data,
+            unit: Credits::Requests,
+            spent: Some(Spent {
+                credits_start: 5.0,
+                credits_end: 4.0,
+            }),
+            lasts: None,
+        };
+        let smaller = DataSetSmaller::Others {
+            bytes_on_disk: 1e6,
+            median_bytes_of_the_run: 2e6,
+            less_by_share: 0.5,
+            threshold: 0.05,
+        };
+        let above = VolumeAboveInstance::Bytes {
+            bought_bytes_per_s: 2e6,
+            reachable_bytes_per_s: 1e6,
+        };
+        let hosts = UnequalHosts {
+            hosts: 2,
+            differences: vec![
+                HostDifference {
+                    fact: HostFact::Kernel,
+                    how: Unlike::Words(vec![("6.1".into(), vec![HostId::database(0)])]),
+                },
+                HostDifference {
+                    fact: HostFact::Cpus,
+                    how: Unlike::Amount {
+                        most_of: HostId::database(0),
+                        most: 8.0,
+                        least_of: HostId::database(1),
+                        least: 4.0,
+                    },
+                },
+            ],
+        };
+        [
+            Finding::new(scope(), burst).on_nodes(vec![HostId::database(1)], 3),
+            Finding::new(scope(), smaller),
+            Finding::new(scope(), above),
+            Finding::new(scope(), hosts),
+        ]
+    }
+
+    #[test]
+    fn a_finding_reads_back_as_it_was_written() {
+        for finding in findings() {
+            let text = serde_json::to_string(&finding).unwrap();
+            assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding, "{text}");
+        }
+        let value = serde_json::to_value(&findings()[0]).unwrap();
+        assert_eq!(value["rule"], "burst_only");
+        assert_eq!(value["figures"]["volume"], "data");
+        assert_eq!(value["nodes"], serde_json::json!({ "names": ["database-2"], "of": 3 }));
+    }
+
+    #[test]
+    fn numbers_are_found_wherever_they_stand() {
+        let found = findings()[0].numbers();
+        let told: Vec<(&str, f64)> = found.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        assert_eq!(told, [("credits_end", 4.0), ("credits_start", 5.0), ("nodes", 3.0)]);
     }
 }

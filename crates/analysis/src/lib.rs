@@ -49,6 +49,7 @@ mod physics;
 mod precision;
 mod progress;
 mod recommendation;
+pub mod remark;
 mod rest;
 mod rule;
 pub mod rules;
@@ -91,11 +92,8 @@ pub use document::{
     Spending, Spent, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
     WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
-pub use fact::{
-    CODE, HostFact, NODES, NodeFigure, PREPARATION, PROGRAMS, SmallerThan, TooShort, Trajectory, UNTIL_FAULT,
-    VolumeLimit, WARM,
-};
-pub use finding::{Finding, Scope};
+pub use fact::{HostFact, NodeFigure, Trajectory, VolumeLimit};
+pub use finding::{Finding, Scope, SeenOn};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
@@ -112,7 +110,7 @@ pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERE
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rest::{cache_is_settled, code_is_warm, compilers_are_quiet};
-pub use rule::{Rule, Severity};
+pub use rule::{Remark, Rule, RuleFigures, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
 pub use steady::Window;

@@ -9,13 +9,14 @@ use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialReco
 use spec::{Plan, VolumeRole};
 
 use crate::backlog::CompactedBacklog;
-use crate::finding::Finding;
+use crate::finding::{Finding, SeenOn};
 use crate::host::{DatabaseHost, VolumeActivity};
 use crate::latency::LatencyFigures;
 use crate::node::{self, Node};
 use crate::panels::Panel;
 use crate::phases::{Aftermath, PhaseMeasurement};
 use crate::progress::Second;
+use crate::remark::trial::{ErrorsAbove, TrialInvalid};
 use crate::rule::Severity;
 use crate::steady::Window;
 
@@ -87,10 +88,13 @@ impl TrialMeasurement {
             Validity::Invalid { reason, .. } => Some(reason.clone()),
             Validity::Valid => {
                 let finding = self.findings.iter().find(|f| f.severity == Severity::Invalid)?;
-                let facts: Vec<&str> = finding.facts.values().map(String::as_str).collect();
-                Some(match facts.as_slice() {
-                    [] => finding.rule.name().to_owned(),
-                    facts => format!("{}: {}", finding.rule.name(), facts.join(", ")),
+                let reason = finding.figures::<TrialInvalid>().map(|found| found.reason.clone());
+                let errors = || finding.figures::<ErrorsAbove>().map(ErrorsAbove::by_kind);
+                let nodes = || finding.nodes.as_ref().map(SeenOn::listed);
+                let rule = finding.rule().name();
+                Some(match reason.or_else(errors).or_else(nodes) {
+                    None => rule.to_owned(),
+                    Some(seen) => format!("{rule}: {seen}"),
                 })
             }
         }

@@ -205,7 +205,7 @@ impl<'a> Objectives<'a> {
 /// Whether a trial held its given rate.
 pub fn held(trial: &TrialMeasurement) -> bool {
     let broken = |rule| matches!(rule, Rule::OfferedNotAchieved | Rule::BacklogDrained);
-    !trial.findings.iter().any(|f| broken(f.rule))
+    !trial.findings.iter().any(|f| broken(f.rule()))
 }
 
 /// All parts together.

@@ -5,12 +5,15 @@
 //! A sickness counts where it has to do with what limited the cell, and took more of it than the margin of practical importance.
 //! The finding is reported all the same where it does not.
 
+use spec::VolumeRole;
+
 use crate::document::limit::{GC_DOMINATES, Limit, LimitKind};
 use crate::document::{CellAnalysis, ConfigurationFacts, OfThisMachine, Sickness, VolumeReport, Withheld};
 use crate::fact::{NodeFigure, VolumeLimit};
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::EmulationOffLimit;
+use crate::rule::Remark;
 use crate::rules;
 use crate::withheld::{SHARE, limits};
 
@@ -58,62 +61,110 @@ fn worst(all: impl Iterator<Item = Sick>) -> Option<Sick> {
     all.min_by_key(|(sickness, _)| *sickness)
 }
 
+#[deny(clippy::wildcard_enum_match_arm)]
 fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sick> {
-    let number = |name| finding.number(name);
-    let took = |sickness, share: Option<f64>, least: f64| Some((sickness, share.filter(|share| *share > least)?));
+    let took = |sickness, share: f64, least: f64| (share > least).then_some((sickness, share));
     let limit = &cell.limit;
-    match finding.rule {
-        Rule::EmulationOffLimit => {
-            let left = 1.0 + number("off_by")?;
-            (left < 1.0 && is_of_its_volume(finding, cell)).then_some((Sickness::Disk, left))
+    match &finding.remark {
+        Remark::EmulationOffLimit(off) => {
+            let left = 1.0 + off.off_by;
+            (left < 1.0 && is_of_its_volume(off, cell)).then_some((Sickness::Disk, left))
         }
-        Rule::CpuThrottled if !limits::is_volume(limit) => {
-            took(Sickness::Quota, number("throttled_periods_share"), margin)
-        }
-        Rule::CpuSteal if !limits::is_volume(limit) => took(Sickness::Steal, number("steal_share"), margin),
+        Remark::CpuThrottled(_) | Remark::CpuSteal(_) | Remark::OtherWork(_) if limits::is_volume(limit) => None,
+        Remark::CpuThrottled(quota) => took(Sickness::Quota, quota.throttled_periods_share, margin),
+        Remark::CpuSteal(steal) => took(Sickness::Steal, steal.steal_share, margin),
         // Where this machine's own CPU is known to be the limit, the ratio is a bound already, and slower is on its safe side.
-        Rule::OtherWork if !limits::is_volume(limit) && cell.limited_here != Some(OfThisMachine::Cpu) => {
-            took(Sickness::OtherWork, number("other_cpus"), 0.0)
+        Remark::OtherWork(_) if cell.limited_here == Some(OfThisMachine::Cpu) => None,
+        Remark::OtherWork(others) => took(Sickness::OtherWork, others.other_cpus, 0.0),
+        Remark::GcPauses(pauses) => took(Sickness::Pauses, pauses.gc_pause_share, GC_DOMINATES),
+        Remark::UnequalNodes(nodes) => {
+            let times = stats::ratio(1.0, 1.0 - nodes.less_by_share).unwrap_or(f64::MAX);
+            is_of_its_work(nodes.figure, limit).then_some((Sickness::Nodes, times))
         }
-        Rule::GcPauses => took(Sickness::Pauses, number("gc_pause_share"), GC_DOMINATES),
-        Rule::UnequalNodes if is_of_its_work(finding, limit) => {
-            let less = number("less_by_share")?;
-            Some((Sickness::Nodes, stats::ratio(1.0, 1.0 - less).unwrap_or(f64::MAX)))
-        }
-        _ => None,
+        Remark::TrialInvalid(_)
+        | Remark::DatabaseRestarted(_)
+        | Remark::ErrorsAbove(_)
+        | Remark::NotFound(_)
+        | Remark::CountsDisagree(_)
+        | Remark::NoSteadyState(_)
+        | Remark::TooShortToJudge(_)
+        | Remark::CodeNotWarm(_)
+        | Remark::StillRising(_)
+        | Remark::GainAboveResource(_)
+        | Remark::CpuPerOperation(_)
+        | Remark::ReadsPerOperation(_)
+        | Remark::SlowChangePossible(_)
+        | Remark::Stall(_)
+        | Remark::ServedFromPageCache(_)
+        | Remark::DataFitsPageCache(_)
+        | Remark::CacheWarmed(_)
+        | Remark::CacheNotSettled(_)
+        | Remark::DataSetSmaller(_)
+        | Remark::VolumeAtCap(_)
+        | Remark::ThrottleSlices(_)
+        | Remark::SeparateReadWriteLimits(_)
+        | Remark::LimitsCountSeparately(_)
+        | Remark::BurstChanged(_)
+        | Remark::BurstOnly(_)
+        | Remark::EmulationFloor(_)
+        | Remark::UnbalancedMembers(_)
+        | Remark::SlowMember(_)
+        | Remark::VolumeAboveInstance(_)
+        | Remark::ClientSaturated(_)
+        | Remark::SendLag(_)
+        | Remark::OfferedNotAchieved(_)
+        | Remark::BacklogDrained(_)
+        | Remark::Little(_)
+        | Remark::ClockDrift(_)
+        | Remark::ClientsApart(_)
+        | Remark::ThroughDriver(_)
+        | Remark::CompactionDebt(_)
+        | Remark::CompactionBacklog(_)
+        | Remark::CompactionBacklogLeft(_)
+        | Remark::DroppedMessages(_)
+        | Remark::NetworkRetransmits(_)
+        | Remark::UnequalHosts(_)
+        | Remark::TooFewSamples(_)
+        | Remark::RepetitionsSpread(_)
+        | Remark::FaultsPlanned(_)
+        | Remark::FaultNotAsPlanned(_)
+        | Remark::WritesLost(_)
+        | Remark::WritesUnread(_)
+        | Remark::WritesNotFlushed(_) => None,
     }
 }
 
 /// Whether the volume that fio found off its limit has to do with what limited the cell. Where this machine's own disk is known
 /// to be the limit, ratios are bounds already.
-fn is_of_its_volume(finding: &Finding, cell: &CellAnalysis) -> bool {
+fn is_of_its_volume(off: &EmulationOffLimit, cell: &CellAnalysis) -> bool {
     use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
     if limits::is_cpu(&cell.limit) || cell.limited_here == Some(OfThisMachine::Disk) {
         return false;
     }
-    let is_log = finding.fact("volume") == Some(spec::VolumeRole::Commitlog.name());
-    let kinds: &[LimitKind] = match finding.fact("probed").and_then(VolumeLimit::named) {
-        _ if is_log => &[CommitLog],
-        Some(VolumeLimit::ReadIops) => &[VolumeIops, BurstSpent, InstanceEbsBandwidth],
+    let kinds: &[LimitKind] = match off.probed {
+        _ if off.volume == VolumeRole::Commitlog => &[CommitLog],
+        VolumeLimit::ReadIops => &[VolumeIops, BurstSpent, InstanceEbsBandwidth],
         _ => &[VolumeThroughput, InstanceEbsBandwidth],
     };
     let mut uses = cell.limit.uses.iter().filter(|used| kinds.contains(&used.kind));
     uses.any(|used| used.share() >= IN_USE)
 }
 
-/// Whether unequal nodes are unequal in what limited the cell.
-fn is_of_its_work(finding: &Finding, limit: &Limit) -> bool {
-    match finding.fact("figure").and_then(NodeFigure::named) {
-        Some(NodeFigure::Cpus) => !limits::is_volume(limit),
-        Some(NodeFigure::DeviceReads | NodeFigure::DeviceWrites) => !limits::is_cpu(limit),
+/// Whether nodes that are unequal in a figure are unequal in what limited the cell.
+fn is_of_its_work(figure: NodeFigure, limit: &Limit) -> bool {
+    match figure {
+        NodeFigure::Cpus => !limits::is_volume(limit),
+        NodeFigure::DeviceReads | NodeFigure::DeviceWrites => !limits::is_cpu(limit),
         // Data alone costs nothing, and what fio measured is judged trial by trial.
-        Some(NodeFigure::BytesOnDisk | NodeFigure::ProbedReads | NodeFigure::ProbedWrites) | None => false,
+        NodeFigure::BytesOnDisk | NodeFigure::ProbedReads | NodeFigure::ProbedWrites => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remark::cassandra::GcPauses;
+    use crate::remark::machine::{CpuSteal, CpuThrottled, OtherWork};
     use crate::story::{job, run, trials};
 
     fn cell(kind: LimitKind) -> CellAnalysis {
@@ -124,8 +175,41 @@ mod tests {
         cell
     }
 
-    fn finding(rule: Rule, name: &str, value: f64) -> Finding {
-        Finding::new(rule, Scope::Trial("c/1".into()), [(name, value)])
+    fn finding(remark: impl Into<Remark>) -> Finding {
+        Finding::new(Scope::Trial("c/1".into()), remark)
+    }
+
+    fn throttled(throttled_periods_share: f64) -> Finding {
+        finding(CpuThrottled {
+            throttled_periods_share,
+            threshold: 0.01,
+        })
+    }
+
+    fn stolen(steal_share: f64) -> Finding {
+        finding(CpuSteal {
+            steal_share,
+            steal_share_worst_10_s: steal_share,
+            threshold: 0.01,
+            threshold_10_s: 0.03,
+        })
+    }
+
+    fn others(other_cpus: f64) -> Finding {
+        finding(OtherWork {
+            other_cpus,
+            threshold: 0.25,
+            programs: Vec::new(),
+        })
+    }
+
+    fn pauses(gc_pause_share: f64) -> Finding {
+        finding(GcPauses {
+            gc_pause_share,
+            threshold: 0.02,
+            longest_pause_s: 0.1,
+            threshold_s: 0.5,
+        })
     }
 
     /// (finding, what limits the cell, whether it counts), on both sides of each threshold.
@@ -133,20 +217,16 @@ mod tests {
     fn a_sickness_counts_by_how_much_it_took_of_what_limits() {
         use LimitKind::{Cpu, NoneFound, VolumeIops};
         let cases = [
-            (finding(Rule::CpuThrottled, "throttled_periods_share", 0.04), Cpu, false),
-            (finding(Rule::CpuThrottled, "throttled_periods_share", 0.06), Cpu, true),
-            (
-                finding(Rule::CpuThrottled, "throttled_periods_share", 0.6),
-                VolumeIops,
-                false,
-            ),
-            (finding(Rule::CpuSteal, "steal_share", 0.04), Cpu, false),
-            (finding(Rule::CpuSteal, "steal_share", 0.06), NoneFound, true),
-            (finding(Rule::CpuSteal, "steal_share", 0.3), VolumeIops, false),
-            (finding(Rule::OtherWork, "other_cpus", 0.3), Cpu, true),
-            (finding(Rule::OtherWork, "other_cpus", 0.3), VolumeIops, false),
-            (finding(Rule::GcPauses, "gc_pause_share", 0.19), Cpu, false),
-            (finding(Rule::GcPauses, "gc_pause_share", 0.21), VolumeIops, true),
+            (throttled(0.04), Cpu, false),
+            (throttled(0.06), Cpu, true),
+            (throttled(0.6), VolumeIops, false),
+            (stolen(0.04), Cpu, false),
+            (stolen(0.06), NoneFound, true),
+            (stolen(0.3), VolumeIops, false),
+            (others(0.3), Cpu, true),
+            (others(0.3), VolumeIops, false),
+            (pauses(0.19), Cpu, false),
+            (pauses(0.21), VolumeIops, true),
         ];
         for (found, kind, counts) in cases {
             let judged = of_cell(&cell(kind), &[vec![found.clone()]], 0.05);
@@ -156,7 +236,7 @@ mod tests {
 
     #[test]
     fn half_of_the_trials_stand_for_the_cell() {
-        let sick = || vec![finding(Rule::GcPauses, "gc_pause_share", 0.4)];
+        let sick = || vec![pauses(0.4)];
         let of = |trials: &[Vec<Finding>]| of_cell(&cell(LimitKind::Cpu), trials, 0.05).is_some();
         assert!(!of(&[sick(), vec![], vec![]]));
         assert!(of(&[sick(), sick(), vec![]]));
@@ -167,9 +247,15 @@ mod tests {
     #[test]
     fn half_of_a_disk_counts_where_the_disk_is_used() {
         let half = || {
-            finding(Rule::EmulationOffLimit, "off_by", -0.5)
-                .with("volume", "data")
-                .with("probed", VolumeLimit::ReadIops.name())
+            finding(EmulationOffLimit {
+                volume: VolumeRole::Data,
+                probed: VolumeLimit::ReadIops,
+                expected: 1000.0,
+                measured: 500.0,
+                off_by: -0.5,
+                threshold: 0.1,
+                is_bought: false,
+            })
         };
         let with = |share: f64, kind| {
             let mut cell = cell(kind);

@@ -5,9 +5,12 @@ use spec::Objective;
 
 use crate::document::limit::{Limit, LimitKind};
 use crate::document::{Unrest, Withheld};
-use crate::fact::{CODE, EXPLAINED_BY_PURCHASE, Trajectory, WARM};
+use crate::fact::Trajectory;
 use crate::finding::Finding;
-use crate::rule::Rule;
+use crate::remark::rest::StillRising;
+use crate::remark::storage::{BucketLasts, BurstChanged, BurstOnly, Credits};
+use crate::remark::trial::NoSteadyState;
+use crate::rule::Remark;
 use crate::rules::SEND_LAG_SHARE;
 
 /// A reason that at least this share of the valid trials gives stands for the cell.
@@ -83,51 +86,107 @@ fn tightest_us(objective: &Objective) -> Option<f64> {
     bounds.min_by(f64::total_cmp)
 }
 
-/// What a finding says was measured instead; the reasons stand beside each [`Rule`].
+/// What a finding says was measured instead, or shows of a database that was not at rest, where what limited the cell
+/// has to do with it; the reasons stand beside each [`Rule`](crate::Rule).
 ///
 /// A late client makes a response longer, never shorter. So what meets a bound meets it all the more without the
-/// lateness, and near the bound a twentieth of it matters no more than a twentieth of a response does to [`Rule::SendLag`].
+/// lateness, and near the bound a twentieth of it matters no more than a twentieth of a response does to the rule
+/// `send_lag`.
+#[deny(clippy::wildcard_enum_match_arm)]
 fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
-    let number = |name| finding.number(name);
-    let is_small = |lag: f64| beside.bound_us.is_some_and(|bound| lag <= SEND_LAG_SHARE * bound);
-    match finding.rule {
-        Rule::SendLag if number("send_lag_p99_us").is_some_and(is_small) => None,
-        Rule::ClientSaturated | Rule::SendLag => Some(Withheld::Client),
-        Rule::ServedFromPageCache | Rule::DataFitsPageCache => Some(Withheld::PageCache),
-        Rule::NotFound | Rule::DataSetSmaller | Rule::CountsDisagree => Some(Withheld::Data),
-        Rule::OfferedNotAchieved | Rule::BacklogDrained => Some(Withheld::Rate),
-        Rule::BurstOnly | Rule::BurstChanged if number("burst_bytes_per_s").is_some() => Some(Withheld::BurstOfBytes {
-            burst_bytes_per_s: number("burst_bytes_per_s").unwrap_or(0.0),
-            baseline_bytes_per_s: number("baseline_bytes_per_s").unwrap_or(0.0),
-            lasts_s: number("full_bucket_lasts_s"),
-        }),
-        Rule::BurstOnly | Rule::BurstChanged => Some(Withheld::Burst {
-            burst_iops: number("burst_iops").unwrap_or(0.0),
-            baseline_iops: number("baseline_iops").unwrap_or(0.0),
-            lasts_s: number("full_bucket_lasts_s"),
-        }),
-        _ => unrest(finding, beside.limit).map(|unrest| Withheld::NotAtRest { unrest }),
+    let Beside { bound_us, limit } = *beside;
+    let not_at_rest = |unrest| Some(Withheld::NotAtRest { unrest });
+    match &finding.remark {
+        Remark::SendLag(late) => {
+            let is_small = |bound: f64| late.send_lag_p99_us as f64 <= SEND_LAG_SHARE * bound;
+            (!bound_us.is_some_and(is_small)).then_some(Withheld::Client)
+        }
+        Remark::ClientSaturated(_) => Some(Withheld::Client),
+        Remark::ServedFromPageCache(_) | Remark::DataFitsPageCache(_) => Some(Withheld::PageCache),
+        Remark::NotFound(_) | Remark::DataSetSmaller(_) | Remark::CountsDisagree(_) => Some(Withheld::Data),
+        Remark::OfferedNotAchieved(_) | Remark::BacklogDrained(_) => Some(Withheld::Rate),
+        Remark::BurstOnly(BurstOnly { unit, lasts, .. }) | Remark::BurstChanged(BurstChanged { unit, lasts, .. }) => {
+            Some(burst(*unit, *lasts))
+        }
+        // A volume at its limit gives what it gives, whatever the code costs.
+        Remark::CodeNotWarm(_) if limits::is_volume(limit) => None,
+        Remark::CodeNotWarm(_) => not_at_rest(Unrest::Code),
+        Remark::CacheNotSettled(_) => not_at_rest(Unrest::Cache),
+        Remark::ReadsPerOperation(_) if limits::is_volume(limit) => not_at_rest(Unrest::Cache),
+        Remark::ReadsPerOperation(_) => None,
+        Remark::StillRising(StillRising { trajectory, .. })
+        | Remark::NoSteadyState(NoSteadyState { trajectory, .. }) => match trajectory {
+            Some(Trajectory::Inserts) => None,
+            // A page cache that was to be cold makes reads cheaper, not CPU.
+            Some(Trajectory::ColdStart) if !limits::is_cpu(limit) => None,
+            Some(Trajectory::ColdStart) | None => not_at_rest(Unrest::Changing),
+        },
+        Remark::TooShortToJudge(short) => {
+            (limits::is_cpu(limit) && !short.code_is_warm).then_some(Withheld::NotAtRest {
+                unrest: Unrest::TooShort,
+            })
+        }
+        Remark::GainAboveResource(gain) if gain.explained_by.is_some() => None,
+        Remark::GainAboveResource(_) => not_at_rest(Unrest::Gain),
+        Remark::CpuPerOperation(cost) => {
+            (limits::is_cpu(limit) && !cost.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::Costs })
+        }
+        Remark::TrialInvalid(_)
+        | Remark::DatabaseRestarted(_)
+        | Remark::ErrorsAbove(_)
+        | Remark::SlowChangePossible(_)
+        | Remark::Stall(_)
+        | Remark::CacheWarmed(_)
+        | Remark::VolumeAtCap(_)
+        | Remark::ThrottleSlices(_)
+        | Remark::SeparateReadWriteLimits(_)
+        | Remark::LimitsCountSeparately(_)
+        | Remark::EmulationOffLimit(_)
+        | Remark::EmulationFloor(_)
+        | Remark::UnbalancedMembers(_)
+        | Remark::SlowMember(_)
+        | Remark::VolumeAboveInstance(_)
+        | Remark::Little(_)
+        | Remark::ClockDrift(_)
+        | Remark::ClientsApart(_)
+        | Remark::ThroughDriver(_)
+        | Remark::CpuSteal(_)
+        | Remark::CpuThrottled(_)
+        | Remark::OtherWork(_)
+        | Remark::GcPauses(_)
+        | Remark::CompactionDebt(_)
+        | Remark::CompactionBacklog(_)
+        | Remark::CompactionBacklogLeft(_)
+        | Remark::DroppedMessages(_)
+        | Remark::NetworkRetransmits(_)
+        | Remark::UnequalNodes(_)
+        | Remark::UnequalHosts(_)
+        | Remark::TooFewSamples(_)
+        | Remark::RepetitionsSpread(_)
+        | Remark::FaultsPlanned(_)
+        | Remark::FaultNotAsPlanned(_)
+        | Remark::WritesLost(_)
+        | Remark::WritesUnread(_)
+        | Remark::WritesNotFlushed(_) => None,
     }
 }
 
-/// What a finding shows of a database that was not at rest, where what limited the cell has to do with it.
-fn unrest(finding: &Finding, limit: &Limit) -> Option<Unrest> {
-    let by_plan = finding.fact(Trajectory::NAME);
-    let is = |why: Trajectory| by_plan == Some(why.word());
-    let is_compiled = finding.fact(CODE) == Some(WARM);
-    match finding.rule {
-        // A volume at its limit gives what it gives, whatever the code costs.
-        Rule::CodeNotWarm if !limits::is_volume(limit) => Some(Unrest::Code),
-        Rule::CacheNotSettled => Some(Unrest::Cache),
-        Rule::ReadsPerOperation if limits::is_volume(limit) => Some(Unrest::Cache),
-        Rule::StillRising | Rule::NoSteadyState if is(Trajectory::Inserts) => None,
-        // A page cache that was to be cold makes reads cheaper, not CPU.
-        Rule::StillRising | Rule::NoSteadyState if is(Trajectory::ColdStart) && !limits::is_cpu(limit) => None,
-        Rule::StillRising | Rule::NoSteadyState => Some(Unrest::Changing),
-        Rule::TooShortToJudge if limits::is_cpu(limit) && !is_compiled => Some(Unrest::TooShort),
-        Rule::GainAboveResource if finding.fact(EXPLAINED_BY_PURCHASE).is_none() => Some(Unrest::Gain),
-        Rule::CpuPerOperation if limits::is_cpu(limit) && !is_compiled => Some(Unrest::Costs),
-        _ => None,
+/// A volume that ran on burst credits; rates of a bucket that nobody knows are 0.
+fn burst(unit: Credits, lasts: Option<BucketLasts>) -> Withheld {
+    let burst = lasts.map_or(0.0, |lasts| lasts.burst_per_s);
+    let baseline = lasts.map_or(0.0, |lasts| lasts.baseline_per_s);
+    let lasts_s = lasts.and_then(|lasts| lasts.full_bucket_lasts_s);
+    match (unit, lasts) {
+        (Credits::Bytes, Some(_)) => Withheld::BurstOfBytes {
+            burst_bytes_per_s: burst,
+            baseline_bytes_per_s: baseline,
+            lasts_s,
+        },
+        (Credits::Bytes | Credits::Requests, _) => Withheld::Burst {
+            burst_iops: burst,
+            baseline_iops: baseline,
+            lasts_s,
+        },
     }
 }
 
@@ -171,6 +230,13 @@ mod tests {
 
     use super::*;
     use crate::finding::Scope;
+    use crate::remark::cassandra::CodeNotWarm;
+    use crate::remark::load::{ClientSaturated, SendLag};
+    use crate::remark::rest::{
+        CacheNotSettled, CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation,
+    };
+    use crate::remark::storage::DataSetSmaller;
+    use crate::remark::trial::{DatabaseRestarted, ErrorsAbove, SlowChangePossible, TooShortToJudge, TrialInvalid};
     use crate::rule::Severity;
 
     fn limited(kind: LimitKind) -> Limit {
@@ -180,41 +246,72 @@ mod tests {
         }
     }
 
-    fn finding(rule: Rule) -> Finding {
-        Finding::new(rule, Scope::Cell("c".into()), [])
+    fn finding(remark: impl Into<Remark>) -> Finding {
+        Finding::new(Scope::Cell("c".into()), remark)
+    }
+
+    fn saturated() -> ClientSaturated {
+        ClientSaturated {
+            client_cpu_s: 59.0,
+            measured_s: 60.0,
+            threads: 1,
+            cpu_share: 0.98,
+            threshold: 0.8,
+        }
+    }
+
+    fn late(send_lag_p99_us: u64) -> SendLag {
+        SendLag {
+            send_lag_p99_us,
+            send_lag_max_us: send_lag_p99_us,
+            response_p99_us: 20_000.0,
+            threshold_us: 1_000.0,
+        }
+    }
+
+    fn smaller() -> DataSetSmaller {
+        DataSetSmaller::Others {
+            bytes_on_disk: 1e9,
+            median_bytes_of_the_run: 2e9,
+            less_by_share: 0.5,
+            threshold: 0.05,
+        }
+    }
+
+    fn hidden() -> SlowChangePossible {
+        SlowChangePossible {
+            window_s: 60.0,
+            change_over_window_share: 0.0,
+            change_low_share: -0.1,
+            change_high_share: 0.1,
+            independent_batches: 9.0,
+            threshold: 0.04,
+        }
     }
 
     #[test]
     fn half_of_the_trials_stand_for_the_cell_and_a_doubt_does_not() {
-        let with = |rules: &[Option<Rule>]| -> Vec<Vec<Finding>> {
-            rules.iter().map(|r| r.iter().map(|r| finding(*r)).collect()).collect()
-        };
-        let (client, any) = (Some(Rule::ClientSaturated), &Limit::default());
-        assert_eq!(of_cell(&[], &with(&[client, None, None]), None, any), None);
+        let (client, lag, none) = (vec![finding(saturated())], vec![finding(late(5_000))], Vec::new);
+        let any = &Limit::default();
+        assert_eq!(of_cell(&[], &[client.clone(), none(), none()], None, any), None);
         assert_eq!(
-            of_cell(&[], &with(&[client, Some(Rule::SendLag), None]), None, any),
+            of_cell(&[], &[client.clone(), lag.clone(), none()], None, any),
             Some(Withheld::Client)
         );
-        let both = vec![
-            vec![finding(Rule::ClientSaturated), finding(Rule::SendLag)],
-            Vec::new(),
-            Vec::new(),
-        ];
+        let both = vec![[client, lag].concat(), none(), none()];
         assert_eq!(
             of_cell(&[], &both, None, any),
             None,
             "two findings of one trial are one trial"
         );
+        let doubt = || vec![finding(hidden())];
+        assert_eq!(of_cell(&[], &[doubt(), doubt(), doubt()], None, any), None);
         assert_eq!(
-            of_cell(&[], &with(&[Some(Rule::SlowChangePossible); 3]), None, any),
-            None
-        );
-        assert_eq!(
-            of_cell(&[finding(Rule::DataSetSmaller)], &with(&[None, None, None]), None, any),
+            of_cell(&[finding(smaller())], &[none(), none(), none()], None, any),
             Some(Withheld::Data)
         );
         assert_eq!(
-            of_cell(&[finding(Rule::DataSetSmaller)], &[], None, any),
+            of_cell(&[finding(smaller())], &[], None, any),
             None,
             "nothing was measured"
         );
@@ -229,37 +326,52 @@ mod tests {
             figure,
             limit_us,
         };
-        let of = |lag_us: f64, latency: &[LatencyObjective]| {
-            let late = Finding::new(Rule::SendLag, Scope::Cell("c".into()), [("send_lag_p99_us", lag_us)]);
+        let of = |lag_us: u64, latency: &[LatencyObjective]| {
             let objective = Objective {
                 latency: latency.to_vec(),
                 error_share: None,
                 throughput: None,
                 headroom: 0.3,
             };
-            of_cell(&[], &[vec![late]], Some(&objective), &Limit::default())
+            of_cell(&[], &[vec![finding(late(lag_us))]], Some(&objective), &Limit::default())
         };
         let p99 = bound(LatencyFigure::P99, 50_000.0);
-        assert_eq!(of(1_800.0, &[p99]), None);
-        assert_eq!(of(2_499.0, &[p99]), None);
-        assert_eq!(of(2_501.0, &[p99]), Some(Withheld::Client));
+        assert_eq!(of(1_800, &[p99]), None);
+        assert_eq!(of(2_499, &[p99]), None);
+        assert_eq!(of(2_501, &[p99]), Some(Withheld::Client));
         assert_eq!(
-            of(1_800.0, &[p99, bound(LatencyFigure::P50, 10_000.0)]),
+            of(1_800, &[p99, bound(LatencyFigure::P50, 10_000.0)]),
             Some(Withheld::Client)
         );
-        assert_eq!(of(1_800.0, &[]), Some(Withheld::Client), "a rate alone is judged");
+        assert_eq!(of(1_800, &[]), Some(Withheld::Client), "a rate alone is judged");
     }
 
     /// An invalid trial enters no figure, so that nothing is left to withhold.
     #[test]
     fn what_is_excluded_anyway_withholds_nothing() {
-        for rule in Rule::ALL.into_iter().filter(|r| r.severity() == Severity::Invalid) {
+        let errors = ErrorsAbove {
+            errors: 1,
+            operations: 2,
+            error_share: 0.5,
+            threshold: 0.001,
+            kinds: Default::default(),
+        };
+        let reason_of = |found: Finding| {
+            assert_eq!(found.severity, Severity::Invalid);
             let beside = Beside {
                 bound_us: None,
                 limit: &limited(LimitKind::Cpu),
             };
-            assert_eq!(reason(&finding(rule), &beside), None, "{}", rule.name());
-        }
+            reason(&found, &beside)
+        };
+        assert_eq!(reason_of(finding(errors)), None);
+        assert_eq!(reason_of(finding(DatabaseRestarted { restarts: 1 })), None);
+        assert_eq!(
+            reason_of(finding(TrialInvalid {
+                reason: "it died".into()
+            })),
+            None
+        );
     }
 
     /// Code that is compiled costs CPU, and a page cache that fills costs reads: each counts where that is what the cell had least of.
@@ -271,32 +383,103 @@ mod tests {
             None => None,
             other => panic!("{other:?}"),
         };
-        let by_plan = |rule, why: Trajectory| finding(rule).with(Trajectory::NAME, why.word());
-        let (plain, rising) = (finding, Rule::StillRising);
+        let code = || {
+            finding(CodeNotWarm {
+                compiler_share: Some(0.2),
+                threshold: 0.05,
+                preparation_ended_early: false,
+            })
+        };
+        let cache = finding(CacheNotSettled {
+            drift: None,
+            filling: None,
+            preparation_ended_early: true,
+            threshold: 0.05,
+        });
+        let reads = || {
+            finding(ReadsPerOperation {
+                other: "b".into(),
+                device_reads_per_operation: 1.0,
+                device_reads_per_operation_of_other: 0.5,
+                least_ratio: 1.9,
+                threshold: 1.15,
+            })
+        };
+        let rising = |trajectory| {
+            finding(StillRising {
+                first_third_ops_per_s: 1000.0,
+                last_third_ops_per_s: 1100.0,
+                change_share: 0.1,
+                threshold: 0.05,
+                window_s: 60.0,
+                trajectory,
+            })
+        };
+        let changing = finding(NoSteadyState {
+            measured_s: 60.0,
+            cut_s: 0.0,
+            change_over_window_share: 0.1,
+            change_low_share: 0.08,
+            change_high_share: 0.12,
+            trend_p_value: 0.001,
+            rounds_range_share: 0.1,
+            trajectory: None,
+        });
+        let short = |code_is_warm| {
+            finding(TooShortToJudge {
+                measured_s: 20.0,
+                needed_s: 40.0,
+                judged: None,
+                until_fault: false,
+                code_is_warm,
+            })
+        };
+        let gain = |explained_by| {
+            finding(GainAboveResource {
+                over: "b".into(),
+                resource: VolumeIops,
+                gain: 8.0,
+                gain_low: 7.5,
+                gain_high: 8.5,
+                resource_ratio: 4.0,
+                threshold: 4.2,
+                device_reads_per_operation: None,
+                device_reads_per_operation_over: None,
+                device_writes_per_operation: None,
+                device_writes_per_operation_over: None,
+                because: GainBecause::Nothing,
+                explained_by,
+            })
+        };
+        let cost = |code_is_warm| {
+            finding(CpuPerOperation {
+                other: "b".into(),
+                cpu_us_per_operation: 900.0,
+                cpu_us_per_operation_of_other: 300.0,
+                threshold: 2.0,
+                code_is_warm,
+            })
+        };
         let cases = [
-            (plain(Rule::CodeNotWarm), Cpu, Some(Unrest::Code)),
-            (plain(Rule::CodeNotWarm), NoneFound, Some(Unrest::Code)),
-            (plain(Rule::CodeNotWarm), VolumeIops, None),
-            (plain(Rule::CacheNotSettled), VolumeIops, Some(Unrest::Cache)),
-            (plain(Rule::ReadsPerOperation), VolumeIops, Some(Unrest::Cache)),
-            (plain(Rule::ReadsPerOperation), Cpu, None),
-            (plain(rising), VolumeIops, Some(Unrest::Changing)),
-            (by_plan(rising, Trajectory::Inserts), Cpu, None),
-            (by_plan(rising, Trajectory::ColdStart), VolumeIops, None),
-            (by_plan(rising, Trajectory::ColdStart), Cpu, Some(Unrest::Changing)),
-            (plain(Rule::NoSteadyState), Cpu, Some(Unrest::Changing)),
-            (plain(Rule::TooShortToJudge), Cpu, Some(Unrest::TooShort)),
-            (plain(Rule::TooShortToJudge), VolumeIops, None),
-            (plain(Rule::TooShortToJudge).with(CODE, WARM), Cpu, None),
-            (plain(Rule::GainAboveResource), VolumeIops, Some(Unrest::Gain)),
-            (
-                plain(Rule::GainAboveResource).with(EXPLAINED_BY_PURCHASE, "memory"),
-                VolumeIops,
-                None,
-            ),
-            (plain(Rule::CpuPerOperation), Cpu, Some(Unrest::Costs)),
-            (plain(Rule::CpuPerOperation), VolumeIops, None),
-            (plain(Rule::CpuPerOperation).with(CODE, WARM), Cpu, None),
+            (code(), Cpu, Some(Unrest::Code)),
+            (code(), NoneFound, Some(Unrest::Code)),
+            (code(), VolumeIops, None),
+            (cache, VolumeIops, Some(Unrest::Cache)),
+            (reads(), VolumeIops, Some(Unrest::Cache)),
+            (reads(), Cpu, None),
+            (rising(None), VolumeIops, Some(Unrest::Changing)),
+            (rising(Some(Trajectory::Inserts)), Cpu, None),
+            (rising(Some(Trajectory::ColdStart)), VolumeIops, None),
+            (rising(Some(Trajectory::ColdStart)), Cpu, Some(Unrest::Changing)),
+            (changing, Cpu, Some(Unrest::Changing)),
+            (short(false), Cpu, Some(Unrest::TooShort)),
+            (short(false), VolumeIops, None),
+            (short(true), Cpu, None),
+            (gain(None), VolumeIops, Some(Unrest::Gain)),
+            (gain(Some(GainExplained::Memory)), VolumeIops, None),
+            (cost(false), Cpu, Some(Unrest::Costs)),
+            (cost(false), VolumeIops, None),
+            (cost(true), Cpu, None),
         ];
         for (found, kind, expected) in cases {
             assert_eq!(with(found.clone(), kind), expected, "{found:?} with {kind:?}");

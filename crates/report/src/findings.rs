@@ -62,11 +62,11 @@ pub fn grouped(analysis: &Analysis) -> Vec<Group<'_>> {
     for finding in &analysis.findings {
         match groups
             .iter_mut()
-            .find(|g| g.rule == finding.rule && g.severity == finding.severity)
+            .find(|g| g.rule == finding.rule() && g.severity == finding.severity)
         {
             Some(group) => group.findings.push(finding),
             None => groups.push(Group {
-                rule: finding.rule,
+                rule: finding.rule(),
                 severity: finding.severity,
                 findings: vec![finding],
             }),

@@ -108,7 +108,7 @@ pub fn any_unsupported(analysis: &Analysis) -> bool {
     analysis
         .findings
         .iter()
-        .any(|f| f.rule == analysis::Rule::TooFewSamples)
+        .any(|f| f.rule() == analysis::Rule::TooFewSamples)
 }
 
 /// Failed operations: `0`, or the number with its share.

@@ -1,92 +1,98 @@
-//! Findings in words: what was seen, and what to do about it. Made from a finding's rule, numbers and facts alone.
+//! Findings in words: what was seen, and what to do about it. Made from a finding's figures alone.
 //!
 //! The words of `analysis.json` ([`crate::document()`]), the terminal, Markdown and HTML are the same.
 
+mod amounts;
 pub mod away;
+mod cassandra;
 mod hosts;
 pub mod limits;
 mod load;
 mod machine;
 mod nodes;
-mod of;
 mod rest;
 pub mod scaling;
 mod storage;
 mod trial;
 
-use analysis::{Finding, Rule};
+use analysis::remark::cassandra::{CompactionBacklog, CompactionBacklogLeft};
+use analysis::remark::load::{BacklogDrained, OfferedNotAchieved};
+use analysis::{Finding, Remark};
 
-use of::Of;
+use amounts::Words;
 
 /// What was seen, with its numbers and units.
 pub fn message(finding: &Finding) -> String {
-    words(finding).0
+    let (message, _) = words(&finding.remark);
+    match &finding.nodes {
+        Some(seen_on) => format!("{message} {}", nodes::seen_on(seen_on)),
+        None => message,
+    }
 }
 
 /// What to do.
 pub fn advice(finding: &Finding) -> String {
-    words(finding).1
+    words(&finding.remark).1.to_owned()
 }
 
-fn words(finding: &Finding) -> (String, String) {
-    let of = Of(finding);
-    let (mut message, advice) = match finding.rule {
-        Rule::TrialInvalid
-        | Rule::DatabaseRestarted
-        | Rule::ErrorsAbove
-        | Rule::NotFound
-        | Rule::CountsDisagree
-        | Rule::NoSteadyState
-        | Rule::TooShortToJudge
-        | Rule::SlowChangePossible
-        | Rule::Stall
-        | Rule::TooFewSamples
-        | Rule::RepetitionsSpread => trial::words(&of),
-        Rule::ServedFromPageCache
-        | Rule::DataFitsPageCache
-        | Rule::CacheWarmed
-        | Rule::DataSetSmaller
-        | Rule::VolumeAtCap
-        | Rule::ThrottleSlices
-        | Rule::SeparateReadWriteLimits
-        | Rule::LimitsCountSeparately
-        | Rule::BurstChanged
-        | Rule::BurstOnly
-        | Rule::EmulationOffLimit
-        | Rule::EmulationFloor
-        | Rule::UnbalancedMembers
-        | Rule::SlowMember
-        | Rule::VolumeAboveInstance => storage::words(&of),
-        Rule::CodeNotWarm
-        | Rule::StillRising
-        | Rule::CacheNotSettled
-        | Rule::GainAboveResource
-        | Rule::CpuPerOperation
-        | Rule::ReadsPerOperation => rest::words(&of),
-        Rule::ClientSaturated
-        | Rule::SendLag
-        | Rule::ThroughDriver
-        | Rule::OfferedNotAchieved
-        | Rule::BacklogDrained
-        | Rule::Little => load::words(&of),
-        Rule::ClockDrift
-        | Rule::ClientsApart
-        | Rule::CpuSteal
-        | Rule::CpuThrottled
-        | Rule::OtherWork
-        | Rule::GcPauses
-        | Rule::CompactionDebt
-        | Rule::WritesNotFlushed
-        | Rule::CompactionBacklog
-        | Rule::CompactionBacklogLeft
-        | Rule::DroppedMessages
-        | Rule::NetworkRetransmits => machine::words(&of),
-        Rule::UnequalNodes => nodes::words(&of),
-        Rule::UnequalHosts => hosts::words(&of),
-        Rule::FaultsPlanned | Rule::FaultNotAsPlanned | Rule::WritesLost | Rule::WritesUnread => away::words(&of),
-    };
-    if let Some(where_seen) = nodes::seen_on(finding) {
-        message = format!("{message} {where_seen}");
+#[deny(clippy::wildcard_enum_match_arm)]
+fn words(remark: &Remark) -> Words {
+    match remark {
+        Remark::TrialInvalid(of) => trial::invalid(of),
+        Remark::DatabaseRestarted(of) => trial::restarted(of),
+        Remark::ErrorsAbove(of) => trial::errors(of),
+        Remark::NotFound(of) => trial::not_found(of),
+        Remark::CountsDisagree(of) => trial::counts_disagree(of),
+        Remark::NoSteadyState(of) => trial::no_steady_state(of),
+        Remark::TooShortToJudge(of) => trial::too_short(of),
+        Remark::SlowChangePossible(of) => trial::slow_change(of),
+        Remark::Stall(of) => trial::stall(of),
+        Remark::TooFewSamples(of) => trial::few_samples(of),
+        Remark::RepetitionsSpread(of) => trial::spread(of),
+        Remark::ServedFromPageCache(of) => storage::from_page_cache(of),
+        Remark::DataFitsPageCache(of) => storage::fits_page_cache(of),
+        Remark::CacheWarmed(of) => storage::cache_warmed(of),
+        Remark::DataSetSmaller(of) => storage::data_set_smaller(of),
+        Remark::VolumeAtCap(of) => storage::volume_at_cap(of),
+        Remark::ThrottleSlices(of) => storage::slices(of),
+        Remark::SeparateReadWriteLimits(of) => storage::separate_limits(of),
+        Remark::LimitsCountSeparately(_) => storage::limits_count_separately(),
+        Remark::BurstChanged(of) => storage::burst_changed(of),
+        Remark::BurstOnly(of) => storage::burst_only(of),
+        Remark::EmulationOffLimit(of) => storage::off_limit(of),
+        Remark::EmulationFloor(of) => storage::floor(of),
+        Remark::UnbalancedMembers(of) => storage::unbalanced_members(of),
+        Remark::SlowMember(of) => storage::slow_member(of),
+        Remark::VolumeAboveInstance(of) => storage::above_instance(of),
+        Remark::StillRising(of) => rest::still_rising(of),
+        Remark::CacheNotSettled(of) => rest::cache_not_settled(of),
+        Remark::GainAboveResource(of) => rest::gain(of),
+        Remark::CpuPerOperation(of) => rest::cpu_per_operation(of),
+        Remark::ReadsPerOperation(of) => rest::reads_per_operation(of),
+        Remark::ClientSaturated(of) => load::saturated(of),
+        Remark::SendLag(of) => load::send_lag(of),
+        Remark::ThroughDriver(of) => load::through_driver(of),
+        Remark::OfferedNotAchieved(OfferedNotAchieved(of)) => load::not_achieved(of),
+        Remark::BacklogDrained(BacklogDrained(of)) => load::drained(of),
+        Remark::Little(of) => load::little(of),
+        Remark::ClockDrift(of) => machine::clock_drift(of),
+        Remark::ClientsApart(of) => machine::clients_apart(of),
+        Remark::CpuSteal(of) => machine::steal(of),
+        Remark::CpuThrottled(of) => machine::throttled(of),
+        Remark::OtherWork(of) => machine::other_work(of),
+        Remark::NetworkRetransmits(of) => machine::retransmits(of),
+        Remark::CodeNotWarm(of) => cassandra::code_not_warm(of),
+        Remark::GcPauses(of) => cassandra::gc_pauses(of),
+        Remark::CompactionDebt(of) => cassandra::compaction_debt(of),
+        Remark::CompactionBacklog(CompactionBacklog(of)) => cassandra::compacted_backlog(of),
+        Remark::CompactionBacklogLeft(CompactionBacklogLeft(of)) => cassandra::backlog_left(of),
+        Remark::DroppedMessages(of) => cassandra::dropped_messages(of),
+        Remark::WritesNotFlushed(of) => cassandra::writes_not_flushed(of),
+        Remark::UnequalNodes(of) => nodes::unequal(of),
+        Remark::UnequalHosts(of) => hosts::unequal(of),
+        Remark::FaultsPlanned(of) => away::faults_planned(of),
+        Remark::FaultNotAsPlanned(of) => away::not_as_planned(of),
+        Remark::WritesLost(of) => away::writes_lost(of),
+        Remark::WritesUnread(of) => away::writes_unread(of),
     }
-    (message, advice.to_owned())
 }

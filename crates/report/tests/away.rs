@@ -5,10 +5,12 @@
 #[allow(dead_code, reason = "this test needs only a part of it")]
 mod page;
 
+use analysis::remark::away::{FaultsPlanned, WritesLost};
+use analysis::remark::trial::TooShortToJudge;
 use analysis::{
     Analysis, By, CellAnalysis, Charts, Consistency, ErrorKind, FaultAction, FaultAnalysis, FaultsAnalysis, Finding,
-    LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, Outcome, PhaseKind, Place, RecoveryAnalysis, Rule,
-    Scope, VolumeRole, WritesAnalysis,
+    LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, Outcome, PhaseKind, Place, RecoveryAnalysis, Scope,
+    VolumeRole, WritesAnalysis,
 };
 use page::away::{killed, phase, range};
 use report::{TerminalOptions, answer, document, faults_csv, html, markdown, message, terminal};
@@ -64,26 +66,19 @@ fn run() -> (Analysis, Charts) {
 fn run_with_loss() -> (Analysis, Charts) {
     let (mut analysis, charts) = run();
     analysis.cells[1].writes = Some(lost());
-    analysis.findings = vec![finding(
-        Rule::WritesLost,
-        Scope::Cell(analysis.cells[1].id.clone()),
-        &[
-            ("values", 31_004.0),
-            ("lost", 214.0),
-            ("older", 200.0),
-            ("missing", 14.0),
-            ("foreign", 0.0),
-            ("trials", 3.0),
-            ("trials_with_loss", 2.0),
-        ],
-        &[
-            ("consistency", "ONE"),
-            (
-                "example",
-                "block 1, key user17, field 3: 105 was acknowledged, 98 was found",
-            ),
-        ],
-    )];
+    let scope = Scope::Cell(analysis.cells[1].id.clone());
+    let figures = WritesLost {
+        consistency: Consistency::One,
+        values: 31_004,
+        lost: 214,
+        older: 200,
+        missing: 14,
+        foreign: 0,
+        trials: 3,
+        trials_with_loss: 2,
+        example: Some("block 1, key user17, field 3: 105 was acknowledged, 98 was found".to_owned()),
+    };
+    analysis.findings = vec![Finding::new(scope, figures)];
     let recommendation = &mut analysis.recommendation;
     recommendation.run = Some("rf3-quorum".into());
     recommendation.places = vec![Place {
@@ -106,19 +101,6 @@ fn run_with_loss() -> (Analysis, Charts) {
     }];
     analysis.value_of_money.clear();
     (analysis, charts)
-}
-
-fn finding(rule: Rule, scope: Scope, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Finding {
-    let facts = facts
-        .iter()
-        .map(|(name, fact)| ((*name).to_owned(), (*fact).to_owned()));
-    Finding {
-        rule,
-        severity: rule.severity(),
-        scope,
-        numbers: numbers.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
-        facts: facts.collect(),
-    }
 }
 
 fn at(analysis: &Analysis, width: usize) -> String {
@@ -338,57 +320,47 @@ fn what_became_of_acknowledged_writes() {
 
 #[test]
 fn findings_say_which_figures_hold_the_fault() {
-    let planned = finding(
-        Rule::FaultsPlanned,
-        Scope::Run("r".into()),
-        &[
-            ("faults", 1.0),
-            ("first_at_s", 20.0),
-            ("away_s", 20.0),
-            ("measured_s", 60.0),
-        ],
-        &[],
-    );
+    let by_plan = |faults, disk_faults| FaultsPlanned {
+        faults,
+        disk_faults,
+        compactions: 0,
+        first_at_s: 20.0,
+        away_s: 20.0,
+        measured_s: 60.0,
+    };
+    let message_of = |faults, disks| message(&Finding::new(Scope::Run("r".into()), by_plan(faults, disks)));
+    let planned = message_of(1, 0);
     assert!(
-        message(&planned).starts_with(
+        planned.starts_with(
             "A node was taken away by plan, for 20 of 60 measured seconds, first at 20 s. Throughput, latency and errors of the \
              cells are those of the whole measurement"
         ),
         "{}",
-        message(&planned)
+        planned
     );
-    let with_disks = |faults: f64, disks: f64| {
-        let numbers = [("faults", faults), ("disk_faults", disks), ("first_at_s", 20.0)];
-        let times = [("away_s", 20.0), ("measured_s", 60.0)];
-        let scope = Scope::Run("r".into());
-        message(&finding(
-            Rule::FaultsPlanned,
-            scope,
-            &[&numbers[..], &times].concat(),
-            &[],
-        ))
-    };
     for (faults, disks, said) in [
-        (1.0, 1.0, "A disk failed by plan, for 20 of 60"),
-        (2.0, 2.0, "Disks failed by plan 2 times, for"),
+        (1, 1, "A disk failed by plan, for 20 of 60"),
+        (2, 2, "Disks failed by plan 2 times, for"),
         (
-            3.0,
-            2.0,
+            3,
+            2,
             "Nodes were taken away by plan and disks failed 3 times in all, for",
         ),
     ] {
         assert!(
-            with_disks(faults, disks).starts_with(said),
+            message_of(faults, disks).starts_with(said),
             "{}",
-            with_disks(faults, disks)
+            message_of(faults, disks)
         );
     }
-    let short = finding(
-        Rule::TooShortToJudge,
-        Scope::Trial("c/1".into()),
-        &[("measured_s", 19.0), ("needed_s", 40.0)],
-        &[("why", "seconds"), ("until", "first planned fault")],
-    );
+    let short = TooShortToJudge {
+        measured_s: 19.0,
+        needed_s: 40.0,
+        judged: None,
+        until_fault: true,
+        code_is_warm: false,
+    };
+    let short = Finding::new(Scope::Trial("c/1".into()), short);
     assert!(
         message(&short).starts_with("19 s before the first planned fault are too short"),
         "{}",

@@ -5,11 +5,11 @@
 #[allow(dead_code, reason = "this test needs only a part of it")]
 mod page;
 
-use std::collections::BTreeMap;
-
+use analysis::remark::cassandra::DroppedMessages;
+use analysis::remark::nodes::{HostDifference, UnequalHosts, UnequalNodes, Unlike};
 use analysis::{
-    Analysis, ConsistencyLevels, CostKind, Finding, HostId, LimitKind, NodeAnalysis, Placement, ResourceUse, Rule,
-    Scope, Unit,
+    Analysis, ConsistencyLevels, CostKind, Finding, HostFact, HostId, LimitKind, NodeAnalysis, NodeFigure, Placement,
+    Remark, ResourceUse, Scope, SeenOn, Unit, VolumeRole,
 };
 use report::{html, limit_message, markdown, message, nodes_csv, summary_csv};
 
@@ -148,58 +148,60 @@ fn one_node_is_shown_as_ever() {
     }
 }
 
-fn finding(rule: Rule, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Finding {
-    Finding {
-        rule,
-        severity: rule.severity(),
-        scope: Scope::Trial("cell/1".to_owned()),
-        numbers: numbers.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
-        facts: facts
-            .iter()
-            .map(|(name, f)| ((*name).to_owned(), (*f).to_owned()))
-            .collect::<BTreeMap<_, _>>(),
-    }
+fn finding(remark: impl Into<Remark>) -> Finding {
+    Finding::new(Scope::Trial("cell/1".to_owned()), remark)
 }
 
 #[test]
 fn a_finding_says_on_which_nodes() {
-    let dropped = |nodes: &str| {
-        let numbers = [("dropped_messages", 7.0), ("nodes", 3.0)];
-        message(&finding(Rule::DroppedMessages, &numbers, &[("nodes", nodes)]))
+    let dropped = |nodes: &[u32]| {
+        let found = finding(DroppedMessages { dropped_messages: 7.0 });
+        message(&Finding {
+            nodes: Some(SeenOn {
+                names: nodes.iter().map(|node| HostId::database(*node)).collect(),
+                of: 3,
+            }),
+            ..found
+        })
     };
     assert_eq!(
-        dropped("database-2"),
+        dropped(&[1]),
         "The database dropped 7 messages: it shed load to survive. On database-2, one of 3 nodes."
     );
     assert!(
-        dropped("database-3, database")
-            .ends_with("On database-3 and database of 3 nodes; these figures are those of database-3.")
+        dropped(&[2, 0]).ends_with("On database-3 and database of 3 nodes; these figures are those of database-3.")
     );
-    assert!(
-        dropped("database-3, database, database-2").ends_with("On all 3 nodes; these figures are those of database-3.")
-    );
+    assert!(dropped(&[2, 0, 1]).ends_with("On all 3 nodes; these figures are those of database-3."));
 }
 
 #[test]
 fn machines_that_are_not_alike_are_told_with_all_that_differs() {
-    let told = message(&finding(
-        Rule::UnequalHosts,
-        &[
-            ("hosts", 3.0),
-            ("cpus_most", 8.0),
-            ("cpus_least", 4.0),
-            ("memory_bytes_most", 16.0 * 1_073_741_824.0),
-            ("memory_bytes_least", 15.0 * 1_073_741_824.0),
-            ("clock_offset_ms_most", 12.0),
-            ("clock_offset_ms_least", -60.0),
+    let node = HostId::database;
+    let amount = |fact, (most_of, most): (u32, f64), (least_of, least): (u32, f64)| HostDifference {
+        fact,
+        how: Unlike::Amount {
+            most_of: node(most_of),
+            most,
+            least_of: node(least_of),
+            least,
+        },
+    };
+    let gib = 1_073_741_824.0;
+    let told = message(&finding(UnequalHosts {
+        hosts: 3,
+        differences: vec![
+            HostDifference {
+                fact: HostFact::Processor,
+                how: Unlike::Words(vec![
+                    ("A".to_owned(), vec![node(0), node(1)]),
+                    ("B".to_owned(), vec![node(2)]),
+                ]),
+            },
+            amount(HostFact::Cpus, (0, 8.0), (2, 4.0)),
+            amount(HostFact::Memory, (0, 16.0 * gib), (2, 15.0 * gib)),
+            amount(HostFact::Clock, (1, 12.0), (0, -60.0)),
         ],
-        &[
-            ("processor", "A (database, database-2) / B (database-3)"),
-            ("cpus", "database / database-3"),
-            ("memory", "database / database-3"),
-            ("clock", "database-2 / database"),
-        ],
-    ));
+    }));
     assert_eq!(
         told,
         "The 3 machines of its nodes are not alike: processor A (database, database-2) / B (database-3); 8 CPUs on database, 4 on \
@@ -210,39 +212,33 @@ fn machines_that_are_not_alike_are_told_with_all_that_differs() {
 
 #[test]
 fn unequal_nodes_are_told_with_their_numbers() {
-    let told = message(&finding(
-        Rule::UnequalNodes,
-        &[
-            ("most", 2400.0),
-            ("least", 1900.0),
-            ("less_by_share", 1.0 - 1900.0 / 2400.0),
-            ("nodes", 3.0),
-        ],
-        &[
-            ("figure", "device_reads"),
-            ("most", "database-2"),
-            ("least", "database"),
-        ],
-    ));
+    let reads = UnequalNodes {
+        figure: NodeFigure::DeviceReads,
+        volume: None,
+        most_of: HostId::database(1),
+        most: 2400.0,
+        least_of: HostId::database(0),
+        least: 1900.0,
+        less_by_share: 1.0 - 1900.0 / 2400.0,
+        nodes: 3,
+        trials: 3,
+        threshold: 0.15,
+    };
+    let told = message(&finding(reads.clone()));
     assert_eq!(
         told,
         "The nodes are unequal: database-2 read from its data volume 2,400 times a second, database 1,900 (20.8 % less)."
     );
-    let probed = message(&finding(
-        Rule::UnequalNodes,
-        &[
-            ("most", 3000.0),
-            ("least", 1500.0),
-            ("less_by_share", 0.5),
-            ("nodes", 3.0),
-        ],
-        &[
-            ("figure", "probed_reads"),
-            ("most", "database"),
-            ("least", "database-3"),
-            ("volume", "data"),
-        ],
-    ));
+    let probed = message(&finding(UnequalNodes {
+        figure: NodeFigure::ProbedReads,
+        volume: Some(VolumeRole::Data),
+        most_of: HostId::database(0),
+        most: 3000.0,
+        least_of: HostId::database(2),
+        least: 1500.0,
+        less_by_share: 0.5,
+        ..reads
+    }));
     assert_eq!(
         probed,
         "The nodes are unequal: database's data volume delivered to fio 3,000 random reads a second, database-3's data \

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::collections::BTreeMap;
-
-use analysis::{Analysis, Finding, Rule, Scope};
+use analysis::remark::load::{BacklogDrained, OfferedNotAchieved, OfferedRate};
+use analysis::remark::storage::{BucketLasts, BurstOnly, Credits, MemberFigure, SlowMember, Spent, UnbalancedMembers};
+use analysis::{Analysis, Finding, Remark, Scope, VolumeRole};
 use report::{advice, document, message};
 
 fn story() -> Analysis {
@@ -30,44 +30,28 @@ fn each_finding_has_its_words_in_the_list_and_in_its_cell() {
     assert!(n > 10, "{n}");
 }
 
-fn finding(rule: Rule, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Finding {
-    Finding {
-        rule,
-        severity: rule.severity(),
-        scope: Scope::trial("a.w.c1", 1),
-        numbers: numbers.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
-        facts: facts.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
-    }
-}
-
-#[test]
-fn every_rule_has_words_of_its_own() {
-    let mut seen: BTreeMap<String, Rule> = BTreeMap::new();
-    for rule in Rule::ALL {
-        let of_rule = finding(rule, &[], &[]);
-        assert!(
-            !message(&of_rule).is_empty() && !advice(&of_rule).is_empty(),
-            "{rule:?}"
-        );
-        let other = seen.insert(message(&of_rule), rule);
-        assert_eq!(other, None, "{rule:?}");
-    }
+fn finding(remark: impl Into<Remark>) -> Finding {
+    Finding::new(Scope::trial("a.w.c1", 1), remark)
 }
 
 #[test]
 fn a_burst_says_how_long_it_lasts_at_full_scale() {
-    let told = finding(
-        Rule::BurstOnly,
-        &[
-            ("credits_start", 337_500.0),
-            ("credits_end", 300_000.0),
-            ("burst_iops", 187.5),
-            ("baseline_iops", 18.75),
-            ("full_bucket_lasts_s", 2000.0),
-            ("scale", 16.0),
-        ],
-        &[("volume", "data")],
-    );
+    let told = finding(BurstOnly {
+        volume: VolumeRole::Data,
+        unit: Credits::Requests,
+        spent: Some(Spent {
+            credits_start: 337_500.0,
+            credits_end: 300_000.0,
+        }),
+        lasts: Some(BucketLasts {
+            measured_per_s: 162.0,
+            burst_per_s: 187.5,
+            baseline_per_s: 18.75,
+            credits_full: 337_500.0,
+            scale: 16.0,
+            full_bucket_lasts_s: Some(2000.0),
+        }),
+    });
     assert!(
         message(&told).ends_with("a full bucket gives 3,000 IOPS for 33 minutes, then 300 (at full scale)."),
         "{}",
@@ -77,28 +61,56 @@ fn a_burst_says_how_long_it_lasts_at_full_scale() {
 
 #[test]
 fn a_drained_backlog_and_saturation_are_told_apart() {
-    let numbers = |achieved: f64| {
-        [
-            ("offered_ops_per_s", 7350.0),
-            ("achieved_ops_per_s", achieved),
-            ("share", achieved / 7350.0),
-            ("requests_off", (achieved - 7350.0) * 60.0),
-        ]
+    let achieved = |achieved_ops_per_s: f64| OfferedRate {
+        offered_ops_per_s: 7350.0,
+        achieved_ops_per_s,
+        share: achieved_ops_per_s / 7350.0,
+        allowed_off: 0.01,
+        requests_off: (achieved_ops_per_s - 7350.0) * 60.0,
     };
     assert_eq!(
-        message(&finding(Rule::BacklogDrained, &numbers(7620.0), &[])),
+        message(&finding(BacklogDrained(achieved(7620.0)))),
         "7,620 operations/s were achieved where 7,350 were offered (+3.67 %): about 16,200 requests were left over from before the window."
     );
-    assert!(
-        message(&finding(Rule::OfferedNotAchieved, &numbers(7000.0), &[])).starts_with("Saturated: 7,000 of the 7,350")
-    );
+    assert!(message(&finding(OfferedNotAchieved(achieved(7000.0)))).starts_with("Saturated: 7,000 of the 7,350"));
+}
+
+fn slow(is_striped: bool) -> SlowMember {
+    SlowMember {
+        volume: VolumeRole::Data2,
+        await_us: 4000.0,
+        others_await_us: 800.0,
+        times: 5.0,
+        iops: 98.0,
+        others_iops: 101.0,
+        members: 2,
+        threshold: 1.5,
+        is_striped,
+    }
+}
+
+fn unbalanced(figure: MemberFigure, most: f64, least: f64, is_striped: bool) -> UnbalancedMembers {
+    UnbalancedMembers {
+        figure,
+        most_of: VolumeRole::Data2,
+        most,
+        least_of: VolumeRole::Data,
+        least,
+        less_by_share: 1.0 - least / most,
+        members: 2,
+        threshold: 1.2,
+        is_striped,
+    }
 }
 
 /// What keys have to do with it differs.
 #[test]
 fn what_is_said_of_members_of_a_raid_0_is_not_what_is_said_of_data_directories() {
-    for rule in [Rule::SlowMember, Rule::UnbalancedMembers] {
-        let [directories, striped] = [&[][..], &[("layout", "raid0")]].map(|facts| advice(&finding(rule, &[], facts)));
+    let uneven = |is_striped| unbalanced(MemberFigure::Iops, 150.0, 100.0, is_striped);
+    for [directories, striped] in [
+        [false, true].map(|is_striped| advice(&finding(slow(is_striped)))),
+        [false, true].map(|is_striped| advice(&finding(uneven(is_striped)))),
+    ] {
         assert!(
             striped.contains("RAID 0") && !directories.contains("RAID 0"),
             "{striped} {directories}"
@@ -108,33 +120,18 @@ fn what_is_said_of_members_of_a_raid_0_is_not_what_is_said_of_data_directories()
 
 #[test]
 fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
-    let slow = finding(
-        Rule::SlowMember,
-        &[
-            ("await_us", 4000.0),
-            ("others_await_us", 800.0),
-            ("times", 5.0),
-            ("iops", 98.0),
-            ("others_iops", 101.0),
-        ],
-        &[("volume", "data-2")],
-    );
     assert_eq!(
-        message(&slow),
+        message(&finding(slow(false))),
         "A request to the volume data-2 took 4.00 ms on average, 5.0 times as long as to the other data volumes (0.800 ms), at 98.0 requests a \
          second against 101."
     );
-    let of = |figure: &str, most: f64, least: f64| {
-        let numbers = [("most", most), ("least", least), ("less_by_share", 1.0 - least / most)];
-        let facts = [("figure", figure), ("most", "data-2"), ("least", "data")];
-        message(&finding(Rule::UnbalancedMembers, &numbers, &facts))
-    };
+    let of = |figure, most, least| message(&finding(unbalanced(figure, most, least, false)));
     assert_eq!(
-        of("iops", 150.0, 100.0),
+        of(MemberFigure::Iops, 150.0, 100.0),
         "The data volumes are not asked alike: data-2 did 150 requests a second, data 100 (33.3 % less)."
     );
     assert_eq!(
-        of("await_us", 1600.0, 800.0),
+        of(MemberFigure::AwaitUs, 1600.0, 800.0),
         "The data volumes do not answer alike: a request to data-2 took 1.60 ms on average, one to data 0.800 ms (50.0 % less)."
     );
 }

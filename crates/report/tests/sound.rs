@@ -8,7 +8,8 @@ mod page;
 
 use std::collections::BTreeSet;
 
-use analysis::{Charts, Rule, Severity};
+use analysis::remark::trial::TrialInvalid;
+use analysis::{Charts, Finding};
 use page::HOSTILE;
 use report::{html, summary_csv};
 
@@ -176,9 +177,8 @@ fn a_run_of_hostile_names() {
     analysis.configurations[0].cost_missing = Some(HOSTILE.to_owned());
     analysis.configurations[0].usd_per_month = None;
     for finding in &mut analysis.findings {
-        (finding.rule, finding.severity) = (Rule::TrialInvalid, Severity::Invalid);
-        finding.facts.insert("reason".to_owned(), HOSTILE.to_owned());
-        finding.numbers.insert(HOSTILE.to_owned(), 1.0);
+        let reason = HOSTILE.to_owned();
+        *finding = Finding::new(finding.scope.clone(), TrialInvalid { reason });
     }
     let page = html(&analysis, &charts);
     is_sound(&page);

@@ -209,7 +209,7 @@ fn of_trials<'a>(
             .iter()
             .flat_map(|t| suspicions(t))
             .chain(&unequal)
-            .map(|finding| finding.rule)
+            .map(|finding| finding.rule())
             .collect(),
         is_at_rest: trials.iter().all(|t| t.backlog.is_none())
             && !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
@@ -268,7 +268,7 @@ fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = &Finding> {
 
 /// Whether a finding says that its trial had not come to rest.
 fn says_no_steady_state(finding: &Finding) -> bool {
-    finding.rule == Rule::NoSteadyState
+    finding.rule() == Rule::NoSteadyState
 }
 
 impl Observation<'_> {

@@ -3,9 +3,8 @@
 use super::pair::Together;
 use crate::document::CellAnalysis;
 use crate::document::limit::LimitKind;
-use crate::fact::{CODE, WARM};
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::rest::CpuPerOperation;
 use crate::rules::code_is_warm;
 
 /// So many times the CPU time of the cheapest cell of the workload (practice): what waiting, batching and a colder page cache cost is less. A
@@ -24,19 +23,15 @@ pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
         .filter_map(|(_, other)| Some((cpu_us(other)?, other)));
     let (least, other) = others.min_by(|a, b| a.0.total_cmp(&b.0))?;
     (mine > TIMES_MAX * least).then(|| {
-        let numbers = [
-            ("cpu_us_per_operation", mine),
-            ("cpu_us_per_operation_of_other", least),
-            ("threshold", TIMES_MAX),
-        ];
-        let found = Finding::new(Rule::CpuPerOperation, Scope::Cell(cell.id.clone()), numbers);
-        let found = found.with("other", other.configuration.clone());
-        let mut trials = together.trials_of(cell);
-        // Compiled code that costs more has another reason, such as a slower processor.
-        match trials.all(code_is_warm) {
-            true => found.with(CODE, WARM),
-            false => found,
-        }
+        let figures = CpuPerOperation {
+            other: other.configuration.clone(),
+            cpu_us_per_operation: mine,
+            cpu_us_per_operation_of_other: least,
+            threshold: TIMES_MAX,
+            // Compiled code that costs more has another reason, such as a slower processor.
+            code_is_warm: together.trials_of(cell).all(code_is_warm),
+        };
+        Finding::new(Scope::Cell(cell.id.clone()), figures)
     })
 }
 

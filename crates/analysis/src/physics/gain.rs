@@ -3,8 +3,8 @@
 use super::pair::Together;
 use crate::document::CellAnalysis;
 use crate::document::limit::{LimitKind, ResourceUse};
-use crate::fact::EXPLAINED_BY_PURCHASE;
 use crate::finding::{Finding, Scope};
+use crate::remark::rest::{GainAboveResource, GainBecause, GainExplained};
 use crate::rule::Rule;
 
 /// A gain may be above the ratio by this share: a volume counts as full from 95 % of its limit on, and the margin of practical importance is
@@ -23,17 +23,23 @@ pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
         let gain = together.throughput.ratio(at, from)?;
         let most = ratio * (1.0 + ABOVE_MAX);
         (gain.verdict.is_tested() && more.kind == less.kind && gain.low > most).then(|| {
-            let numbers = [
-                ("gain", gain.median),
-                ("gain_low", gain.low),
-                ("gain_high", gain.high),
-                ("resource_ratio", ratio),
-                ("threshold", most),
-            ];
-            let found = Finding::new(Rule::GainAboveResource, Scope::Cell(cell.id.clone()), numbers)
-                .with("over", other.configuration.clone())
-                .with("resource", more.kind.words());
-            (gain.low / ratio, explained(together, cell, other, found))
+            let why = explained(together, cell, other);
+            let figures = GainAboveResource {
+                over: other.configuration.clone(),
+                resource: more.kind,
+                gain: gain.median,
+                gain_low: gain.low,
+                gain_high: gain.high,
+                resource_ratio: ratio,
+                threshold: most,
+                device_reads_per_operation: why.reads.map(|(mine, _)| mine),
+                device_reads_per_operation_over: why.reads.map(|(_, theirs)| theirs),
+                device_writes_per_operation: why.writes.map(|(mine, _)| mine),
+                device_writes_per_operation_over: why.writes.map(|(_, theirs)| theirs),
+                because: why.because,
+                explained_by: why.explained_by,
+            };
+            (gain.low / ratio, Finding::new(Scope::Cell(cell.id.clone()), figures))
         })
     };
     let found = together.others(at).filter_map(of_other);
@@ -50,42 +56,44 @@ fn limiting(cell: &CellAnalysis) -> Option<&ResourceUse> {
     uses.find(|used| is_volume && used.kind == kind && used.at_cap)
 }
 
-/// The finding with what the evidence has to say about it: what an operation needed less of, and whether that was bought or asked for.
-fn explained(together: &Together<'_>, cell: &CellAnalysis, over: &CellAnalysis, mut found: Finding) -> Finding {
+/// What the evidence has to say about a gain: what an operation needed less of, on this side and on the other, and
+/// whether that was bought or asked for.
+struct Explanation {
+    reads: Option<(f64, f64)>,
+    writes: Option<(f64, f64)>,
+    because: GainBecause,
+    explained_by: Option<GainExplained>,
+}
+
+fn explained(together: &Together<'_>, cell: &CellAnalysis, over: &CellAnalysis) -> Explanation {
     let less = |figure: fn(&CellAnalysis) -> Option<f64>| {
         let (of_cell, of_other) = (figure(cell)?, figure(over)?);
-        (of_cell < of_other * (1.0 - DIFFERS)).then_some((of_other, of_cell))
+        (of_cell < of_other * (1.0 - DIFFERS)).then_some((of_cell, of_other))
     };
-    let mut needs_less = |name: &str, needed: Option<(f64, f64)>| {
-        if let Some((before, now)) = needed {
-            found.numbers.insert(format!("{name}_over"), before);
-            found.numbers.insert(name.to_owned(), now);
-        }
-        needed.is_some()
-    };
-    let reads = needs_less("device_reads_per_operation", less(|c| c.device_reads_per_operation));
-    let writes = needs_less("device_writes_per_operation", less(|c| c.device_writes_per_operation));
+    let reads = less(|c| c.device_reads_per_operation);
+    let writes = less(|c| c.device_writes_per_operation);
     let ran_on_credits = cell
         .findings
         .iter()
-        .any(|f| matches!(f.rule, Rule::BurstOnly | Rule::BurstChanged));
-    let by_purchase = if ran_on_credits {
-        Some("credits")
-    } else if reads && !together.has_same_page_cache(cell, over) {
-        Some("memory")
-    } else if reads && together.is_cold_by_plan(cell) {
-        Some("cold_start")
+        .any(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged));
+    let explained_by = if ran_on_credits {
+        Some(GainExplained::Credits)
+    } else if reads.is_some() && !together.has_same_page_cache(cell, over) {
+        Some(GainExplained::Memory)
+    } else if reads.is_some() && together.is_cold_by_plan(cell) {
+        Some(GainExplained::ColdStart)
     } else {
         None
     };
     let because = match (reads, writes) {
-        (true, _) => "page_cache",
-        (false, true) => "compaction",
-        (false, false) => "nothing",
+        (Some(_), _) => GainBecause::PageCache,
+        (None, Some(_)) => GainBecause::Compaction,
+        (None, None) => GainBecause::Nothing,
     };
-    found = found.with("because", because);
-    match by_purchase {
-        Some(why) => found.with(EXPLAINED_BY_PURCHASE, why),
-        None => found,
+    Explanation {
+        reads,
+        writes,
+        because,
+        explained_by,
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::pair::Together;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::rest::ReadsPerOperation;
 
 /// In each block one cell took so much more device reads for an operation than the other (practice; trials of one cell lie within a few
 /// percent) ...
@@ -44,14 +44,14 @@ pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
         .others(at)
         .filter_map(|(_, other)| Some((beside(other)?, other)));
     let (least, other) = others.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let numbers = [
-        ("device_reads_per_operation", cell.device_reads_per_operation?),
-        ("device_reads_per_operation_of_other", other.device_reads_per_operation?),
-        ("least_ratio", least),
-        ("threshold", 1.0 + MORE),
-    ];
-    let found = Finding::new(Rule::ReadsPerOperation, Scope::Cell(cell.id.clone()), numbers);
-    Some(found.with("other", other.configuration.clone()))
+    let figures = ReadsPerOperation {
+        other: other.configuration.clone(),
+        device_reads_per_operation: cell.device_reads_per_operation?,
+        device_reads_per_operation_of_other: other.device_reads_per_operation?,
+        least_ratio: least,
+        threshold: 1.0 + MORE,
+    };
+    Some(Finding::new(Scope::Cell(cell.id.clone()), figures))
 }
 
 /// Of each valid trial, by block.

@@ -159,9 +159,9 @@ impl Answer<'_> {
         doubts.extend(self.capacities.iter().filter_map(not_monotone));
         let mut rules: Vec<(Rule, u64)> = Vec::new();
         for finding in self.of_severity(Severity::Suspect) {
-            match rules.iter_mut().find(|(rule, _)| *rule == finding.rule) {
+            match rules.iter_mut().find(|(rule, _)| *rule == finding.rule()) {
                 Some((_, n)) => *n += 1,
-                None => rules.push((finding.rule, 1)),
+                None => rules.push((finding.rule(), 1)),
             }
         }
         rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -170,7 +170,7 @@ impl Answer<'_> {
         }
         // A trial that is invalid for another reason is not counted among the valid ones.
         let invalid: BTreeSet<&Scope> = self.of_severity(Severity::Invalid).map(|f| &f.scope).collect();
-        let too_short = self.findings.iter().filter(|f| f.rule == Rule::TooShortToJudge);
+        let too_short = self.findings.iter().filter(|f| f.rule() == Rule::TooShortToJudge);
         let short = too_short.filter(|f| !invalid.contains(&f.scope)).count() as u64;
         if short > 0 && 2 * short >= self.trials.valid {
             doubts.push(Doubt::TooShort {

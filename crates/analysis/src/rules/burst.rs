@@ -15,7 +15,8 @@ use crate::finding::Finding;
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::storage::{BucketLasts, BurstChanged, BurstOnly, Credits, Spent};
+use crate::rule::{Remark, Rule};
 
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
 /// time.
@@ -25,53 +26,7 @@ const MIB: f64 = 1_048_576.0;
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;
 
-/// What a bucket counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Counts {
-    Requests,
-    Bytes,
-}
-
-/// The names of a bucket's numbers in a finding.
-struct Names {
-    start: &'static str,
-    end: &'static str,
-    measured: &'static str,
-    burst: &'static str,
-    baseline: &'static str,
-    full: &'static str,
-}
-
-impl Counts {
-    const fn names(self) -> Names {
-        match self {
-            Self::Requests => Names {
-                start: "credits_start",
-                end: "credits_end",
-                measured: "measured_iops",
-                burst: "burst_iops",
-                baseline: "baseline_iops",
-                full: "credits_full",
-            },
-            Self::Bytes => Names {
-                start: "byte_credits_start",
-                end: "byte_credits_end",
-                measured: "measured_bytes_per_s",
-                burst: "burst_bytes_per_s",
-                baseline: "baseline_bytes_per_s",
-                full: "byte_credits_full",
-            },
-        }
-    }
-
-    /// What a finding is about.
-    fn of(finding: &Finding) -> Self {
-        match finding.number(Self::Bytes.names().start) {
-            Some(_) => Self::Bytes,
-            None => Self::Requests,
-        }
-    }
-
+impl Credits {
     /// A bucket with no more credits than this is empty: those of one request, which hard disks count by the MiB.
     const fn empty(self) -> f64 {
         match self {
@@ -107,14 +62,14 @@ impl Counts {
 pub fn findings(trial: &TrialMeasurement, role: VolumeRole) -> impl Iterator<Item = Finding> {
     let of_rule = move |rule| {
         worst(trial, |node| {
-            let found = [Counts::Requests, Counts::Bytes].map(|counts| of_node(trial, node, role, counts));
-            found.into_iter().flatten().find(|(_, f)| f.rule == rule)
+            let found = [Credits::Requests, Credits::Bytes].map(|counts| of_node(trial, node, role, counts));
+            found.into_iter().flatten().find(|(_, f)| f.rule() == rule)
         })
     };
     [Rule::BurstChanged, Rule::BurstOnly].into_iter().filter_map(of_rule)
 }
 
-fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: Counts) -> Option<(f64, Finding)> {
+fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: Credits) -> Option<(f64, Finding)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
     let (start, end) = counts.credits(volume)?;
     // Credits are those of the whole trial; with planned faults requests were counted in a part of it alone.
@@ -128,25 +83,42 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: 
         return None;
     }
     let empty = counts.empty();
-    let rule = if start > empty && end <= empty {
-        Rule::BurstChanged
+    let (volume, unit, lasts) = (role, counts, None);
+    let credits = Spent {
+        credits_start: start,
+        credits_end: end,
+    };
+    let remark = if start > empty && end <= empty {
+        Remark::from(BurstChanged {
+            volume,
+            unit,
+            spent: credits,
+            lasts,
+        })
     } else if end > empty {
-        Rule::BurstOnly
+        Remark::from(BurstOnly {
+            volume,
+            unit,
+            spent: Some(credits),
+            lasts,
+        })
     } else {
         return None;
     };
-    let names = counts.names();
-    let numbers = [(names.start, start), (names.end, end)];
-    let found = Finding::new(rule, scope(trial), numbers).with("volume", role.name());
-    Some((spent, found))
+    Some((spent, Finding::new(scope(trial), remark)))
 }
 
-/// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand below the
-/// baseline that comes in bursts may leave it a little less than full.
-fn is_breathing(finding: &Finding, counts: Counts, bucket: &Bucket, measured: f64, seconds: f64) -> bool {
-    let start = finding.number(counts.names().start).unwrap_or(0.0);
-    let may_be_full = start + bucket.baseline * seconds >= bucket.full;
-    finding.rule == Rule::BurstOnly && may_be_full && measured <= bucket.baseline
+/// How long a bucket lasts under a demand, beside what was measured.
+fn of_bucket(bucket: &Bucket, measured: f64, demand: f64, scale: f64) -> BucketLasts {
+    let lasts = lasts(bucket, demand);
+    BucketLasts {
+        measured_per_s: measured,
+        burst_per_s: lasts.burst,
+        baseline_per_s: lasts.baseline,
+        credits_full: bucket.full,
+        scale,
+        full_bucket_lasts_s: lasts.from_full_s,
+    }
 }
 
 /// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
@@ -158,64 +130,70 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
         return Vec::new();
     };
     let of_role = |role| {
-        let bucket = setup.volume(role)?.burst?;
+        let bucket = Bucket::from(setup.volume(role)?.burst?);
         worst(trial, |node| {
             let activity = node.activity(role)?;
             let iops = activity.read_iops() + activity.write_iops();
-            let spent = iops - bucket.baseline_iops;
-            let spends = spent >= CREDITS_SHARE * iops && iops <= MOST * bucket.burst_iops;
-            let found = Finding::new(Rule::BurstOnly, scope(trial), [("measured_iops", iops)]);
-            spends.then(|| (spent, found.with("volume", role.name())))
+            let spent = iops - bucket.baseline;
+            let spends = spent >= CREDITS_SHARE * iops && iops <= MOST * bucket.burst;
+            let unit = Credits::Requests;
+            let measured = unit.done(activity) / activity.seconds;
+            spends.then(|| {
+                let figures = BurstOnly {
+                    volume: role,
+                    unit,
+                    spent: None,
+                    lasts: Some(of_bucket(&bucket, measured, measured, scale)),
+                };
+                (spent, Finding::new(scope(trial), figures))
+            })
         })
     };
-    let found = VolumeRole::ALL.into_iter().filter_map(of_role);
-    found
-        .filter_map(|finding| completed(finding, trial, setups, scale))
-        .collect()
+    VolumeRole::ALL.into_iter().filter_map(of_role).collect()
 }
 
 /// The finding with what the setup knows of the bucket: rates, a full bucket, and how long it lasts under the measured
-/// demand. IOPS and credits are those of this machine, `scale` times smaller than those of the real volume; times are
-/// the same. `None` where the mean demand was not above the baseline after all.
+/// demand. `None` where the mean demand was not above the baseline after all.
 pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Option<Finding> {
-    if !matches!(finding.rule, Rule::BurstOnly | Rule::BurstChanged) {
-        return Some(finding);
-    }
-    let role = finding
-        .fact("volume")
-        .and_then(VolumeRole::named)
-        .unwrap_or(VolumeRole::Data);
+    let (only, changed) = (finding.figures::<BurstOnly>(), finding.figures::<BurstChanged>());
+    let (role, unit) = match (only, changed) {
+        (Some(only), _) => (only.volume, only.unit),
+        (_, Some(changed)) => (changed.volume, changed.unit),
+        (None, None) => return Some(finding),
+    };
     let setup = setups.of(&trial.record.configuration);
-    let counts = Counts::of(&finding);
     let bucket = setup
         .and_then(|setup| setup.volume(role))
-        .and_then(|volume| counts.bucket(volume));
+        .and_then(|volume| unit.bucket(volume));
     let node = first_named(trial, &finding);
     let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
         return Some(finding);
     };
-    // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the
-    // burst rate.
-    let measured = counts.done(activity) / activity.seconds;
-    if is_breathing(&finding, counts, &bucket, measured, activity.seconds) {
+    let measured = unit.done(activity) / activity.seconds;
+    if only.is_some_and(|only| is_breathing(only, &bucket, measured, activity.seconds)) {
         return None;
     }
-    let demand = match finding.rule {
-        Rule::BurstChanged => bucket.burst,
-        _ => measured,
+    // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the
+    // burst rate.
+    let demand = match changed {
+        Some(_) => bucket.burst,
+        None => measured,
     };
-    let lasts = lasts(&bucket, demand);
-    let names = counts.names();
-    let mut add = |name: &str, value: f64| finding.numbers.insert(name.to_owned(), value);
-    add(names.measured, measured);
-    add(names.burst, lasts.burst);
-    add(names.baseline, lasts.baseline);
-    add(names.full, bucket.full);
-    add("scale", scale);
-    if let Some(seconds) = lasts.from_full_s {
-        add("full_bucket_lasts_s", seconds);
+    let found = of_bucket(&bucket, measured, demand, scale);
+    if let Remark::BurstOnly(BurstOnly { lasts, .. }) | Remark::BurstChanged(BurstChanged { lasts, .. }) =
+        &mut finding.remark
+    {
+        *lasts = Some(found);
     }
     Some(finding)
+}
+
+/// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand below the
+/// baseline that comes in bursts may leave it a little less than full.
+fn is_breathing(found: &BurstOnly, bucket: &Bucket, measured: f64, seconds: f64) -> bool {
+    let start = found.spent.map_or(0.0, |spent| spent.credits_start);
+    let may_be_full = start + bucket.baseline * seconds >= bucket.full;
+    may_be_full && measured <= bucket.baseline
 }
 
 #[cfg(test)]
@@ -266,18 +244,20 @@ mod tests {
             let trials = [measured(&record, 160.0 * 60.0)];
             let findings = analyse(&run(&job, &trials)).findings.into_iter();
             findings
-                .filter(|f| matches!(f.rule, Rule::BurstOnly | Rule::BurstChanged))
+                .filter(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged))
                 .collect::<Vec<_>>()
         };
         let only = told((32_000.0, 26_000.0)).remove(0);
-        assert_eq!(only.rule, Rule::BurstOnly);
-        assert_eq!(only.number("byte_credits_end"), Some(26_000.0 * MIB));
-        assert_eq!(only.number("baseline_bytes_per_s"), Some(1.25 * MIB));
-        assert_eq!((only.number("credits_start"), only.number("burst_iops")), (None, None));
+        assert_eq!(only.rule(), Rule::BurstOnly);
+        let figures = only.figures::<BurstOnly>().unwrap();
+        assert_eq!(figures.unit, Credits::Bytes);
+        assert_eq!(figures.spent.unwrap().credits_end, 26_000.0 * MIB);
+        assert_eq!(figures.lasts.unwrap().baseline_per_s, 1.25 * MIB);
         let changed = told((6_000.0, 0.5)).remove(0);
-        assert_eq!(changed.rule, Rule::BurstChanged);
+        assert_eq!(changed.rule(), Rule::BurstChanged);
         // It bursts at 125 / 16 and earns 20 / 16 MiB a second, of 512,000 / 16.
-        let seconds = changed.number("full_bucket_lasts_s").unwrap();
+        let lasts = changed.figures::<BurstChanged>().unwrap().lasts.unwrap();
+        let seconds = lasts.full_bucket_lasts_s.unwrap();
         assert!((seconds - 512_000.0 / 105.0).abs() < 1e-6, "{seconds}");
         assert_eq!(told((0.5, 0.5)), []);
     }
@@ -300,12 +280,14 @@ mod tests {
         record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
         let trials = [measured(&record, 160.0 * 60.0)];
         let analysis = analyse(&run(&job, &trials));
-        let told = analysis.findings.iter().find(|f| f.rule == Rule::BurstOnly).unwrap();
-        assert_eq!(
-            (told.number("baseline_iops"), told.number("burst_iops")),
-            (Some(18.75), Some(162.0))
-        );
-        let seconds = told.number("full_bucket_lasts_s").unwrap();
+        let told = analysis
+            .findings
+            .iter()
+            .find_map(Finding::figures::<BurstOnly>)
+            .unwrap();
+        let lasts = told.lasts.unwrap();
+        assert_eq!((lasts.baseline_per_s, lasts.burst_per_s), (18.75, 162.0));
+        let seconds = lasts.full_bucket_lasts_s.unwrap();
         assert!((seconds - 337_500.0 / (162.0 - 18.75)).abs() < 1e-6, "{seconds}");
     }
 
@@ -323,14 +305,16 @@ mod tests {
             });
             let trials = [measured(&sound_record(), 160.0 * 60.0)];
             let analysis = analyse(&run(&job, &trials));
-            analysis.findings.into_iter().find(|f| f.rule == Rule::BurstOnly)
+            analysis
+                .findings
+                .iter()
+                .find_map(Finding::figures::<BurstOnly>)
+                .cloned()
         };
         let found = told(100.0, 3000.0, true).unwrap();
-        assert_eq!(
-            (found.number("measured_iops"), found.number("credits_start")),
-            (Some(162.0), None)
-        );
-        assert_eq!(found.number("full_bucket_lasts_s"), Some(5.4e6 / 62.0));
+        let lasts = found.lasts.unwrap();
+        assert_eq!((lasts.measured_per_s, found.spent), (162.0, None));
+        assert_eq!(lasts.full_bucket_lasts_s, Some(5.4e6 / 62.0));
         assert_eq!(told(160.0, 3000.0, true), None, "1 % above is how a rate breathes");
         assert_eq!(told(300.0, 3000.0, true), None, "below its baseline");
         assert_eq!(

@@ -7,10 +7,9 @@ use spec::Plan;
 
 use super::scope::scope;
 use super::trajectory::is_cold_by_plan;
-use crate::fact::PREPARATION;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::rest::{CacheFilling, CacheNotSettled, ReadsDrift};
 use crate::waking::in_second;
 
 /// Least change of device reads for each operation, as a share: as of throughput, which it is inverse to where the volume is the limit.
@@ -41,27 +40,20 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
     if drifts.is_none() && filled.is_none() && (!ended_early || is_shown_steady) {
         return None;
     }
-    let mut found = Finding::new(Rule::CacheNotSettled, scope(trial), [("threshold", CHANGE_MIN)]);
-    if let Some(drift) = drifts {
-        found.numbers.extend([
-            ("device_reads_per_operation_first_third".to_owned(), drift.first),
-            ("device_reads_per_operation_last_third".to_owned(), drift.last),
-        ]);
-    }
-    if let Some((grew, holds)) = filled {
-        let numbers = [("page_cache_grew_share", grew), ("page_cache_filled_share", holds)];
-        found
-            .numbers
-            .extend(numbers.map(|(name, share)| (name.to_owned(), share)));
-    }
-    Some(match ended_early {
-        true => found.with(PREPARATION, "not_settled"),
-        false => found,
-    })
+    let figures = CacheNotSettled {
+        drift: drifts.map(|moved| ReadsDrift {
+            device_reads_per_operation_first_third: moved.first,
+            device_reads_per_operation_last_third: moved.last,
+        }),
+        filling: filled,
+        preparation_ended_early: ended_early,
+        threshold: CHANGE_MIN,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 /// The page cache of all nodes, where it was filling: by how much it grew, and how much it then held of what it may hold.
-fn filling(trial: &TrialMeasurement) -> Option<(f64, f64)> {
+fn filling(trial: &TrialMeasurement) -> Option<CacheFilling> {
     let room = |node: crate::Node<'_>| {
         let facts = node.facts;
         let room = facts.page_cache_budget_bytes.min(facts.data_bytes_on_disk);
@@ -70,7 +62,10 @@ fn filling(trial: &TrialMeasurement) -> Option<(f64, f64)> {
     let room = trial.sum(room)?;
     let grew = stats::ratio(trial.sum(|node| node.host.page_cache_grew_bytes)?, room)?;
     let holds = stats::ratio(trial.sum(|node| node.page_cache_bytes())?, room)?;
-    (grew > GROWTH_MIN && holds < FULL).then_some((grew, holds))
+    (grew > GROWTH_MIN && holds < FULL).then_some(CacheFilling {
+        page_cache_grew_share: grew,
+        page_cache_filled_share: holds,
+    })
 }
 
 /// Device reads of all data volumes for each operation, in each whole second of the window in which both were counted.
@@ -167,7 +162,8 @@ mod tests {
         let warm = plan(CacheState::Warm);
         let told = |seconds, settled| finding(&with(2000.0, 2000.0, seconds, Some(settled)), &warm);
         assert_eq!(told(10, true), None);
-        assert_eq!(told(10, false).unwrap().fact("preparation"), Some("not_settled"));
+        let early = told(10, false).unwrap();
+        assert!(early.figures::<CacheNotSettled>().unwrap().preparation_ended_early);
         assert_eq!(told(60, false), None);
     }
 }

@@ -3,7 +3,7 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::CacheWarmed;
 
 /// Whether the experiment asks for a warm page cache.
 pub fn is_warmed(trial: &TrialMeasurement) -> bool {
@@ -18,27 +18,17 @@ fn asked(trial: &TrialMeasurement) -> impl Iterator<Item = evidence::Warmed> {
 /// How much of the data set was read into it, and how much of the volume's work was left.
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let of_nodes = || asked(trial);
-    let sum = |figure: fn(evidence::Warmed) -> u64| of_nodes().map(figure).sum::<u64>() as f64;
+    let sum = |figure: fn(evidence::Warmed) -> u64| of_nodes().map(figure).sum::<u64>();
     let slowest_s = of_nodes().map(|warmed| warmed.seconds).max_by(f64::total_cmp)?;
-    let mut found = Finding::new(
-        Rule::CacheWarmed,
-        scope(trial),
-        [
-            ("read_bytes", sum(|warmed| warmed.bytes)),
-            ("data_bytes_on_disk", sum(|warmed| warmed.of_bytes)),
-            ("seconds", slowest_s),
-        ],
-    );
-    let by_keys = sum(|warmed| warmed.by_keys_bytes);
-    found
-        .numbers
-        .extend((by_keys > 0.0).then(|| ("by_keys_bytes".to_owned(), by_keys)));
     let device = trial.sum_of_data(|v| v.reads);
-    let per_read = device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64));
-    found
-        .numbers
-        .extend(per_read.map(|per_read| ("device_reads_per_read".to_owned(), per_read)));
-    Some(found)
+    let figures = CacheWarmed {
+        read_bytes: sum(|warmed| warmed.bytes),
+        data_bytes_on_disk: sum(|warmed| warmed.of_bytes),
+        seconds: slowest_s,
+        by_keys_bytes: Some(sum(|warmed| warmed.by_keys_bytes)).filter(|bytes| *bytes > 0),
+        device_reads_per_read: device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64)),
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
@@ -46,7 +36,8 @@ mod tests {
     use evidence::Warmed;
 
     use super::*;
-    use crate::rules::cases::{found, recorded};
+    use crate::rule::Rule;
+    use crate::rules::cases::{found, recorded, seen};
 
     /// All data fits, and is in memory: of a cold trial that is a doubt, of a warm one what was asked for.
     #[test]
@@ -68,10 +59,7 @@ mod tests {
             cached_bytes: None,
         }));
         assert!(found(&warm, Rule::DataFitsPageCache).is_none());
-        let told = found(&warm, Rule::CacheWarmed).unwrap();
-        assert_eq!(
-            (told.number("seconds"), told.number("read_bytes")),
-            (Some(2.5), Some(1_048_576.0))
-        );
+        let told = seen::<CacheWarmed>(&warm).unwrap();
+        assert_eq!((told.seconds, told.read_bytes), (2.5, 1_048_576));
     }
 }

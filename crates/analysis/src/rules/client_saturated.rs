@@ -6,7 +6,7 @@ pub use spec::CLIENT_CPU_MAX;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::load::ClientSaturated;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     // Of several clients the busiest one: the others' idle threads do not help it.
@@ -18,20 +18,19 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let (client, share) = busiest
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, share)| *share > CLIENT_CPU_MAX)?;
-    let threads = f64::from(client.threads);
-    let numbers = [
-        ("client_cpu_s", client.client_cpu_s),
-        ("measured_s", client.measured_s),
-        ("threads", threads),
-        ("cpu_share", share),
-        ("threshold", CLIENT_CPU_MAX),
-    ];
-    Some(Finding::new(Rule::ClientSaturated, scope(trial), numbers))
+    let figures = ClientSaturated {
+        client_cpu_s: client.client_cpu_s,
+        measured_s: client.measured_s,
+        threads: client.threads,
+        cpu_share: share,
+        threshold: CLIENT_CPU_MAX,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{counted, fires};
 
     #[test]

@@ -3,7 +3,7 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::machine::ClientsApart;
 
 /// Clients that begin further apart than this measure different seconds: a tenth of the second in which latencies are
 /// kept.
@@ -16,12 +16,12 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         starts().fold(f64::NEG_INFINITY, f64::max),
     );
     (last - first > APART_MAX_MS).then(|| {
-        let numbers = [
-            ("apart_ms", last - first),
-            ("clients", trial.record.clients.len() as f64),
-            ("threshold_ms", APART_MAX_MS),
-        ];
-        Finding::new(Rule::ClientsApart, scope(trial), numbers)
+        let figures = ClientsApart {
+            apart_ms: last - first,
+            clients: trial.record.clients.len() as u64,
+            threshold_ms: APART_MAX_MS,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
@@ -29,7 +29,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
 mod tests {
     use evidence::{ClientPart, HostId};
 
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{fires, recorded};
 
     #[test]

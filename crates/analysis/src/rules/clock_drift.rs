@@ -4,7 +4,7 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::machine::ClockDrift;
 
 /// Milliseconds that an offset may move within a trial, beyond what the readings cannot tell: a twentieth of the second
 /// that one sample stands for (practice).
@@ -19,8 +19,12 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         .filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
     let (host, drift_ms) = drifts.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (drift_ms > DRIFT_MAX_MS).then(|| {
-        let numbers = [("drift_ms", drift_ms), ("threshold", DRIFT_MAX_MS)];
-        Finding::new(Rule::ClockDrift, scope(trial), numbers).with("host", host.to_string())
+        let figures = ClockDrift {
+            host: *host,
+            drift_ms,
+            threshold: DRIFT_MAX_MS,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
@@ -28,7 +32,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
 mod tests {
     use evidence::{Clock, ClockReading, HostId};
 
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{fires, recorded};
 
     #[test]

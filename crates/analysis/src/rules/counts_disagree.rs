@@ -3,7 +3,7 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::CountsDisagree;
 
 /// They must agree within this share; a response in flight at the edge of the window may be counted on one side only.
 const COUNT_MISMATCH_MAX: f64 = 0.01;
@@ -12,18 +12,18 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let (counted, recorded) = (trial.counted(), trial.recorded);
     let apart = stats::ratio(counted.abs_diff(recorded) as f64, counted.max(recorded) as f64)
         .filter(|apart| *apart > COUNT_MISMATCH_MAX)?;
-    let numbers = [
-        ("completed", counted as f64),
-        ("recorded_latencies", recorded as f64),
-        ("difference_share", apart),
-        ("threshold", COUNT_MISMATCH_MAX),
-    ];
-    Some(Finding::new(Rule::CountsDisagree, scope(trial), numbers))
+    let figures = CountsDisagree {
+        completed: counted,
+        recorded_latencies: recorded,
+        difference_share: apart,
+        threshold: COUNT_MISMATCH_MAX,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed, fires};
 
     #[test]

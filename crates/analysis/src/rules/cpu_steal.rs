@@ -4,7 +4,7 @@ use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::machine::CpuSteal;
 
 /// CPU time taken by the hypervisor: mean of the window (practice: > 1 %) ...
 const STEAL_MAX: f64 = 0.01;
@@ -17,21 +17,21 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         // Windows that are not whole are left out of the worst, so that it may be below the mean.
         let window = node.host.steal_share_worst.unwrap_or(mean).max(mean);
         (mean > STEAL_MAX || window > STEAL_WORST_MAX).then(|| {
-            let numbers = [
-                ("steal_share", mean),
-                ("steal_share_worst_10_s", window),
-                ("threshold", STEAL_MAX),
-                ("threshold_10_s", STEAL_WORST_MAX),
-            ];
+            let figures = CpuSteal {
+                steal_share: mean,
+                steal_share_worst_10_s: window,
+                threshold: STEAL_MAX,
+                threshold_10_s: STEAL_WORST_MAX,
+            };
             let beyond = (mean / STEAL_MAX).max(window / STEAL_WORST_MAX);
-            (beyond, Finding::new(Rule::CpuSteal, scope(trial), numbers))
+            (beyond, Finding::new(scope(trial), figures))
         })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]

@@ -4,7 +4,7 @@ use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::machine::CpuThrottled;
 
 /// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own
 /// (practice: > 1 %).
@@ -16,15 +16,18 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         let share = node.host.cpu_throttled_share?;
         let is_whole = node.facts.cpus.fract() == 0.0;
         (is_whole && share > THROTTLED_MAX).then(|| {
-            let numbers = [("throttled_periods_share", share), ("threshold", THROTTLED_MAX)];
-            (share, Finding::new(Rule::CpuThrottled, scope(trial), numbers))
+            let figures = CpuThrottled {
+                throttled_periods_share: share,
+                threshold: THROTTLED_MAX,
+            };
+            (share, Finding::new(scope(trial), figures))
         })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed, fires, first_host};
 
     #[test]

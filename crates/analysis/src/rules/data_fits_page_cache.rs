@@ -5,20 +5,19 @@ use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::storage::DataFitsPageCache;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let fits = |node: &Node<'_>| {
-        let (data, budget) = (
-            node.facts.data_bytes_on_disk as f64,
-            node.facts.page_cache_budget_bytes as f64,
-        );
+        let (data, budget) = (node.facts.data_bytes_on_disk, node.facts.page_cache_budget_bytes);
         // A volume must be there to speak of.
         node.host.sum_of_data(|_| 0.0)?;
-        (data > 0.0 && budget > 0.0 && data <= budget).then(|| {
-            let numbers = [("data_bytes_on_disk", data), ("page_cache_budget_bytes", budget)];
-            let found = Finding::new(Rule::DataFitsPageCache, scope(trial), numbers);
-            (data / budget, found)
+        (data > 0 && budget > 0 && data <= budget).then(|| {
+            let figures = DataFitsPageCache {
+                data_bytes_on_disk: data,
+                page_cache_budget_bytes: budget,
+            };
+            (data as f64 / budget as f64, Finding::new(scope(trial), figures))
         })
     };
     // A node whose data does not fit still reads from its storage.
@@ -28,7 +27,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{fires, recorded};
 
     #[test]

@@ -9,10 +9,9 @@ use spec::{Dataset, Setups};
 
 use super::scope::scope;
 use crate::document::CellAnalysis;
-use crate::fact::SmallerThan;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::DataSetSmaller;
 
 /// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte
 /// and a vint).
@@ -28,19 +27,15 @@ const LESS_THAN_OTHERS: f64 = 0.05;
 
 /// A cell whose data set is smaller than the least that its records take.
 pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset, replicas: u32) -> Option<Finding> {
-    let replicas = f64::from(replicas);
-    let least = replicas * least_bytes(dataset);
+    let least = f64::from(replicas) * least_bytes(dataset);
     let on_disk = cell.bytes_on_disk.filter(|bytes| *bytes > 0.0 && *bytes < least)?;
-    let numbers = [
-        ("bytes_on_disk", on_disk),
-        ("least_bytes", least),
-        ("payload_bytes", replicas * dataset.payload_bytes() as f64),
-        ("records", replicas * dataset.records as f64),
-    ];
-    Some(
-        Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers)
-            .with("than", SmallerThan::Layout.word()),
-    )
+    let figures = DataSetSmaller::Layout {
+        bytes_on_disk: on_disk,
+        least_bytes: least,
+        payload_bytes: f64::from(replicas) * dataset.payload_bytes() as f64,
+        records: u64::from(replicas) * dataset.records,
+    };
+    Some(Finding::new(Scope::Cell(cell.id.clone()), figures))
 }
 
 /// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them
@@ -55,13 +50,13 @@ pub fn than_the_others(trial: &TrialMeasurement, setups: &Setups, typical: Optio
     let typical = typical?;
     let on_disk = of_one_replica(trial, setups);
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
-        let numbers = [
-            ("bytes_on_disk", on_disk),
-            ("median_bytes_of_the_run", typical),
-            ("less_by_share", 1.0 - on_disk / typical),
-            ("threshold", LESS_THAN_OTHERS),
-        ];
-        Finding::new(Rule::DataSetSmaller, scope(trial), numbers).with("than", SmallerThan::Others.word())
+        let figures = DataSetSmaller::Others {
+            bytes_on_disk: on_disk,
+            median_bytes_of_the_run: typical,
+            less_by_share: 1.0 - on_disk / typical,
+            threshold: LESS_THAN_OTHERS,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
@@ -90,6 +85,7 @@ pub fn typical(setups: &Setups, trials: &[&TrialMeasurement]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::rule::Rule;
     use crate::story::{job, run, trials};
 
     /// Bytes on disk of a whole data set of the story: 300,000 records of ten fields of 100 bytes.
@@ -102,7 +98,7 @@ mod tests {
             trial.record.nodes[0].data_bytes_on_disk = (WHOLE * share) as u64;
         }
         let analysis = analyse(&run(&job, &trials));
-        let of_rule = analysis.findings.iter().filter(|f| f.rule == Rule::DataSetSmaller);
+        let of_rule = analysis.findings.iter().filter(|f| f.rule() == Rule::DataSetSmaller);
         of_rule.map(|f| f.scope.name().to_owned()).collect()
     }
 

@@ -4,19 +4,19 @@ use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::DatabaseRestarted;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     worst(trial, |node| {
-        let restarts = node.host.restarts.filter(|n| *n > 0)? as f64;
-        let numbers = [("restarts", restarts)];
-        Some((restarts, Finding::new(Rule::DatabaseRestarted, scope(trial), numbers)))
+        let restarts = node.host.restarts.filter(|n| *n > 0)?;
+        let found = Finding::new(scope(trial), DatabaseRestarted { restarts });
+        Some((restarts as f64, found))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]

@@ -6,7 +6,7 @@ use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::EmulationFloor;
 
 /// Share of the time in which answers of a served volume came later than its model says (practice: > 5 %).
 const FLOOR_MAX: f64 = 0.05;
@@ -16,19 +16,20 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
         let (_, activity) = node.volume(role)?;
         let (disk, cpu) = (activity.disk_floor_share?, activity.cpu_floor_share?);
         let share = Some(disk.max(cpu)).filter(|share| *share > FLOOR_MAX)?;
-        let numbers = [
-            ("disk_floor_share", disk),
-            ("cpu_floor_share", cpu),
-            ("threshold", FLOOR_MAX),
-        ];
-        let found = Finding::new(Rule::EmulationFloor, scope(trial), numbers);
-        Some((share, found.with("volume", role.name())))
+        let figures = EmulationFloor {
+            volume: role,
+            disk_floor_share: disk,
+            cpu_floor_share: cpu,
+            threshold: FLOOR_MAX,
+        };
+        Some((share, Finding::new(scope(trial), figures)))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]

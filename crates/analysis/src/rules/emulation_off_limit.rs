@@ -9,46 +9,45 @@ use spec::IoLimits;
 use crate::document::{ConfigurationFacts, VolumeReport};
 use crate::fact::VolumeLimit;
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::storage::EmulationOffLimit;
 
 /// A volume may deliver this much more or less than its limit.
 const OFF_LIMIT_MAX: f64 = 0.10;
-/// Said of volumes that nobody emulates.
-pub const BOUGHT: &str = "bought";
 
 /// Findings on the volumes of a configuration; of several nodes those whose volume is off are named.
 pub fn findings(configuration: &ConfigurationFacts) -> Vec<Finding> {
     let of_volume = |volume: &VolumeReport| {
         if volume.probes.is_empty() {
             let probe = volume.probe.iter();
-            return probe.flat_map(|p| off_limit(&configuration.name, volume, p)).collect();
+            let found = probe.flat_map(|p| off_limit(configuration, volume, p));
+            return found
+                .map(|figures| Finding::new(scope(configuration), figures))
+                .collect();
         }
         on_nodes(configuration, volume)
     };
-    let found = configuration.volumes.iter().flat_map(of_volume);
-    match configuration.is_bought {
-        true => found.map(|finding| finding.with("volumes", BOUGHT)).collect(),
-        false => found.collect(),
-    }
+    configuration.volumes.iter().flat_map(of_volume).collect()
 }
 
 /// One finding for each figure of the probe: that of the node that is furthest off.
 fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Finding> {
-    let mut by_figure: BTreeMap<String, Vec<(HostId, Finding)>> = BTreeMap::new();
+    let mut by_figure: BTreeMap<VolumeLimit, Vec<(HostId, EmulationOffLimit)>> = BTreeMap::new();
     for (node, probe) in &volume.probes {
-        for found in off_limit(&configuration.name, volume, probe) {
-            let figure = found.fact("probed").unwrap_or_default().to_owned();
-            by_figure.entry(figure).or_default().push((*node, found));
+        for found in off_limit(configuration, volume, probe) {
+            by_figure.entry(found.probed).or_default().push((*node, found));
         }
     }
-    let off = |found: &Finding| found.number("off_by").unwrap_or(0.0).abs();
-    let furthest = |mut found: Vec<(HostId, Finding)>| {
-        found.sort_by(|a, b| off(&b.1).total_cmp(&off(&a.1)));
-        let names: Vec<String> = found.iter().map(|(node, _)| node.to_string()).collect();
+    let furthest = |mut found: Vec<(HostId, EmulationOffLimit)>| {
+        found.sort_by(|a, b| b.1.off_by.abs().total_cmp(&a.1.off_by.abs()));
+        let names = found.iter().map(|(node, _)| *node).collect();
         let (_, first) = found.into_iter().next()?;
-        Some(first.on_nodes(&names, volume.probes.len()))
+        Some(Finding::new(scope(configuration), first).on_nodes(names, volume.probes.len()))
     };
     by_figure.into_values().filter_map(furthest).collect()
+}
+
+fn scope(configuration: &ConfigurationFacts) -> Scope {
+    Scope::Configuration(configuration.name.clone())
 }
 
 /// What the limits allow the probe's reads, requests per second.
@@ -75,7 +74,7 @@ fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 }
 
 /// A bursting volume may be anywhere between its baseline and its ceiling while the probe runs.
-fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) -> Vec<Finding> {
+fn off_limit(configuration: &ConfigurationFacts, volume: &VolumeReport, probe: &ProbeResult) -> Vec<EmulationOffLimit> {
     let lasting = volume.byte_burst.map(|b| b.baseline_bytes_per_s);
     let floor = IoLimits {
         read_bytes_per_s: lasting,
@@ -104,17 +103,14 @@ fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) ->
             let expected = if measured < floor { floor } else { ceiling };
             let off = stats::ratio(measured, expected)? - 1.0;
             let is_off = measured > ceiling * (1.0 + OFF_LIMIT_MAX) || measured < floor * (1.0 - OFF_LIMIT_MAX);
-            let numbers = [
-                ("expected", expected),
-                ("measured", measured),
-                ("off_by", off),
-                ("threshold", OFF_LIMIT_MAX),
-            ];
-            let scope = Scope::Configuration(configuration.to_owned());
-            is_off.then(|| {
-                Finding::new(Rule::EmulationOffLimit, scope, numbers)
-                    .with("volume", volume.role.name())
-                    .with("probed", what.name())
+            is_off.then_some(EmulationOffLimit {
+                volume: volume.role,
+                probed: what,
+                expected,
+                measured,
+                off_by: off,
+                threshold: OFF_LIMIT_MAX,
+                is_bought: configuration.is_bought,
             })
         })
         .collect()
@@ -124,6 +120,7 @@ fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) ->
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::rule::Rule;
     use crate::story::{Told, job, measured, record, run, trials};
 
     /// gp2 delivered 60.1 of 60 (fine), io1 500 of 625 (-20 %).
@@ -131,11 +128,12 @@ mod tests {
     fn a_volume_off_its_limit_is_suspect_once_for_its_configuration() {
         let (job, trials) = (job(), trials());
         let analysis = analyse(&run(&job, &trials));
-        let is_off = |f: &&Finding| f.rule == Rule::EmulationOffLimit;
+        let is_off = |f: &&Finding| f.rule() == Rule::EmulationOffLimit;
         let off: Vec<&Finding> = analysis.findings.iter().filter(is_off).collect();
         assert_eq!(off.len(), 1);
         assert_eq!(off[0].scope, Scope::Configuration("io1-10000".into()));
-        assert_eq!((off[0].numbers["expected"], off[0].numbers["measured"]), (625.0, 500.0));
+        let told = off[0].figures::<EmulationOffLimit>().unwrap();
+        assert_eq!((told.expected, told.measured), (625.0, 500.0));
     }
 
     /// gp2 at its baseline, in its burst, or on the way from one to the other: all as it should be.
@@ -157,7 +155,7 @@ mod tests {
                 probe_read_iops,
             };
             let analysis = analyse(&run(&job, &[measured(&record(told), 9_600.0)]));
-            analysis.findings.iter().any(|f| f.rule == Rule::EmulationOffLimit)
+            analysis.findings.iter().any(|f| f.rule() == Rule::EmulationOffLimit)
         };
         assert_eq!(
             [200.0, 290.0, 500.0, 640.0, 700.0].map(off),

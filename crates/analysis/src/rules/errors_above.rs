@@ -1,40 +1,41 @@
 //! Did the operations succeed? What failed fast or timed out did not do the work whose speed is compared.
 
+use std::collections::BTreeMap;
+
 use evidence::ErrorKind;
 use spec::ERROR_SHARE_MAX;
 
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::ErrorsAbove;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;
     // Rows that were not found are a finding of their own.
-    let kinds: Vec<(ErrorKind, u64)> = client
+    let kinds: BTreeMap<ErrorKind, u64> = client
         .errors
         .iter()
         .filter(|(kind, n)| **kind != ErrorKind::NotFound && **n > 0)
         .map(|(kind, n)| (*kind, *n))
         .collect();
-    let failed: u64 = kinds.iter().map(|(_, n)| n).sum();
+    let failed: u64 = kinds.values().sum();
     let all = trial.counted() + trial.failed_operations();
     let share = stats::ratio(failed as f64, all as f64).filter(|share| *share > ERROR_SHARE_MAX)?;
-    let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
-    let numbers = [
-        ("errors", failed as f64),
-        ("operations", all as f64),
-        ("error_share", share),
-        ("threshold", ERROR_SHARE_MAX),
-    ];
-    Some(Finding::new(Rule::ErrorsAbove, scope(trial), numbers).with("kinds", kinds.join(", ")))
+    let figures = ErrorsAbove {
+        errors: failed,
+        operations: all,
+        error_share: share,
+        threshold: ERROR_SHARE_MAX,
+        kinds,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{counted, fires};
 
     #[test]

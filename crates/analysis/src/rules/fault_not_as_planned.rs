@@ -5,25 +5,21 @@ use spec::Plan;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::away::FaultNotAsPlanned;
 
 /// What the records of faults say of problems, and faults that have no record, of a trial that measured something.
 pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
     trial.record.client.as_ref()?;
     let (planned, happened) = (plan.faults.len(), trial.record.faults.len());
-    let problems: Vec<&str> = trial
-        .record
-        .faults
-        .iter()
-        .filter_map(|f| f.problem.as_deref())
-        .collect();
+    let faults = trial.record.faults.iter();
+    let problems: Vec<String> = faults.filter_map(|f| f.problem.clone()).collect();
     (happened < planned || !problems.is_empty()).then(|| {
-        let numbers = [("planned", planned as f64), ("happened", happened as f64)];
-        let found = Finding::new(Rule::FaultNotAsPlanned, scope(trial), numbers);
-        match problems.is_empty() {
-            true => found,
-            false => found.with("problems", problems.join("; ")),
-        }
+        let figures = FaultNotAsPlanned {
+            planned: planned as u64,
+            happened: happened as u64,
+            problems,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
@@ -63,12 +59,12 @@ mod tests {
             })
         };
         assert_eq!(finding(&with(None), &plan), None);
-        let told = finding(&with(Some("it did not stop")), &plan).unwrap();
-        assert_eq!(told.fact("problems"), Some("it did not stop"));
-        let none = finding(&recorded(|_| ()), &plan).unwrap();
-        assert_eq!(
-            (none.number("planned"), none.number("happened")),
-            (Some(1.0), Some(0.0))
-        );
+        let told = |trial: &TrialMeasurement| {
+            let found = finding(trial, &plan).unwrap();
+            found.figures::<FaultNotAsPlanned>().unwrap().clone()
+        };
+        assert_eq!(told(&with(Some("it did not stop"))).problems, ["it did not stop"]);
+        let none = told(&recorded(|_| ()));
+        assert_eq!((none.planned, none.happened), (1, 0));
     }
 }

@@ -3,7 +3,7 @@
 use spec::{NodeFaultKind, Plan};
 
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::away::FaultsPlanned;
 
 /// Said once, of the run.
 pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
@@ -15,15 +15,15 @@ pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
     let is_compaction = |f: &&spec::NodeFault| f.kind() == NodeFaultKind::Compaction;
     let compactions = plan.faults.iter().filter(is_compaction).count();
     let lasting = plan.faults.iter().filter(|f| !is_compaction(f));
-    let numbers = [
-        ("faults", plan.faults.len() as f64),
-        ("disk_faults", of_disks as f64),
-        ("compactions", compactions as f64),
-        ("first_at_s", first_at_s),
-        ("away_s", lasting.map(away).sum()),
-        ("measured_s", measured_s),
-    ];
-    Some(Finding::new(Rule::FaultsPlanned, Scope::Run(run.to_owned()), numbers))
+    let figures = FaultsPlanned {
+        faults: plan.faults.len() as u64,
+        disk_faults: of_disks as u64,
+        compactions: compactions as u64,
+        first_at_s,
+        away_s: lasting.map(away).sum(),
+        measured_s,
+    };
+    Some(Finding::new(Scope::Run(run.to_owned()), figures))
 }
 
 #[cfg(test)]
@@ -37,7 +37,8 @@ mod tests {
     #[test]
     fn the_seconds_of_all_faults_are_added() {
         let mut plan = job().plan;
-        assert_eq!(of_plan("run", &plan), None);
+        let told = |plan: &Plan| of_plan("run", plan).map(|found| found.figures::<FaultsPlanned>().unwrap().clone());
+        assert_eq!(told(&plan), None);
         let fault = |node, at_s, for_s| NodeFault {
             action: FaultAction::NodeKill,
             node,
@@ -45,15 +46,12 @@ mod tests {
             for_s,
         };
         plan.faults = vec![fault(2, 50.0, None), fault(1, 20.0, Some(20.0))];
-        let told = of_plan("run", &plan).unwrap();
-        assert_eq!(
-            (told.number("first_at_s"), told.number("away_s")),
-            (Some(20.0), Some(30.0))
-        );
-        assert_eq!(told.number("disk_faults"), Some(0.0));
+        let found = told(&plan).unwrap();
+        assert_eq!((found.first_at_s, found.away_s), (20.0, 30.0));
+        assert_eq!(found.disk_faults, 0);
         plan.faults[1].action = FaultAction::DiskStall {
             volume: VolumeRole::Data,
         };
-        assert_eq!(of_plan("run", &plan).unwrap().number("disk_faults"), Some(1.0));
+        assert_eq!(told(&plan).unwrap().disk_faults, 1);
     }
 }

@@ -5,7 +5,7 @@ use spec::Provider;
 
 use crate::document::{ConfigurationFacts, are_emulated};
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::storage::LimitsCountSeparately;
 
 pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Option<Finding> {
     let limited = configurations
@@ -15,8 +15,10 @@ pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFac
         .filter(|v| v.limits.read_iops.is_some() && !v.is_served && !v.is_combined())
         .count();
     (are_emulated(provider, configurations) && limited > 0).then(|| {
-        let numbers = [("volumes_with_an_iops_limit", limited as f64)];
-        Finding::new(Rule::LimitsCountSeparately, Scope::Run(run.to_owned()), numbers)
+        let figures = LimitsCountSeparately {
+            volumes_with_an_iops_limit: limited as u64,
+        };
+        Finding::new(Scope::Run(run.to_owned()), figures)
     })
 }
 
@@ -24,6 +26,7 @@ pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFac
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::rule::Rule;
     use crate::story::{job, run, trials};
 
     #[test]
@@ -35,7 +38,7 @@ mod tests {
             let of_rule = analysis
                 .findings
                 .iter()
-                .filter(|f| f.rule == Rule::LimitsCountSeparately);
+                .filter(|f| f.rule() == Rule::LimitsCountSeparately);
             of_rule.count()
         };
         assert_eq!(told(&evidence), 1);

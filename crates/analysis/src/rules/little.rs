@@ -6,7 +6,7 @@ use spec::LoadLevel;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::load::Little;
 
 /// |X R / N - 1| (practice: <= 2 %), beside what the edges of the window do: a response that ends inside it
 /// counts whole, so that up to one mean response time of the window may be counted too much or too little.
@@ -30,19 +30,20 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let edges = stats::ratio(busy_us / 1e6, answers * trial.window_s())?;
     let allowed = LITTLE_MAX + edges;
     (off.abs() > allowed && busy_us > 0.0).then(|| {
-        let numbers = [
-            ("concurrency", f64::from(in_flight)),
-            ("mean_in_flight", mean_in_flight),
-            ("off_by", off),
-            ("threshold", allowed),
-        ];
-        Finding::new(Rule::Little, scope(trial), numbers)
+        let figures = Little {
+            concurrency: in_flight,
+            mean_in_flight,
+            off_by: off,
+            threshold: allowed,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{fires, recorded};
 
     /// 100 are in flight; the edges of the window allow 0.08 % more than the 2 %.

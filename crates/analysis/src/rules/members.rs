@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::storage::{MemberFigure, SlowMember, UnbalancedMembers};
 
 /// Members are unbalanced where the one that is asked most has more than so many times the requests of the one that is asked
 /// least (ours) ...
@@ -29,22 +29,17 @@ const BUSY: f64 = 0.75;
 /// At least so many requests to the member that is asked most, of which chance alone moves 3 % (Poisson: 1 / root n).
 const REQUESTS: f64 = 1000.0;
 
-/// The fact of a finding that says how the data lies on the volumes ...
-pub const LAYOUT: &str = "layout";
-/// ... and what it says of members of a RAID 0.
-pub const RAID0: &str = "raid0";
-
 /// Judged by all measured seconds: a member that is slowed by plan is one that is slow.
 pub fn findings(trial: &TrialMeasurement) -> impl Iterator<Item = Finding> {
     let slow = worst(trial, |node| slow(trial, node));
     let unbalanced = worst(trial, |node| unbalanced(trial, node));
+    slow.into_iter().chain(unbalanced)
+}
+
+/// Whether data volumes are the members of a RAID 0.
+fn is_striped(trial: &TrialMeasurement) -> bool {
     let mut volumes = trial.record.nodes.iter().flat_map(|node| &node.volumes);
-    let is_striped = volumes.any(|volume| volume.array.is_some());
-    let found = slow.into_iter().chain(unbalanced);
-    found.map(move |finding| match is_striped {
-        true => finding.with(LAYOUT, RAID0),
-        false => finding,
-    })
+    volumes.any(|volume| volume.array.is_some())
 }
 
 /// A data volume with what it did.
@@ -89,17 +84,18 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
     let is_busy = share_of_limit(node, role, slowest).is_none_or(|share| share >= BUSY);
     let is_explained = more > REQUESTS_APART || (more > AS_MANY && is_busy);
     (times > AWAIT_APART && !is_explained).then(|| {
-        let numbers = [
-            ("await_us", await_s * 1e6),
-            ("others_await_us", others_await_s * 1e6),
-            ("times", times),
-            ("iops", slowest.iops()),
-            ("others_iops", others_iops),
-            ("members", members.len() as f64),
-            ("threshold", AWAIT_APART),
-        ];
-        let found = Finding::new(Rule::SlowMember, scope(trial), numbers);
-        (times, found.with("volume", role.name()))
+        let figures = SlowMember {
+            volume: role,
+            await_us: await_s * 1e6,
+            others_await_us: others_await_s * 1e6,
+            times,
+            iops: slowest.iops(),
+            others_iops,
+            members: members.len() as u64,
+            threshold: AWAIT_APART,
+            is_striped: is_striped(trial),
+        };
+        (times, Finding::new(scope(trial), figures))
     })
 }
 
@@ -130,23 +126,23 @@ fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) 
 /// take longest and shortest.
 fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
     let members = members(node);
-    let finding = |figure: &'static str, most: (VolumeRole, f64), least: (VolumeRole, f64), threshold: f64| {
+    let finding = |figure: MemberFigure, most: (VolumeRole, f64), least: (VolumeRole, f64), threshold: f64| {
         // Nothing at all is not a multiple of anything.
         let less = 1.0 - least.1 / most.1;
         let is_apart = most.1 > 0.0 && most.1 > threshold * least.1;
         is_apart.then(|| {
-            let numbers = [
-                ("most", most.1),
-                ("least", least.1),
-                ("less_by_share", less),
-                ("members", members.len() as f64),
-                ("threshold", threshold),
-            ];
-            let found = Finding::new(Rule::UnbalancedMembers, scope(trial), numbers)
-                .with("figure", figure)
-                .with("most", most.0.name())
-                .with("least", least.0.name());
-            (less, found)
+            let figures = UnbalancedMembers {
+                figure,
+                most_of: most.0,
+                most: most.1,
+                least_of: least.0,
+                least: least.1,
+                less_by_share: less,
+                members: members.len() as u64,
+                threshold,
+                is_striped: is_striped(trial),
+            };
+            (less, Finding::new(scope(trial), figures))
         })
     };
     let extremes = |values: Vec<(VolumeRole, f64)>| {
@@ -160,7 +156,7 @@ fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding
             .map(|(role, activity)| (*role, activity.iops()))
             .collect(),
     );
-    if let Some(found) = iops.and_then(|(most, least)| finding("iops", most, least, REQUESTS_APART)) {
+    if let Some(found) = iops.and_then(|(most, least)| finding(MemberFigure::Iops, most, least, REQUESTS_APART)) {
         return Some(found);
     }
     if slow(trial, node).is_some() {
@@ -168,13 +164,14 @@ fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding
     }
     let await_us = |(role, activity): &Member<'_>| Some((*role, activity.await_s()? * 1e6));
     let (most, least) = extremes(members.iter().filter_map(await_us).collect())?;
-    finding("await_us", most, least, AWAIT_APART)
+    finding(MemberFigure::AwaitUs, most, least, AWAIT_APART)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed_host, fires, found};
+    use crate::rule::Rule;
+    use crate::rules::cases::{changed_host, fires, found, seen};
 
     /// Members with so many requests in 60 s, each of which takes so many microseconds.
     fn with(members: &[(f64, f64)]) -> TrialMeasurement {
@@ -208,13 +205,10 @@ mod tests {
             |members| with(&members),
         );
         let trial = with(&[(6000.0, 500.0), (9000.0, 500.0), (7000.0, 500.0)]);
-        let finding = found(&trial, Rule::UnbalancedMembers).unwrap();
-        assert_eq!(
-            (finding.fact("most"), finding.fact("least")),
-            (Some("data-2"), Some("data"))
-        );
-        assert_eq!((finding.numbers["most"], finding.numbers["least"]), (150.0, 100.0));
-        assert_eq!(finding.fact("figure"), Some("iops"));
+        let told = seen::<UnbalancedMembers>(&trial).unwrap();
+        assert_eq!((told.most_of, told.most), (VolumeRole::Data2, 150.0));
+        assert_eq!((told.least_of, told.least), (VolumeRole::Data, 100.0));
+        assert_eq!(told.figure, MemberFigure::Iops);
         assert!(found(&trial, Rule::SlowMember).is_none());
     }
 
@@ -235,12 +229,11 @@ mod tests {
             |members| with(&members),
         );
         let trial = with(&[(6000.0, 500.0), (6000.0, 500.0), (6100.0, 1000.0)]);
-        let finding = found(&trial, Rule::SlowMember).unwrap();
-        assert_eq!(finding.fact("volume"), Some("data-3"));
-        let number = |name: &str| finding.numbers[name].round();
+        let told = seen::<SlowMember>(&trial).unwrap();
+        assert_eq!(told.volume, VolumeRole::Data3);
         assert_eq!(
-            (number("await_us"), number("others_await_us"), number("times")),
-            (1000.0, 500.0, 2.0)
+            [told.await_us, told.others_await_us, told.times].map(f64::round),
+            [1000.0, 500.0, 2.0]
         );
         // One finding for one cause.
         assert!(found(&trial, Rule::UnbalancedMembers).is_none());
@@ -255,23 +248,20 @@ mod tests {
             second.role = VolumeRole::Data2;
             second.limits.read_iops = Some(limit);
             trial.record.nodes[0].volumes.push(second);
-            findings(&trial).any(|finding| finding.rule == Rule::SlowMember)
+            findings(&trial).any(|finding| finding.rule() == Rule::SlowMember)
         };
         assert_eq!([115.0, 150.0, 152.0, 625.0].map(is_slow), [false, false, true, true]);
     }
 
     #[test]
     fn members_of_a_raid_0_are_said_to_be_such() {
-        let layout = |array: Option<&str>| {
+        let is_striped = |array: Option<&str>| {
             let mut trial = with(&[(6000.0, 500.0), (6000.0, 5000.0)]);
             trial.record.nodes[0].volumes[0].array = array.map(str::to_owned);
-            let finding = findings(&trial)
-                .find(|finding| finding.rule == Rule::SlowMember)
-                .unwrap();
-            finding.fact(LAYOUT).map(str::to_owned)
+            let found = findings(&trial).find_map(|finding| finding.figures::<SlowMember>().cloned());
+            found.unwrap().is_striped
         };
-        assert_eq!(layout(Some("md900")).as_deref(), Some(RAID0));
-        assert_eq!(layout(None), None);
+        assert!(is_striped(Some("md900")) && !is_striped(None));
     }
 
     #[test]

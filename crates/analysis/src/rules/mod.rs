@@ -4,30 +4,27 @@
 //! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell
 //! ([`of_cell`]), or at the whole run ([`of_run`], [`of_setups`]). It fires on numbers that it then carries, so that a
 //! reader can disagree with the threshold and still use the finding. One rule is one file: constants, logic, a table of
-//! cases. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by crate `report`.
+//! cases. What it saw is a value of [`crate::remark`]; what others need to know of a rule is a method of [`Rule`];
+//! sentences for people are made by crate `report`. What only Cassandra does is in `cassandra/`.
 
 mod burst;
 mod cache_not_settled;
 mod cache_warmed;
+mod cassandra;
 mod client_saturated;
 mod clients_apart;
 mod clock_drift;
-mod code_not_warm;
-mod compaction_backlog;
-mod compaction_debt;
 mod counts_disagree;
 mod cpu_steal;
 mod cpu_throttled;
 mod data_fits_page_cache;
 mod data_set_smaller;
 mod database_restarted;
-mod dropped_messages;
 mod emulation_floor;
 mod emulation_off_limit;
 mod errors_above;
 mod fault_not_as_planned;
 mod faults_planned;
-mod gc_pauses;
 mod limits_count_separately;
 mod little;
 mod members;
@@ -56,7 +53,6 @@ mod unequal_nodes;
 mod volume_above_instance;
 mod volume_at_cap;
 mod writes_lost;
-mod writes_not_flushed;
 
 use std::collections::BTreeMap;
 
@@ -68,12 +64,11 @@ use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 pub use crate::rule::Rule;
+pub(crate) use cassandra::code_not_warm::is_warm as code_is_warm;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
-pub(crate) use code_not_warm::is_warm as code_is_warm;
 pub(crate) use emulation_off_limit::findings as off_limit;
-pub use emulation_off_limit::{BOUGHT, expected_read_iops, expected_write_bytes_per_s};
+pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
 pub use faults_planned::of_plan as faults_of_plan;
-pub use members::{LAYOUT, RAID0};
 pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub(crate) use send_lag::SEND_LAG_SHARE;
@@ -100,7 +95,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         no_steady_state::finding(before),
         too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none()),
         slow_change_possible::finding(before),
-        code_not_warm::finding(before),
+        cassandra::code_not_warm::finding(before),
         stall::finding(before),
         client_saturated::finding(trial),
         send_lag::finding(trial),
@@ -111,10 +106,10 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         through_driver::finding(trial),
         cpu_steal::finding(before),
         cpu_throttled::finding(before),
-        gc_pauses::finding(before),
-        compaction_backlog::finding(trial),
-        compaction_debt::finding(before).filter(|_| trial.backlog.is_none()),
-        dropped_messages::finding(before),
+        cassandra::gc_pauses::finding(before),
+        cassandra::compaction_backlog::finding(trial),
+        cassandra::compaction_debt::finding(before).filter(|_| trial.backlog.is_none()),
+        cassandra::dropped_messages::finding(before),
         network_retransmits::finding(before),
         cache_warmed::finding(before),
         data_fits_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
@@ -174,7 +169,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
     found.extend(cache_not_settled::finding(trial.undisturbed(), together.plan));
     found.extend(other_work::finding(trial.undisturbed(), together.provider));
     found.extend(fault_not_as_planned::finding(trial, together.plan));
-    found.extend(writes_not_flushed::finding(
+    found.extend(cassandra::writes_not_flushed::finding(
         trial.undisturbed(),
         together.plan,
         together.setups,
@@ -222,6 +217,7 @@ pub(crate) mod cases {
     use super::{Finding, HostId, Rule, of_trial};
     use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
+    use crate::rule::RuleFigures;
     use crate::story::{Told, measured, record};
 
     /// 2,000 operations/s for 60 s in closed loop, 0.1 device reads for each read, far below every limit.
@@ -271,7 +267,12 @@ pub(crate) mod cases {
 
     /// What a rule found in a trial.
     pub fn found(trial: &TrialMeasurement, rule: Rule) -> Option<&Finding> {
-        trial.findings.iter().find(|f| f.rule == rule)
+        trial.findings.iter().find(|f| f.rule() == rule)
+    }
+
+    /// The figures of a rule in a trial.
+    pub fn seen<F: RuleFigures>(trial: &TrialMeasurement) -> Option<&F> {
+        trial.findings.iter().find_map(Finding::figures)
     }
 
     /// Each case fires or not, as its second part says.

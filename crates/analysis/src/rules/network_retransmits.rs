@@ -4,7 +4,7 @@ use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::machine::NetworkRetransmits;
 
 /// TCP segments sent again for each megabyte: 0.1 % (practice) of segments of 1,448 bytes.
 const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;
@@ -12,14 +12,17 @@ const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     worst(trial, |node| {
         let rate = node.host.retransmits_per_mb.filter(|r| *r > RETRANSMITS_PER_MB)?;
-        let numbers = [("retransmits_per_mb", rate), ("threshold_per_mb", RETRANSMITS_PER_MB)];
-        Some((rate, Finding::new(Rule::NetworkRetransmits, scope(trial), numbers)))
+        let figures = NetworkRetransmits {
+            retransmits_per_mb: rate,
+            threshold_per_mb: RETRANSMITS_PER_MB,
+        };
+        Some((rate, Finding::new(scope(trial), figures)))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]

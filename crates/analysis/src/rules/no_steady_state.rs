@@ -7,39 +7,36 @@ use super::scope::scope;
 use super::trajectory;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::NoSteadyState;
+use crate::rule::Remark;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;
     let judged = trial.window.judged.filter(|j| j.verdict == SteadyVerdict::Transient)?;
-    let numbers = [
-        ("measured_s", client.measured_s),
-        ("cut_s", judged.from as f64),
-        ("change_over_window_share", judged.change),
-        ("change_low_share", judged.change_low),
-        ("change_high_share", judged.change_high),
-        ("trend_p_value", judged.trend_p),
-        ("rounds_range_share", judged.rounds_range),
-    ];
-    Some(Finding::new(Rule::NoSteadyState, scope(trial), numbers))
+    let figures = NoSteadyState {
+        measured_s: client.measured_s,
+        cut_s: judged.from as f64,
+        change_over_window_share: judged.change,
+        change_low_share: judged.change_low,
+        change_high_share: judged.change_high,
+        trend_p_value: judged.trend_p,
+        rounds_range_share: judged.rounds_range,
+        trajectory: None,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 /// The finding with the reason that the plan has for it.
-pub fn completed(finding: Finding, trial: &TrialMeasurement, plan: &Plan) -> Finding {
-    match finding.rule {
-        Rule::NoSteadyState => {
-            let rises = finding
-                .number("change_over_window_share")
-                .is_some_and(|change| change > 0.0);
-            trajectory::told(finding, trial, plan, rises)
-        }
-        _ => finding,
+pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) -> Finding {
+    if let Remark::NoSteadyState(found) = &mut finding.remark {
+        found.trajectory = trajectory::by_plan(trial, plan, found.change_over_window_share > 0.0);
     }
+    finding
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed, fires};
     use crate::steady::window;
 

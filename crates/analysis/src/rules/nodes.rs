@@ -2,7 +2,6 @@
 
 use evidence::HostId;
 
-use crate::fact::NODES;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
@@ -18,22 +17,20 @@ pub fn worst(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f64,
     // Stable: of two that are equally bad the first node's.
     seen.sort_by(|a, b| b.1.total_cmp(&a.1));
     let all = trial.nodes().count();
-    let names: Vec<String> = seen.iter().map(|(node, ..)| node.to_string()).collect();
+    let names: Vec<HostId> = seen.iter().map(|(node, ..)| *node).collect();
     let (_, _, finding) = seen.into_iter().next()?;
     Some(match all {
         1 => finding,
-        _ => finding.on_nodes(&names, all),
+        _ => finding.on_nodes(names, all),
     })
 }
 
 /// The node whose numbers a finding carries.
 pub fn first_named<'t>(trial: &'t TrialMeasurement, finding: &Finding) -> Option<Node<'t>> {
-    let named: Option<HostId> = finding
-        .fact(NODES)
-        .and_then(|names| names.split(", ").next()?.parse().ok());
+    let named = finding.nodes.as_ref().and_then(|nodes| nodes.names.first());
     let mut nodes = trial.nodes();
     match named {
-        Some(host) => nodes.find(|node| node.id == host),
+        Some(host) => nodes.find(|node| node.id == *host),
         None => nodes.next(),
     }
 }
@@ -41,6 +38,7 @@ pub fn first_named<'t>(trial: &'t TrialMeasurement, finding: &Finding) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remark::cassandra::DroppedMessages;
     use crate::rule::Rule;
     use crate::rules::cases::{found, sound};
     use crate::rules::of_trial;
@@ -73,16 +71,16 @@ mod tests {
     fn one_finding_names_the_nodes_it_was_seen_on_and_carries_the_numbers_of_the_worst() {
         assert_eq!(dropped([0.0; 3]), None);
         let told = dropped([0.0, 3.0, 7.0]).unwrap();
-        assert_eq!(told.fact(NODES), Some("database-3, database-2"));
-        assert_eq!(told.number("dropped_messages"), Some(7.0));
-        assert_eq!(told.number("nodes"), Some(3.0));
-        assert_eq!(dropped([1.0, 0.0, 0.0]).unwrap().fact(NODES), Some("database"));
+        let nodes = told.nodes.as_ref().unwrap();
+        assert_eq!((nodes.listed().as_str(), nodes.of), ("database-3, database-2", 3));
+        assert_eq!(told.figures::<DroppedMessages>().unwrap().dropped_messages, 7.0);
+        assert_eq!(dropped([1.0, 0.0, 0.0]).unwrap().nodes.unwrap().listed(), "database");
     }
 
     #[test]
     fn of_one_node_nothing_is_said() {
         let trial = crate::rules::cases::changed_host(|h| h.dropped_messages = Some(1.0));
         let told = found(&trial, Rule::DroppedMessages).unwrap();
-        assert_eq!((told.fact(NODES), told.number("nodes")), (None, None));
+        assert_eq!(told.nodes, None);
     }
 }

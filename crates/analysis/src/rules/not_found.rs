@@ -6,7 +6,7 @@ use evidence::{ErrorKind, OperationKind};
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::NotFound;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;
@@ -15,8 +15,11 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         .iter()
         .filter_map(|kind| client.completed.get(kind))
         .sum();
-    let numbers = [("not_found", missing as f64), ("reads", (missing + found) as f64)];
-    Some(Finding::new(Rule::NotFound, scope(trial), numbers))
+    let figures = NotFound {
+        not_found: missing,
+        reads: missing + found,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
@@ -24,7 +27,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::rules::cases::{counted, fires, found};
+    use crate::rule::Rule;
+    use crate::rules::cases::{counted, fires, seen};
 
     #[test]
     fn one_missing_row_is_told_and_is_no_timeout() {
@@ -32,6 +36,6 @@ mod tests {
         fires(Rule::NotFound, &[(0, false), (1, true), (1000, true)], with);
         let trial = with(1);
         assert_eq!(trial.findings.len(), 1, "and nothing else");
-        assert_eq!(found(&trial, Rule::NotFound).unwrap().number("reads"), Some(96_001.0));
+        assert_eq!(seen::<NotFound>(&trial).unwrap().reads, 96_001);
     }
 }

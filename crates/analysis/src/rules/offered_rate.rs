@@ -9,7 +9,8 @@ use spec::LoadLevel;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::load::{BacklogDrained, OfferedNotAchieved, OfferedRate};
+use crate::rule::Remark;
 
 /// Achieved / offered may be off by this much in either direction (practice: below 0.99 a load is saturated).
 pub const OFF_MAX: f64 = 0.01;
@@ -33,24 +34,25 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         0.0
     };
     let allowed = OFF_MAX + chance;
-    let rule = match share - 1.0 {
-        off if off < -allowed => Rule::OfferedNotAchieved,
-        off if off > allowed => Rule::BacklogDrained,
+    let figures = OfferedRate {
+        offered_ops_per_s: offered,
+        achieved_ops_per_s: achieved,
+        share,
+        allowed_off: allowed,
+        requests_off: (achieved - offered) * trial.window_s(),
+    };
+    let remark = match share - 1.0 {
+        off if off < -allowed => Remark::from(OfferedNotAchieved(figures)),
+        off if off > allowed => Remark::from(BacklogDrained(figures)),
         _ => return None,
     };
-    let numbers = [
-        ("offered_ops_per_s", offered),
-        ("achieved_ops_per_s", achieved),
-        ("share", share),
-        ("allowed_off", allowed),
-        ("requests_off", (achieved - offered) * trial.window_s()),
-    ];
-    Some(Finding::new(rule, scope(trial), numbers))
+    Some(Finding::new(scope(trial), remark))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{found, recorded};
 
     /// 2,000 operations/s for 60 s were achieved: 120,000, of which chance moves 3 / sqrt(120,000) = 0.87 %.

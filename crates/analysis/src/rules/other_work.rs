@@ -4,11 +4,10 @@ use spec::{Provider, VolumeRole};
 
 use super::nodes::worst;
 use super::scope::scope;
-use crate::fact::PROGRAMS;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::machine::OtherWork;
 
 /// CPUs (practice). The kernel's own work for a run (interrupts, writeback, loop devices) and the agents that watch it come to less than
 /// a tenth of one.
@@ -29,16 +28,12 @@ pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> 
     worst(trial, |node| {
         let other = node.host.busy_cpus? - of_the_run(node)?;
         (other > OTHER_CPUS_MAX).then(|| {
-            let numbers = [("other_cpus", other), ("threshold", OTHER_CPUS_MAX)];
-            let found = Finding::new(Rule::OtherWork, scope(trial), numbers);
-            let each = node.facts.others.iter();
-            let programs: Vec<String> = each
-                .map(|program| format!("{} {:.2}", program.name, program.cpus))
-                .collect();
-            match programs.is_empty() {
-                true => (other, found),
-                false => (other, found.with(PROGRAMS, programs.join(", "))),
-            }
+            let figures = OtherWork {
+                other_cpus: other,
+                threshold: OTHER_CPUS_MAX,
+                programs: node.facts.others.clone(),
+            };
+            (other, Finding::new(scope(trial), figures))
         })
     })
 }
@@ -69,7 +64,7 @@ mod tests {
             let trial = changed_host(|h| {
                 (h.cpus_used, h.busy_cpus) = (Some(1.0), Some(1.0 + client + others));
             });
-            finding(&trial, provider).and_then(|found| found.number("other_cpus"))
+            finding(&trial, provider).map(|found| found.figures::<OtherWork>().unwrap().other_cpus)
         };
         for provider in [Provider::Local, Provider::Simulated, Provider::Hosts] {
             assert_eq!(told(provider, 0.24), None);

@@ -8,7 +8,7 @@ use stats::Outlier;
 
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::trial::RepetitionsSpread;
 
 /// Chance of a finding in a run whose repetitions are sound.
 pub const LEVEL: f64 = 0.01;
@@ -17,15 +17,13 @@ const RESIDUAL_MIN: f64 = 0.05;
 
 /// The finding on a trial that [`stats::Layout::outliers`] names.
 pub fn finding(cell: &CellAnalysis, outlier: &Outlier) -> Option<Finding> {
-    let off = outlier.residual.exp() - 1.0;
-    let numbers = [
-        ("block", f64::from(outlier.block)),
-        ("off_by", off),
-        ("spread_of_others", outlier.rest),
-        ("threshold", RESIDUAL_MIN),
-    ];
-    (outlier.residual.abs() > RESIDUAL_MIN)
-        .then(|| Finding::new(Rule::RepetitionsSpread, Scope::Cell(cell.id.clone()), numbers))
+    let figures = RepetitionsSpread {
+        block: outlier.block,
+        off_by: outlier.residual.exp() - 1.0,
+        spread_of_others: outlier.rest,
+        threshold: RESIDUAL_MIN,
+    };
+    (outlier.residual.abs() > RESIDUAL_MIN).then(|| Finding::new(Scope::Cell(cell.id.clone()), figures))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::load::SendLag;
 
 /// Send lag p99 above this many microseconds ...
 const SEND_LAG_P99_US: f64 = 1000.0;
@@ -15,21 +15,19 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let response = trial.response.values().map(|f| f.p99).fold(0.0, f64::max);
     let threshold = SEND_LAG_P99_US.max(SEND_LAG_SHARE * response);
     (lag.p99 as f64 > threshold).then(|| {
-        let numbers = [
-            ("send_lag_p99_us", lag.p99 as f64),
-            ("send_lag_max_us", lag.max as f64),
-            ("response_p99_us", response),
-            ("threshold_us", threshold),
-        ];
-        Finding::new(Rule::SendLag, scope(trial), numbers)
+        let figures = SendLag {
+            send_lag_p99_us: lag.p99,
+            send_lag_max_us: lag.max,
+            response_p99_us: response,
+            threshold_us: threshold,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use evidence::SendLag;
-
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{counted, fires};
 
     /// The sound trial answers in 50 ms: 5 % of that are 2.5 ms.
@@ -38,7 +36,7 @@ mod tests {
         fires(
             Rule::SendLag,
             &[(900, false), (2_400, false), (2_600, true), (50_000, true)],
-            |p99| counted(|c| c.send_lag_us = Some(SendLag { p50: 10, p99, max: p99 })),
+            |p99| counted(|c| c.send_lag_us = Some(evidence::SendLag { p50: 10, p99, max: p99 })),
         );
     }
 }

@@ -7,7 +7,7 @@ use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::SeparateReadWriteLimits;
 
 /// Reads and writes together this much above the limit.
 const COMBINED_MAX: f64 = 1.05;
@@ -24,21 +24,21 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
             .filter(|l| Some(*l) == volume.limits.write_iops)?;
         let combined = activity.read_iops() + activity.write_iops();
         let share = stats::ratio(combined, limit).filter(|share| *share > COMBINED_MAX)?;
-        let numbers = [
-            ("read_iops", activity.read_iops()),
-            ("write_iops", activity.write_iops()),
-            ("limit_iops", limit),
-            ("combined_share", share),
-            ("threshold", COMBINED_MAX),
-        ];
-        let found = Finding::new(Rule::SeparateReadWriteLimits, scope(trial), numbers);
-        Some((share, found.with("volume", role.name())))
+        let figures = SeparateReadWriteLimits {
+            volume: role,
+            read_iops: activity.read_iops(),
+            write_iops: activity.write_iops(),
+            limit_iops: limit,
+            combined_share: share,
+            threshold: COMBINED_MAX,
+        };
+        Some((share, Finding::new(scope(trial), figures)))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{fires, sound_record};
     use crate::story::measured;
 

@@ -3,29 +3,26 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::ServedFromPageCache;
 
 /// Fewer device reads than this for each operation that reads: not a test of the volume (practice: < 0.05).
 const READS_PER_READ_MIN: f64 = 0.05;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let reads = trial.completed_reads() as f64;
+    let reads = trial.completed_reads();
     let device = trial.sum_of_data(|v| v.reads)?;
-    let per_read = stats::ratio(device, reads).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
+    let per_read = stats::ratio(device, reads as f64).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
     let budget: u64 = trial.nodes().map(|n| n.facts.page_cache_budget_bytes).sum();
-    let numbers = [
-        ("device_reads", device),
-        ("operations_that_read", reads),
-        ("device_reads_per_read", per_read),
-        ("page_cache_budget_bytes", budget as f64),
-        ("data_bytes_on_disk", trial.data_bytes_on_disk()),
-        ("threshold", READS_PER_READ_MIN),
-    ];
-    let mut found = Finding::new(Rule::ServedFromPageCache, scope(trial), numbers);
-    // What nobody knows of nodes that are only watched is not 0.
-    let unknown = |name: &str, n: f64| n == 0.0 && ["page_cache_budget_bytes", "data_bytes_on_disk"].contains(&name);
-    found.numbers.retain(|name, n| !unknown(name, *n));
-    Some(found)
+    let figures = ServedFromPageCache {
+        device_reads: device,
+        operations_that_read: reads,
+        device_reads_per_read: per_read,
+        threshold: READS_PER_READ_MIN,
+        // What nobody knows of nodes that are only watched is not 0.
+        page_cache_budget_bytes: Some(budget).filter(|bytes| *bytes > 0),
+        data_bytes_on_disk: Some(trial.data_bytes_on_disk()).filter(|bytes| *bytes > 0.0),
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
@@ -33,7 +30,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::rules::cases::{fires, found, sound_record};
+    use crate::rule::Rule;
+    use crate::rules::cases::{fires, seen, sound_record};
     use crate::story::measured;
 
     /// 96,000 operations read.
@@ -54,9 +52,9 @@ mod tests {
             watched.nodes[0].data_bytes_on_disk,
         ) = (0, 0);
         let trial = measured(&watched, 0.0);
-        let numbers = &found(&trial, Rule::ServedFromPageCache).unwrap().numbers;
-        assert!(numbers.contains_key("device_reads"), "none is a number: {numbers:?}");
-        assert!(!numbers.contains_key("page_cache_budget_bytes") && !numbers.contains_key("data_bytes_on_disk"));
+        let told = seen::<ServedFromPageCache>(&trial).unwrap();
+        assert_eq!(told.device_reads, 0.0);
+        assert_eq!((told.page_cache_budget_bytes, told.data_bytes_on_disk), (None, None));
     }
 
     #[test]
@@ -64,6 +62,6 @@ mod tests {
         let mut writes = sound_record();
         let client = writes.client.as_mut().unwrap();
         client.completed = BTreeMap::from([(spec::OperationKind::Update, 120_000)]);
-        assert_eq!(found(&measured(&writes, 0.0), Rule::ServedFromPageCache), None);
+        assert_eq!(seen::<ServedFromPageCache>(&measured(&writes, 0.0)), None);
     }
 }

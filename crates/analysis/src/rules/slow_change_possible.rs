@@ -9,7 +9,7 @@ use stats::SteadyVerdict;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::SlowChangePossible;
 
 /// Change over the window, as a share of the mean, that the 95 % interval may reach without a word. Below the 5 % that
 /// count as practically the same, because the interval is itself an estimate: with this bound, 5 % over the window go
@@ -21,24 +21,21 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let judged = trial.window.judged.filter(|j| j.verdict == SteadyVerdict::Steady)?;
     let hidden = judged.change_high.max(-judged.change_low);
     (hidden > CHANGE_HIDDEN_MAX).then(|| {
-        Finding::new(
-            Rule::SlowChangePossible,
-            scope(trial),
-            [
-                ("window_s", trial.window_s()),
-                ("change_over_window_share", judged.change),
-                ("change_low_share", judged.change_low),
-                ("change_high_share", judged.change_high),
-                ("independent_batches", judged.effective_batches),
-                ("threshold", CHANGE_HIDDEN_MAX),
-            ],
-        )
+        let figures = SlowChangePossible {
+            window_s: trial.window_s(),
+            change_over_window_share: judged.change,
+            change_low_share: judged.change_low,
+            change_high_share: judged.change_high,
+            independent_batches: judged.effective_batches,
+            threshold: CHANGE_HIDDEN_MAX,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed, fires};
 
     #[test]
@@ -74,7 +71,7 @@ mod tests {
         let trial = changed(|t| t.window = crate::steady::window(&decay, 120.0));
         let told = [Rule::NoSteadyState, Rule::TooShortToJudge, Rule::SlowChangePossible];
         assert!(
-            trial.findings.iter().any(|f| told.contains(&f.rule)),
+            trial.findings.iter().any(|f| told.contains(&f.rule())),
             "{:?}",
             trial.window
         );

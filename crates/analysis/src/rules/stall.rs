@@ -12,7 +12,7 @@ use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::progress::Second;
-use crate::rule::Rule;
+use crate::remark::trial::Stall;
 
 /// A second with less than this share of the median throughput is a stop ...
 const EMPTY_SHARE: f64 = 0.1;
@@ -56,18 +56,18 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let stops = stops(&trial.seconds, from, &slowed(trial), trial.record.load);
     let longest = stops.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
     let stopped_s: f64 = stops.iter().map(|s| s.length_s).sum();
-    let numbers = [
-        ("stops", stops.len() as f64),
-        ("longest_s", longest.length_s),
-        ("longest_at_s", longest.from_s),
-        ("first_at_s", stops[0].from_s),
-        ("stopped_s", stopped_s),
-        ("window_share", stats::ratio(stopped_s, trial.window_s()).unwrap_or(0.0)),
-        ("median_ops_per_s", median_rate(&trial.seconds[from..])),
-        ("threshold_share", EMPTY_SHARE),
-        ("threshold_s", STOP_MIN_S),
-    ];
-    Some(Finding::new(Rule::Stall, scope(trial), numbers))
+    let figures = Stall {
+        stops: stops.len() as u64,
+        longest_s: longest.length_s,
+        longest_at_s: longest.from_s,
+        first_at_s: stops[0].from_s,
+        stopped_s,
+        window_share: stats::ratio(stopped_s, trial.window_s()).unwrap_or(0.0),
+        median_ops_per_s: median_rate(&trial.seconds[from..]),
+        threshold_share: EMPTY_SHARE,
+        threshold_s: STOP_MIN_S,
+    };
+    Some(Finding::new(scope(trial), figures))
 }
 
 /// The seconds in which burst credits ended, ascending: from there on the database has another speed.

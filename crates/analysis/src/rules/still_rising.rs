@@ -9,7 +9,7 @@ use super::scope::scope;
 use super::trajectory;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::rest::StillRising;
 
 /// Least change from the first to the last third of the window: the usual margin of practical importance. What changes by less shifts the
 /// mean of the window by less than half of that.
@@ -26,21 +26,22 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
     let moved = stats::monotone_change(&completed).filter(|moved| moved.is_shown)?;
     let change = moved.change()?;
     (change.abs() > CHANGE_MIN).then(|| {
-        let numbers = [
-            ("first_third_ops_per_s", moved.first),
-            ("last_third_ops_per_s", moved.last),
-            ("change_share", change),
-            ("threshold", CHANGE_MIN),
-            ("window_s", completed.len() as f64),
-        ];
-        let found = Finding::new(Rule::StillRising, scope(trial), numbers);
-        trajectory::told(found, trial, plan, change > 0.0)
+        let figures = StillRising {
+            first_third_ops_per_s: moved.first,
+            last_third_ops_per_s: moved.last,
+            change_share: change,
+            threshold: CHANGE_MIN,
+            window_s: completed.len() as f64,
+            trajectory: trajectory::by_plan(trial, plan, change > 0.0),
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fact::Trajectory;
     use crate::progress::Second;
     use crate::rules::cases::changed;
     use crate::steady::Window;
@@ -105,9 +106,9 @@ mod tests {
         begun_cold.caches = cold(&begun_cold);
         let why = |factor, plan| {
             let found = finding(&with(&seconds(10, factor)), plan).unwrap();
-            found.fact("trajectory").map(str::to_owned)
+            found.figures::<StillRising>().unwrap().trajectory
         };
-        assert_eq!(why(1.7, &begun_cold).as_deref(), Some("cold_start"));
+        assert_eq!(why(1.7, &begun_cold), Some(Trajectory::ColdStart));
         assert_eq!((why(0.6, &begun_cold), why(1.7, &warmed)), (None, None));
     }
 }

@@ -7,7 +7,7 @@ use super::scope::scope;
 use super::volume_at_cap;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::storage::ThrottleSlices;
 
 /// The cgroup throttle releases I/O in slices of about this long, microseconds (measured on kernel 6.18) ...
 const SLICE_US: f64 = 100_000.0;
@@ -21,22 +21,23 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
         .map(|(kind, f)| (kind, f.p99))
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, p99)| *p99 >= THROTTLE_STEP_US)?;
-    let numbers = [
-        ("p99_us", p99),
-        ("slice_us", SLICE_US),
-        ("threshold_us", THROTTLE_STEP_US),
-    ];
     worst(trial, |node| {
         let (volume, _) = node.volume(role)?;
         let (share, _) = volume_at_cap::of_node(trial, node, role).filter(|_| !volume.is_served)?;
-        let found = Finding::new(Rule::ThrottleSlices, scope(trial), numbers);
-        Some((share, found.with("operation", kind.name()).with("volume", role.name())))
+        let figures = ThrottleSlices {
+            operation: *kind,
+            volume: role,
+            p99_us: p99,
+            slice_us: SLICE_US,
+            threshold_us: THROTTLE_STEP_US,
+        };
+        Some((share, Finding::new(scope(trial), figures)))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{fires, sound_record};
     use crate::story::measured;
 

@@ -3,22 +3,25 @@
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::load::ThroughDriver;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;
     (!client.notes.is_empty()).then(|| {
         let completed: u64 = client.completed.values().sum();
         let cpu_us = client.client_cpu_s * 1e6 / completed.max(1) as f64;
-        let numbers = [("cpu_us_per_operation", cpu_us)];
-        Finding::new(Rule::ThroughDriver, scope(trial), numbers).with("notes", client.notes.join("; "))
+        let figures = ThroughDriver {
+            notes: client.notes.clone(),
+            cpu_us_per_operation: cpu_us,
+        };
+        Finding::new(scope(trial), figures)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{counted, found, sound};
+    use crate::rules::cases::{counted, seen, sound};
 
     #[test]
     fn what_the_client_says_of_how_it_sent_is_told_with_what_it_cost() {
@@ -27,8 +30,8 @@ mod tests {
             c.client_cpu_s = 1.2;
             c.notes = vec!["a node was left out".to_owned(), "and another".to_owned()];
         });
-        let told = found(&trial, Rule::ThroughDriver).unwrap();
-        assert_eq!(told.fact("notes"), Some("a node was left out; and another"));
-        assert_eq!(told.number("cpu_us_per_operation"), Some(10.0));
+        let told = seen::<ThroughDriver>(&trial).unwrap();
+        assert_eq!(told.notes, ["a node was left out", "and another"]);
+        assert_eq!(told.cpu_us_per_operation, 10.0);
     }
 }

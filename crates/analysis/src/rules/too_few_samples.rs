@@ -2,7 +2,7 @@
 
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::trial::TooFewSamples;
 
 /// Samples wanted beyond a percentile before it is believed (practice: >= 100).
 pub const SAMPLES_BEYOND: f64 = 100.0;
@@ -20,22 +20,24 @@ pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
             let (name, tail) = PERCENTILES
                 .into_iter()
                 .find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
-            let numbers = [
-                ("samples", samples),
-                ("needed", SAMPLES_BEYOND / tail),
-                ("tail_share", tail),
-                ("threshold", SAMPLES_BEYOND),
-            ];
-            let found = Finding::new(Rule::TooFewSamples, Scope::Cell(cell.id.clone()), numbers);
-            Some(found.with("operation", kind.name()).with("percentile", name))
+            let figures = TooFewSamples {
+                operation: *kind,
+                percentile: name.to_owned(),
+                samples: latency.samples,
+                needed: SAMPLES_BEYOND / tail,
+                tail_share: tail,
+                threshold: SAMPLES_BEYOND,
+            };
+            Some(Finding::new(Scope::Cell(cell.id.clone()), figures))
         })
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::analyse;
     use crate::story::{job, run, trials};
-    use crate::{Rule, analyse};
 
     /// 24,000 reads support p99 (240 beyond) but not p99.9 (24); 6,000 updates do not support p99 (60).
     #[test]
@@ -45,8 +47,8 @@ mod tests {
         let told: Vec<(f64, &str)> = analysis.cells[0]
             .findings
             .iter()
-            .filter(|f| f.rule == Rule::TooFewSamples)
-            .map(|f| (f.numbers["needed"].round(), f.facts["percentile"].as_str()))
+            .filter_map(Finding::figures::<TooFewSamples>)
+            .map(|f| (f.needed.round(), f.percentile.as_str()))
             .collect();
         assert_eq!(told, [(100_000.0, "p99.9"), (10_000.0, "p99")]);
     }

@@ -2,53 +2,41 @@
 
 use stats::SteadyVerdict;
 
-use super::code_not_warm;
+use super::cassandra::code_not_warm;
 use super::scope::scope;
-use crate::fact::{CODE, TooShort, UNTIL_FAULT, WARM};
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::{TooShortToJudge, WorthLittle};
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;
-    let measured_s = ("measured_s", client.measured_s);
-    let needed_s = ("needed_s", stats::JUDGED_FROM as f64);
-    let scope = scope(trial);
-    let is_part = !trial.record.faults.is_empty();
-    let told = |mut found: Finding| {
-        if is_part {
-            found = found.with("until", UNTIL_FAULT);
-        }
+    // `None`: too few seconds to be judged at all.
+    let judged = match trial.window.judged {
+        None => None,
+        Some(judged) if judged.verdict != SteadyVerdict::TooShort => return None,
+        Some(judged) => Some(WorthLittle {
+            cut_s: judged.from as f64,
+            independent_batches: judged.effective_batches,
+            change_low_share: judged.change_low,
+            change_high_share: judged.change_high,
+        }),
+    };
+    let figures = TooShortToJudge {
+        measured_s: client.measured_s,
+        needed_s: stats::JUDGED_FROM as f64,
+        judged,
+        until_fault: !trial.record.faults.is_empty(),
         // What was not compiled is the most usual reason why a short trial is none at rest.
-        match code_not_warm::is_warm(trial) {
-            true => found.with(CODE, WARM),
-            false => found,
-        }
+        code_is_warm: code_not_warm::is_warm(trial),
     };
-    let Some(judged) = trial.window.judged else {
-        let numbers = [measured_s, needed_s];
-        let found = Finding::new(Rule::TooShortToJudge, scope, numbers);
-        return Some(told(found.with("why", TooShort::Seconds.word())));
-    };
-    if judged.verdict != SteadyVerdict::TooShort {
-        return None;
-    }
-    let numbers = [
-        measured_s,
-        needed_s,
-        ("cut_s", judged.from as f64),
-        ("independent_batches", judged.effective_batches),
-        ("change_low_share", judged.change_low),
-        ("change_high_share", judged.change_high),
-    ];
-    let found = Finding::new(Rule::TooShortToJudge, scope, numbers);
-    Some(told(found.with("why", TooShort::Judged.word())))
+    Some(Finding::new(scope(trial), figures))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires, found};
+    use crate::rule::Rule;
+    use crate::rules::cases::{changed, fires, seen};
     use crate::steady::window;
 
     #[test]
@@ -60,10 +48,7 @@ mod tests {
             &[(5, true), (19, true), (39, true), (60, false), (120, false)],
             with,
         );
-        assert_eq!(
-            found(&with(5), Rule::TooShortToJudge).unwrap().fact("why"),
-            Some("seconds")
-        );
+        assert_eq!(seen::<TooShortToJudge>(&with(5)).unwrap().judged, None);
     }
 
     /// An excursion that comes and goes within the trial is one independent observation.
@@ -71,7 +56,8 @@ mod tests {
     fn seconds_that_hang_together_are_worth_few() {
         let wave: Vec<f64> = (0..120).map(|t| 1000.0 + 50.0 * (f64::from(t) / 19.0).sin()).collect();
         let trial = changed(|t| t.window = window(&wave, 120.0));
-        let finding = found(&trial, Rule::TooShortToJudge).unwrap();
-        assert!(finding.number("independent_batches").unwrap() < 4.0, "{finding:?}");
+        let found = seen::<TooShortToJudge>(&trial).unwrap();
+        let worth = found.judged.as_ref().unwrap();
+        assert!(worth.independent_batches < 4.0, "{found:?}");
     }
 }

@@ -3,7 +3,6 @@
 use spec::{CacheState, OperationKind, Plan};
 
 use crate::fact::Trajectory;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 /// Whether the page cache was to be cold before the trial.
@@ -11,16 +10,12 @@ pub fn is_cold_by_plan(trial: &TrialMeasurement, plan: &Plan) -> bool {
     plan.caches.state(&trial.record.workload) == CacheState::Cold
 }
 
-/// A finding on a change of throughput, with the reason that the plan has for it, if it has one.
-pub fn told(finding: Finding, trial: &TrialMeasurement, plan: &Plan, rises: bool) -> Finding {
+/// The reason that the plan has for a change of throughput, if it has one.
+pub fn by_plan(trial: &TrialMeasurement, plan: &Plan, rises: bool) -> Option<Trajectory> {
     let client = trial.record.client.as_ref();
     let inserts = client.and_then(|client| client.completed.get(&OperationKind::Insert));
-    let why = match inserts.is_some_and(|n| *n > 0) {
+    match inserts.is_some_and(|n| *n > 0) {
         true => Some(Trajectory::Inserts),
         false => (rises && is_cold_by_plan(trial, plan)).then_some(Trajectory::ColdStart),
-    };
-    match why {
-        Some(why) => finding.with(Trajectory::NAME, why.word()),
-        None => finding,
     }
 }

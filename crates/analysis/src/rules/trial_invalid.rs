@@ -5,7 +5,7 @@ use evidence::Validity;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::trial::TrialInvalid;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let reason = match &trial.record.validity {
@@ -13,13 +13,13 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         Validity::Valid if trial.record.client.is_none() => "the client measured nothing".to_owned(),
         Validity::Valid => return None,
     };
-    Some(Finding::new(Rule::TrialInvalid, scope(trial), []).with("reason", reason))
+    Some(Finding::new(scope(trial), TrialInvalid { reason }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{found, recorded};
+    use crate::rules::cases::{recorded, seen};
 
     #[test]
     fn a_trial_that_ended_early_and_one_without_a_client_are_invalid_with_their_reason() {
@@ -30,10 +30,7 @@ mod tests {
                 log_tail: Vec::new(),
             };
         });
-        assert_eq!(
-            found(&died, Rule::TrialInvalid).unwrap().fact("reason"),
-            Some("the database died")
-        );
+        assert_eq!(seen::<TrialInvalid>(&died).unwrap().reason, "the database died");
         assert_eq!(died.invalid_reason().as_deref(), Some("the database died"));
         let silent = crate::rules::cases::changed(|t| t.record.client = None);
         assert!(!silent.is_valid());

@@ -13,7 +13,7 @@ use spec::Setup;
 use crate::fact::HostFact;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::nodes::{HostDifference, UnequalHosts, Unlike};
 
 /// Memory differs from this share of the larger on (practice): firmware and kernel keep some of it before Linux says
 /// how much there is (`MemTotal`, proc(5)), not to the byte the same on machines of one kind.
@@ -38,28 +38,32 @@ fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) ->
         Some((*host, serde_json::from_value(told.clone()).ok()?))
     };
     let known: Vec<(HostId, Environment)> = hosts.iter().filter_map(facts).collect();
-    let numbers = [("hosts", hosts.len() as f64)];
+    let words = |of: fn(&Environment) -> Option<String>| unlike(&known, of);
+    let swap = |e: &Environment| e.swap_bytes.map(|b| if b > 0 { "on" } else { "off" }.to_owned());
+    let cpus = each(&known, |e| Some(f64::from(e.cpus)));
+    let memory_bytes = each(&known, |e| e.memory_bytes.map(|bytes| bytes as f64));
+    // The most telling first.
+    let all = [
+        (HostFact::Processor, words(|e| e.cpu_model.clone())),
+        (HostFact::Cpus, apart(&cpus, 0.0)),
+        (HostFact::Memory, apart(&memory_bytes, MEMORY_APART)),
+        (HostFact::Kernel, words(|e| e.kernel.clone())),
+        (HostFact::Clock, clocks(&setup.configuration, &hosts, trials)),
+        (HostFact::HugePages, words(|e| e.transparent_huge_pages.clone())),
+        (HostFact::ClockSource, words(|e| e.clock_source.clone())),
+        (HostFact::Swap, words(swap)),
+        (HostFact::Microcode, words(|e| e.microcode.clone())),
+    ];
+    let differences: Vec<HostDifference> = all
+        .into_iter()
+        .filter_map(|(fact, how)| Some(HostDifference { fact, how: how? }))
+        .collect();
     let scope = Scope::Configuration(setup.configuration.clone());
-    let mut finding = Finding::new(Rule::UnequalHosts, scope, numbers);
-    for fact in HostFact::ALL {
-        finding = match fact {
-            HostFact::Cpus => apart(finding, fact, &each(&known, |e| Some(f64::from(e.cpus))), 0.0),
-            HostFact::Memory => {
-                let bytes = each(&known, |e| e.memory_bytes.map(|bytes| bytes as f64));
-                apart(finding, fact, &bytes, MEMORY_APART)
-            }
-            HostFact::Clock => clocks(finding, fact, &setup.configuration, &hosts, trials),
-            HostFact::Processor => unlike(finding, fact, &known, |e| e.cpu_model.clone()),
-            HostFact::Microcode => unlike(finding, fact, &known, |e| e.microcode.clone()),
-            HostFact::Kernel => unlike(finding, fact, &known, |e| e.kernel.clone()),
-            HostFact::HugePages => unlike(finding, fact, &known, |e| e.transparent_huge_pages.clone()),
-            HostFact::ClockSource => unlike(finding, fact, &known, |e| e.clock_source.clone()),
-            HostFact::Swap => unlike(finding, fact, &known, |e| {
-                e.swap_bytes.map(|b| if b > 0 { "on" } else { "off" }.to_owned())
-            }),
-        };
-    }
-    (!finding.facts.is_empty()).then_some(finding)
+    let figures = UnequalHosts {
+        hosts: hosts.len() as u64,
+        differences,
+    };
+    (!figures.differences.is_empty()).then(|| Finding::new(scope, figures))
 }
 
 fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64>) -> Vec<(HostId, f64)> {
@@ -69,50 +73,31 @@ fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64
         .collect()
 }
 
-/// Adds a fact whose words differ: each of them with its hosts. What a host does not tell is no difference.
-fn unlike(
-    finding: Finding,
-    fact: HostFact,
-    known: &[(HostId, Environment)],
-    of: impl Fn(&Environment) -> Option<String>,
-) -> Finding {
-    let mut hosts_by_value: BTreeMap<String, Vec<String>> = BTreeMap::new();
+/// Words that differ: each of them with its hosts. What a host does not tell is no difference.
+fn unlike(known: &[(HostId, Environment)], of: fn(&Environment) -> Option<String>) -> Option<Unlike> {
+    let mut hosts_by_value: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
     for (host, facts) in known {
         if let Some(value) = of(facts) {
-            hosts_by_value.entry(value).or_default().push(host.to_string());
+            hosts_by_value.entry(value).or_default().push(*host);
         }
     }
-    if hosts_by_value.len() < 2 {
-        return finding;
-    }
-    let values = hosts_by_value
-        .iter()
-        .map(|(value, hosts)| format!("{value} ({})", hosts.join(", ")));
-    finding.with(fact.name(), values.collect::<Vec<_>>().join(" / "))
+    (hosts_by_value.len() > 1).then(|| Unlike::Words(hosts_by_value.into_iter().collect()))
 }
 
-/// Adds an amount whose largest and smallest are further apart than this share of the largest.
-fn apart(mut finding: Finding, fact: HostFact, values: &[(HostId, f64)], share: f64) -> Finding {
-    let most = values.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    let least = values.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-    match most.zip(least) {
-        Some((most, least)) if least.1 < most.1 * (1.0 - share) => {
-            finding.numbers.insert(fact.most(), most.1);
-            finding.numbers.insert(fact.least(), least.1);
-            finding.with(fact.name(), format!("{} / {}", most.0, least.0))
-        }
-        _ => finding,
-    }
+/// An amount whose largest and smallest are further apart than this share of the largest.
+fn apart(values: &[(HostId, f64)], share: f64) -> Option<Unlike> {
+    let most = values.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let least = values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (least.1 < most.1 * (1.0 - share)).then_some(Unlike::Amount {
+        most_of: most.0,
+        most: most.1,
+        least_of: least.0,
+        least: least.1,
+    })
 }
 
-/// Adds the clocks that were furthest apart at the start of a trial.
-fn clocks(
-    mut finding: Finding,
-    fact: HostFact,
-    configuration: &str,
-    hosts: &[HostId],
-    trials: &[&TrialMeasurement],
-) -> Finding {
+/// The clocks that were furthest apart at the start of a trial.
+fn clocks(configuration: &str, hosts: &[HostId], trials: &[&TrialMeasurement]) -> Option<Unlike> {
     let of_trial = |trial: &&TrialMeasurement| {
         let clocks = &trial.record.clocks;
         let read = |host: &HostId| Some((*host, clocks.get(host)?.start));
@@ -124,14 +109,13 @@ fn clocks(
     };
     let of_configuration = trials.iter().filter(|t| t.record.configuration == configuration);
     let furthest = of_configuration.filter_map(of_trial).max_by(|a, b| a.2.total_cmp(&b.2));
-    match furthest {
-        Some((ahead, behind, apart_ms)) if apart_ms > CLOCKS_APART_MS => {
-            finding.numbers.insert(fact.most(), ahead.1.offset_ms);
-            finding.numbers.insert(fact.least(), behind.1.offset_ms);
-            finding.with(fact.name(), format!("{} / {}", ahead.0, behind.0))
-        }
-        _ => finding,
-    }
+    let (ahead, behind, _) = furthest.filter(|(.., apart_ms)| *apart_ms > CLOCKS_APART_MS)?;
+    Some(Unlike::Amount {
+        most_of: ahead.0,
+        most: ahead.1.offset_ms,
+        least_of: behind.0,
+        least: behind.1.offset_ms,
+    })
 }
 
 #[cfg(test)]
@@ -161,8 +145,27 @@ mod tests {
         odd.as_object_mut().unwrap().extend(third.as_object().unwrap().clone());
         let environment = json!({ "provider": "hosts", "database": usual, "database-2": usual, "database-3": odd });
         let found = findings(&cluster(), &environment, &[]);
-        let facts = found.into_iter().flat_map(|finding| finding.facts);
-        facts.map(|(name, value)| format!("{name}: {value}")).collect()
+        found.iter().flat_map(in_words).collect()
+    }
+
+    /// `kernel: 6.1.0 (database) / 6.1.1 (database-2)`, `cpus: database / database-2`.
+    fn in_words(finding: &Finding) -> Vec<String> {
+        let told = |difference: &HostDifference| {
+            let how = match &difference.how {
+                Unlike::Words(words) => {
+                    let each = words.iter().map(|(value, hosts)| {
+                        let hosts: Vec<String> = hosts.iter().map(HostId::to_string).collect();
+                        format!("{value} ({})", hosts.join(", "))
+                    });
+                    each.collect::<Vec<_>>().join(" / ")
+                }
+                Unlike::Amount { most_of, least_of, .. } => format!("{most_of} / {least_of}"),
+            };
+            let name = serde_json::to_value(difference.fact).unwrap();
+            format!("{}: {how}", name.as_str().unwrap())
+        };
+        let figures = finding.figures::<UnequalHosts>().unwrap();
+        figures.differences.iter().map(told).collect()
     }
 
     #[test]
@@ -214,9 +217,19 @@ mod tests {
         assert_eq!(findings(&setups, &environment, &[]), []);
         setups[0].placement.nodes = 2;
         let found = findings(&setups, &environment, &[]);
-        let numbers = [("cpus_least", 4.0), ("cpus_most", 8.0), ("hosts", 2.0)];
-        let told: Vec<(&str, f64)> = found[0].numbers.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-        assert_eq!(told, numbers);
+        let told = found[0].figures::<UnequalHosts>().unwrap();
+        let amounts = Unlike::Amount {
+            most_of: HostId::database(0),
+            most: 8.0,
+            least_of: HostId::database(1),
+            least: 4.0,
+        };
+        assert_eq!(told.hosts, 2);
+        assert_eq!(told.differences.len(), 1);
+        assert_eq!(
+            (told.differences[0].fact, &told.differences[0].how),
+            (HostFact::Cpus, &amounts)
+        );
     }
 
     #[test]
@@ -238,7 +251,7 @@ mod tests {
         assert_eq!(findings(&setups, &environment, &[]), []);
         setups[0].watched = vec![node(1), node(2)];
         let found = findings(&setups, &environment, &[]);
-        assert_eq!(found[0].fact("cpus"), Some("database-3 / database-2"));
+        assert_eq!(in_words(&found[0]), ["cpus: database-3 / database-2"]);
     }
 
     #[test]
@@ -260,9 +273,9 @@ mod tests {
                     .collect();
             });
             let found = findings(&setups, &json!({}), &[&trial]);
-            found.first().and_then(|f| f.fact("clock")).map(str::to_owned)
+            found.first().map(|f| in_words(f).concat())
         };
-        let apart = Some("database / database-3".to_owned());
+        let apart = Some("clock: database / database-3".to_owned());
         assert_eq!(told(-45.0, 1.0), apart);
         assert_eq!(told(-40.5, 1.0), None);
         assert_eq!(told(-45.0, 10.0), None);

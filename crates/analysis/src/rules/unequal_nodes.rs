@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
+use spec::VolumeRole;
 use stats::{LEVEL, Layout, Series};
 
 use crate::document::limit::{LimitKind, ResourceUse, Unit};
@@ -15,7 +16,7 @@ use crate::finding::{Finding, Scope};
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::nodes::UnequalNodes;
 
 /// Nodes are unequal from this difference between the largest and the smallest on (practice). Of 600 simulated clusters
 /// of three equal nodes, three repetitions each (`make truth`), none was called unequal: the device reads of the
@@ -47,10 +48,10 @@ pub fn findings(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]
         let values = by_node(trials, of);
         let extremes = Extremes::of(&values)?;
         (matters(figure, nodes, &values, trials) && extremes.is_shown(&values))
-            .then(|| extremes.finding(figure, scope()))
+            .then(|| extremes.finding(figure, None, scope()))
     };
     let on_disk = by_node(trials, |n| Some(n.facts.data_bytes_on_disk as f64));
-    let on_disk = Extremes::of(&on_disk).map(|e| e.finding(NodeFigure::BytesOnDisk, scope()));
+    let on_disk = Extremes::of(&on_disk).map(|e| e.finding(NodeFigure::BytesOnDisk, None, scope()));
     rates.into_iter().filter_map(of_rate).chain(on_disk).collect()
 }
 
@@ -72,11 +73,7 @@ pub fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Finding> {
                 .map(|(node, probe)| (*node, BTreeMap::from([(1, of(probe))])))
                 .collect();
             let scope = Scope::Configuration(configuration.name.clone());
-            Some(
-                Extremes::of(&values)?
-                    .finding(figure, scope)
-                    .with("volume", role.name()),
-            )
+            Some(Extremes::of(&values)?.finding(figure, Some(role), scope))
         });
         found.collect::<Vec<_>>()
     };
@@ -176,20 +173,21 @@ impl Extremes {
         }
     }
 
-    fn finding(&self, figure: NodeFigure, scope: Scope) -> Finding {
-        let numbers = [
-            ("most", self.most.1),
-            ("least", self.least.1),
+    fn finding(&self, figure: NodeFigure, volume: Option<VolumeRole>, scope: Scope) -> Finding {
+        let figures = UnequalNodes {
+            figure,
+            volume,
+            most_of: self.most.0,
+            most: self.most.1,
+            least_of: self.least.0,
+            least: self.least.1,
             // Of the smaller: what is nothing on one node is not a multiple of it.
-            ("less_by_share", 1.0 - self.least.1 / self.most.1),
-            ("nodes", self.nodes as f64),
-            ("trials", self.trials as f64),
-            ("threshold", APART),
-        ];
-        Finding::new(Rule::UnequalNodes, scope, numbers)
-            .with("figure", figure.name())
-            .with("most", self.most.0.to_string())
-            .with("least", self.least.0.to_string())
+            less_by_share: 1.0 - self.least.1 / self.most.1,
+            nodes: self.nodes as u64,
+            trials: self.trials as u64,
+            threshold: APART,
+        };
+        Finding::new(scope, figures)
     }
 }
 

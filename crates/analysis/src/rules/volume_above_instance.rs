@@ -3,7 +3,7 @@
 use spec::{IoLimits, Setup};
 
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::storage::VolumeAboveInstance;
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
@@ -29,15 +29,19 @@ pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
             let at_full_scale = |(bought, reachable): (f64, f64)| (bought * scale, reachable * scale);
             let iops = above(bought.read_iops, reachable.read_iops).map(at_full_scale);
             let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s).map(at_full_scale);
-            let numbers = match (iops, bytes) {
-                (Some((bought, reachable)), _) => [("bought_iops", bought), ("reachable_iops", reachable)],
-                (None, Some((bought, reachable))) => {
-                    [("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]
-                }
+            let figures = match (iops, bytes) {
+                (Some((bought_iops, reachable_iops)), _) => VolumeAboveInstance::Iops {
+                    bought_iops,
+                    reachable_iops,
+                },
+                (None, Some((bought_bytes_per_s, reachable_bytes_per_s))) => VolumeAboveInstance::Bytes {
+                    bought_bytes_per_s,
+                    reachable_bytes_per_s,
+                },
                 (None, None) => return None,
             };
             let scope = Scope::Configuration(setup.configuration.clone());
-            Some(Finding::new(Rule::VolumeAboveInstance, scope, numbers))
+            Some(Finding::new(scope, figures))
         })
         .collect()
 }
@@ -57,7 +61,10 @@ mod tests {
             own.read_bytes_per_s = own.read_bytes_per_s.map(|n| n * bytes);
             data.own_limits = Some(own);
             let found = of_setups(&setups, 16.0);
-            found.into_iter().next().map(|f| f.numbers.into_keys().next().unwrap())
+            found
+                .into_iter()
+                .next()
+                .map(|f| f.numbers().into_keys().next().unwrap())
         };
         assert_eq!(with(1.0, 1.0), None);
         assert_eq!(with(1.0005, 1.0), None);

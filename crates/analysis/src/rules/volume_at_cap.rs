@@ -8,7 +8,7 @@ use crate::fact::VolumeLimit;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::storage::VolumeAtCap;
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
 pub const AT_CAP: f64 = 0.95;
@@ -52,17 +52,17 @@ pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> O
     .rev()
     .max_by(|a, b| a.1.total_cmp(&b.1))
     .filter(|(_, share, _)| *share >= AT_CAP_WINDOWS)?;
-    let numbers = [
-        ("limit", limit),
-        ("windows_at_cap_share", share),
-        ("read_iops", activity.read_iops()),
-        ("write_iops", activity.write_iops()),
-        ("read_bytes_per_s", activity.read_bytes_per_s()),
-        ("write_bytes_per_s", activity.write_bytes_per_s()),
-    ];
-    let found = Finding::new(Rule::VolumeAtCap, scope(trial), numbers);
-    let found = found.with("volume", role.name()).with("limited", what.name());
-    Some((share, found))
+    let figures = VolumeAtCap {
+        volume: role,
+        limited: what,
+        limit,
+        windows_at_cap_share: share,
+        read_iops: activity.read_iops(),
+        write_iops: activity.write_iops(),
+        read_bytes_per_s: activity.read_bytes_per_s(),
+        write_bytes_per_s: activity.write_bytes_per_s(),
+    };
+    Some((share, Finding::new(scope(trial), figures)))
 }
 
 /// Share of the 10 s windows in which the volume is at the given limit.
@@ -75,7 +75,8 @@ fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, changed_host, fires, first_host, found};
+    use crate::rule::Rule;
+    use crate::rules::cases::{changed, changed_host, fires, first_host, seen};
 
     /// 625 IOPS: 593.75 are 95 %.
     #[test]
@@ -111,6 +112,6 @@ mod tests {
         };
         fires(Rule::VolumeAtCap, &[(true, true), (false, false)], with);
         let trial = with(true);
-        assert_eq!(found(&trial, Rule::VolumeAtCap).unwrap().fact("limited"), Some("iops"));
+        assert_eq!(seen::<VolumeAtCap>(&trial).unwrap().limited, VolumeLimit::Iops);
     }
 }

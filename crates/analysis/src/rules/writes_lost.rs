@@ -1,8 +1,8 @@
 //! Was every acknowledged write still there? A database that says "done" and forgets has failed, whatever its speed.
 
-use crate::document::{CellAnalysis, WritesAnalysis};
+use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
-use crate::rule::Rule;
+use crate::remark::away::{WritesLost, WritesUnread};
 
 /// Lost writes, and values of which nobody knows because they could not be read.
 pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
@@ -11,32 +11,27 @@ pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
     };
     let scope = || Scope::Cell(cell.id.clone());
     let lost = (writes.lost() > 0).then(|| {
-        let numbers = [
-            ("values", writes.values as f64),
-            ("lost", writes.lost() as f64),
-            ("older", writes.older as f64),
-            ("missing", writes.missing as f64),
-            ("foreign", writes.foreign as f64),
-            ("trials", writes.trials as f64),
-            ("trials_with_loss", writes.trials_with_loss as f64),
-        ];
-        let found = Finding::new(Rule::WritesLost, scope(), numbers).with("consistency", level(writes));
-        match &writes.example {
-            Some(example) => found.with("example", example.as_str()),
-            None => found,
-        }
+        let figures = WritesLost {
+            consistency: writes.consistency,
+            values: writes.values,
+            lost: writes.lost(),
+            older: writes.older,
+            missing: writes.missing,
+            foreign: writes.foreign,
+            trials: writes.trials,
+            trials_with_loss: writes.trials_with_loss,
+            example: writes.example.clone(),
+        };
+        Finding::new(scope(), figures)
     });
     let unread = (writes.unreadable > 0).then(|| {
-        let numbers = [
-            ("values", writes.values as f64),
-            ("unreadable", writes.unreadable as f64),
-            ("trials", writes.trials as f64),
-        ];
-        Finding::new(Rule::WritesUnread, scope(), numbers).with("consistency", level(writes))
+        let figures = WritesUnread {
+            consistency: writes.consistency,
+            values: writes.values,
+            unreadable: writes.unreadable,
+            trials: writes.trials,
+        };
+        Finding::new(scope(), figures)
     });
     lost.into_iter().chain(unread).collect()
-}
-
-fn level(writes: &WritesAnalysis) -> String {
-    writes.consistency.name().to_uppercase()
 }

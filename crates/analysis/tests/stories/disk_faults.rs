@@ -1,7 +1,7 @@
 //! Served volumes that fail by plan: what of their slowness is this machine's.
 
 use crate::story::away::{Trial, kill};
-use analysis::{Finding, Rule, Severity};
+use analysis::remark::storage::EmulationFloor;
 use evidence::FaultRecord;
 use spec::{NodeFaultKind, VolumeRole};
 
@@ -17,12 +17,13 @@ fn failing(kind: NodeFaultKind) -> FaultRecord {
 }
 
 /// What `emulation_floor` says of a trial whose volumes were late from the one moment to the other.
-fn found(planned: Option<NodeFaultKind>, late_s: (f64, f64)) -> Option<Finding> {
+fn found(planned: Option<NodeFaultKind>, late_s: (f64, f64)) -> Option<EmulationFloor> {
     let mut trial = Trial::new(FAST, 1, planned.map(failing).into_iter().collect());
     trial.late_s = Some(late_s);
     let measured = trial.measured();
     assert!(measured.is_valid(), "{:?}", measured.invalid_reason());
-    measured.findings.into_iter().find(|f| f.rule == Rule::EmulationFloor)
+    let mut all = measured.findings.iter();
+    all.find_map(analysis::Finding::figures::<EmulationFloor>).cloned()
 }
 
 const SLOWED: [NodeFaultKind; 2] = [NodeFaultKind::DiskStall, NodeFaultKind::DiskSlow];
@@ -41,12 +42,8 @@ fn a_volume_that_is_late_because_its_disk_fails_by_plan_is_no_finding() {
 fn the_same_lateness_without_a_plan_is_this_machine_s() {
     for late_s in [(20.0, 40.0), (20.0, 50.0)] {
         let told = found(None, late_s).unwrap();
-        assert_eq!(
-            (told.severity, told.fact("volume")),
-            (Severity::Suspect, Some("data")),
-            "{told:?}"
-        );
-        let share = told.number("disk_floor_share").unwrap();
+        assert_eq!(told.volume, VolumeRole::Data);
+        let share = told.disk_floor_share;
         assert!((share - 0.5 * (late_s.1 - late_s.0) / 60.0).abs() < 0.02, "{share}");
     }
 }
@@ -56,7 +53,7 @@ fn the_same_lateness_without_a_plan_is_this_machine_s() {
 fn a_volume_that_is_late_before_its_fault_is_this_machine_s() {
     for kind in SLOWED {
         let told = found(Some(kind), (5.0, 40.0)).unwrap();
-        let share = told.number("disk_floor_share").unwrap();
+        let share = told.disk_floor_share;
         assert!(
             (share - 0.5 * 14.0 / 19.0).abs() < 0.05,
             "of the time before it: {share}"

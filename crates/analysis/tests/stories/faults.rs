@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::story::away::{Trial, kept, kill, plan_with, planned};
 use crate::story::run;
+use analysis::remark::away::{FaultsPlanned, WritesLost, WritesUnread};
 use analysis::{
-    Analysis, By, Caution, CellAnalysis, ErrorKind, FaultAnalysis, HostId, NotJudged, Outcome, PhaseAnalysis,
+    Analysis, By, Caution, CellAnalysis, ErrorKind, FaultAnalysis, Finding, HostId, NotJudged, Outcome, PhaseAnalysis,
     PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,
 };
 use evidence::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
@@ -106,12 +107,17 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
     assert!((cell.database_cpus_used.unwrap() - 1.5).abs() < 1e-9);
     // 19 s are too short to judge, and this little trial has few samples; nothing else.
     let is_small = |rule: &Rule| matches!(rule, Rule::TooFewSamples | Rule::TooShortToJudge);
-    let rules: Vec<Rule> = cell.findings.iter().map(|f| f.rule).filter(|r| !is_small(r)).collect();
+    let rules: Vec<Rule> = cell
+        .findings
+        .iter()
+        .map(Finding::rule)
+        .filter(|r| !is_small(r))
+        .collect();
     assert_eq!(rules, [], "{:?}", cell.findings);
     let said = analysis
         .findings
         .iter()
-        .filter(|f| f.rule == Rule::FaultsPlanned)
+        .filter(|f| f.rule() == Rule::FaultsPlanned)
         .count();
     assert_eq!(said, 1, "once, of the run");
 }
@@ -276,7 +282,7 @@ fn two_faults_have_an_afterwards_each() {
         [1, 1]
     );
     assert!(
-        cell.findings.iter().all(|f| f.rule != Rule::FaultNotAsPlanned),
+        cell.findings.iter().all(|f| f.rule() != Rule::FaultNotAsPlanned),
         "{:?}",
         cell.findings
     );
@@ -404,15 +410,14 @@ fn who_loses_acknowledged_writes_is_not_recommended() {
     let fast = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     // Its figures count all the same.
     assert_eq!(fast.valid_trials, 3);
-    let told = fast.findings.iter().find(|f| f.rule == Rule::WritesLost).unwrap();
+    let told = fast.findings.iter().find(|f| f.rule() == Rule::WritesLost).unwrap();
+    let figures = told.figures::<WritesLost>().unwrap();
     assert_eq!(
-        (told.severity, told.number("older"), told.number("missing")),
-        (Severity::Failed, Some(600.0), Some(42.0))
+        (told.severity, figures.older, figures.missing),
+        (Severity::Failed, 600, 42)
     );
-    assert!(
-        told.fact("example").unwrap().contains("key user17, field 3"),
-        "{told:?}"
-    );
+    let example = figures.example.as_ref().unwrap();
+    assert!(example.contains("key user17, field 3"), "{example}");
     assert!(
         analysis
             .decision
@@ -445,10 +450,10 @@ fn what_cannot_be_read_is_a_doubt_and_no_loss() {
     let analysis = with_writes(&kept(), &unread);
     let fast = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     assert_eq!(fast.writes.as_ref().unwrap().unreadable, 9_999);
-    let told = fast.findings.iter().find(|f| f.rule == Rule::WritesUnread).unwrap();
+    let told = fast.findings.iter().find(|f| f.rule() == Rule::WritesUnread).unwrap();
     assert_eq!(
-        (told.severity, told.number("unreadable")),
-        (Severity::Suspect, Some(9_999.0))
+        (told.severity, told.figures::<WritesUnread>().unwrap().unreadable),
+        (Severity::Suspect, 9_999)
     );
     assert_eq!(analysis.recommendation.run.as_deref(), Some(FAST));
 }
@@ -460,7 +465,7 @@ fn a_loss_counts_whatever_else_is_wrong() {
     trial.seconds[5].1 = vec![(ErrorKind::ReadTimeout, 100)];
     let cell = of_cell(vec![planned()], &[trial]);
     assert_eq!((cell.valid_trials, cell.faults), (0, None));
-    assert!(cell.writes.unwrap().lost() == 5 && cell.findings.iter().any(|f| f.rule == Rule::WritesLost));
+    assert!(cell.writes.unwrap().lost() == 5 && cell.findings.iter().any(|f| f.rule() == Rule::WritesLost));
 }
 
 /// A document without faults has no trace of them, so that documents of before stay as they were.
@@ -502,15 +507,9 @@ fn a_compaction_is_told_with_its_time_and_the_bytes_that_it_wrote() {
         }
         let job = plan_with(vec![planned], 1);
         let analysis = analyse(&run(&job, &[trial.measured_with(samples)]));
-        let said = analysis
-            .findings
-            .iter()
-            .find(|f| f.rule == Rule::FaultsPlanned)
-            .unwrap();
-        assert_eq!(
-            (said.number("compactions"), said.number("away_s")),
-            (Some(1.0), Some(0.0))
-        );
+        let mut said = analysis.findings.iter().filter_map(Finding::figures::<FaultsPlanned>);
+        let said = said.next().unwrap();
+        assert_eq!((said.compactions, said.away_s), (1, 0.0));
         analysis.cells.into_iter().find(|c| c.configuration == FAST).unwrap()
     };
     let cell = with(&|t| Some(if t < 31.0 { 5e6 } else { 95e6 }));

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::story::{job, measured, record, run, trials};
+use analysis::remark::storage::BurstOnly;
+use analysis::remark::trial::NotFound;
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
 use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, Validity};
 use hdrhistogram::Histogram;
@@ -32,7 +34,7 @@ fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
         analysis
             .findings
             .iter()
-            .any(|f| f.rule == Rule::TrialInvalid && f.severity == Severity::Invalid)
+            .any(|f| f.rule() == Rule::TrialInvalid && f.severity == Severity::Invalid)
     );
 }
 
@@ -74,9 +76,12 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
         "{:?}",
         analysis.cells[1].withheld
     );
-    let told = |f: &&Finding| f.rule == Rule::BurstOnly;
-    let told = analysis.cells[1].findings.iter().find(told).unwrap();
-    assert!(told.number("full_bucket_lasts_s").unwrap() > 1000.0, "{told:?}");
+    let mut told = analysis.cells[1]
+        .findings
+        .iter()
+        .filter_map(Finding::figures::<BurstOnly>);
+    let lasts = told.next().unwrap().lasts.unwrap();
+    assert!(lasts.full_bucket_lasts_s.unwrap() > 1000.0, "{lasts:?}");
 }
 
 /// A finding is about the trial's directory; suspect is shown, not excluded.
@@ -98,13 +103,13 @@ fn a_suspect_trial_names_its_directory_and_still_counts() {
     assert!(trial.is_valid());
 }
 
-/// Documents written before a rule was added, or with sentences beside the numbers, are still read.
+/// Sentences stand beside the figures in `analysis.json`.
 #[test]
 fn a_finding_reads_back_from_a_document_with_sentences() {
-    let text = r#"{"rule": "not_found", "severity": "suspect", "scope": {"trial": "a/1"}, "numbers": {"not_found": 1.0},
-        "message": "One row was missing.", "advice": "Load it."}"#;
+    let text = r#"{"rule": "not_found", "severity": "suspect", "scope": {"trial": "a/1"},
+        "figures": {"not_found": 1, "reads": 9}, "message": "One row was missing.", "advice": "Load it."}"#;
     let finding: Finding = serde_json::from_str(text).unwrap();
-    assert_eq!((finding.rule, finding.number("not_found")), (Rule::NotFound, Some(1.0)));
+    assert_eq!(finding.figures::<NotFound>().unwrap().not_found, 1);
 }
 
 /// A real client sends all that is due and waits for the answers: what had queued by the end is answered after it, and
@@ -145,7 +150,7 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
         });
         (
             trial.throughput().unwrap().round(),
-            trial.findings.iter().any(|f| f.rule == Rule::OfferedNotAchieved),
+            trial.findings.iter().any(|f| f.rule() == Rule::OfferedNotAchieved),
         )
     };
     assert_eq!(with(0.0), (1000.0, false));

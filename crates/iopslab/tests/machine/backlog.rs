@@ -112,7 +112,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     // One at rest, and five.
     let behind = samples(&lab, "behind");
     let told = finding(&analysis, "compaction_backlog");
-    let number = |name: &str| told["numbers"][name].as_f64().unwrap();
+    let number = |name: &str| told["figures"][name].as_f64().unwrap();
     assert_eq!(number("sstables"), 6.0, "{told:#}");
     let from_s = number("compacts_from_s");
     assert!(from_s > 0.0 && from_s < number("compacted_until_s"), "{told:#}");
@@ -160,7 +160,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     let found = stderr.matches("20001 records from an earlier run's snapshot").count();
     assert_eq!(found, 2, "{stderr}");
     let left = finding(&analysis, "compaction_backlog_left");
-    assert_eq!(left["numbers"]["sstables"], 6.0, "{left:#}");
-    assert!(left["numbers"].get("compacted_until_s").is_none(), "{left:#}");
+    assert_eq!(left["figures"]["sstables"], 6.0, "{left:#}");
+    assert!(left["figures"]["compacted_until_s"].is_null(), "{left:#}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

@@ -98,7 +98,7 @@ fn a_member_that_is_slowed_on_purpose_is_named() {
     let analysis = measured(&lab, &MEMBERS.replace("[load]", SLOWED));
     let slow = findings(&analysis, "slow_member");
     assert_eq!(slow.len(), 1, "{:#}", analysis["findings"]);
-    assert_eq!(slow[0]["facts"]["volume"], "data-2", "{:#}", slow[0]);
+    assert_eq!(slow[0]["figures"]["volume"], "data-2", "{:#}", slow[0]);
     let fault = &analysis["cells"][0]["faults"]["faults"][0];
     assert_eq!(
         (&fault["kind"], &fault["volume"]),

@@ -1,7 +1,8 @@
 //! Burst credits: what a demand above the baseline shows, however full the bucket is. 100 GiB of gp2 have 300 IOPS for good, and
 //! 3,000 while 5.4 million credits last: a minute at twice the baseline spends 0.3 % of them.
 
-use analysis::{Analysis, OperationKind, Rule, Status, ValueVerdict, Withheld};
+use analysis::remark::trial::Stall;
+use analysis::{Analysis, Finding, OperationKind, Rule, Status, ValueVerdict, Withheld};
 
 use crate::story::{Story, cell, gp2, noisy, sound, step};
 
@@ -100,9 +101,9 @@ fn credits_that_end_are_no_stall() {
     };
     let stalls = |story: &Story| {
         let analysis = story.analysis();
-        let stall = analysis.findings.iter().find(|f| f.rule == Rule::Stall);
-        let ended = analysis.findings.iter().any(|f| f.rule == Rule::BurstChanged);
-        (ended, stall.map(|f| f.number("longest_s").unwrap()))
+        let stall = analysis.findings.iter().find_map(Finding::figures::<Stall>);
+        let ended = analysis.findings.iter().any(|f| f.rule() == Rule::BurstChanged);
+        (ended, stall.map(|stall| stall.longest_s))
     };
     for in_flight in [64, 256, 1000] {
         // After 14, 35 and 46 seconds.

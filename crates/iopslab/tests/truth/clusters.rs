@@ -1,6 +1,7 @@
 //! Clusters: the limiting node is named, unequal nodes are told, and equal ones are not.
 
-use analysis::{Analysis, HostId, LimitKind, NodeFigure, Rule};
+use analysis::remark::nodes::UnequalNodes;
+use analysis::{Analysis, Finding, HostId, LimitKind, NodeFigure, Rule};
 
 use crate::story::{NVME, Story, cell, configuration, over_seeds, share, sound};
 
@@ -17,10 +18,8 @@ const SLOW: &str = "data_volume = { iops = 2000, mib_per_s = 500, size_gib = 100
 
 /// The figures of which nodes are told to be unequal.
 fn unequal(analysis: &Analysis) -> Vec<NodeFigure> {
-    let found = analysis.findings.iter().filter(|f| f.rule == Rule::UnequalNodes);
-    found
-        .map(|f| NodeFigure::named(f.fact("figure").unwrap()).unwrap())
-        .collect()
+    let found = analysis.findings.iter().filter_map(Finding::figures::<UnequalNodes>);
+    found.map(|f| f.figure).collect()
 }
 
 /// The usual noise of a cloud, as in the other tables: 3 % from trial to trial, 5 % from block to block,
@@ -108,12 +107,10 @@ fn the_slower_volume_of_one_node_is_named() {
     let off = slow
         .findings
         .iter()
-        .find(|f| f.rule == Rule::EmulationOffLimit)
+        .find(|f| f.rule() == Rule::EmulationOffLimit)
         .unwrap();
-    assert_eq!(
-        (off.fact("nodes"), off.number("nodes")),
-        (Some("database-2"), Some(3.0))
-    );
+    let on = off.nodes.as_ref().unwrap();
+    assert_eq!((on.listed().as_str(), on.of), ("database-2", 3));
     let (equal, slow) = (cell(&equal, "a"), cell(&slow, "a"));
     let rate = |c: &analysis::CellAnalysis| c.throughput_ops_per_s.unwrap().median;
     let ratio = rate(slow) / rate(equal);
@@ -134,10 +131,12 @@ fn what_goes_wrong_on_one_node_is_said_of_that_node() {
         let analysis = three(NVME, "")
             .fault(&format!("kind = \"{fault}\"\nnode = 3"))
             .analysis();
-        let found: Vec<_> = analysis.findings.iter().filter(|f| f.rule == rule).collect();
+        let found: Vec<_> = analysis.findings.iter().filter(|f| f.rule() == rule).collect();
         assert_eq!(found.len(), 3, "{fault}: one a trial");
         assert!(
-            found.iter().all(|f| f.fact("nodes") == Some("database-3")),
+            found
+                .iter()
+                .all(|f| f.nodes.as_ref().is_some_and(|on| on.listed() == "database-3")),
             "{fault}: {found:?}"
         );
     }

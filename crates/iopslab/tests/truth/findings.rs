@@ -14,7 +14,7 @@ fn a_stall_of_whole_seconds_is_seen_in_the_longest_latencies() {
     let longest = latency.values().map(|l| l.max).fold(0.0, f64::max);
     assert!((2_000_000.0..2_500_000.0).contains(&longest), "{longest}");
     assert!(
-        !analysis.findings.iter().any(|f| f.rule == analysis::Rule::Little),
+        !analysis.findings.iter().any(|f| f.rule() == analysis::Rule::Little),
         "{:?}",
         analysis.findings
     );
@@ -178,7 +178,7 @@ fn what_is_invalid_enters_no_figure() {
         analysis
             .findings
             .iter()
-            .any(|f| f.severity == Severity::Invalid && f.rule == analysis::Rule::ErrorsAbove)
+            .any(|f| f.severity == Severity::Invalid && f.rule() == analysis::Rule::ErrorsAbove)
     );
 }
 
@@ -218,7 +218,7 @@ fn sound_repetitions_are_not_called_spread() {
     let mut story = noisy(&["a", "b", "c"].map(|name| configuration(name, NVME)), 0.08, 5);
     story.truth.push_str("\nsecond_noise = 0.02");
     let seen = over_seeds(40, &story.job(), |a| {
-        a.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread)
+        a.findings.iter().any(|f| f.rule() == analysis::Rule::RepetitionsSpread)
     });
     println!(
         "8 % noise, 8 % between blocks: spread found in {:.0} % of runs",
@@ -229,7 +229,9 @@ fn sound_repetitions_are_not_called_spread() {
         .fault("kind = \"steal\"\namount = 0.6\nconfiguration = \"b\"\nblocks = [3]")
         .analysis();
     assert!(
-        odd.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread),
+        odd.findings
+            .iter()
+            .any(|f| f.rule() == analysis::Rule::RepetitionsSpread),
         "{:?}",
         odd.residual_spreads
     );

@@ -1,6 +1,7 @@
 //! A database that wakes up: what a headline says of it, and how often one that is at rest is called moving.
 
-use analysis::{Analysis, LimitKind, Rule, Status, Unrest, Withheld};
+use analysis::remark::rest::{GainAboveResource, GainBecause, GainExplained};
+use analysis::{Analysis, Finding, LimitKind, Rule, Status, Unrest, Withheld};
 
 use crate::rates::{at_most, seeds};
 use crate::story::{NVME, Story, cell, configuration, iops, noisy, over_seeds, priced, share, sound, step};
@@ -108,7 +109,7 @@ fn what_is_at_rest_is_withheld_in_at_most_2_percent() {
                 "\nsecond_noise = {noise}\nsecond_autocorrelation = {autocorrelation}"
             ));
             let seen = over_seeds(n, &story.job(), |analysis| {
-                let fired = |rules: &[Rule]| analysis.findings.iter().any(|f| rules.contains(&f.rule));
+                let fired = |rules: &[Rule]| analysis.findings.iter().any(|f| rules.contains(&f.rule()));
                 let new = [Rule::CodeNotWarm, Rule::StillRising, Rule::CacheNotSettled];
                 let physics = [Rule::GainAboveResource, Rule::CpuPerOperation, Rule::ReadsPerOperation];
                 (is_withheld(analysis), fired(&new), fired(&physics))
@@ -215,7 +216,7 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
     };
     let found = |analysis: &Analysis| {
         let mut all = analysis.findings.iter();
-        all.find(|f| f.rule == Rule::GainAboveResource).cloned()
+        all.find_map(Finding::figures::<GainAboveResource>).cloned()
     };
     let full = story("warm", 1.0).analysis();
     let gain = step(&full, "fast").throughput_ratio.median;
@@ -224,14 +225,11 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
 
     let filling = story("warm", 0.1).analysis();
     let told = found(&filling).unwrap();
-    assert_eq!(
-        (told.fact("because"), told.fact("explained_by")),
-        (Some("page_cache"), None)
-    );
+    assert_eq!((told.because, told.explained_by), (GainBecause::PageCache, None));
     assert_eq!(filling.recommendation.run, None);
     // Asked for: a finding with its explanation, and an answer.
     let cold = story("cold", 1.0).analysis();
-    assert_eq!(found(&cold).unwrap().fact("explained_by"), Some("cold_start"));
+    assert_eq!(found(&cold).unwrap().explained_by, Some(GainExplained::ColdStart));
     assert_eq!(unrest(&cold, "fast"), None);
 }
 
@@ -247,7 +245,7 @@ fn the_same_page_cache_leaves_the_same_reads_for_an_operation() {
         println!("{cached_share}: {:.3} and {:.3} reads", reads("slow"), reads("fast"));
         ["slow", "fast"].map(|name| {
             let mut findings = cell(&analysis, name).findings.iter();
-            findings.any(|f| f.rule == Rule::ReadsPerOperation)
+            findings.any(|f| f.rule() == Rule::ReadsPerOperation)
         })
     };
     assert_eq!(with(0.1), [true, false]);
@@ -262,7 +260,7 @@ fn an_operation_that_costs_twice_its_neighbours_cpu_needs_code_that_is_compiled(
         let mut story = noisy(&["a", "b"].map(|name| configuration(name, NVME)), 0.01, 3);
         story.load = "concurrency = [64]\ncache = \"warm\"\nwarmup_s = 5\nduration_s = 60".into();
         let analysis = compilers_seen(&story.truth(&format!("speed = {{ b = {} }}", 1.0 / slower)), seen);
-        let found = analysis.findings.iter().any(|f| f.rule == Rule::CpuPerOperation);
+        let found = analysis.findings.iter().any(|f| f.rule() == Rule::CpuPerOperation);
         (found, unrest(&analysis, "b"))
     };
     assert_eq!(with(3.0, false), (true, Some(Unrest::Costs)));

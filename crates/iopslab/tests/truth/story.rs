@@ -142,7 +142,7 @@ impl Story {
         self.analysis()
             .findings
             .iter()
-            .map(|f| f.rule.name().to_owned())
+            .map(|f| f.rule().name().to_owned())
             .collect()
     }
 }

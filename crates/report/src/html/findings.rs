@@ -65,7 +65,7 @@ pub fn summary(analysis: &Analysis) -> String {
 
 fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> String {
     let numbers: Vec<String> = finding
-        .numbers
+        .numbers()
         .iter()
         .map(|(name, value)| format!("{} {}", text(name), number(*value)))
         .collect();

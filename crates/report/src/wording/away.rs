@@ -1,12 +1,13 @@
 //! A node that was away or a disk that failed by plan, in words: when it was gone and back, what came of
 //! throughput, hints and writes. And the findings about it.
 
+use analysis::remark::away::{FaultNotAsPlanned, FaultsPlanned, WritesLost, WritesUnread};
 use analysis::{
     CellAnalysis, Consistency, FaultAnalysis, HintFiles, NodeFaultKind, PhaseAnalysis, RECOVERED_SECONDS,
-    RECOVERED_SHARE, RecoveryAnalysis, Rule, Summary, VolumeRole, WritesAnalysis,
+    RECOVERED_SHARE, RecoveryAnalysis, Summary, VolumeRole, WritesAnalysis,
 };
 
-use super::of::Of;
+use super::amounts::Words;
 use crate::figures::{bytes, count, given, given_percent, listed, several};
 
 /// How the figures of the section are made, for every report.
@@ -14,8 +15,8 @@ pub fn method() -> String {
     format!(
         "Phases: whole seconds between the real times of a fault; median (lowest to highest) over valid repetitions. \
          Percentiles are those of all operations that succeeded; an operation counts in the second of its answer. \
-         Throughput is back (within {}) from the first {RECOVERED_SECONDS} consecutive seconds on whose mean is at least {} \
-         of that before the first fault.",
+         Throughput is back (within {}) from the first {RECOVERED_SECONDS} consecutive seconds on whose mean is at \
+         least {} of that before the first fault.",
         given_percent(1.0 - RECOVERED_SHARE),
         given_percent(RECOVERED_SHARE)
     )
@@ -292,7 +293,7 @@ fn hinted(hints: &HintFiles, fault: &FaultAnalysis, is_last: bool) -> String {
 
 /// What reading acknowledged writes back found.
 pub fn written(writes: &WritesAnalysis) -> String {
-    let level = writes.consistency.name().to_uppercase();
+    let level = level(writes.consistency);
     let trials = several(writes.trials, "trial");
     if writes.values == 0 {
         return format!("No write was acknowledged in {trials}: nothing to read back.");
@@ -369,106 +370,108 @@ fn stale(level: Consistency) -> &'static str {
 const STALE: &str = " At this level an older value may be that of one stale replica, which hints or a repair may still \
                      mend; the workload's own reads would have seen it all the same.";
 
-/// Findings about planned faults.
-pub(super) fn words(of: &Of<'_>) -> (String, &'static str) {
-    match of.0.rule {
-        Rule::FaultsPlanned => {
-            let disks = of.0.number("disk_faults").unwrap_or(0.0) as u64;
-            let compactions = of.0.number("compactions").unwrap_or(0.0) as u64;
-            let nodes = (of.number("faults") as u64).saturating_sub(disks + compactions);
-            let what = match (nodes, disks) {
-                (0, 0) if compactions == 1 => "A node compacted by plan beside its load".to_owned(),
-                (nodes, disks) if compactions > 0 => {
-                    format!(
-                        "Nodes were taken away, disks failed and nodes compacted by plan {} times in all",
-                        nodes + disks + compactions
-                    )
-                }
-                (1, 0) => "A node was taken away by plan".to_owned(),
-                (n, 0) => format!("Nodes were taken away by plan {n} times"),
-                (0, 1) => "A disk failed by plan".to_owned(),
-                (0, n) => format!("Disks failed by plan {n} times"),
-                (nodes, disks) => {
-                    format!(
-                        "Nodes were taken away by plan and disks failed {} times in all",
-                        nodes + disks
-                    )
-                }
-            };
-            let lasting = match nodes + disks {
-                0 => String::new(),
-                _ => format!(
-                    ", for {} of {} measured seconds",
-                    given(of.number("away_s")),
-                    given(of.number("measured_s"))
-                ),
-            };
-            (
-                format!(
-                    "{what}{lasting}, first at {} s. Throughput, latency and errors of the cells are those \
-                     of the whole measurement, with this time in it; steadiness, limits, machines and the validity of trials \
-                     are judged on the seconds before the first fault.",
-                    given(of.number("first_at_s"))
-                ),
-                match (nodes, disks) {
-                    (0, 0) => "Read \"While it compacted\" for before, during and after apart.",
-                    _ if compactions > 0 => {
-                        "Read \"When a node was away, a disk failed or it compacted\" for before, during and after apart."
-                    }
-                    (_, 0) => "Read \"When a node was away\" for before, during and after apart.",
-                    (0, _) => "Read \"When a disk failed\" for before, during and after apart.",
-                    _ => "Read \"When a node was away or a disk failed\" for before, during and after apart.",
-                },
-            )
-        }
-        Rule::FaultNotAsPlanned => {
-            let message = match of.0.fact("problems") {
-                Some(problems) => format!("A planned fault was not as planned: {problems}."),
-                None => format!(
-                    "{} of {} planned faults happened.",
-                    of.count("happened"),
-                    of.count("planned")
-                ),
-            };
-            (
-                message,
-                "The trial is not quite the one that was asked for: compare its phases with those of its repetitions.",
-            )
-        }
-        Rule::WritesLost => {
-            let first =
-                of.0.fact("example")
-                    .map_or_else(String::new, |e| format!(" The first: {e}."));
-            let single = ["ANY", "ONE", "LOCAL_ONE"].contains(&of.fact("consistency"));
-            let stale = if single && of.number("older") > 0.0 { STALE } else { "" };
-            (
-                format!(
-                    "{} of {} values that were read back at {} had lost their last acknowledged write (older {}, missing {}, \
-                     foreign {}), in {} of {} trials.{stale}{first}",
-                    of.count("lost"),
-                    of.count("values"),
-                    of.fact("consistency"),
-                    of.count("older"),
-                    of.count("missing"),
-                    of.count("foreign"),
-                    of.count("trials_with_loss"),
-                    of.count("trials")
-                ),
-                "The database said that these writes were done. The configuration is left out of the recommendation. A write \
-                 outlives a node only where another replica has it, and is sure to be seen only where the replicas that writes \
-                 and reads wait for overlap; look at replication factor, consistency levels and commit-log sync. Keys: writes in \
-                 trial.json.",
-            )
-        }
-        _ => (
+pub(super) fn faults_planned(of: &FaultsPlanned) -> Words {
+    let (disks, compactions) = (of.disk_faults, of.compactions);
+    let nodes = of.faults.saturating_sub(disks + compactions);
+    let what = match (nodes, disks) {
+        (0, 0) if compactions == 1 => "A node compacted by plan beside its load".to_owned(),
+        (nodes, disks) if compactions > 0 => {
             format!(
-                "{} of {} values with an acknowledged write could not be read back at {}: whether they are lost is not known.",
-                of.count("unreadable"),
-                of.count("values"),
-                of.fact("consistency")
-            ),
-            "Too few replicas answered at the end. Let the node come back early enough before the end of the trial, or read \"none \
-             lost\" as said of the others alone.",
+                "Nodes were taken away, disks failed and nodes compacted by plan {} times in all",
+                nodes + disks + compactions
+            )
+        }
+        (1, 0) => "A node was taken away by plan".to_owned(),
+        (n, 0) => format!("Nodes were taken away by plan {n} times"),
+        (0, 1) => "A disk failed by plan".to_owned(),
+        (0, n) => format!("Disks failed by plan {n} times"),
+        (nodes, disks) => {
+            format!(
+                "Nodes were taken away by plan and disks failed {} times in all",
+                nodes + disks
+            )
+        }
+    };
+    let lasting = match nodes + disks {
+        0 => String::new(),
+        _ => format!(
+            ", for {} of {} measured seconds",
+            given(of.away_s),
+            given(of.measured_s)
         ),
-    }
+    };
+    (
+        format!(
+            "{what}{lasting}, first at {} s. Throughput, latency and errors of the cells are those \
+             of the whole measurement, with this time in it; steadiness, limits, machines and the validity of trials \
+             are judged on the seconds before the first fault.",
+            given(of.first_at_s)
+        ),
+        match (nodes, disks) {
+            (0, 0) => "Read \"While it compacted\" for before, during and after apart.",
+            _ if compactions > 0 => {
+                "Read \"When a node was away, a disk failed or it compacted\" for before, during and after apart."
+            }
+            (_, 0) => "Read \"When a node was away\" for before, during and after apart.",
+            (0, _) => "Read \"When a disk failed\" for before, during and after apart.",
+            _ => "Read \"When a node was away or a disk failed\" for before, during and after apart.",
+        },
+    )
+}
+
+pub(super) fn not_as_planned(of: &FaultNotAsPlanned) -> Words {
+    let message = match of.problems.is_empty() {
+        false => format!("A planned fault was not as planned: {}.", of.problems.join("; ")),
+        true => format!(
+            "{} of {} planned faults happened.",
+            count(of.happened),
+            count(of.planned)
+        ),
+    };
+    (
+        message,
+        "The trial is not quite the one that was asked for: compare its phases with those of its repetitions.",
+    )
+}
+
+pub(super) fn writes_lost(of: &WritesLost) -> Words {
+    let first = of.example.as_ref();
+    let first = first.map_or_else(String::new, |e| format!(" The first: {e}."));
+    let stale = if of.older > 0 { stale(of.consistency) } else { "" };
+    (
+        format!(
+            "{} of {} values that were read back at {} had lost their last acknowledged write (older {}, missing {}, \
+             foreign {}), in {} of {} trials.{stale}{first}",
+            count(of.lost),
+            count(of.values),
+            level(of.consistency),
+            count(of.older),
+            count(of.missing),
+            count(of.foreign),
+            count(of.trials_with_loss),
+            count(of.trials)
+        ),
+        "The database said that these writes were done. The configuration is left out of the recommendation. A write \
+         outlives a node only where another replica has it, and is sure to be seen only where the replicas that writes \
+         and reads wait for overlap; look at replication factor, consistency levels and commit-log sync. Keys: writes \
+         in trial.json.",
+    )
+}
+
+pub(super) fn writes_unread(of: &WritesUnread) -> Words {
+    (
+        format!(
+            "{} of {} values with an acknowledged write could not be read back at {}: whether they are lost is not \
+             known.",
+            count(of.unreadable),
+            count(of.values),
+            level(of.consistency)
+        ),
+        "Too few replicas answered at the end. Let the node come back early enough before the end of the trial, or \
+         read \"none lost\" as said of the others alone.",
+    )
+}
+
+fn level(consistency: Consistency) -> String {
+    consistency.name().to_uppercase()
 }

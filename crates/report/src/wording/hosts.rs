@@ -1,32 +1,30 @@
 //! Machines of one configuration that are not alike.
 
 use analysis::HostFact;
+use analysis::remark::nodes::{HostDifference, UnequalHosts, Unlike};
 
-use super::of::Of;
+use super::amounts::Words;
 use crate::figures::{given, number};
 
 /// Bytes.
 const GIB: f64 = 1_073_741_824.0;
 
-pub fn words(of: &Of<'_>) -> (String, &'static str) {
-    let differences: Vec<String> = HostFact::ALL
-        .into_iter()
-        .filter_map(|fact| difference(of, fact))
-        .collect();
+pub fn unequal(of: &UnequalHosts) -> Words {
+    let differences: Vec<String> = of.differences.iter().map(difference).collect();
     let message = format!(
-        "The {:.0} machines of its nodes are not alike: {}.",
-        of.number("hosts"),
+        "The {} machines of its nodes are not alike: {}.",
+        of.hosts,
         differences.join("; ")
     );
-    let advice = "Measured was what these machines do together; a cluster of others under the same name may do something else (5 to 25 % apart on one \
-                  EC2 instance type, Hulen 2010). Use machines of one kind, with the same kernel and settings, and set their clocks; or look whether \
-                  the nodes' rows in the report differ.";
+    let advice = "Measured was what these machines do together; a cluster of others under the same name may do \
+                  something else (5 to 25 % apart on one EC2 instance type, Hulen 2010). Use machines of one kind, \
+                  with the same kernel and settings, and set their clocks; or look whether the nodes' rows in the \
+                  report differ.";
     (message, advice)
 }
 
-fn difference(of: &Of<'_>, fact: HostFact) -> Option<String> {
-    let told = of.0.fact(fact.name())?;
-    let what = match fact {
+fn difference(of: &HostDifference) -> String {
+    let what = match of.fact {
         HostFact::Processor => "processor",
         HostFact::Microcode => "microcode",
         HostFact::Cpus => "CPUs",
@@ -37,21 +35,28 @@ fn difference(of: &Of<'_>, fact: HostFact) -> Option<String> {
         HostFact::Swap => "swap",
         HostFact::Clock => "clock",
     };
-    let amounts = of.0.number(&fact.most()).zip(of.0.number(&fact.least()));
-    let Some(((most, least), (host_most, host_least))) = amounts.zip(told.split_once(" / ")) else {
-        return Some(format!("{what} {told}"));
+    let (most_of, most, least_of, least) = match &of.how {
+        Unlike::Amount {
+            most_of,
+            most,
+            least_of,
+            least,
+        } => (most_of, *most, least_of, *least),
+        Unlike::Words(words) => {
+            let each = words.iter().map(|(word, hosts)| {
+                let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+                format!("{word} ({})", hosts.join(", "))
+            });
+            return format!("{what} {}", each.collect::<Vec<_>>().join(" / "));
+        }
     };
-    Some(match fact {
-        HostFact::Clock => format!("{host_most}'s clock {:.0} ms ahead of {host_least}'s", most - least),
+    match of.fact {
+        HostFact::Clock => format!("{most_of}'s clock {:.0} ms ahead of {least_of}'s", most - least),
         HostFact::Memory => format!(
-            "{} GiB of memory on {host_most}, {} on {host_least}",
+            "{} GiB of memory on {most_of}, {} on {least_of}",
             number(most / GIB),
             number(least / GIB)
         ),
-        _ => format!(
-            "{} {what} on {host_most}, {} on {host_least}",
-            given(most),
-            given(least)
-        ),
-    })
+        _ => format!("{} {what} on {most_of}, {} on {least_of}", given(most), given(least)),
+    }
 }

@@ -1,111 +1,129 @@
 //! Did the trial run, come to rest, and hold enough?
 
-use analysis::{Rule, TooShort};
+use analysis::remark::trial::{
+    CountsDisagree, DatabaseRestarted, ErrorsAbove, NoSteadyState, NotFound, RepetitionsSpread, SlowChangePossible,
+    Stall, TooFewSamples, TooShortToJudge, TrialInvalid,
+};
 
-use super::of::{Of, count, operation, percent, signed};
-use crate::figures::several;
+use super::amounts::{Words, operation, percent, signed, whole};
+use crate::figures::{count, several};
 
-pub fn words(of: &Of<'_>) -> (String, &'static str) {
-    match of.0.rule {
-        Rule::TrialInvalid => (
-            of.fact("reason").to_owned(),
-            "Read the last lines of the log in trial.json and database.log. The trial is left out of every comparison. `iopslab run --resume RUN \
-             --retry-invalid` measures it again, and keeps what it left in set-aside/.",
-        ),
-        Rule::DatabaseRestarted => (
-            format!(
-                "The database process changed {} in the measured window.",
-                several(of.number("restarts") as u64, "time")
-            ),
-            "Read database.log for the reason (out of memory, disk failure policy); a trial across a restart measures a start.",
-        ),
-        Rule::ErrorsAbove => (
-            format!(
-                "{} of {} operations failed ({}): {}.",
-                of.count("errors"),
-                of.count("operations"),
-                of.percent("error_share"),
-                of.fact("kinds")
-            ),
-            "Lower the load level, or raise [load] request_timeout_s if the question allows slower answers; throughput and latency of the rest are not \
-             those of the whole workload.",
-        ),
-        Rule::NotFound => (
-            format!(
-                "{} of {} reads returned no row where one must exist.",
-                of.count("not_found"),
-                of.count("reads")
-            ),
-            "Check that the data set was loaded and restored whole (trial.json: restored_keys_checked) and that the workload's record count and key \
-             order are those of the data set.",
-        ),
-        Rule::CountsDisagree => (
-            format!(
-                "{} operations were counted but {} latencies recorded in the measured window.",
-                of.count("completed"),
-                of.count("recorded_latencies")
-            ),
-            "The evidence contradicts itself: do not use this trial, and report it as a defect with its directory.",
-        ),
-        Rule::NoSteadyState => no_steady_state(of),
-        Rule::TooShortToJudge => too_short(of),
-        Rule::SlowChangePossible => slow_change(of),
-        Rule::Stall => stall(of),
-        Rule::TooFewSamples => (
-            format!(
-                "{} has {} samples a trial: {} and above rest on fewer than {} slower ones ({} samples needed).",
-                operation(of.fact("operation")),
-                of.count("samples"),
-                of.fact("percentile"),
-                of.count("threshold"),
-                of.count("needed")
-            ),
-            "Lengthen [load] duration_s before comparing these percentiles.",
-        ),
-        _ => (
-            format!(
-                "Repetition {} deviates by {} from the mean of its cell and block; the others spread by {}.",
-                of.count("block"),
-                of.percent("off_by"),
-                of.percent("spread_of_others")
-            ),
-            "Something else happened in that trial: look at its host samples (steal, compaction, other load). It still counts; repeat more \
-             often.",
-        ),
-    }
+pub fn invalid(of: &TrialInvalid) -> Words {
+    (
+        of.reason.clone(),
+        "Read the last lines of the log in trial.json and database.log. The trial is left out of every comparison. \
+         `iopslab run --resume RUN --retry-invalid` measures it again, and keeps what it left in set-aside/.",
+    )
 }
 
-fn no_steady_state(of: &Of<'_>) -> (String, &'static str) {
+pub fn restarted(of: &DatabaseRestarted) -> Words {
+    (
+        format!(
+            "The database process changed {} in the measured window.",
+            several(of.restarts, "time")
+        ),
+        "Read database.log for the reason (out of memory, disk failure policy); a trial across a restart measures a \
+         start.",
+    )
+}
+
+pub fn errors(of: &ErrorsAbove) -> Words {
+    (
+        format!(
+            "{} of {} operations failed ({}): {}.",
+            count(of.errors),
+            count(of.operations),
+            percent(of.error_share),
+            of.by_kind()
+        ),
+        "Lower the load level, or raise [load] request_timeout_s if the question allows slower answers; throughput and \
+         latency of the rest are not those of the whole workload.",
+    )
+}
+
+pub fn not_found(of: &NotFound) -> Words {
+    (
+        format!(
+            "{} of {} reads returned no row where one must exist.",
+            count(of.not_found),
+            count(of.reads)
+        ),
+        "Check that the data set was loaded and restored whole (trial.json: restored_keys_checked) and that the \
+         workload's record count and key order are those of the data set.",
+    )
+}
+
+pub fn counts_disagree(of: &CountsDisagree) -> Words {
+    (
+        format!(
+            "{} operations were counted but {} latencies recorded in the measured window.",
+            count(of.completed),
+            count(of.recorded_latencies)
+        ),
+        "The evidence contradicts itself: do not use this trial, and report it as a defect with its directory.",
+    )
+}
+
+pub fn no_steady_state(of: &NoSteadyState) -> Words {
     (
         format!(
             "Throughput was still changing while it was measured: {} over the window (95 % interval {} to {}); its \
             five rounds spread by {}.",
-            signed(of.number("change_over_window_share")),
-            signed(of.number("change_low_share")),
-            signed(of.number("change_high_share")),
-            of.percent("rounds_range_share")
+            signed(of.change_over_window_share),
+            signed(of.change_low_share),
+            signed(of.change_high_share),
+            percent(of.rounds_range_share)
         ),
-        if of.0.fact("trajectory").is_some() {
-            "A workload that inserts has a trajectory, never a steady state: compare equal amounts of work ([load] operations), not this throughput \
-             with another's."
+        if of.trajectory.is_some() {
+            "A workload that inserts has a trajectory, never a steady state: compare equal amounts of work ([load] \
+             operations), not this throughput with another's."
         } else {
-            "Lengthen [load] warmup_s (or use warmup = \"auto\") and duration_s: this figure depends on when it was measured."
+            "Lengthen [load] warmup_s (or use warmup = \"auto\") and duration_s: this figure depends on when it was \
+             measured."
         },
     )
 }
 
-fn slow_change(of: &Of<'_>) -> (String, &'static str) {
-    let (low, high) = (of.number("change_low_share"), of.number("change_high_share"));
+pub fn too_short(of: &TooShortToJudge) -> Words {
+    let measured_s = of.measured_s;
+    let needed_s = of.needed_s;
+    let what = match of.until_fault {
+        true => format!("{measured_s:.0} s before the first planned fault"),
+        false => format!("{measured_s:.0} s of measurement"),
+    };
+    let message = match &of.judged {
+        Some(judged) if measured_s >= needed_s => format!(
+            "{what} are too short to tell a steady state from a passing one: its seconds resemble their neighbours so \
+             much that it is worth {:.1} independent batches of 5 s, or half of it may be start-up.",
+            judged.independent_batches
+        ),
+        _ => format!("{what} are too short to tell a steady state from a passing one: {needed_s:.0} s are the least."),
+    };
+    let advice = match of.until_fault {
+        true => {
+            "Let the first fault begin later; published series of Cassandra still drift after minutes. All measured \
+             seconds count."
+        }
+        false => {
+            "Lengthen [load] duration_s; published series of Cassandra still drift after minutes. All measured seconds \
+             count."
+        }
+    };
+    (message, advice)
+}
+
+pub fn slow_change(of: &SlowChangePossible) -> Words {
+    let (low, high) = (of.change_low_share, of.change_high_share);
     let worth = format!(
         "95 % interval; {:.0} s are worth {:.0} independent batches of 5 s",
-        of.number("window_s"),
-        of.number("independent_batches")
+        of.window_s, of.independent_batches
     );
     let message = if low.abs().max(high.abs()) > 0.5 {
         format!("The noise is too large to say whether throughput changed while it was measured ({worth}).")
     } else if low > 0.0 || high < 0.0 {
         format!(
-            "Throughput probably changed by {} to {} while it was measured ({worth}); the trend test alone does not show it.",
+            "Throughput probably changed by {} to {} while it was measured ({worth}); the trend test alone does not \
+             show it.",
             signed(low),
             signed(high)
         )
@@ -118,57 +136,59 @@ fn slow_change(of: &Of<'_>) -> (String, &'static str) {
     };
     (
         message,
-        "Lengthen [load] duration_s to narrow the interval. What changes over more time than a trial lasts stays unseen; published \
-         series of Cassandra still drift after minutes.",
+        "Lengthen [load] duration_s to narrow the interval. What changes over more time than a trial lasts stays \
+         unseen; published series of Cassandra still drift after minutes.",
     )
 }
 
-fn too_short(of: &Of<'_>) -> (String, &'static str) {
-    let measured_s = of.number("measured_s");
-    let needed_s = of.number("needed_s");
-    let what = match of.0.fact("until") {
-        Some(until) => format!("{measured_s:.0} s before the {until}"),
-        None => format!("{measured_s:.0} s of measurement"),
-    };
-    let message = if of.fact("why") == TooShort::Seconds.word() || measured_s < needed_s {
-        format!("{what} are too short to tell a steady state from a passing one: {needed_s:.0} s are the least.")
-    } else {
+pub fn stall(of: &Stall) -> Words {
+    let (stops, longest_s, at_s) = (of.stops, of.longest_s, of.longest_at_s);
+    let usual = whole(of.median_ops_per_s);
+    let share = percent(of.window_share);
+    let message = if stops > 1 {
         format!(
-            "{what} are too short to tell a steady state from a passing one: its seconds resemble their neighbours so much \
-             that it is worth {:.1} independent batches of 5 s, or half of it may be start-up.",
-            of.number("independent_batches")
-        )
-    };
-    let advice = match of.0.fact("until") {
-        Some(_) => {
-            "Let the first fault begin later; published series of Cassandra still drift after minutes. All measured seconds count."
-        }
-        None => {
-            "Lengthen [load] duration_s; published series of Cassandra still drift after minutes. All measured seconds count."
-        }
-    };
-    (message, advice)
-}
-
-fn stall(of: &Of<'_>) -> (String, &'static str) {
-    let (stops, longest_s, at_s) = (of.number("stops"), of.number("longest_s"), of.number("longest_at_s"));
-    let usual = count(of.number("median_ops_per_s"));
-    let share = percent(of.number("window_share"));
-    let message = if stops > 1.0 {
-        format!(
-            "The server stood still {stops:.0} times, for {:.1} s together ({share} of the window); the longest time for {longest_s:.1} s, {at_s:.0} s after the \
-             start of measurement. Otherwise it completed {usual} operations/s.",
-            of.number("stopped_s")
+            "The server stood still {stops} times, for {:.1} s together ({share} of the window); the longest time for \
+             {longest_s:.1} s, {at_s:.0} s after the start of measurement. Otherwise it completed {usual} \
+             operations/s.",
+            of.stopped_s
         )
     } else {
         format!(
-            "The server stood still for {longest_s:.1} s ({share} of the window), {at_s:.0} s after the start of measurement. Otherwise it completed {usual} \
-             operations/s."
+            "The server stood still for {longest_s:.1} s ({share} of the window), {at_s:.0} s after the start of \
+             measurement. Otherwise it completed {usual} operations/s."
         )
     };
     (
         message,
-        "Look at what happened then in gc.log, database.log and the trial's host samples (flush, compaction, throttle, steal). Throughput and tail \
-         latency contain the stop; whether it belongs to this configuration, only repetitions show.",
+        "Look at what happened then in gc.log, database.log and the trial's host samples (flush, compaction, throttle, \
+         steal). Throughput and tail latency contain the stop; whether it belongs to this configuration, only \
+         repetitions show.",
+    )
+}
+
+pub fn few_samples(of: &TooFewSamples) -> Words {
+    (
+        format!(
+            "{} has {} samples a trial: {} and above rest on fewer than {} slower ones ({} samples needed).",
+            operation(of.operation),
+            count(of.samples),
+            of.percentile,
+            whole(of.threshold),
+            whole(of.needed)
+        ),
+        "Lengthen [load] duration_s before comparing these percentiles.",
+    )
+}
+
+pub fn spread(of: &RepetitionsSpread) -> Words {
+    (
+        format!(
+            "Repetition {} deviates by {} from the mean of its cell and block; the others spread by {}.",
+            count(of.block.into()),
+            percent(of.off_by),
+            percent(of.spread_of_others)
+        ),
+        "Something else happened in that trial: look at its host samples (steal, compaction, other load). It still \
+         counts; repeat more often.",
     )
 }

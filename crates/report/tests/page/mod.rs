@@ -4,11 +4,14 @@ pub mod away;
 
 use std::collections::BTreeMap;
 
+use analysis::remark::machine::CpuSteal;
+use analysis::remark::storage::VolumeAboveInstance;
+use analysis::remark::trial::{ErrorsAbove, RepetitionsSpread, Stall};
 use analysis::{
     Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts, Dataset,
     Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit,
     LimitKind, Line, LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio,
-    Reason, Recommendation, ResidualSpread, ResourceUse, Rule, Scope, Severity, SpreadKind, Status, Summary,
+    Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity, SpreadKind, Status, Summary,
     TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole,
     WorkloadFacts,
 };
@@ -481,34 +484,71 @@ pub fn value(factor: f64, cost: f64) -> Range {
 
 /// Every scope once, and one rule often enough to be folded.
 fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
-    let finding = |rule: Rule, severity, scope| Finding {
-        rule,
+    let finding = |remark: Remark, severity, scope| Finding {
+        remark,
         severity,
         scope,
-        numbers: BTreeMap::from([("spread_percent".to_owned(), 14.0)]),
-        facts: BTreeMap::new(),
+        nodes: None,
+    };
+    let steal = CpuSteal {
+        steal_share: 0.0,
+        steal_share_worst_10_s: 0.0,
+        threshold: 0.01,
+        threshold_10_s: 0.03,
+    };
+    let above = VolumeAboveInstance::Bytes {
+        bought_bytes_per_s: 0.0,
+        reachable_bytes_per_s: 0.0,
+    };
+    let errors = || ErrorsAbove {
+        errors: 0,
+        operations: 0,
+        error_share: 0.0,
+        threshold: 0.001,
+        kinds: BTreeMap::from([(ErrorKind::ReadTimeout, 3)]),
+    };
+    let spread = RepetitionsSpread {
+        block: 0,
+        off_by: 0.0,
+        spread_of_others: 0.0,
+        threshold: 0.05,
+    };
+    let stall = Stall {
+        stops: 0,
+        longest_s: 0.0,
+        longest_at_s: 0.0,
+        first_at_s: 0.0,
+        stopped_s: 0.0,
+        window_share: 0.0,
+        median_ops_per_s: 0.0,
+        threshold_share: 0.1,
+        threshold_s: 0.5,
     };
     let mut all = vec![
-        finding(Rule::CpuSteal, Severity::Note, Scope::Run("story".to_owned())),
+        finding(steal.into(), Severity::Note, Scope::Run("story".to_owned())),
         finding(
-            Rule::VolumeAboveInstance,
+            above.into(),
             Severity::Suspect,
             Scope::Configuration(configuration.to_owned()),
         ),
         finding(
-            Rule::ErrorsAbove,
+            errors().into(),
             Severity::Invalid,
             Scope::Cell("no such cell <&>".to_owned()),
         ),
-        finding(Rule::ErrorsAbove, Severity::Invalid, Scope::trial("no such cell", 7)),
+        finding(errors().into(), Severity::Invalid, Scope::trial("no such cell", 7)),
     ];
     for cell in cells {
         all.push(finding(
-            Rule::RepetitionsSpread,
+            spread.clone().into(),
             Severity::Suspect,
             Scope::Cell(cell.id.clone()),
         ));
-        all.push(finding(Rule::Stall, Severity::Suspect, Scope::trial(&cell.id, 1)));
+        all.push(finding(
+            stall.clone().into(),
+            Severity::Suspect,
+            Scope::trial(&cell.id, 1),
+        ));
     }
     all
 }

@@ -1,7 +1,7 @@
 //! A server with one queue, seen through the client's seconds: what a stop of each length leaves behind.
 
 use super::*;
-use crate::rules::cases::{changed, found};
+use crate::rules::cases::{changed, seen};
 
 /// SplitMix64.
 struct Random(u64);
@@ -243,16 +243,13 @@ fn two_stops_are_two_and_what_the_window_leaves_out_is_none() {
 fn a_stop_carries_when_how_long_and_how_much_of_the_window() {
     let (seconds, load) = open(7, 2000.0, 0.1, (30.0, 4.0));
     let trial = changed(|t| (t.seconds, t.record.load) = (seconds, load));
-    let told = found(&trial, Rule::Stall).unwrap();
-    assert_eq!(told.number("stops"), Some(1.0));
-    let near = |name: &str, value: f64, off: f64| {
-        let number = told.number(name).unwrap();
-        assert!((number - value).abs() <= off, "{name} {number}");
-    };
-    near("longest_s", 4.0, 0.2);
-    near("longest_at_s", 30.0, 1.0);
-    near("window_share", 4.0 / 60.0, 0.01);
-    near("median_ops_per_s", 2000.0, 50.0);
+    let told = seen::<Stall>(&trial).unwrap();
+    assert_eq!(told.stops, 1);
+    let near = |number: f64, value: f64, off: f64| assert!((number - value).abs() <= off, "{told:?}");
+    near(told.longest_s, 4.0, 0.2);
+    near(told.longest_at_s, 30.0, 1.0);
+    near(told.window_share, 4.0 / 60.0, 0.01);
+    near(told.median_ops_per_s, 2000.0, 50.0);
 }
 
 /// 250 in flight at 88 a second: what is answered in the first three seconds was sent before the measurement and does

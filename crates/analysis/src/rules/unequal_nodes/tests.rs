@@ -5,7 +5,7 @@ use crate::cells::nodes_of_cell;
 use crate::limit::made::{Disk, Machine, cluster, idle};
 
 /// Three nodes in as many trials as there are rows: what each reads of its volume of 3,000 IOPS in each.
-fn reading(trials: &[[f64; 3]]) -> Vec<String> {
+fn reading(trials: &[[f64; 3]]) -> Vec<NodeFigure> {
     told(trials, &|reads| Machine {
         data: Disk::of(reads, 0.0, 3000.0, 160.0),
         ..idle()
@@ -13,7 +13,7 @@ fn reading(trials: &[[f64; 3]]) -> Vec<String> {
 }
 
 /// The figures of which the nodes are told to be unequal.
-fn told(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<String> {
+fn told(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<NodeFigure> {
     let measured: Vec<TrialMeasurement> = (1..)
         .zip(trials)
         .map(|(block, nodes)| {
@@ -25,11 +25,15 @@ fn told(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<String> {
     let trials: Vec<&TrialMeasurement> = measured.iter().collect();
     let nodes = nodes_of_cell(Some(&machine(1.0).setup()), &trials);
     let found = findings("cell", &nodes, &trials);
-    found.iter().map(|f| f.fact("figure").unwrap().to_owned()).collect()
+    found.iter().map(|f| seen(f).figure).collect()
 }
 
-const READS: [&str; 1] = ["device_reads"];
-const NOTHING: [&str; 0] = [];
+fn seen(found: &Finding) -> &UnequalNodes {
+    found.figures().unwrap()
+}
+
+const READS: [NodeFigure; 1] = [NodeFigure::DeviceReads];
+const NOTHING: [NodeFigure; 0] = [];
 
 #[test]
 fn fifteen_percent_between_the_largest_and_the_smallest() {
@@ -87,7 +91,7 @@ fn a_node_that_does_nothing_is_unequal() {
 fn cpus_are_judged_where_they_are_used() {
     let using = |used: [f64; 3]| told(&[used; 3], &|used| Machine { used, ..idle() });
     // Of four CPUs.
-    assert_eq!(using([2.0, 2.0, 2.4]), ["cpus"]);
+    assert_eq!(using([2.0, 2.0, 2.4]), [NodeFigure::Cpus]);
     assert_eq!(using([0.5, 0.5, 0.9]), NOTHING);
 }
 
@@ -103,10 +107,11 @@ fn data_on_disk_is_a_fact_of_each_trial() {
     };
     assert_eq!(with(1.14), None);
     let found = with(1.2).unwrap();
-    assert_eq!(found.fact("figure"), Some("bytes_on_disk"));
+    let told = seen(&found);
+    assert_eq!(told.figure, NodeFigure::BytesOnDisk);
     assert_eq!(
-        (found.fact("most"), found.fact("least")),
-        (Some("database-3"), Some("database"))
+        (told.most_of, told.least_of),
+        (HostId::database(2), HostId::database(0))
     );
     assert_eq!(found.scope, Scope::Cell("cell".to_owned()));
 }
@@ -131,9 +136,10 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     assert_eq!(with(2700.0), []);
     let found = with(2500.0);
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].fact("figure"), Some("probed_reads"));
+    let told = seen(&found[0]);
+    assert_eq!(told.figure, NodeFigure::ProbedReads);
     assert_eq!(
-        (found[0].fact("least"), found[0].fact("volume")),
-        (Some("database-3"), Some("data"))
+        (told.least_of, told.volume),
+        (HostId::database(2), Some(VolumeRole::Data))
     );
 }

@@ -1,41 +1,32 @@
 //! The trial began with a backlog of compaction: what became of it, and that its figures are of no steady state.
 
-use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::cassandra::{Backlog, CompactionBacklog, CompactionBacklogLeft};
+use crate::rule::Remark;
+use crate::rules::scope::scope;
 
 /// What the trial began with and ended with, and its throughput while the backlog was compacted and after that. A doubt where it
 /// was still being compacted at the end.
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let backlog = trial.backlog?;
     let client = trial.record.client.as_ref()?;
-    let rule = match backlog.until_s {
-        Some(_) => Rule::CompactionBacklog,
-        None => Rule::CompactionBacklogLeft,
-    };
-    let mut found = Finding::new(
-        rule,
-        scope(trial),
-        [
-            ("sstables", backlog.sstables),
-            ("compacts_from_s", backlog.from_s),
-            ("measured_s", client.measured_s),
-        ],
-    );
     let until_s = backlog.until_s.unwrap_or(client.measured_s);
-    let numbers = [
-        ("sstables_left", backlog.sstables_left),
-        ("compacted_until_s", backlog.until_s),
-        ("compacted_bytes", backlog.compacted_bytes),
-        ("operations_per_s_meanwhile", throughput(trial, backlog.from_s, until_s)),
-        ("operations_per_s_after", throughput(trial, until_s, client.measured_s)),
-    ];
-    let known = numbers
-        .into_iter()
-        .filter_map(|(name, number)| Some((name.to_owned(), number?)));
-    found.numbers.extend(known);
-    Some(found)
+    let figures = Backlog {
+        sstables: backlog.sstables,
+        sstables_left: backlog.sstables_left,
+        compacts_from_s: backlog.from_s,
+        compacted_until_s: backlog.until_s,
+        compacted_bytes: backlog.compacted_bytes,
+        measured_s: client.measured_s,
+        operations_per_s_meanwhile: throughput(trial, backlog.from_s, until_s),
+        operations_per_s_after: throughput(trial, until_s, client.measured_s),
+    };
+    let remark = match backlog.until_s {
+        Some(_) => Remark::from(CompactionBacklog(figures)),
+        None => Remark::from(CompactionBacklogLeft(figures)),
+    };
+    Some(Finding::new(scope(trial), remark))
 }
 
 /// Completed operations per second in the whole seconds between two moments; `None` where there is none.
@@ -50,7 +41,8 @@ fn throughput(trial: &TrialMeasurement, from_s: f64, to_s: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::backlog::CompactedBacklog;
-    use crate::rules::cases::{changed, found};
+    use crate::rule::Rule;
+    use crate::rules::cases::{changed, found, seen};
 
     fn with(until_s: Option<f64>) -> TrialMeasurement {
         changed(|t| {
@@ -68,21 +60,15 @@ mod tests {
     #[test]
     fn a_backlog_is_told_and_one_that_is_left_is_a_doubt() {
         let done = with(Some(20.0));
-        let told = found(&done, Rule::CompactionBacklog).unwrap();
-        assert_eq!(
-            (told.number("sstables"), told.number("sstables_left")),
-            (Some(9.0), Some(2.0))
-        );
-        assert_eq!(told.number("compacted_until_s"), Some(20.0));
-        assert_eq!(told.number("operations_per_s_after"), Some(2_000.0));
+        let CompactionBacklog(told) = seen(&done).unwrap();
+        assert_eq!((told.sstables, told.sstables_left), (9.0, Some(2.0)));
+        assert_eq!(told.compacted_until_s, Some(20.0));
+        assert_eq!(told.operations_per_s_after, Some(2_000.0));
         // Neither steady nor too short: that is no question here.
         assert!(found(&done, Rule::TooShortToJudge).is_none(), "{:?}", done.findings);
         let left = with(None);
-        let told = found(&left, Rule::CompactionBacklogLeft).unwrap();
-        assert_eq!(
-            (told.number("compacted_until_s"), told.number("operations_per_s_after")),
-            (None, None)
-        );
+        let CompactionBacklogLeft(told) = seen(&left).unwrap();
+        assert_eq!((told.compacted_until_s, told.operations_per_s_after), (None, None));
         assert!(found(&left, Rule::CompactionBacklog).is_none());
     }
 }

@@ -4,12 +4,12 @@
 
 use spec::{Plan, Setups, VolumeRole};
 
-use super::nodes::worst;
-use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rule::Rule;
+use crate::remark::cassandra::WritesNotFlushed;
+use crate::rules::nodes::worst;
+use crate::rules::scope::scope;
 
 /// Fewest flushes of a node in the window: between two of them lies one whole cycle of filling a memtable and writing it ...
 const FLUSHES_MIN: f64 = 2.0;
@@ -46,26 +46,19 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
     let is_on_volume = |(bytes, flushed): (f64, f64)| bytes >= ON_VOLUME_MIN * flushed;
     let is_hardly_flushed = flushes < FLUSHES_MIN || !on_volume.zip(flushed).is_none_or(is_on_volume);
     (written > 0.0 && is_hardly_flushed && share.is_none_or(|share| share >= WRITTEN_MIN)).then(|| {
-        let numbers = [
-            ("flushes", flushes),
-            ("window_s", trial.window_s()),
-            ("written_bytes_per_s", written),
-            ("threshold_flushes", FLUSHES_MIN),
-            ("threshold_on_volume_share", ON_VOLUME_MIN),
-            ("threshold_written_share", WRITTEN_MIN),
-        ];
-        let mut found = Finding::new(Rule::WritesNotFlushed, scope(trial), numbers);
-        let known = [
-            ("limit_bytes_per_s", limit),
-            ("written_share", share),
-            ("flushed_bytes_per_s", flushed),
-            ("data_volume_bytes_per_s", on_volume),
-        ];
-        let known = known
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        found.numbers.extend(known);
-        (share.unwrap_or(1.0), found)
+        let figures = WritesNotFlushed {
+            flushes,
+            window_s: trial.window_s(),
+            written_bytes_per_s: written,
+            threshold_flushes: FLUSHES_MIN,
+            threshold_on_volume_share: ON_VOLUME_MIN,
+            threshold_written_share: WRITTEN_MIN,
+            limit_bytes_per_s: limit,
+            written_share: share,
+            flushed_bytes_per_s: flushed,
+            data_volume_bytes_per_s: on_volume,
+        };
+        (share.unwrap_or(1.0), Finding::new(scope(trial), figures))
     })
 }
 
@@ -74,6 +67,10 @@ mod tests {
     use super::*;
     use crate::rules::cases::changed_host;
     use crate::story::{SECONDS, job};
+
+    fn figures(found: &Finding) -> &WritesNotFlushed {
+        found.figures().unwrap()
+    }
 
     /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them are 5 %.
     #[test]
@@ -100,7 +97,7 @@ mod tests {
             assert_eq!(found.is_some(), expected, "{update} {flushes:?}: {found:?}");
         }
         let found = told(1.0, Some(1.0), true).unwrap();
-        assert!((found.number("written_bytes_per_s").unwrap() - 2e6).abs() < 1e5);
+        assert!((figures(&found).written_bytes_per_s - 2e6).abs() < 1e5);
         // Flushed into the page cache, and not on the volume yet: 131,072 B/s of 2 MB/s. Beside the commit log that is not known.
         let on_volume = |log_is_apart: bool, times: f64, flushed_bytes: f64| {
             let mut job = job();
@@ -120,7 +117,7 @@ mod tests {
         };
         let flushed = |log_is_apart: bool, times: f64| on_volume(log_is_apart, times, 2e6 * SECONDS);
         let found = flushed(true, 1.0).unwrap();
-        assert_eq!(found.number("data_volume_bytes_per_s"), Some(131_072.0));
+        assert_eq!(figures(&found).data_volume_bytes_per_s, Some(131_072.0));
         assert!(flushed(true, 7.0).is_some(), "0.92 of 2 MB/s");
         assert_eq!(flushed(true, 8.0), None, "1.05 of 2 MB/s");
         assert_eq!(flushed(false, 1.0), None);
@@ -128,7 +125,7 @@ mod tests {
         assert_eq!(on_volume(true, 1.0, 125_000.0 * SECONDS), None);
         // Whether it matters to a volume of unknown limits is not known: that is told too, but for reads alone.
         let found = told(0.01, Some(0.0), false).unwrap();
-        assert_eq!(found.number("limit_bytes_per_s"), None);
+        assert_eq!(figures(&found).limit_bytes_per_s, None);
         assert_eq!(told(0.0, Some(0.0), false), None);
     }
 }

@@ -1,10 +1,10 @@
 //! Did compaction keep up with what was written?
 
-use super::nodes::worst;
-use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::cassandra::CompactionDebt;
+use crate::rules::nodes::worst;
+use crate::rules::scope::scope;
 
 /// More waiting at the end than at the start, by this share (practice: end > start + 10 %) ...
 const COMPACTION_GROWTH: f64 = 0.1;
@@ -15,21 +15,20 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     worst(trial, |node| {
         let (start, end) = node.host.compactions?;
         (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then(|| {
-            let numbers = [
-                ("compactions_start", start),
-                ("compactions_end", end),
-                ("threshold_growth_share", COMPACTION_GROWTH),
-                ("threshold_tasks", COMPACTION_TASKS),
-            ];
-            let grown = end - start;
-            (grown, Finding::new(Rule::CompactionDebt, scope(trial), numbers))
+            let figures = CompactionDebt {
+                compactions_start: start,
+                compactions_end: end,
+                threshold_growth_share: COMPACTION_GROWTH,
+                threshold_tasks: COMPACTION_TASKS,
+            };
+            (end - start, Finding::new(scope(trial), figures))
         })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]

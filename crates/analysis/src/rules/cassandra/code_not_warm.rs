@@ -1,11 +1,10 @@
 //! Was the database still compiling its own code while it was measured?
 
-use super::nodes::worst;
-use super::scope::scope;
-use crate::fact::PREPARATION;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::cassandra::CodeNotWarm;
+use crate::rules::nodes::worst;
+use crate::rules::scope::scope;
 
 /// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is compiled shows 1 to
 /// 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is the smaller part of what is missing.
@@ -26,13 +25,12 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         }
         let is_cold = share.map_or(ended_early, |share| share > COMPILER_SHARE_MAX);
         is_cold.then(|| {
-            let mut found = Finding::new(Rule::CodeNotWarm, scope(trial), [("threshold", COMPILER_SHARE_MAX)]);
-            let share = share.map(|share| ("compiler_share".to_owned(), share));
-            found.numbers.extend(share.clone());
-            if ended_early {
-                found = found.with(PREPARATION, "not_warm");
-            }
-            (share.map_or(0.0, |(_, share)| share), found)
+            let figures = CodeNotWarm {
+                compiler_share: share,
+                threshold: COMPILER_SHARE_MAX,
+                preparation_ended_early: ended_early,
+            };
+            (share.unwrap_or(0.0), Finding::new(scope(trial), figures))
         })
     })
 }
@@ -51,7 +49,8 @@ mod tests {
     use evidence::Rest;
 
     use super::*;
-    use crate::rules::cases::{changed, fires, first_host, found};
+    use crate::rule::Rule;
+    use crate::rules::cases::{changed, fires, first_host, found, seen};
 
     #[test]
     fn a_twentieth_of_the_cpu_for_compilers_is_the_bound() {
@@ -100,12 +99,9 @@ mod tests {
             "nobody saw that it ended"
         );
         let explained = with(Some(0.2), false);
-        let told = found(&explained, Rule::CodeNotWarm).unwrap();
-        assert!(told.fact("preparation").is_some() && told.number("compiler_share") == Some(0.2));
+        let told = seen::<CodeNotWarm>(&explained).unwrap();
+        assert!(told.preparation_ended_early && told.compiler_share == Some(0.2));
         let unexplained = with(Some(0.2), true);
-        assert_eq!(
-            found(&unexplained, Rule::CodeNotWarm).unwrap().fact("preparation"),
-            None
-        );
+        assert!(!seen::<CodeNotWarm>(&unexplained).unwrap().preparation_ended_early);
     }
 }

@@ -1,22 +1,24 @@
 //! Did the database shed load to survive?
 
-use super::nodes::worst;
-use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::cassandra::DroppedMessages;
+use crate::rules::nodes::worst;
+use crate::rules::scope::scope;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     worst(trial, |node| {
         let dropped = node.host.dropped_messages.filter(|n| *n > 0.0)?;
-        let numbers = [("dropped_messages", dropped)];
-        Some((dropped, Finding::new(Rule::DroppedMessages, scope(trial), numbers)))
+        let figures = DroppedMessages {
+            dropped_messages: dropped,
+        };
+        Some((dropped, Finding::new(scope(trial), figures)))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]

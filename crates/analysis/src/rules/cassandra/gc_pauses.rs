@@ -1,10 +1,10 @@
 //! How long did garbage collection stop the database?
 
-use super::nodes::worst;
-use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::rule::Rule;
+use crate::remark::cassandra::GcPauses;
+use crate::rules::nodes::worst;
+use crate::rules::scope::scope;
 
 /// Garbage collection above this share of the window (practice: > 2 % of time).
 const GC_SHARE_MAX: f64 = 0.02;
@@ -16,21 +16,21 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         let share = node.host.gc_pause_share.unwrap_or(0.0);
         let longest = node.host.gc_longest_pause_s.unwrap_or(0.0);
         (share > GC_SHARE_MAX || longest > GC_PAUSE_MAX_S).then(|| {
-            let numbers = [
-                ("gc_pause_share", share),
-                ("threshold", GC_SHARE_MAX),
-                ("longest_pause_s", longest),
-                ("threshold_s", GC_PAUSE_MAX_S),
-            ];
+            let figures = GcPauses {
+                gc_pause_share: share,
+                threshold: GC_SHARE_MAX,
+                longest_pause_s: longest,
+                threshold_s: GC_PAUSE_MAX_S,
+            };
             let beyond = (share / GC_SHARE_MAX).max(longest / GC_PAUSE_MAX_S);
-            (beyond, Finding::new(Rule::GcPauses, scope(trial), numbers))
+            (beyond, Finding::new(scope(trial), figures))
         })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rule::Rule;
     use crate::rules::cases::{changed_host, fires};
 
     #[test]
