@@ -43,7 +43,7 @@ mkdir "$copy/empty"
 for volumes in '{}' '{ commitlog = ["/dev/sdf"], data = ["/dev/sdg", "/dev/sdh"], old = ["/dev/sdi"] }'; do
   for instance_store in false true; do
     echo "base64encode(templatefile(\"$PWD/terraform/aws/templates/first-boot.sh.tftpl\", { lifetime_s = 3600," \
-      "ssh_user = \"admin\", volumes = $volumes, restored = [\"old\"], instance_store = $instance_store, programs = { java = [\"jre\", \"jre-of-dnf\"], fio = [\"fio\"] } }))" |
+      "ssh_user = \"admin\", volumes = $volumes, restored = [\"old\"], instance_store = $instance_store, host_key = \"a key\", programs = { java = [\"jre\", \"jre-of-dnf\"], fio = [\"fio\"] } }))" |
       terraform -chdir="$copy/empty" console | tr -d '"' | base64 -d >"$copy/first-boot.sh"
     bash -n "$copy/first-boot.sh"
     if have shellcheck; then shellcheck "$copy/first-boot.sh"; fi

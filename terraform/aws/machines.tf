@@ -53,6 +53,7 @@ resource "aws_instance" "machine" {
     volumes        = local.devices[each.key]
     restored       = local.restored[each.key]
     instance_store = each.value.instance_store
+    host_key       = var.ssh_host_key == null ? "" : var.ssh_host_key
   })
 
   metadata_options {
@@ -112,17 +113,4 @@ resource "aws_instance" "machine" {
     # A newer image, or another first timer, is no reason to replace or stop a machine that is being measured.
     ignore_changes = [ami, user_data]
   }
-}
-
-# EC2 tags instances and volumes as it makes them; network interfaces follow. They end with their instances.
-resource "aws_ec2_tag" "network_interface" {
-  for_each = merge([
-    for name, tags in local.machine_tags : {
-      for key, value in tags : "${name} ${key}" => { machine = name, key = key, value = value }
-    }
-  ]...)
-
-  resource_id = aws_instance.machine[each.value.machine].primary_network_interface_id
-  key         = each.value.key
-  value       = each.value.value
 }

@@ -139,6 +139,21 @@ variable "ssh_public_key" {
   }
 }
 
+variable "ssh_host_key" {
+  description = <<-EOT
+    Private key, ed25519 in OpenSSH's form, by which the machines show who they are: whoever made it knows them before their
+    first answer. Whoever reads the machines' user data or the state has it. Null leaves the keys of each machine's own.
+  EOT
+  type        = string
+  default     = null
+  sensitive   = true
+
+  validation {
+    condition     = try(startswith(var.ssh_host_key, "-----BEGIN OPENSSH PRIVATE KEY-----\n"), true)
+    error_message = "ssh_host_key: a private key in OpenSSH's form, as ssh-keygen -t ed25519 makes it."
+  }
+}
+
 variable "ssh_user" {
   description = "User of the image who gets the key, and owns the volumes: admin (Debian), ec2-user (Amazon Linux)."
   type        = string

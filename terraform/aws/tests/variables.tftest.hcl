@@ -134,6 +134,19 @@ run "a_private_key" {
   expect_failures = [var.ssh_public_key]
 }
 
+run "a_host_key_that_is_public" {
+  command = plan
+
+  module {
+    source = "./tests/variables"
+  }
+
+  variables {
+    ssh_host_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJvd6Wp0Yk0SSlSj8YKZ7bC0Fd9pyrC1c1c4QmW3yVYq test"
+  }
+  expect_failures = [var.ssh_host_key]
+}
+
 run "a_user_who_is_none" {
   command = plan
 

@@ -3,6 +3,7 @@
 //! region is a wire of its own, as they all hand out the same private addresses. Everything is gone when it is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::network::{configure_sshd, make_key, processes_in, run};
+use crate::network::{configure_sshd, processes_in, run};
 use crate::support::account::Account;
 
 const PORT: u16 = 5000;
@@ -198,7 +199,8 @@ impl Cloud {
             std::fs::create_dir_all(own.join(place)).unwrap();
         }
         std::fs::write(own.join("boot/ready"), "").unwrap();
-        make_key(&own.join("host_key"));
+        std::fs::write(own.join("host_key"), self.host_key_of(instance)).unwrap();
+        std::fs::set_permissions(own.join("host_key"), std::fs::Permissions::from_mode(0o600)).unwrap();
         if let Some(run) = &self.simulated {
             std::fs::write(own.join("boot/run"), run.to_str().unwrap()).unwrap();
         }
@@ -254,6 +256,17 @@ impl Cloud {
             .stderr(log)
             .spawn()
             .unwrap()
+    }
+
+    /// The key that its first script gives to its sshd.
+    fn host_key_of(&self, instance: &Instance) -> String {
+        let (account, region) = instance.site.split_once('/').unwrap();
+        let asked = json!({ "ask": "first boot", "account": account, "region": region, "instance": instance.id });
+        let script = self.ask(&asked);
+        let script = script["script"].as_str().unwrap_or_else(|| panic!("{script}"));
+        let (_, from) = script.split_once("ssh_host_ed25519_key <<'KEY'\n").unwrap();
+        let (key, _) = from.split_once("\nKEY\n").unwrap();
+        format!("{key}\n")
     }
 
     fn end(&mut self, id: &str) {

@@ -6,6 +6,7 @@ lines of JSON on a Unix socket, which all network namespaces reach.
   null.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
+* `{"ask": "first boot", "account", "region", "instance"}`: the script that an instance runs when it starts.
 * `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has AWS's default only.
 * `{"ask": "snapshot", "region", "gib"}`: a snapshot of a volume of this size, which is gone.
 * `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it.
@@ -15,6 +16,7 @@ lines of JSON on a Unix socket, which all network namespaces reach.
   `{"ask": "allow"}` ends all refusals.
 """
 
+import base64
 import json
 import socketserver
 import threading
@@ -265,6 +267,9 @@ def answer(asked):
         case {"ask": "protect" | "release" as verb, "region": region, "instance": instance}:
             protected = {"Value": verb == "protect"}
             client(region).modify_instance_attribute(InstanceId=instance, DisableApiTermination=protected)
+        case {"ask": "first boot", "account": account, "region": region, "instance": instance}:
+            data = client(region, account).describe_instance_attribute(InstanceId=instance, Attribute="userData")
+            return {"script": base64.b64decode(data["UserData"]["Value"]).decode()}
         case {"ask": "quota", "region": region, "service": service, "code": code, "value": value}:
             QUOTAS[region, service, code] = value
         case {"ask": "snapshot", "region": region, "gib": gib}:

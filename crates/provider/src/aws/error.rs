@@ -36,6 +36,19 @@ pub enum AwsError {
         /// What it wrote.
         log: PathBuf,
     },
+    /// The plug-in that it finds is not that of the lock file.
+    #[error(
+        "terraform init failed: {words}\n  its whole output: {}\n  iopslab's lock file has the plug-in of AWS that it was tested with. Give \
+         that one, or a lock file of your own for yours: make it with `terraform providers lock` in a copy of terraform/aws, and name it with \
+         IOPSLAB_TERRAFORM_LOCK",
+        log.display()
+    )]
+    Lock {
+        /// What Terraform says.
+        words: String,
+        /// What it wrote.
+        log: PathBuf,
+    },
     /// The state that is kept elsewhere cannot be read.
     #[error("terraform's state cannot be read from {address}: {words}")]
     State {
@@ -109,7 +122,20 @@ pub enum AwsError {
     Host(#[from] HostError),
 }
 
+/// How Terraform says that a plug-in is not that of the lock file: its hash, or its version.
+const OTHER_PLUGIN: [&str; 2] = ["checksums previously recorded", "previously-selected version"];
+
 impl AwsError {
+    /// Where the lock file is why Terraform could not begin, what to do about that.
+    pub(super) fn of_the_lock(self) -> Self {
+        match self {
+            Self::Terraform { words, log, .. } if OTHER_PLUGIN.iter().any(|way| words.contains(way)) => {
+                Self::Lock { words, log }
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn file(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::File {
             doing,

@@ -45,11 +45,22 @@ const ZONES_TO_TRY: u32 = 3;
 const KEY: &str = "id_ed25519";
 /// Where SSH finds the machines.
 const SSH_CONFIG: &str = "ssh_config";
-/// Keys of the machines, learnt when each is met for the first time.
+/// The key by which the machines of a run show who they are, and `.pub` beside it: made before they are.
+const HOST_KEY: &str = "host_ed25519";
+/// That key, as ssh looks it up.
 const KNOWN_HOSTS: &str = "known_hosts";
+/// By which name ssh looks it up, whatever a machine's address.
+const HOST_KEY_ALIAS: &str = "iopslab-machines";
 
 /// What a run keeps beside what is Terraform's; ssh-keygen and ssh make those that are not named above.
-const BESIDE: [&str; 5] = [KEY, "id_ed25519.pub", SSH_CONFIG, KNOWN_HOSTS, "known_hosts.old"];
+const BESIDE: [&str; 6] = [
+    KEY,
+    "id_ed25519.pub",
+    HOST_KEY,
+    "host_ed25519.pub",
+    SSH_CONFIG,
+    KNOWN_HOSTS,
+];
 
 /// Whether machines stand where nobody knows of them but a state that is kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,11 +169,12 @@ impl Aws {
         received::check(self.terraform.directory(), &BESIDE)?;
         self.terraform.write_modules()?;
         let has_key = self.path(KEY).exists();
-        let public_key = self.key()?;
+        let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
         let mut first_zone = 0;
         loop {
-            let about = (self.run.as_str(), self.expires.as_str(), public_key.as_str());
-            let variables = variables(about, &self.settings, (&self.batch, &self.site), first_zone);
+            let about = (self.run.as_str(), self.expires.as_str());
+            let keys = (public_key.as_str(), host_key.as_str());
+            let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), first_zone);
             self.terraform.write_variables(&variables)?;
             if first_zone == 0 {
                 self.terraform.init(say)?;
@@ -188,9 +200,10 @@ impl Aws {
     fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
         received::check(self.terraform.directory(), &BESIDE)?;
         self.terraform.write_modules()?;
-        let public_key = self.key()?;
-        let about = (self.run.as_str(), self.expires.as_str(), public_key.as_str());
-        let variables = variables(about, &self.settings, (&self.batch, &self.site), 0);
+        let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
+        let about = (self.run.as_str(), self.expires.as_str());
+        let keys = (public_key.as_str(), host_key.as_str());
+        let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), 0);
         self.terraform.write_variables(&variables)?;
         self.terraform.init(say)?;
         match certainty {
@@ -219,10 +232,20 @@ impl Aws {
         Ssh::new(self.path(SSH_CONFIG).to_str())
     }
 
-    /// The public key of the run's machines; the pair is made once.
-    fn key(&self) -> Result<String, AwsError> {
-        let key = self.path(KEY);
-        let public = self.path(&format!("{KEY}.pub"));
+    /// The private key by which the run's machines show who they are; ssh knows its public one from here on.
+    fn host_key(&self) -> Result<String, AwsError> {
+        let public = self.key(HOST_KEY)?;
+        let known = self.path(KNOWN_HOSTS);
+        let written = guarded::replace(&known, format!("{HOST_KEY_ALIAS} {public}\n").as_bytes(), 0o600);
+        written.map_err(|error| AwsError::file("write", &known, error))?;
+        let private = self.path(HOST_KEY);
+        guarded::text(&private, 1 << 16).map_err(|error| AwsError::file("read", &private, error))
+    }
+
+    /// The public key of a pair of this name, which is made once.
+    fn key(&self, name: &str) -> Result<String, AwsError> {
+        let key = self.path(name);
+        let public = self.path(&format!("{name}.pub"));
         if !key.exists() {
             let mut command = Command::new("ssh-keygen");
             command.args([
@@ -252,7 +275,8 @@ impl Aws {
     /// Names of machines for ssh, with the key of the run and nothing of the user's own.
     fn write_ssh_config(&self, outputs: &Outputs) -> Result<(), AwsError> {
         let mut config = format!(
-            "User {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n",
+            "User {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n\
+             HostKeyAlias {HOST_KEY_ALIAS}\nHostKeyAlgorithms ssh-ed25519\nUpdateHostKeys no\n",
             self.settings.ssh_user,
             self.path(KEY).display(),
             self.path(KNOWN_HOSTS).display()
@@ -270,7 +294,8 @@ impl Aws {
         written.map_err(|error| AwsError::file("write", &path, error))
     }
 
-    /// Every machine answers, with a host key that is known from here on, and its user data has run.
+    /// Every machine answers with the host key of the run, and its user data has run. Until that has, it has another key, and nothing is
+    /// said to it.
     fn wait_until_ready(&self, names: &[String], go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<(), AwsError> {
         let began = Instant::now();
         let look = format!("if test -e {FAILED}; then cat {FAILED} >&2; exit {HAS_FAILED}; fi; test -e {READY}");
@@ -336,7 +361,7 @@ impl Aws {
 
 /// The variables of the modules.
 fn variables(
-    (run, expires, public_key): (&str, &str, &str),
+    ((run, expires), (public_key, host_key)): ((&str, &str), (&str, &str)),
     settings: &AwsSettings,
     (batch, site): (&AwsBatch, &AwsSite),
     first_zone: u32,
@@ -377,6 +402,7 @@ fn variables(
         "controller_cidr": settings.controller_cidr,
         "public_address": settings.public_address,
         "ssh_public_key": public_key,
+        "ssh_host_key": host_key,
         "ssh_user": settings.ssh_user,
         "placement_group": settings.placement_group,
         "lifetime_s": settings.lifetime_s,
@@ -416,8 +442,10 @@ impl Provider for Aws {
             }
             (None, false) => return Ok(()),
         }
-        // Nothing is left that it opens.
-        let _ = std::fs::remove_file(self.path(KEY));
+        // Nothing is left that it opens, or that shows itself by it.
+        for key in [KEY, HOST_KEY] {
+            let _ = std::fs::remove_file(self.path(key));
+        }
         Ok(())
     }
 
@@ -514,7 +542,7 @@ mod tests {
             initialisations: Vec::new(),
         };
         let said = variables(
-            ("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A"),
+            (("r", "2026-11-23T12:00:00Z"), ("ssh-ed25519 A", "a key")),
             &settings,
             (&batch, &site),
             0,
@@ -536,7 +564,7 @@ mod tests {
         );
         site.image_arm64 = Some("ami-1".to_owned());
         assert_eq!(
-            variables(("r", "e", "k"), &settings, (&batch, &site), 0)["images"],
+            variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 0)["images"],
             json!({ "arm64": "ami-1" })
         );
         // Made from a snapshot: the volume of the data alone.
@@ -544,7 +572,7 @@ mod tests {
         let log = two.machines[0].volumes["data"].clone();
         two.machines[0].volumes.insert("commitlog".to_owned(), log);
         site.snapshot = Some("snap-0123456789abcdef0".to_owned());
-        let said = variables(("r", "e", "k"), &settings, (&two, &site), 0);
+        let said = variables((("r", "e"), ("k", "h")), &settings, (&two, &site), 0);
         assert_eq!(
             said["machines"]["fast.database-1"]["volumes"],
             json!({
@@ -559,7 +587,7 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec(),
         });
-        let said = variables(("r", "e", "k"), &settings, (&batch, &site), 3);
+        let said = variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 3);
         let machine = &said["machines"]["fast.database-1"];
         assert_eq!((&machine["zone"], &said["first_zone"]), (&json!(1), &json!(3)));
     }

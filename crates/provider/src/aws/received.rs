@@ -15,12 +15,11 @@ use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
 /// Where Terraform keeps plug-ins and what it knows of its backend. It is made again by `terraform init`.
 const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
-const OF_TERRAFORM: [&str; 6] = [
+const OF_TERRAFORM: [&str; 5] = [
     "terraform.tfstate",
     "terraform.tfstate.backup",
     "errored.tfstate",
     ".terraform.tfstate.lock.info",
-    ".terraform.lock.hcl",
     "crash.log",
 ];
 /// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what is built in.
@@ -145,7 +144,6 @@ mod tests {
             (BESIDE[0], ""),
             (BESIDE[1], ""),
             ("terraform.tfstate", state),
-            (".terraform.lock.hcl", ""),
         ] {
             fs::write(directory.path().join(name), text).unwrap();
         }

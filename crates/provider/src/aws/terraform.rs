@@ -23,6 +23,10 @@ pub type Say<'a> = &'a mut dyn FnMut(&str);
 const PROGRAM: &str = "IOPSLAB_TERRAFORM";
 /// A directory with the provider's plug-in, for machines that cannot download it.
 const PLUGINS: &str = "IOPSLAB_TERRAFORM_PLUGINS";
+/// Names a lock file of the user's own, for another plug-in than that of [`LOCK`].
+const OWN_LOCK: &str = "IOPSLAB_TERRAFORM_LOCK";
+/// Which plug-in is used, by its version and its hash; read by Terraform by its name.
+const LOCK: &str = ".terraform.lock.hcl";
 /// The oldest version that is accepted: major, minor.
 const OLDEST: (u32, u32) = (1, 5);
 /// What Terraform writes goes here.
@@ -48,6 +52,7 @@ macro_rules! module {
 
 /// The modules, as they are in `terraform/aws` of the source.
 pub(super) const MODULES: &[(&str, &str)] = &[
+    module!(".terraform.lock.hcl"),
     module!("machines.tf"),
     module!("main.tf"),
     module!("modules/network/main.tf"),
@@ -157,7 +162,10 @@ impl Terraform {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(|error| AwsError::file("create", parent, error))?;
             }
-            write(&path, text)?;
+            match *name {
+                LOCK => write(&path, &lock(text)?)?,
+                _ => write(&path, text)?,
+            }
         }
         if let Some(backend) = &self.backend {
             let path = self.directory.join(BACKEND);
@@ -235,7 +243,8 @@ impl Terraform {
         }
         arguments.extend(self.backend.iter().flat_map(Backend::arguments));
         say("terraform init");
-        self.run("init", &arguments, &mut |_| {})?;
+        self.run("init", &arguments, &mut |_| {})
+            .map_err(AwsError::of_the_lock)?;
         self.is_initialised.set(true);
         Ok(())
     }
@@ -359,6 +368,25 @@ impl Terraform {
     }
 }
 
+/// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is taken that its
+/// maker has signed.
+fn lock(own: &str) -> Result<String, AwsError> {
+    if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
+        return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
+    }
+    Ok(match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        true => own.to_owned(),
+        false => without_hashes(own),
+    })
+}
+
+fn without_hashes(lock: &str) -> String {
+    // An empty list of them would be refused.
+    let of_hashes = |line: &str| matches!(line.trim(), "]" | "hashes = [") || line.trim_start().starts_with("\"h1:");
+    let lines = lock.lines().filter(|line| !of_hashes(line));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// A file of the directory, whole and on the device.
 fn write(path: &Path, text: &str) -> Result<(), AwsError> {
     guarded::replace(path, text.as_bytes(), 0o600).map_err(|error| AwsError::file("write", path, error))
@@ -387,6 +415,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_lock_file_has_one_version_with_its_hash_and_elsewhere_the_version_alone() {
+        let (_, lock) = MODULES.iter().find(|(name, _)| *name == LOCK).unwrap();
+        assert_eq!(lock.matches("version     = ").count(), 1);
+        assert_eq!(lock.matches("\"h1:").count(), 1);
+        let elsewhere = without_hashes(lock);
+        assert!(
+            elsewhere.contains("version     = ") && !elsewhere.contains("hashes"),
+            "{elsewhere}"
+        );
+    }
+
+    #[test]
+    fn another_plugin_than_that_of_the_lock_file_is_said_with_what_to_do() {
+        let of = |words: &str| AwsError::Terraform {
+            verb: "init",
+            words: words.to_owned(),
+            log: PathBuf::from("terraform.log"),
+        };
+        for words in [
+            "Failed to install provider Error while installing hashicorp/aws v5.100.0: the local package for \
+             registry.terraform.io/hashicorp/aws 5.100.0 doesn't match any of the checksums previously recorded in the \
+             dependency lock file",
+            "Failed to query available provider packages Could not retrieve the list of available versions for provider \
+             hashicorp/aws: the previously-selected version 5.99.0 is no longer available",
+        ] {
+            let said = AwsError::of_the_lock(of(words)).to_string();
+            for part in [words, OWN_LOCK, "terraform providers lock"] {
+                assert!(said.contains(part), "{said}");
+            }
+        }
+        let other = AwsError::of_the_lock(of("S3 bucket does not exist")).to_string();
+        assert!(!other.contains(OWN_LOCK), "{other}");
+    }
+
+    #[test]
     fn every_file_of_the_modules_goes_with_the_program() {
         fn files(directory: &Path, found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(directory).unwrap().flatten() {
@@ -402,7 +465,7 @@ mod tests {
         let modules = found.iter().filter_map(|path| path.strip_prefix(&source).ok());
         let is_module = |path: &&Path| {
             let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-            matches!(kind, "tf" | "tftpl") && !path.starts_with("tests")
+            matches!(kind, "tf" | "tftpl" | "hcl") && !path.starts_with("tests")
         };
         let mut modules: Vec<String> = modules.filter(is_module).map(|p| p.display().to_string()).collect();
         modules.sort();

@@ -45,10 +45,9 @@ impl Ssh {
         self.command_with(&[], name, script)
     }
 
-    /// The same to a machine that was made a moment ago, so that nobody can know its host key: it is taken as it is, and
-    /// checked from then on.
+    /// The same to a machine that was made a moment ago, and may not answer yet.
     pub fn first_command(&self, name: &str, script: &str) -> Command {
-        self.command_with(&["StrictHostKeyChecking=accept-new", "ConnectTimeout=5"], name, script)
+        self.command_with(&["ConnectTimeout=5"], name, script)
     }
 
     /// ssh takes the first value that it is given of an option.
