@@ -169,6 +169,7 @@ fn one_node_from_its_first_start_to_its_death() {
     samples_count_only_what_exists(&restored);
     let mut dropped = DroppedMessages::from_now(&node.0.system_log());
     assert_eq!(dropped.total(), Some(0));
+    one_that_hangs_is_not_waited_for(&restored, &mut node);
     drop(restored);
     a_killed_node_says_so(&mut node);
 }
@@ -464,6 +465,20 @@ fn a_second_node_on_its_ports_is_refused(distribution: &Distribution, java: &Jav
             .to_string()
             .contains("between nodes")
     );
+}
+
+/// Samples of its host are taken by who asks it, once a second: what opened the connection may take 20 s, a sample 2 s.
+fn one_that_hangs_is_not_waited_for(admin: &Admin, node: &mut Guarded) {
+    node.0.pause();
+    let asked = Instant::now();
+    admin.metrics().unwrap_err();
+    admin.compactions("ycsb", "usertable").unwrap_err();
+    let took = asked.elapsed();
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    node.0.resume();
+    // A question that was given up may still be answered first.
+    admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
+    admin.metrics().unwrap();
 }
 
 fn a_killed_node_says_so(node: &mut Guarded) {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use evidence::HostId;
+use evidence::{HostId, Role};
 use wire::{Event, Request, WireError};
 
 use crate::room::{Held, Room};
@@ -81,10 +81,18 @@ pub struct ProcessAgent {
     child: Child,
     /// Shared with the thread that says that the controller is alive; `None` once it is closed.
     stdin: Arc<Mutex<Option<ChildStdin>>>,
+    /// When it said something last.
+    heard: Arc<Mutex<Instant>>,
 }
 
-/// How long an agent may take to clean up once its stdin is closed. Draining Cassandra is bounded by the agent itself.
+/// How long an agent of a database may take to clean up once its stdin is closed: what it does then is bounded by the agent itself ...
 const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
+/// ... and it says every [`wire::AT_WORK_S`] seconds that it is about it: one that is stopped, or hangs, is not waited for any longer.
+const SILENT_PATIENCE: Duration = Duration::from_secs(2 * wire::AT_WORK_S + 2);
+/// A client has nothing to clean up.
+const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
+/// From its being killed to its end: a process that waits for a disk that does not answer ends when that does.
+const KILLED_PATIENCE: Duration = Duration::from_secs(2);
 /// Most bytes of what an agent has said and nobody has taken yet. One that says more waits until it is heard: its pipe fills, and it
 /// cannot fill the controller's memory.
 const UNHEARD_MOST_BYTES: usize = 64 << 20;
@@ -105,11 +113,15 @@ impl ProcessAgent {
         })?;
         let stdin = Arc::new(Mutex::new(child.stdin.take()));
         let stdout = child.stdout.take().expect("stdout was piped above");
+        let heard = Arc::new(Mutex::new(Instant::now()));
+        let hears = Arc::clone(&heard);
         thread::spawn(move || {
             let mut lines = BufReader::new(stdout);
             let room = Arc::new(Room::new(UNHEARD_MOST_BYTES));
             loop {
-                let message = match wire::read_sized(&mut lines) {
+                let said = wire::read_sized(&mut lines);
+                *hears.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+                let message = match said {
                     Ok(Some((event, bytes))) => Incoming::Event(host, Box::new(event), room.hold(bytes)),
                     Ok(None) => Incoming::Lost(host, "it exited".to_owned()),
                     Err(error) => Incoming::Lost(host, error.to_string()),
@@ -120,7 +132,12 @@ impl ProcessAgent {
                 }
             }
         });
-        Ok(Self { host, child, stdin })
+        Ok(Self {
+            host,
+            child,
+            stdin,
+            heard,
+        })
     }
 
     /// From now on the agent is told every `period` that its controller is there, until it is closed.
@@ -143,6 +160,18 @@ impl ProcessAgent {
     /// What it writes to stderr, where that was piped.
     pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
+    }
+
+    /// Whether the process has ended, after at most so long, or less where `goes_on` says so.
+    fn has_ended(&mut self, patience: Duration, goes_on: impl Fn() -> bool) -> bool {
+        let deadline = Instant::now() + patience;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(_)) => return true,
+                Ok(None) if Instant::now() < deadline && goes_on() => thread::sleep(Duration::from_millis(20)),
+                _ => return false,
+            }
+        }
     }
 
     fn stdin(&self) -> std::sync::MutexGuard<'_, Option<ChildStdin>> {
@@ -176,17 +205,21 @@ impl Agent for ProcessAgent {
     /// for the next start).
     fn close(&mut self) -> bool {
         drop(self.stdin().take());
-        let deadline = Instant::now() + CLEAN_UP_PATIENCE;
-        while Instant::now() < deadline {
-            match self.child.try_wait() {
-                Ok(Some(_)) => return true,
-                Ok(None) => thread::sleep(Duration::from_millis(20)),
-                Err(_) => break,
-            }
+        let patience = match self.host.role {
+            Role::Client => CLIENT_PATIENCE,
+            Role::Database => CLEAN_UP_PATIENCE,
+        };
+        let (asked, heard) = (Instant::now(), Arc::clone(&self.heard));
+        let is_heard = move || {
+            let last = *heard.lock().unwrap_or_else(PoisonError::into_inner);
+            last.max(asked).elapsed() < SILENT_PATIENCE
+        };
+        if self.has_ended(patience, is_heard) {
+            return true;
         }
-        // Both calls fail only if the child is gone already, which is what we want.
+        // It fails only if the child is gone already, which is what we want.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.has_ended(KILLED_PATIENCE, || true);
         false
     }
 }

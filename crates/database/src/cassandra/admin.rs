@@ -91,7 +91,7 @@ pub enum AdminError {
     Thread(#[from] std::io::Error),
 }
 
-/// How long one answer to what is sampled once a second may take, whatever else may: a node that hangs must not keep the samples of
+/// How long one answer to what is sampled once a second, or asked beside that, may take, whatever else may: a node that hangs must not keep the samples of
 /// its host from being taken.
 const A_SAMPLE: Duration = Duration::from_secs(2);
 
@@ -197,7 +197,9 @@ impl Admin {
         if let Some(version) = self.version.get() {
             return Ok(version);
         }
-        let rows = self.rows("SELECT release_version FROM system.local")?;
+        let mut statement = Statement::new("SELECT release_version FROM system.local");
+        statement.set_request_timeout(Some(A_SAMPLE));
+        let rows = self.execute(statement, ())?;
         let version = rows.first().and_then(|row| metrics::text(row, "release_version"));
         Ok(self.version.get_or_init(|| version.unwrap_or_default().to_owned()))
     }
@@ -383,7 +385,10 @@ impl Admin {
     /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The record
     /// is a table like others, so that reading it may read a file or two.
     pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
-        let rows = self.rows("SELECT keyspace_name, columnfamily_name FROM system.compaction_history")?;
+        let mut statement = Statement::new("SELECT keyspace_name, columnfamily_name FROM system.compaction_history");
+        // Asked for with the samples, too.
+        statement.set_request_timeout(Some(A_SAMPLE));
+        let rows = self.execute(statement, ())?;
         let of_table = |row: &&ViewRow| {
             let is = |column, name| metrics::text(row, column) == Some(name);
             is("keyspace_name", keyspace) && is("columnfamily_name", table)

@@ -112,6 +112,8 @@ pub fn serve(args: &AgentArgs) {
                 Request::Database(request) => host.handle(request),
                 other => Err(fault(format!("a database agent cannot do {other:?}"))),
             });
+            // Whoever waits for its end hears that it goes on.
+            outbox.works(true);
             host.close();
         }
         AgentRole::Client => answer(&work, &outbox, |request| match request {

@@ -1,12 +1,14 @@
 //! The agents of a run and the one inbox that they and the user's Ctrl-C share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use evidence::{ClockReading, HostId, Role};
 use provider::{Agent, Incoming, Provider};
+use storage::{Ledger, WorkDirectory};
 use wire::{DatabaseRequest, Event, Fault, Reply, Request};
 
 use super::silence::{SILENCE, Watch};
@@ -42,6 +44,8 @@ pub struct Crew {
     silent: BTreeSet<HostId>,
     /// How long an agent may be silent while it works.
     silence: Duration,
+    /// Work directories of hosts that are on this machine.
+    work_here: BTreeMap<HostId, PathBuf>,
 }
 
 /// Why a host has no answer.
@@ -114,6 +118,7 @@ impl Crew {
             to,
             silent: BTreeSet::new(),
             silence: SILENCE,
+            work_here: BTreeMap::new(),
         }
     }
 
@@ -488,9 +493,15 @@ impl Crew {
         screen.doing("cleaning up", "");
         for (host, agent) in self.agents.iter_mut().rev() {
             if !agent.close() {
-                screen.say(&format!("the {host} agent had to be killed; then: iopslab clean"));
+                let help = left_by(*host, self.work_here.get(host), self.provider.may_come_back());
+                screen.say(&format!("the {host} agent does not end and was killed{help}"));
             }
         }
+    }
+
+    /// A database host has this work directory, which is on this machine.
+    pub(super) fn works_here(&mut self, host: HostId, directory: &Path) {
+        self.work_here.insert(host, directory.to_owned());
     }
 }
 
@@ -501,6 +512,26 @@ pub(super) fn gravest(mut troubles: Vec<(HostId, Trouble)>) -> Option<(HostId, T
         Trouble::Fault(fault) => 1 + u8::from(fault.cancelled),
     });
     troubles.into_iter().next()
+}
+
+/// What is to be done after an agent that was killed. One that has made nothing leaves nothing: a client's never does.
+fn left_by(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -> String {
+    if host.role == Role::Client {
+        return String::new();
+    }
+    let Some(directory) = work_here else {
+        return match is_elsewhere {
+            true => "; what its machine keeps goes with: iopslab clean --hosts".to_owned(),
+            false => String::new(),
+        };
+    };
+    match Ledger::outstanding(&WorkDirectory::ledger_path_in(directory)) {
+        Ok(left) if left.is_empty() => String::new(),
+        _ => format!(
+            "; what it leaves goes with: iopslab clean --work-directory {}",
+            directory.display()
+        ),
+    }
 }
 
 /// The same request for each of several database hosts.
@@ -539,7 +570,6 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
     use std::os::unix::fs::PermissionsExt as _;
-    use std::path::Path;
 
     use super::*;
     use provider::local::Local;
@@ -557,6 +587,7 @@ case "$(basename "$0") $3" in
     twice*client) sleep 0.5 ;;
     silent*client) [ -e "$0.silent" ] || { : > "$0.silent"; read -r request; exec sleep 2; } ;;
     silent*database) read -r request; exec sleep 2 ;;
+    stopped*client) kill -STOP $$ ;;
     older*database) read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
 esac
 while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
@@ -634,6 +665,41 @@ while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
             panic!("the database says nothing");
         };
         assert_eq!(message, "the database-2 agent is gone: it has said nothing for 0 s");
+    }
+
+    /// A client that was stopped (SIGSTOP) neither answers nor ends: both waits have their bounds, and nobody is sent to clean what
+    /// nothing was made of.
+    #[test]
+    fn who_interrupts_a_run_does_not_wait_for_a_client_that_is_stopped() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut crew = crew(directory.path(), "stopped");
+        crew.to.send(Incoming::Interrupt).unwrap();
+        let began = Instant::now();
+        let asked = crew.converse(vec![(HostId::CLIENT, close(Role::Client))], &mut |_, _| true);
+        assert!(matches!(asked, Err(Failure::Interrupted { .. })));
+        crew.close(&mut Screen::new());
+        let took = began.elapsed();
+        let bound = CANCEL_PATIENCE + Duration::from_secs(5 + 2);
+        assert!(took < bound + Duration::from_secs(3), "{took:?}");
+    }
+
+    #[test]
+    fn only_what_a_killed_agent_has_left_is_to_be_cleaned() {
+        let work = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&WorkDirectory::ledger_path_in(work.path())).unwrap();
+        let here = work.path().to_owned();
+        assert_eq!(left_by(HostId::CLIENT, None, true), "");
+        assert_eq!(left_by(HostId::DATABASE, None, false), "", "it was not opened");
+        assert_eq!(left_by(HostId::DATABASE, Some(&here), false), "");
+        let path = here.join("image");
+        ledger.intend(storage::LedgerItem::File { path }).unwrap();
+        let words = left_by(HostId::DATABASE, Some(&here), false);
+        assert!(
+            words.ends_with(&format!("iopslab clean --work-directory {}", here.display())),
+            "{words}"
+        );
+        let words = left_by(HostId::DATABASE, None, true);
+        assert!(words.ends_with("iopslab clean --hosts"), "{words}");
     }
 
     #[test]

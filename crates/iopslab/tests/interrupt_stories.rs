@@ -1,0 +1,124 @@
+//! Ctrl-C in a run whose hosts do not answer: what the first one waits for, and that the second waits for nothing.
+//!
+//! The hosts are this machine, by an `ssh` that is a script. Its client agent is a process that says nothing and does not end when its
+//! stdin is closed, as one that was stopped (SIGSTOP).
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Laboratory, wait_for};
+
+const EXPERIMENT: &str = r#"
+name = "interrupted"
+[dataset]
+records = 1000
+[[configuration]]
+name = "one"
+instance = "i4i.xlarge"
+data_volume = "local"
+[[workload]]
+name = "reads"
+read = 1
+[load]
+concurrency = [1]
+duration_s = 30
+[provider.hosts]
+client = ["load1"]
+database = [{ ssh = "db1", address = "192.0.2.1", work_directory = "WORK", data = "WORK" }]
+"#;
+
+/// The last word is what the machine's shell would be given.
+const SSH: &str = r#"#!/bin/sh
+for word; do :; done
+case $word in
+    *"agent --role client"*) : > "$HOME/asked"; exec sleep 600 ;;
+esac
+exec sh -c "$word"
+"#;
+
+/// A run that waits for its client's greeting.
+fn waiting_run(lab: &Laboratory) -> Child {
+    let work = lab.path().join("work-of-db1");
+    std::fs::create_dir(&work).unwrap();
+    lab.write("hosts.toml", &EXPERIMENT.replace("WORK", work.to_str().unwrap()));
+    let programs = lab.path().join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    let ssh = lab.write("bin/ssh", SSH);
+    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let run = lab
+        .iopslab(&["run", "hosts.toml", "--provider", "hosts"])
+        .env("PATH", format!("{}:{path}", programs.display()))
+        .env("HOME", lab.path())
+        .env("XDG_CACHE_HOME", lab.path().join("cache"))
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(lab.path().join("stderr.txt")).unwrap())
+        .spawn()
+        .unwrap();
+    wait_for("a client that is asked", Duration::from_secs(60), || {
+        lab.path().join("asked").exists()
+    });
+    run
+}
+
+fn interrupt(run: &Child) {
+    kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
+}
+
+/// How it ended, and after how long.
+fn ended(mut run: Child, began: Instant) -> (ExitStatus, Duration) {
+    let status = run.wait().unwrap();
+    (status, began.elapsed())
+}
+
+#[test]
+fn the_first_waits_no_longer_than_a_silent_client_may_take_and_asks_nobody_to_clean() {
+    let lab = Laboratory::new();
+    let run = waiting_run(&lab);
+    let began = Instant::now();
+    interrupt(&run);
+    let (status, took) = ended(run, began);
+    let said = lab.stderr_so_far();
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(said.contains("stopping in order; once more leaves at once"), "{said}");
+    assert!(said.contains("the client agent does not end and was killed"), "{said}");
+    assert!(!said.contains("iopslab clean"), "{said}");
+}
+
+#[test]
+fn the_second_leaves_at_once() {
+    let lab = Laboratory::new();
+    let run = waiting_run(&lab);
+    interrupt(&run);
+    wait_for("the first to be heard", Duration::from_secs(10), || {
+        lab.stderr_so_far().contains("once more leaves at once")
+    });
+    let began = Instant::now();
+    interrupt(&run);
+    let (status, took) = ended(run, began);
+    let said = lab.stderr_so_far();
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(said.contains("left at once"), "{said}");
+    end_sleeps(&lab);
+}
+
+/// A client that does not end by itself is this story's own to end.
+fn end_sleeps(lab: &Laboratory) {
+    let home = format!("HOME={}\0", lab.path().display());
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let is_ours = String::from_utf8_lossy(&environment).contains(&home) && command == b"sleep\x00600\0";
+        if let (true, Ok(pid)) = (is_ours, entry.file_name().to_string_lossy().parse()) {
+            kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        }
+    }
+}
