@@ -9,14 +9,18 @@
 //!
 //! *Shown* is what somebody else has written only as [`shown()`] has it: a terminal obeys what it is given.
 //!
-//! [`foreign`] says what of a directory is not this user's own.
+//! *Private* is a directory that nobody else can change, nor any on the way to it, and a file in it that has one name and one owner
+//! ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of a directory that came from
+//! elsewhere is not this user's own.
 
 mod make;
 mod owner;
+mod private;
 mod read;
 mod shown;
 
-pub use make::{aside, create, create_new, open_to_append, replace, write_anew};
+pub use make::{aside, create, create_new, open_to_append, random_word, replace, write_anew};
 pub use owner::{Foreign, Why, foreign, is_own};
+pub use private::{NotPrivate, check_directory, check_way, open_private, private_directory};
 pub use read::{open, open_below, open_no_link, plain_relative, read, read_below, read_no_link, text};
 pub use shown::{shown, shown_line};

@@ -74,6 +74,20 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     written
 }
 
+/// A word that tells what this process has made from what others have: eight hexadecimal digits.
+///
+/// # Errors
+/// As the system says.
+pub fn random_word() -> io::Result<String> {
+    hexadecimal::<4>()
+}
+
+fn hexadecimal<const BYTES: usize>() -> io::Result<String> {
+    let mut random = [0; BYTES];
+    getrandom(&mut random, GetRandomFlags::empty())?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// A hidden name beside a file that nobody can guess, so that nobody can have put a link there.
 ///
 /// # Errors
@@ -82,14 +96,9 @@ pub fn aside(path: &Path) -> io::Result<PathBuf> {
     let name = path
         .file_name()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-    let mut random = [0; RANDOM_BYTES];
-    getrandom(&mut random, GetRandomFlags::empty())?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
-    hidden.push(".");
-    for byte in random {
-        hidden.push(format!("{byte:02x}"));
-    }
+    hidden.push(format!(".{}", hexadecimal::<RANDOM_BYTES>()?));
     Ok(path.with_file_name(hidden))
 }
 

@@ -9,6 +9,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
+use guarded::open_private;
+
 use crate::array;
 use crate::cgroup;
 use crate::disk;
@@ -19,7 +21,6 @@ use crate::loops;
 use crate::mounts::{self, IfBusy};
 use crate::network_cut;
 use crate::permitted;
-use crate::private;
 use crate::process;
 use crate::read_ahead;
 use crate::server;
@@ -69,8 +70,8 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
         bad: found.bad,
         ..Cleaned::default()
     };
-    let mut ledger = private::open(ledger_path, OpenOptions::new().append(true))
-        .map_err(io_error("open the ledger", ledger_path))?;
+    let mut ledger =
+        open_private(ledger_path, OpenOptions::new().append(true)).map_err(io_error("open the ledger", ledger_path))?;
     end_stopped_servers(&found.entries);
     for (id, entry) in found.entries.into_iter().rev() {
         match permitted::check(&entry, &base).and_then(|()| undo(&entry.item)) {

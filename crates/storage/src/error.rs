@@ -48,30 +48,16 @@ pub enum StorageError {
     },
     /// Somebody else measures on this machine.
     #[error(
-        "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, or end it"
+        "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, or end it; \
+         `iopslab run --beside` goes on all the same, and its report says so"
     )]
     Measuring {
         /// Who, in words.
         holder: String,
     },
     /// Somebody else could change what is in a directory of ours.
-    #[error(
-        "{} cannot be used: {} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is found there is \
-         acted upon. If nobody else needs it: chown {user} {} && chmod go-w {}; else name another directory",
-        path.display(), part.display(), part.display(), part.display()
-    )]
-    NotPrivate {
-        /// The directory that was asked for.
-        path: PathBuf,
-        /// What others can change: the directory itself, or one on the way to it.
-        part: PathBuf,
-        /// Its owner's number.
-        owner: u32,
-        /// Its permissions.
-        mode: u32,
-        /// Number of the user that this process runs as.
-        user: u32,
-    },
+    #[error(transparent)]
+    NotPrivate(#[from] guarded::NotPrivate),
     /// Something that would be undone where nothing of ours can be.
     #[error("{what} is left alone: {reason}")]
     NotOurs {

@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use guarded::{check_way, open_private};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger_item::Entry;
 pub use crate::ledger_item::LedgerItem;
 use crate::permitted::{self, is_below, paths_of};
-use crate::private::{self, check_way};
 
 /// Identity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl Ledger {
         let base = base_of(path)?;
         let how = &mut OpenOptions::new();
         let mut file =
-            private::open(path, how.create(true).append(true).read(true)).map_err(io_error("open the ledger", path))?;
+            open_private(path, how.create(true).append(true).read(true)).map_err(io_error("open the ledger", path))?;
         // A line cut off by a crash would spoil the next one; end it.
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io_error("read", path))?;
@@ -199,7 +199,7 @@ const LARGEST_BYTES: u64 = 64 << 20;
 
 /// What a ledger says. A missing one says nothing.
 pub(crate) fn contents(path: &Path) -> Result<Contents> {
-    let file = match private::open(path, OpenOptions::new().read(true)) {
+    let file = match open_private(path, OpenOptions::new().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
         Err(error) => return Err(io_error("open the ledger", path)(error)),

@@ -26,7 +26,6 @@ mod network_cut;
 mod page_cache;
 mod permitted;
 mod preflight;
-mod private;
 mod probe;
 mod process;
 mod read_ahead;
@@ -54,7 +53,6 @@ pub use mounts::share_mounts_below;
 pub use network_cut::{NetworkCut, can_cut_network};
 pub use page_cache::{PageCacheBudget, page_cache_bytes};
 pub use preflight::{Problem, changed_by_others, free_bytes, preflight, preflight_without_limits};
-pub use private::private_directory;
 pub use probe::{
     Asked as ProbeAsked, BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, SequentialReads,
     Suite as ProbeSuite, probe, probe_members, probe_suite,

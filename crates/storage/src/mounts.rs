@@ -5,9 +5,10 @@
 //! (mount_namespaces(7)). Where they do not, the file system lives on, and with it its page cache: the device cannot be
 //! detached, and the next mount would not be a cold start. So such copies are looked for, awaited, and named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -48,8 +49,12 @@ fn unescape(field: &str) -> String {
         .fold(field.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
 }
 
-/// How long a copy in another mount namespace may live on: whoever made it may be about to end.
+/// How long a copy in another mount namespace may live on: whoever made it may be about to end ...
 const COPY_PATIENCE: Duration = Duration::from_secs(10);
+/// ... and how long when it is looked for again after that: what ends looks several times, and must not take a minute.
+const AGAIN_PATIENCE: Duration = Duration::from_secs(2);
+/// Devices whose copies were waited for in vain.
+static HELD: Mutex<BTreeSet<(u32, u32)>> = Mutex::new(BTreeSet::new());
 
 /// Processes in whose mount namespaces, other than ours, the file system of a device is mounted: one of each namespace,
 /// as `sshd (4711)`.
@@ -79,14 +84,21 @@ fn mounted_elsewhere(device: (u32, u32)) -> Vec<String> {
 
 /// Waits until the file system of a device is mounted in no other mount namespace.
 pub(crate) fn await_copies(device: (u32, u32), path: &Path) -> Result<()> {
+    let held = || HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let patience = match held().contains(&device) {
+        true => AGAIN_PATIENCE,
+        false => COPY_PATIENCE,
+    };
     let mut names = Vec::new();
-    let ended = wait_until(COPY_PATIENCE, || {
+    let ended = wait_until(patience, || {
         names = mounted_elsewhere(device);
         names.is_empty()
     });
     if ended {
+        held().remove(&device);
         return Ok(());
     }
+    held().insert(device);
     Err(StorageError::Busy {
         path: path.to_owned(),
         holders: format!("it is mounted in the mount namespace of {}, too", names.join(", ")),

@@ -1,18 +1,18 @@
 //! What a ledger may have undone: its own directory's contents and what was made below directories that it names, never anything
 //! else.
 //!
-//! The ledger lies where nobody else can write ([`crate::private`]). This is the second line: an entry that was never ours, by
+//! The ledger lies where nobody else can write ([`guarded::private_directory`]). This is the second line: an entry that was never ours, by
 //! whatever way it came to be there, is named and left alone.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use guarded::check_way;
 use rustix::io::Errno;
 
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger_item::{Entry, LedgerItem};
-use crate::private::check_way;
 
 /// `f_type` of a mounted cgroup tree, version 1 and 2 (statfs(2): CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC).
 const CGROUP_FILE_SYSTEMS: [u64; 2] = [0x0027_e0eb, 0x6367_7270];
@@ -89,7 +89,7 @@ fn check_parent(path: &Path) -> Result<()> {
         .ancestors()
         .skip(1)
         .find(|ancestor| fs::symlink_metadata(ancestor).is_ok());
-    there.map_or(Ok(()), check_way)
+    there.map_or(Ok(()), |there| Ok(check_way(there)?))
 }
 
 /// Whether a directory is part of a mounted cgroup tree, so that its `cgroup.procs` is the kernel's.

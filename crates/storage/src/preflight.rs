@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::cgroup::{Controller, controllers};
 use crate::command::locate;
 use crate::error::{Result, io_error};
-use crate::private;
 
 /// Something that stands in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +103,7 @@ pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec
 
 /// That others could change what a directory of ours holds, whether it is there or still to be made; changes nothing.
 pub fn changed_by_others(directory: &Path) -> Option<Problem> {
-    let error = private::check_directory(directory).err()?;
+    let error = guarded::check_directory(directory).err()?;
     Some(Problem::new(
         error.to_string(),
         "IOPSLAB_WORK and IOPSLAB_CACHE name other directories",

@@ -5,8 +5,9 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use guarded::{open_private, private_directory};
+
 use crate::error::{Result, StorageError, io_error};
-use crate::private::{self, private_directory};
 
 /// How long a killed run's agent may take to clean up before its work directory counts as taken.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
@@ -55,14 +56,10 @@ impl WorkDirectory {
 
     /// That another process holds the work directory `path` now; takes and creates nothing.
     fn taken(path: &Path) -> Option<StorageError> {
-        let mut lock = private::open(&path.join(LOCK), OpenOptions::new().read(true)).ok()?;
-        match lock.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(StorageError::Locked {
-                path: path.to_owned(),
-                pid: Holder::of(&mut lock).pid(),
-            }),
-            _ => None,
-        }
+        held(&path.join(LOCK)).map(|holder| StorageError::Locked {
+            path: path.to_owned(),
+            pid: holder.pid(),
+        })
     }
 
     /// Where it is, absolute.
@@ -144,7 +141,7 @@ impl Holder {
 fn take(path: &Path, what: &str) -> Result<std::result::Result<File, Holder>> {
     let how = &mut OpenOptions::new();
     let mut lock =
-        private::open(path, how.read(true).write(true).create(true).truncate(false)).map_err(io_error("open", path))?;
+        open_private(path, how.read(true).write(true).create(true).truncate(false)).map_err(io_error("open", path))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(Err(Holder::of(&mut lock))),
@@ -160,10 +157,15 @@ fn take(path: &Path, what: &str) -> Result<std::result::Result<File, Holder>> {
 
 /// This machine, taken by whoever measures on it; dropping it (or dying) gives it free. Two that measure at the same time would
 /// each find a slower machine, and want the same ports.
+///
+/// Who goes beside another all the same takes a further lock, so that whoever comes next finds it there as well.
 #[derive(Debug)]
 pub struct Measuring {
     _lock: File,
 }
+
+/// So many may measure beside the first one.
+const MOST_BESIDE: usize = 8;
 
 impl Measuring {
     /// Takes the machine whose lock is this file, for `what`, in a directory that is made if it is missing.
@@ -174,9 +176,11 @@ impl Measuring {
         if let Some(directory) = path.parent() {
             private_directory(directory)?;
         }
-        match take(path, what)? {
-            Ok(lock) => Ok(Self { _lock: lock }),
-            Err(holder) => Err(StorageError::Measuring { holder: holder.told() }),
+        let taken = |holder: Holder| StorageError::Measuring { holder: holder.told() };
+        let lock = take(path, what)?.map_err(taken)?;
+        match beside_of(path).find_map(|path| held(&path)) {
+            Some(holder) => Err(taken(holder)),
+            None => Ok(Self { _lock: lock }),
         }
     }
 
@@ -186,6 +190,56 @@ impl Measuring {
     /// [`StorageError::Measuring`] when it is still taken then.
     pub fn begin_when_free(path: &Path, what: &str, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
         in_time(waiting, || Self::begin(path, what))
+    }
+
+    /// The same, and others may measure here meanwhile: whoever has the machine is not waited for.
+    ///
+    /// # Errors
+    /// [`StorageError::Measuring`] where more do than anybody can want.
+    pub fn begin_beside(path: &Path, what: &str) -> Result<Self> {
+        if let Some(directory) = path.parent() {
+            private_directory(directory)?;
+        }
+        let mut others = Vec::new();
+        for path in locks_of(path) {
+            match take(&path, what)? {
+                Err(holder) => others.push(holder.told()),
+                Ok(lock) => return Ok(Self { _lock: lock }),
+            }
+        }
+        let holder = others.join("; ");
+        Err(StorageError::Measuring { holder })
+    }
+
+    /// Who measures on the machine whose lock is this file, in words; takes and creates nothing.
+    pub fn going_on(path: &Path) -> Vec<String> {
+        let holders = locks_of(path).filter_map(|path| held(&path));
+        holders.map(|holder| holder.told()).collect()
+    }
+}
+
+/// The lock of a machine, and those of who measures beside whoever has it.
+fn locks_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(path.to_owned()).chain(beside_of(path))
+}
+
+/// Those of the latter alone.
+fn beside_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_os_string();
+    let path = path.to_owned();
+    (1..=MOST_BESIDE).map(move |number| {
+        let mut name = name.clone();
+        name.push(format!("-beside-{number}"));
+        path.with_file_name(name)
+    })
+}
+
+/// Who holds a lock now; takes and creates nothing.
+fn held(path: &Path) -> Option<Holder> {
+    let mut lock = open_private(path, OpenOptions::new().read(true)).ok()?;
+    match lock.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(Holder::of(&mut lock)),
+        _ => None,
     }
 }
 
@@ -210,6 +264,24 @@ mod tests {
             true
         });
         drop(second.unwrap());
+    }
+
+    #[test]
+    fn who_goes_beside_another_is_seen_by_those_who_come_next() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run/measuring");
+        assert!(Measuring::going_on(&path).is_empty());
+        let first = Measuring::begin(&path, "run gp3").unwrap();
+        let second = Measuring::begin_beside(&path, "run gp2").unwrap();
+        let told = |what: &str| format!("process {}, {what}", std::process::id());
+        assert_eq!(Measuring::going_on(&path), [told("run gp3"), told("run gp2")]);
+        drop(first);
+        let refusal = Measuring::begin(&path, "a database").unwrap_err().to_string();
+        assert!(refusal.contains("run gp2 measures on this machine"), "{refusal}");
+        drop(second);
+        drop(Measuring::begin(&path, "a database").unwrap());
+        drop(Measuring::begin_beside(&path, "run gp3").unwrap());
+        assert!(Measuring::going_on(&path).is_empty());
     }
 
     #[test]

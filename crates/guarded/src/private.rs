@@ -5,6 +5,7 @@
 //! whoever can write in one of these can put another directory in its place. A directory with the sticky bit (`/tmp`) is the
 //! exception: there everybody may make names, and only the owner of one can take it away (unlink(2)).
 
+use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -13,7 +14,70 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-use crate::error::{Result, StorageError, io_error};
+/// Why a place cannot be used as one's own.
+#[derive(Debug)]
+pub enum NotPrivate {
+    /// A system call on a path failed.
+    Io {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: Error,
+    },
+    /// Somebody else could change what is in a directory of ours.
+    Open {
+        /// The directory that was asked for.
+        path: PathBuf,
+        /// What others can change: the directory itself, or one on the way to it.
+        part: PathBuf,
+        /// Its owner's number.
+        owner: u32,
+        /// Its permissions.
+        mode: u32,
+        /// Number of the user that this process runs as.
+        user: u32,
+    },
+}
+
+impl fmt::Display for NotPrivate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::Open {
+                path,
+                part,
+                owner,
+                mode,
+                user,
+            } => write!(
+                f,
+                "{} cannot be used: {part} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is \
+                 found there is acted upon. If nobody else needs it: chown {user} {part} && chmod go-w {part}; else name another \
+                 directory",
+                path.display(),
+                part = part.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotPrivate {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Open { .. } => None,
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, NotPrivate>;
+
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(Error) -> NotPrivate {
+    let path = path.to_owned();
+    move |source| NotPrivate::Io { doing, path, source }
+}
 
 /// Of a directory that is made: its owner's alone.
 const OWN_MODE: u32 = 0o700;
@@ -28,7 +92,7 @@ const STICKY: u32 = 0o1000;
 /// symbolic links.
 ///
 /// # Errors
-/// [`StorageError::NotPrivate`] when somebody else owns it or may write there, or in a directory on the way.
+/// [`NotPrivate::Open`] when somebody else owns it or may write there, or in a directory on the way.
 pub fn private_directory(path: &Path) -> Result<PathBuf> {
     // Before anything is made in it.
     check_directory(path)?;
@@ -42,7 +106,10 @@ pub fn private_directory(path: &Path) -> Result<PathBuf> {
 }
 
 /// That a directory is ours alone, or would be if it were made; changes nothing.
-pub(crate) fn check_directory(path: &Path) -> Result<()> {
+///
+/// # Errors
+/// As [`private_directory`].
+pub fn check_directory(path: &Path) -> Result<()> {
     let path = std::path::absolute(path).map_err(io_error("resolve", path))?;
     let there = path.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok());
     let there = there.unwrap_or(&path);
@@ -60,7 +127,10 @@ pub(crate) fn check_directory(path: &Path) -> Result<()> {
 }
 
 /// That `path`, which is there, and every directory on the way to it can be changed by root and by us alone.
-pub(crate) fn check_way(path: &Path) -> Result<()> {
+///
+/// # Errors
+/// As [`private_directory`].
+pub fn check_way(path: &Path) -> Result<()> {
     if path.components().any(|part| part == Component::ParentDir) || !path.is_absolute() {
         return Err(io_error("use", path)(Error::new(
             ErrorKind::InvalidInput,
@@ -88,8 +158,8 @@ fn is_ours(about: &Metadata) -> bool {
     is_owned && (is_closed || about.is_symlink())
 }
 
-fn not_private(path: &Path, part: &Path, about: &Metadata) -> StorageError {
-    StorageError::NotPrivate {
+fn not_private(path: &Path, part: &Path, about: &Metadata) -> NotPrivate {
+    NotPrivate::Open {
         path: path.to_owned(),
         part: part.to_owned(),
         owner: about.uid(),
@@ -102,7 +172,7 @@ fn not_private(path: &Path, part: &Path, about: &Metadata) -> StorageError {
 ///
 /// # Errors
 /// It is a link, no regular file, has a second name, or belongs to somebody else.
-pub(crate) fn open(path: &Path, how: &mut OpenOptions) -> std::io::Result<File> {
+pub fn open_private(path: &Path, how: &mut OpenOptions) -> std::io::Result<File> {
     let careful = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits() as i32;
     let file = how.mode(OWN_FILE_MODE).custom_flags(careful).open(path)?;
     let about = file.metadata()?;
@@ -118,6 +188,8 @@ pub(crate) fn open(path: &Path, how: &mut OpenOptions) -> std::io::Result<File> 
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
@@ -179,11 +251,11 @@ mod tests {
         for name in ["link", "second", "pipe"] {
             let how = &mut OpenOptions::new();
             assert!(
-                open(&at(name), how.read(true).write(true).create(true)).is_err(),
+                open_private(&at(name), how.read(true).write(true).create(true)).is_err(),
                 "{name}"
             );
         }
-        let made = open(&at("new"), OpenOptions::new().write(true).create(true)).unwrap();
+        let made = open_private(&at("new"), OpenOptions::new().write(true).create(true)).unwrap();
         assert_eq!(made.metadata().unwrap().mode() & 0o777, 0o600);
     }
 }
