@@ -4,18 +4,33 @@
 
 mod support;
 
-use storage::Measuring;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use storage::{Measuring, WorkDirectory};
 use support::Laboratory;
+
+/// Where the laboratory's machine is taken.
+fn machine_lock(lab: &Laboratory) -> std::path::PathBuf {
+    lab.work().with_extension("lock").join("measuring")
+}
+
+/// The stories are about what root does.
+fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        println!("skipped: needs root, as what it is about does");
+    }
+    is_root
+}
 
 #[test]
 fn what_would_disturb_a_measurement_is_refused_with_who_measures() {
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: needs root, as what it is about does");
+    if !is_root() {
         return;
     }
     let lab = Laboratory::new();
-    let lock = lab.work().with_extension("lock").join("measuring");
-    let run = Measuring::begin(&lock, "run gp3-20261125T120000Z").unwrap();
+    let run = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
     lab.write("x.toml", include_str!("../../../examples/quickstart.toml"));
     for asked in [&["db", "start"][..], &["probe", "x.toml", "--seconds", "1"]] {
         let output = lab.output(asked);
@@ -33,4 +48,70 @@ fn what_would_disturb_a_measurement_is_refused_with_who_measures() {
         assert!(!said.contains("measures on this machine"), "{asked:?}: {said}");
     }
     drop(run);
+}
+
+#[test]
+fn a_second_run_waits_for_the_first_and_ends_in_order_while_it_waits() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    lab.write("x.toml", include_str!("../../../examples/quickstart.toml"));
+    let first = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
+    let mut second = lab.spawn(&["run", "x.toml"]);
+    lab.wait_in(&mut second, "waiting for the first", Duration::from_secs(60), || {
+        lab.stderr_so_far()
+            .contains("run gp3-20261125T120000Z, which measures on this machine")
+    });
+    kill_process(Pid::from_raw(second.id() as i32).unwrap(), Signal::INT).unwrap();
+    let status = second.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{}", lab.stderr_so_far());
+    drop(first);
+}
+
+#[test]
+fn a_second_run_that_has_waited_is_refused_in_words_and_leaves_no_run_directory() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    lab.write("x.toml", include_str!("../../../examples/quickstart.toml"));
+    let first = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
+    let output = lab.output(&["run", "x.toml"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for words in ["run gp3-20261125T120000Z measures on this machine", "--beside"] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert_eq!(lab.run_so_far(), None, "{said}");
+    drop(first);
+}
+
+#[test]
+fn a_run_whose_machines_are_its_own_goes_beside_nobody() {
+    let lab = Laboratory::new();
+    lab.write("x.toml", include_str!("../../../examples/simulated.toml"));
+    let output = lab.output(&["run", "x.toml", "--provider", "simulated", "--beside"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("those of the provider simulated are the run's own"),
+        "{said}"
+    );
+}
+
+#[test]
+fn clean_waits_for_whoever_has_the_work_directory_and_is_refused_in_words() {
+    let lab = Laboratory::new();
+    let run = WorkDirectory::lock(&lab.work()).unwrap();
+    let output = lab.output(&["clean"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let whom = format!("waiting for process {} to leave", std::process::id());
+    for words in [&*whom, "wait for that run, or stop it"] {
+        assert!(said.contains(words), "{said}");
+    }
+    drop(run);
+    let output = lab.output(&["clean"]);
+    assert!(output.status.success(), "{output:?}");
 }

@@ -1,6 +1,6 @@
 //! The local provider: every agent is a child process on this machine, started from the same binary.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::Sender;
@@ -9,17 +9,37 @@ use evidence::HostId;
 
 use crate::{Agent, AgentError, Incoming, Place, ProcessAgent, Provider};
 
+/// Networks that are looked at for a run beside another.
+const MOST_BESIDE: u8 = 16;
+
 /// Starts agents here.
 #[derive(Debug, Clone)]
 pub struct Local {
     /// The program itself.
     binary: PathBuf,
+    /// Address of the first host.
+    first: Ipv4Addr,
 }
 
 impl Local {
     /// Agents are `binary agent --role ROLE`.
     pub fn new(binary: PathBuf) -> Self {
-        Self { binary }
+        Self {
+            binary,
+            first: Ipv4Addr::LOCALHOST,
+        }
+    }
+
+    /// The same at other addresses of this machine, for a run beside another: the first of 127.0.0.1, 127.0.1.1 and so on at which
+    /// nobody listens on this port.
+    #[must_use]
+    pub fn beside(mut self, port: u16) -> Self {
+        let is_free = |first: &Ipv4Addr| TcpListener::bind((*first, port)).is_ok();
+        let mut all = (0..MOST_BESIDE).map(|number| Ipv4Addr::new(127, 0, number, 1));
+        if let Some(free) = all.find(is_free) {
+            self.first = free;
+        }
+        self
     }
 }
 
@@ -31,15 +51,32 @@ impl Provider for Local {
         Ok(Box::new(ProcessAgent::start(host, command, inbox)?))
     }
 
-    /// All on this machine, each at an address of its own: 127.0.0.1 and the next ones.
+    /// All on this machine, each at an address of its own: 127.0.0.1 and the next ones, unless others are there.
     fn place(&self, host: HostId) -> Place {
         Place {
             machine: "this machine".to_owned(),
-            address: Ipv4Addr::from_bits(Ipv4Addr::LOCALHOST.to_bits() + host.index),
+            address: Ipv4Addr::from_bits(self.first.to_bits() + host.index),
         }
     }
 
     fn is_simulated(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_beside_another_has_addresses_of_its_own() {
+        let local = Local::new(PathBuf::from("iopslab"));
+        let address = |local: &Local| local.place(HostId::database(1)).address;
+        assert_eq!(address(&local), Ipv4Addr::new(127, 0, 0, 2));
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        assert_eq!(address(&local.clone().beside(port)), Ipv4Addr::new(127, 0, 1, 2));
+        drop(taken);
+        assert_eq!(address(&local.beside(port)), Ipv4Addr::new(127, 0, 0, 2));
     }
 }

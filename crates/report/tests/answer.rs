@@ -515,6 +515,22 @@ fn what_was_not_considered_stands_beside_the_answer() {
 }
 
 #[test]
+fn a_run_beside_others_says_so_and_beside_whom() {
+    let mut analysis = with(By::Value, run("io2"));
+    let others = vec!["process 7, run gp3-20261125T120000Z".to_owned()];
+    analysis.recommendation.doubts = vec![Doubt::Beside { others }];
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.doubts[0],
+        "The run was allowed to go on beside others that measure on the same machine (--beside). When it began, process 7, run \
+         gp3-20261125T120000Z did. Each finds a slower machine, so that figures are lower bounds, and differences between trials may be \
+         those of the others."
+    );
+    analysis.recommendation.doubts = vec![Doubt::Beside { others: Vec::new() }];
+    assert!(!said(&analysis).doubts[0].contains("When it began"));
+}
+
+#[test]
 fn simulated_results_carry_a_banner_before_everything() {
     let mut analysis = with(By::Value, run("io2"));
     analysis.provider = analysis::Provider::Simulated;

@@ -246,6 +246,8 @@ pub struct UnderTest {
     pub needed_bytes: u64,
     /// How long the database may take.
     pub patience: Patience,
+    /// Whether others may measure on this machine meanwhile.
+    pub beside: bool,
 }
 
 /// Work for the agent on a client host.

@@ -409,6 +409,11 @@ pub struct WouldDecide {
 pub enum Doubt {
     /// The evidence is simulated.
     Simulated,
+    /// Others could measure on the same machine meanwhile, as far as the user was concerned.
+    Beside {
+        /// Who did when the run began, in words.
+        others: Vec<String>,
+    },
     /// A 1:N model.
     Scale {
         /// N.

@@ -111,6 +111,12 @@ impl Answer<'_> {
         if self.provider == Provider::Simulated {
             doubts.push(Doubt::Simulated);
         }
+        if let Some(others) = self.environment.get("beside") {
+            let others = others.as_array().into_iter().flatten();
+            doubts.push(Doubt::Beside {
+                others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect(),
+            });
+        }
         if self.trials.done < self.trials.planned {
             doubts.push(Doubt::Missing {
                 trials: self.trials.planned - self.trials.done,

@@ -115,6 +115,7 @@ impl DatabaseHost {
                 database_cpus,
                 ..
             } => {
+                opened.replace_held(&setup)?;
                 let mut started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
                 if started.is_err() && !self.outbox.is_cancelled() && opened.replace_held(&setup)? {
                     started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
@@ -162,7 +163,7 @@ impl DatabaseHost {
     fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
         let outbox = &self.outbox;
         let path = host::work_directory(&task.work_directory);
-        let machine = host::take_machine(&task.run, task.on_machine, outbox)?;
+        let machine = host::take_machine(&task, outbox)?;
         let (work, cleaned) = host::take(&path, task.needed_bytes, task.ground.as_ref(), outbox)?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
@@ -379,8 +380,15 @@ impl Opened {
         Ok(())
     }
 
+    /// Those that somebody else keeps are left: they are made anew when they are needed.
     fn detach(&mut self) -> Result<(), Fault> {
-        self.volumes.values_mut().try_for_each(|v| v.detach().map_err(fault))
+        for volumes in self.volumes.values_mut() {
+            match volumes.detach() {
+                Err(error) if volumes.held_elsewhere().is_some() => tracing::warn!("{error}"),
+                detached => detached.map_err(fault)?,
+            }
+        }
+        Ok(())
     }
 
     /// Acts on the trial under way.

@@ -2,12 +2,12 @@
 //! be undone.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use database::{Account, Temporary};
 use spec::MachineStorage;
 use storage::{Disk, Ledger, LedgerItem, Measuring, Problem, StorageError, WorkDirectory};
-use wire::{Fault, Ground, SnapshotFacts};
+use wire::{Fault, Ground, SnapshotFacts, UnderTest};
 
 use super::backing::is_limited;
 use super::logs::KeptLog;
@@ -70,16 +70,19 @@ pub(super) fn take(
     }
 }
 
-/// Takes this machine for a run: the first of its nodes does so for all.
-pub(super) fn take_machine(run: &str, on_machine: u32, outbox: &Outbox) -> Result<Option<Measuring>, Fault> {
-    let lock = crate::paths::machine_lock().filter(|_| on_machine == 0);
+/// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.
+pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, Fault> {
+    let lock = crate::paths::machine_lock().filter(|_| task.on_machine == 0);
+    let what = format!("run {}", task.run);
     let waiting = |what: &str| {
         outbox.progress(what.to_owned(), None);
         !outbox.is_cancelled()
     };
-    lock.map(|lock| Measuring::begin_when_free(&lock, &format!("run {run}"), waiting))
-        .transpose()
-        .map_err(fault)
+    let begin = |lock: PathBuf| match task.beside {
+        true => Measuring::begin_beside(&lock, &what),
+        false => Measuring::begin_when_free(&lock, &what, waiting),
+    };
+    lock.map(begin).transpose().map_err(fault)
 }
 
 /// The work directory that is meant: where none is stated, the default of this machine.
@@ -256,9 +259,15 @@ impl Host {
         item.map_or(Ok(()), |item| self.ledger.intend(item).map(drop))
     }
 
-    /// Name of this agent's cgroup for a purpose.
+    /// Name of this agent's cgroup for a purpose: nobody else's, though agents in containers may have the same number.
     pub fn cgroup_name(purpose: &str) -> String {
-        format!("iopslab-{}-{purpose}", std::process::id())
+        static OF_THIS_AGENT: OnceLock<String> = OnceLock::new();
+        let own = OF_THIS_AGENT.get_or_init(|| match guarded::random_word() {
+            Ok(word) => format!("-{word}"),
+            // A number alone has done for years.
+            Err(_) => String::new(),
+        });
+        format!("iopslab-{}{own}-{purpose}", std::process::id())
     }
 
     /// Undoes whatever is still in the ledger: directories, images, anything that could not be undone before.

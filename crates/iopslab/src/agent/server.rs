@@ -22,8 +22,18 @@ pub(super) const TABLE: &str = "usertable";
 const CLUSTER: &str = "iopslab";
 /// The data centre of clusters; racks are `rack1` and so on.
 const DATA_CENTRE: &str = "dc1";
+/// Most nodes of a run on one machine, as far as ports of management go.
+const NODES_OF_A_NETWORK: u16 = 16;
 /// Commit-log space; half of the smallest emulated commit-log volume.
 const COMMITLOG_BYTES: u64 = 1 << 30;
+
+/// How far after the usual port of management that of a node lies: nodes of one machine have one after the other, and those of a run
+/// beside another one (127.0.1.1 and so on) sixteen after these, since all of them are at 127.0.0.1.
+fn management_port(on_machine: u32, address: Ipv4Addr) -> u16 {
+    let network = if address.is_loopback() { address.octets()[2] } else { 0 };
+    let on_machine = u16::try_from(on_machine).unwrap_or(u16::MAX);
+    on_machine.saturating_add(u16::from(network) * NODES_OF_A_NETWORK)
+}
 
 /// An installed database with what is the same for all of a run's nodes.
 pub(super) struct Database {
@@ -65,12 +75,12 @@ impl Database {
             // Management has one address on a machine, whatever the node's is.
             management: usual
                 .management
-                .saturating_add(u16::try_from(task.on_machine).unwrap_or(u16::MAX)),
+                .saturating_add(management_port(task.on_machine, address)),
             ..usual
         };
         server.check(address, ports).map_err(fault)?;
         // What lies there is run.
-        let cache = storage::private_directory(&cache_directory(&task.cache_directory)).map_err(fault)?;
+        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(fault)?;
         host.ledger.allow(&cache).map_err(fault)?;
         let installed = server
             .install(

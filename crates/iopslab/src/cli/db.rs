@@ -121,8 +121,8 @@ fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, f
     let account = Account::of_this_machine().map_err(Failure::work)?;
     let server = server(version).run_as(account.clone());
     // Those of a cluster are below the work directory as a rule, which has to be ours alone, too.
-    let directory = storage::private_directory(&directory).map_err(Failure::work)?;
-    let cache = storage::private_directory(&cache_directory()).map_err(Failure::work)?;
+    let directory = guarded::private_directory(&directory).map_err(Failure::work)?;
+    let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
     let_through(account.as_ref(), &directory)?;
     let mut spec = ClusterSpec::new(&server, &directory, nodes, &cache);
     spec.memory = server.memory(heap_mib << 20);

@@ -15,7 +15,7 @@ use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
 use spec::{AwsSettings, Experiment, Job, PlannedTrial, Provider};
-use storage::WorkDirectory;
+use storage::{Measuring, WorkDirectory};
 
 use super::carried_out::{Channel, same_machine, settings_for};
 use super::experiment::{For, Read, check_measurable, read_experiment};
@@ -61,6 +61,10 @@ pub struct RunArgs {
     /// Directory in which the run directory is created [default: runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Go on beside others that measure on this machine, rather than wait or be refused: each of them finds a slower machine, and the
+    /// report says so. Give it a work directory of its own (work_directory, or $IOPSLAB_WORK)
+    #[arg(long, conflicts_with = "resume")]
+    beside: bool,
     /// Let other users of this machine read the run directory, as far as the umask does
     #[arg(long, conflicts_with = "resume")]
     shared: bool,
@@ -78,6 +82,9 @@ pub struct RunArgs {
     #[arg(long)]
     require_valid: bool,
 }
+
+/// Where local databases answer clients.
+const CQL_PORT: u16 = 9042;
 
 /// Where run directories are created.
 pub(super) const DEFAULT_OUT: &str = "runs";
@@ -176,6 +183,11 @@ fn begin(
     if provider != Provider::Aws {
         refuse_for_aws(args)?;
     }
+    if args.beside && matches!(provider, Provider::Aws | Provider::Simulated) {
+        return Err(Failure::input(format!(
+            "--beside is for machines on which others may measure; those of the provider {provider} are the run's own"
+        )));
+    }
     let Read {
         text,
         beside,
@@ -199,17 +211,30 @@ fn begin(
         let directory = begin_on_aws(of_file, args, &job, &settings, screen)?;
         return Ok((directory, Hands::Sites(Box::new(settings), channel)));
     }
-    let mut crew = Crew::new(hosts_of(provider, &job)?, channel);
-    let hosts = controller::greet(&mut crew, &job, screen)?;
-    if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
-        controller::take_as_they_are(&mut job.setups, &hosts, screen)?;
-    }
-    controller::check(&job, &mut crew, &settings_for(&job.plan), screen)?;
-    wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
+    let mut crew = Crew::new(hosts_of(provider, &job, args.beside)?, channel);
+    let looked = look(&mut crew, &mut job, provider, screen, interrupted);
+    let hosts = looked.inspect_err(|_| crew.close(screen))?;
     screen.say(&report_plan(&catalog, &job, &experiment, provider));
     let directory = create(args, &catalog, &experiment, (&text, &beside), &job, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, Hands::Crew(Box::new(crew))))
+}
+
+/// The hosts are there, and nothing stands in the way of the run on them.
+fn look(
+    crew: &mut Crew,
+    job: &mut Job,
+    provider: Provider,
+    screen: &mut Screen,
+    interrupted: &AtomicBool,
+) -> Result<Vec<(HostId, Environment)>, Failure> {
+    let hosts = controller::greet(crew, job, screen)?;
+    if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+        controller::take_as_they_are(&mut job.setups, &hosts, screen)?;
+    }
+    controller::check(job, crew, &settings_for(&job.plan), screen)?;
+    wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
+    Ok(hosts)
 }
 
 /// A new run on machines that have to be made: the run directory comes before them, because it knows what was made.
@@ -270,11 +295,12 @@ fn wait_for_work_directory(
 }
 
 /// Where the hosts of this job come from.
-fn hosts_of(provider: Provider, job: &Job) -> Result<Box<dyn provider::Provider>, Failure> {
+fn hosts_of(provider: Provider, job: &Job, goes_beside: bool) -> Result<Box<dyn provider::Provider>, Failure> {
     let plan = &job.plan;
     match provider {
         Provider::Local => {
             let local = Local::new(machines::own_binary()?);
+            let local = if goes_beside { local.beside(CQL_PORT) } else { local };
             let existing = machines::of_existing(&plan.target.database, &plan.configurations)?;
             Ok(match existing {
                 Some(all) if all.has_clients() => Box::new(all),
@@ -300,6 +326,12 @@ fn hosts_of(provider: Provider, job: &Job) -> Result<Box<dyn provider::Provider>
     }
 }
 
+/// Who measures now on the machine of a run that is this one's own.
+fn others_here(provider: Provider) -> Vec<String> {
+    let lock = crate::paths::machine_lock().filter(|_| provider == Provider::Local);
+    lock.map_or_else(Vec::new, |lock| Measuring::going_on(&lock))
+}
+
 /// Creates the run directory with its frozen inputs and host facts.
 fn create(
     args: &RunArgs,
@@ -315,6 +347,10 @@ fn create(
         ("iopslab".to_owned(), serde_json::json!(env!("CARGO_PKG_VERSION"))),
     ]
     .into_iter()
+    .chain(
+        args.beside
+            .then(|| (controller::BESIDE.to_owned(), serde_json::json!(others_here(provider)))),
+    )
     // A simulated host has no facts.
     .chain(
         hosts
@@ -387,7 +423,8 @@ fn resume(
         }
         None => {
             refuse_for_aws(args)?;
-            let mut crew = Crew::new(hosts_of(provider, directory.job())?, channel);
+            let goes_beside = controller::goes_beside(&directory)?;
+            let mut crew = Crew::new(hosts_of(provider, directory.job(), goes_beside)?, channel);
             if let Err(failure) = go_on(&directory, &mut crew, (is_done, provider), screen, interrupted) {
                 crew.close(screen);
                 return Err(failure);

@@ -273,6 +273,7 @@ fn open(
         }
     };
     let machines = hosts::by_machine(setups, crew);
+    let beside = goes_beside(directory)?;
     let open = |on_machine: usize, host: HostId, nodes: &[HostId], ground: Option<Ground>, crew: &Crew| UnderTest {
         needed_bytes: hosts::needed_bytes(directory.job(), host, hosts::is_restored(ground.as_ref())),
         run: directory.name(),
@@ -291,7 +292,15 @@ fn open(
         version: version.clone(),
         dataset: plan.dataset,
         patience: plan.patience,
+        beside,
     };
+    for hosts in machines.values() {
+        for (number, host) in hosts.iter().enumerate() {
+            if crew.ground(*host).is_none() {
+                crew.works_here(*host, &settings.work_directory_of(number));
+            }
+        }
+    }
     let mut software = BTreeSet::new();
     // All machines at the same time, the hosts of one machine in turn: what the first fetches, the next one finds.
     let most = machines.values().map(Vec::len).max().unwrap_or(0);
@@ -323,6 +332,15 @@ fn open(
     }
     software.iter().for_each(|line| screen.say(line));
     dataset::provide(directory, target, crew, screen)
+}
+
+/// Of a run's environment: who measured on this machine when a run began that may go on beside others.
+pub const BESIDE: &str = "beside";
+
+/// Whether a run may go on beside others.
+pub fn goes_beside(directory: &RunDirectory) -> Result<bool, Failure> {
+    let environment = directory.environment().map_err(Failure::work)?;
+    Ok(environment.get(BESIDE).is_some())
 }
 
 /// Bytes that a run needs below one work directory where all of its nodes share a machine.

@@ -15,8 +15,16 @@ const MAY: [(&str, &str, &str); 7] = [
     ("storage", "loops", "files of the kernel"),
     ("storage", "read_ahead", "files of the kernel"),
     ("storage", "server", "files of the kernel"),
-    ("storage", "ledger", "opened by private::open, which follows no link"),
-    ("storage", "work", "opened by private::open, which follows no link"),
+    (
+        "storage",
+        "ledger",
+        "opened by guarded::open_private, which follows no link",
+    ),
+    (
+        "storage",
+        "work",
+        "opened by guarded::open_private, which follows no link",
+    ),
 ];
 
 #[test]

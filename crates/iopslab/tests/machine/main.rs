@@ -19,6 +19,7 @@ mod support;
 mod real {
     mod apart;
     mod backlog;
+    mod beside;
     mod bought;
     mod cache;
     mod compaction;

@@ -228,9 +228,11 @@ fn cgroups_of_ended_agents() -> Vec<PathBuf> {
     for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
         for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
             let name = group.file_name().display().to_string();
+            // iopslab-PID-WORD-database
             let pid = name
                 .strip_prefix("iopslab-")
-                .and_then(|rest| rest.strip_suffix("-database"));
+                .and_then(|rest| rest.strip_suffix("-database"))
+                .and_then(|rest| rest.split('-').next());
             if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
                 found.push(group.path());
             }

@@ -163,6 +163,7 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
 pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
         Doubt::Simulated => SIMULATED.to_owned(),
+        Doubt::Beside { others } => beside(others),
         Doubt::Scale { scale } => format!(
             "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and {}.",
             given(*scale),
@@ -239,6 +240,18 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
         Doubt::Batches { batches } => in_batches(batches),
     }
+}
+
+/// Others that measured on the same machine.
+fn beside(others: &[String]) -> String {
+    let who = match others {
+        [] => String::new(),
+        others => format!(" When it began, {} did.", listed(others)),
+    };
+    format!(
+        "The run was allowed to go on beside others that measure on the same machine (--beside).{who} Each finds a slower machine, so \
+         that figures are lower bounds, and differences between trials may be those of the others."
+    )
 }
 
 /// What the CPUs of a model stand for.

@@ -1,0 +1,116 @@
+//! Two uses of one machine at once, with databases: a run, and beside it another run, `db start`, `clean`, and a stranger that keeps a
+//! mount. Both runs end with their answers.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Laboratory, lane::Share};
+
+/// Small, and twice: the second trial finds what a stranger keeps of the first.
+fn experiment(name: &str, repetitions: u32) -> String {
+    format!(
+        r#"
+name = "{name}"
+[target]
+database = "cassandra"
+version = "5.0.9"
+[dataset]
+records = 10_000
+[[configuration]]
+name = "only"
+instance = {{ vcpus = 0.7, memory_gib = 16 }}
+data_volume = {{ iops = 4500, mib_per_s = 200, size_gib = 2 }}
+memory_limit_gib = 8
+[[workload]]
+name = "reads"
+read = 1
+[load]
+concurrency = [4]
+rest_max_s = 3
+warmup_s = 4
+duration_s = 25
+repetitions = {repetitions}
+seed = 7
+[provider.local]
+heap_mib = 512
+page_cache_mib = 64
+"#
+    )
+}
+
+/// A process with a copy of all mounts that hears of no unmounting, as a container may have.
+struct Stranger(Child);
+
+impl Stranger {
+    fn comes() -> Self {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--propagation", "private", "sleep", "1000"]);
+        Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn analysis(run: &std::path::Path) -> Value {
+    serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn two_runs_at_once_end_with_both_answers_and_others_wait() {
+    let lab = Laboratory::on_machine(Share::Whole);
+    lab.write("first.toml", &experiment("first", 2));
+    lab.write("second.toml", &experiment("second", 1));
+    let mut first = lab.spawn(&["run", "first.toml", "--out", "one"]);
+    lab.wait_in(&mut first, "measurement", Duration::from_secs(240), || {
+        lab.stderr_so_far().contains("op/s")
+    });
+    let stranger = Stranger::comes();
+
+    let refused = lab.output(&["db", "start"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && said.contains("measures on this machine"),
+        "{said}"
+    );
+
+    let mut second = lab.iopslab(&["run", "second.toml", "--beside", "--out", "two"]);
+    second.env("IOPSLAB_WORK", lab.path().join("second-work"));
+    let second = second.output().unwrap();
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(second.status.success(), "{said}");
+    let status = first.wait().unwrap();
+    let said = lab.stderr_so_far();
+    assert!(status.success(), "{said}");
+    // The stranger has kept the volume of the first trial.
+    assert!(said.contains("made anew"), "{said}");
+
+    let run_in = |out: &str| {
+        let mut runs = std::fs::read_dir(lab.path().join(out)).unwrap();
+        runs.next().unwrap().unwrap().path()
+    };
+    let (one, two) = (analysis(&run_in("one")), analysis(&run_in("two")));
+    assert_eq!(
+        (&one["cells"][0]["valid_trials"], &two["cells"][0]["valid_trials"]),
+        (&2.into(), &1.into())
+    );
+    let doubts = two["recommendation"]["doubts"].to_string();
+    assert!(
+        doubts.contains("go on beside others") && doubts.contains("run first-"),
+        "{doubts}"
+    );
+    let report = std::fs::read_to_string(run_in("two").join("report.md")).unwrap();
+    assert!(report.contains("go on beside others"), "{report}");
+    assert_eq!(one["environment"]["beside"], Value::Null);
+
+    drop(stranger);
+    let cleaned = lab.output(&["clean"]);
+    assert!(cleaned.status.success(), "{cleaned:?}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
