@@ -105,7 +105,9 @@ fn two_runs_at_once_end_with_both_answers_and_others_wait() {
         doubts.contains("go on beside others") && doubts.contains("run first-"),
         "{doubts}"
     );
-    let report = std::fs::read_to_string(run_in("two").join("report.md")).unwrap();
+    let report = std::fs::read_to_string(run_in("two").join("report.md"))
+        .unwrap()
+        .replace('\n', " ");
     assert!(report.contains("go on beside others"), "{report}");
     assert_eq!(one["environment"]["beside"], Value::Null);
 
