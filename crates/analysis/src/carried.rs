@@ -108,7 +108,7 @@ fn are_in_proportion(a: &Side, b: &Side) -> bool {
     };
     match (&a.stands_for, &b.stands_for) {
         (Some(of_a), Some(of_b)) => of_a.is_in_proportion(a.cpus, of_b, b.cpus),
-        // Runs of before it was kept took all CPUs for equal.
+        // They are what they are.
         _ => (a.cpus / b.cpus - 1.0).abs() < EQUAL,
     }
 }

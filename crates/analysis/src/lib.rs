@@ -283,7 +283,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         margin,
         seed: plan.seed,
         residual_spreads: throughput.spreads().collect(),
-        basis: money::basis(plan),
+        basis: plan.money.basis.clone(),
         environment: input.environment.clone(),
     }
 }

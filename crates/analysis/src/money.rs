@@ -1,19 +1,22 @@
 //! Money, as the plan froze it: a report never looks at a later price list.
 
-use spec::{Basis, ConfigurationMoney, Plan};
+use spec::{ConfigurationMoney, Plan};
 
 use crate::document::CellAnalysis;
 
 /// What a configuration costs.
 pub fn of_configuration<'p>(plan: &'p Plan, configuration: &str) -> Option<&'p ConfigurationMoney> {
-    let money = plan.money.as_ref()?;
-    money.configurations.iter().find(|c| c.configuration == configuration)
+    let mut priced = plan.money.configurations.iter();
+    priced.find(|c| c.configuration == configuration)
 }
 
 /// The cheapest configuration; `None` where any has no price, because the one without might be cheaper.
 pub fn cheapest(plan: &Plan) -> Option<String> {
-    let all = &plan.money.as_ref()?.configurations;
-    let prices = all.iter().map(|c| Some((c.usd_per_month?, c.configuration.as_str())));
+    let prices = plan
+        .money
+        .configurations
+        .iter()
+        .map(|c| Some((c.usd_per_month?, c.configuration.as_str())));
     let prices: Vec<(f64, &str)> = prices.collect::<Option<_>>()?;
     let cheapest = prices.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(cheapest.1.to_owned())
@@ -28,16 +31,9 @@ pub fn add_to_cell(plan: &Plan, cell: &mut CellAnalysis) {
         .and_then(|(throughput, usd)| operations_per_usd(plan, throughput.median, usd));
 }
 
-/// How money was counted.
-pub fn basis(plan: &Plan) -> Basis {
-    plan.money
-        .as_ref()
-        .map_or_else(Basis::default, |money| money.basis.clone())
-}
-
 /// Operations per dollar: throughput of the full-size system (1:N models are scaled back) over what a second of it
 /// costs.
 pub fn operations_per_usd(plan: &Plan, throughput: f64, usd_per_month: f64) -> Option<f64> {
-    let hours = plan.money.as_ref()?.basis.hours_per_month;
+    let hours = plan.money.basis.hours_per_month;
     stats::ratio(throughput * plan.scale * hours * 3600.0, usd_per_month)
 }

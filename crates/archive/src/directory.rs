@@ -11,7 +11,6 @@ use serde::Serialize;
 use spec::{Job, Plan, PlannedTrial, Round, Setups};
 
 use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
-use crate::frozen::{self, CATALOG, PLAN, SETUPS};
 use crate::journal::{self, JournalWriter};
 use crate::manifest::{self, Verified};
 use crate::stored::{self, RECORD};
@@ -20,6 +19,12 @@ use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial, TrialLogs
 /// Where Terraform has its plug-ins, below its directories in a run: whoever resumes it has them fetched anew.
 const PLUGINS: &str = ".terraform";
 const EXPERIMENT: &str = "experiment.toml";
+/// What is bought and what is measured on it.
+const PLAN: &str = "plan.json";
+/// What the provider makes of the configurations.
+const SETUPS: &str = "setups.json";
+/// Facts that limits and prices came from.
+const CATALOG: &str = "catalog.json";
 /// What the experiment names and is read with it.
 const BESIDE: &str = "beside.json";
 /// Most bytes of an experiment file.
@@ -118,14 +123,17 @@ impl RunDirectory {
         })
     }
 
-    /// Opens a run to read it; changes nothing. Refuses what is not a run and what a newer iopslab wrote.
+    /// Opens a run to read it; changes nothing. Refuses what is not a run and what another version wrote.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.join(PLAN).is_file() {
             return Err(RunError::NotARun { path: path.to_owned() });
         }
         let frozen = Self {
             path: path.to_owned(),
-            job: frozen::read(path)?,
+            job: Job {
+                plan: read_json(&path.join(PLAN))?,
+                setups: read_json(&path.join(SETUPS))?,
+            },
             writer: Arc::new(Mutex::new(None)),
         };
         frozen.grown()
@@ -202,9 +210,7 @@ impl RunDirectory {
                 writer.append(&self.journal_path(), event)?;
             }
         }
-        let Some(listed) = manifest::read(&self.path)? else {
-            return Ok(());
-        };
+        let listed = manifest::read(&self.path)?;
         for trial in self.done() {
             let directory = relative(&trial.cell, trial.block);
             if !listed.contains_key(&format!("{directory}/{RECORD}")) {
@@ -414,11 +420,10 @@ impl RunDirectory {
         let writer = self.writer()?;
         // First the list: a trial that is in place and not listed is mended, one that is listed and gone would look
         // like a loss.
-        if let Some(mut listed) = manifest::read(&self.path)? {
-            let directory = relative(&trial.cell, trial.block) + "/";
-            listed.retain(|path, _| !path.starts_with(&directory));
-            manifest::create(&self.path, &listed)?;
-        }
+        let mut listed = manifest::read(&self.path)?;
+        let directory = relative(&trial.cell, trial.block) + "/";
+        listed.retain(|path, _| !path.starts_with(&directory));
+        manifest::create(&self.path, &listed)?;
         create_directories(&kept)?;
         let target = (1_u32..)
             .map(|n| kept.join(format!("{}.{n}", trial.block)))
@@ -436,11 +441,9 @@ impl RunDirectory {
         Ok(target)
     }
 
-    /// Compares all evidence with what was stored; `None` for a run of before hashes were kept.
-    pub fn verify(&self) -> Result<Option<Verified>> {
-        manifest::read(&self.path)?
-            .map(|listed| manifest::verify(&self.path, &listed, TRIALS))
-            .transpose()
+    /// Compares all evidence with what was stored.
+    pub fn verify(&self) -> Result<Verified> {
+        manifest::verify(&self.path, &manifest::read(&self.path)?, TRIALS)
     }
 
     /// The trials that are in place, in planned order.
@@ -457,7 +460,7 @@ impl RunDirectory {
     /// Reads a trial that is in place.
     ///
     /// # Errors
-    /// Files that are damaged, gone or too new; [`RunError::Misplaced`] if they are those of another trial.
+    /// Files that are damaged, gone or of another version; [`RunError::Misplaced`] if they are those of another trial.
     pub fn trial(&self, trial: &PlannedTrial) -> Result<StoredTrial> {
         let path = self.trial_path(&trial.cell, trial.block);
         let stored = stored::read(&path)?;
@@ -482,8 +485,8 @@ impl RunDirectory {
         self.done().into_iter().map(|t| self.trial(&t))
     }
 
-    /// The texts of the files that the experiment names, by the names that it gives them; empty where it names none, and in runs of before
-    /// they were kept.
+    /// The texts of the files that the experiment names, by the names that it gives them; empty where it names
+    /// none.
     pub fn beside(&self) -> Result<BTreeMap<String, String>> {
         let path = self.path.join(BESIDE);
         if !path.exists() {
@@ -529,7 +532,7 @@ impl RunDirectory {
         }
         let bytes = versioned_json(&path, &environment)?;
         replace(&self.path, ENVIRONMENT, &bytes)?;
-        let mut hashes = manifest::read(&self.path)?.unwrap_or_default();
+        let mut hashes = manifest::read(&self.path)?;
         hashes.insert(ENVIRONMENT.to_owned(), manifest::hash(&bytes));
         manifest::create(&self.path, &hashes)
     }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evidence::FORMAT_VERSION;
+
 /// Shorthand for this crate.
 pub type Result<T> = std::result::Result<T, RunError>;
 
@@ -46,16 +48,17 @@ pub enum RunError {
         /// The directory.
         path: PathBuf,
     },
-    /// Written by a newer iopslab.
+    /// Written by another version of iopslab.
     #[error(
-        "{path} has format_version {found}, this iopslab reads up to {known}; use the iopslab that wrote it or a newer one"
+        "{path} has format_version {found}, this iopslab reads {known}; measure again with this one, or use the iopslab \
+         that wrote it"
     )]
-    NewerFormat {
+    OtherFormat {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: u64,
-        /// The newest version that this program reads.
+        /// The version that this program writes and reads.
         known: u32,
     },
     /// A file is not what it should be.
@@ -120,6 +123,20 @@ impl RunError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path, source },
             _ => Self::File { doing, path, source },
+        }
+    }
+
+    /// Refuses a file of another version than this program's; to be asked before its shape is looked at, which would
+    /// be reported as damage.
+    pub(crate) fn check_format(path: &Path, found: Option<u64>) -> Result<()> {
+        match found {
+            Some(found) if found == u64::from(FORMAT_VERSION) => Ok(()),
+            Some(found) => Err(Self::OtherFormat {
+                path: path.to_owned(),
+                found,
+                known: FORMAT_VERSION,
+            }),
+            None => Err(Self::damaged(path, "it has no format_version")),
         }
     }
 

@@ -71,21 +71,10 @@ pub fn versioned_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads JSON written by this or an older version; the version is looked at before the shape, because a newer shape
-/// would otherwise be reported as damage.
+/// Reads JSON of this program's version.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let bytes = read(path, JSON_MOST_BYTES)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|e| RunError::damaged(path, e))?;
-    match value.get("format_version").and_then(Value::as_u64) {
-        None => return Err(RunError::damaged(path, "it has no format_version")),
-        Some(found) if found > u64::from(FORMAT_VERSION) => {
-            return Err(RunError::NewerFormat {
-                path: path.to_owned(),
-                found,
-                known: FORMAT_VERSION,
-            });
-        }
-        Some(_) => {}
-    }
+    RunError::check_format(path, value.get("format_version").and_then(Value::as_u64))?;
     serde_json::from_value(value).map_err(|e| RunError::damaged(path, e))
 }

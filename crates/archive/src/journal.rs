@@ -36,7 +36,6 @@ pub enum JournalEvent {
         /// Bytes on disk.
         bytes: u64,
         /// The store that it was restored from; `None`: it was loaded, or was there.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<DataSetOrigin>,
     },
     /// Work on a trial began.

@@ -24,7 +24,6 @@
 mod directory;
 mod error;
 mod files;
-mod frozen;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod hlog;

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::files::replace;
+use crate::files::{self, replace};
 use crate::{Result, RunError};
 
 const MANIFEST: &str = "run.sha256";
@@ -85,19 +85,11 @@ fn line(path: &str, hash: &str) -> String {
     format!("{hash}  {path}\n")
 }
 
-/// The list as it is on disk; `None`: there is none.
-fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>> {
-    match guarded::read_no_link(path, MOST_BYTES) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(RunError::file("read", path, error)),
-    }
-}
-
-/// The list; `None` for a run of before there was one.
-pub fn read(run: &Path) -> Result<Option<Hashes>> {
+/// The list.
+pub fn read(run: &Path) -> Result<Hashes> {
     let path = run.join(MANIFEST);
-    bytes_of(&path)?.map(|bytes| parse(&path, bytes)).transpose()
+    let bytes = files::read(&path, MOST_BYTES)?;
+    parse(&path, bytes)
 }
 
 /// What a list says.
@@ -130,16 +122,14 @@ pub fn create(run: &Path, hashes: &Hashes) -> Result<()> {
 }
 
 /// Adds lines in the given order; a line torn by an earlier kill is cut off first, and so is what could not be written
-/// whole. Nothing is begun for a run of before there was a list: one that starts in the middle would say nothing.
+/// whole.
 pub fn append(run: &Path, entries: &[(String, String)]) -> Result<()> {
     let path = run.join(MANIFEST);
     let failed = |doing| {
         let path = path.clone();
         move |error| RunError::file(doing, &path, error)
     };
-    let Some(bytes) = bytes_of(&path)? else {
-        return Ok(());
-    };
+    let bytes = files::read(&path, MOST_BYTES)?;
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1) as u64;
     let mut file = guarded::open_to_append(&path, 0o666).map_err(failed("open"))?;
     if end < bytes.len() as u64 {

@@ -131,15 +131,8 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
         .file_metadata()
         .key_value_metadata()
         .and_then(|all| all.iter().find(|kv| kv.key == VERSION_KEY))
-        .and_then(|kv| kv.value.as_deref()?.parse::<u64>().ok())
-        .ok_or_else(|| damaged(&"it has no format version"))?;
-    if version > u64::from(FORMAT_VERSION) {
-        return Err(RunError::NewerFormat {
-            path: path.to_owned(),
-            found: version,
-            known: FORMAT_VERSION,
-        });
-    }
+        .and_then(|kv| kv.value.as_deref()?.parse::<u64>().ok());
+    RunError::check_format(path, version)?;
     let (mut samples, mut taken) = (Vec::new(), 0_usize);
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
@@ -189,7 +182,7 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
         for index in 0..row_count {
             let value = |column: &Vec<Option<f64>>| column.get(index).copied().flatten();
             let row: Vec<(&str, Option<f64>)> = columns.iter().map(|(n, column)| (n.as_str(), value(column))).collect();
-            let sample = HostSample::from_columns(&row);
+            let sample = HostSample::from_columns(&row).map_err(|problem| damaged(&problem))?;
             sample.check().map_err(|problem| damaged(&problem))?;
             samples.push(sample);
         }

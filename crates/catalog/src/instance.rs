@@ -168,16 +168,12 @@ pub struct InstanceType {
     /// Network bandwidth for a while, Gbit/s.
     pub network_burst_gbps: Option<f64>,
     /// Processor, as AWS names it: `Intel Xeon E5-2686 v4 (Broadwell)`.
-    #[serde(default)]
     pub processor: Option<String>,
     /// Its sustained clock, GHz.
-    #[serde(default)]
     pub clock_ghz: Option<f64>,
     /// Share of its vCPUs that lasts, of a type that earns CPU credits (t3, t4g); `None`: all of them.
-    #[serde(default)]
     pub cpu_share: Option<f64>,
     /// EBS volumes that may be attached, and what else takes their places.
-    #[serde(default)]
     pub volume_slots: Option<VolumeSlots>,
 }
 

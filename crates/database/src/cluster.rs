@@ -286,9 +286,9 @@ impl Cluster {
             Err(error) => return Err(state_error(error.to_string())),
         };
         let state: State = serde_json::from_str(&text).map_err(|error| state_error(error.to_string()))?;
-        if state.format_version > FORMAT_VERSION {
+        if state.format_version != FORMAT_VERSION {
             return Err(state_error(format!(
-                "written by a newer iopslab (format {})",
+                "written by another iopslab (format {}, this one reads {FORMAT_VERSION})",
                 state.format_version
             )));
         }

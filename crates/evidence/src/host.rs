@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use spec::VolumeRole;
 
-/// Declares a struct whose fields are all optional figures, together with its columns.
+/// Declares a struct whose fields are all optional figures, together with its columns. In JSON, which goes from agent
+/// to controller once a second, missing figures are left out; in a file each has its column.
 macro_rules! figures {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident,)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(default)]
         pub struct $name {
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $field: Option<f64>,)*
         }
@@ -24,11 +24,13 @@ macro_rules! figures {
                 vec![$(self.$field),*]
             }
 
-            fn set(&mut self, name: &str, value: Option<f64>) {
+            /// Whether there is such a figure.
+            fn set(&mut self, name: &str, value: Option<f64>) -> bool {
                 match name {
                     $(stringify!($field) => self.$field = value,)*
-                    _ => {}
+                    _ => return false,
                 }
+                true
             }
 
             /// Names of all figures, without a volume's prefix.
@@ -244,9 +246,11 @@ impl HostSample {
         row
     }
 
-    /// The sample of a row; unknown columns are ignored, so that newer files stay readable. A volume without any figure
-    /// is left out.
-    pub fn from_columns(row: &[(&str, Option<f64>)]) -> Self {
+    /// The sample of a row. A volume without any figure is left out.
+    ///
+    /// # Errors
+    /// A column that no sample has, in words.
+    pub fn from_columns(row: &[(&str, Option<f64>)]) -> Result<Self, String> {
         let mut sample = Self::default();
         for (name, value) in row {
             match *name {
@@ -257,11 +261,12 @@ impl HostSample {
                         sample.volumes.entry(role).or_default().set(field, *value);
                     }
                     Some(_) => {}
-                    None => sample.host.set(other, *value),
+                    None if sample.host.set(other, *value) => {}
+                    None => return Err(format!("no sample of a host has a column {other}")),
                 },
             }
         }
-        sample
+        Ok(sample)
     }
 
     /// Reads plus writes per second on all data volumes between `before` and this sample; `None` when a counter of one is
@@ -311,15 +316,12 @@ mod tests {
             ..Default::default()
         };
         for (i, field) in HostFigures::FIELDS.iter().enumerate() {
-            sample.host.set(field, Some(i as f64 + 0.25));
+            assert!(sample.host.set(field, Some(i as f64 + 0.25)));
         }
         for role in [VolumeRole::Data, VolumeRole::Data2, VolumeRole::Commitlog] {
             for (i, field) in VolumeFigures::FIELDS.iter().enumerate() {
-                sample
-                    .volumes
-                    .entry(role)
-                    .or_default()
-                    .set(field, Some(1000.0 * i as f64));
+                let volume = sample.volumes.entry(role).or_default();
+                assert!(volume.set(field, Some(1000.0 * i as f64)));
             }
         }
         sample
@@ -334,7 +336,7 @@ mod tests {
                 ..Default::default()
             },
         ] {
-            assert_eq!(HostSample::from_columns(&sample.columns()), sample);
+            assert_eq!(HostSample::from_columns(&sample.columns()), Ok(sample.clone()));
             let text = serde_json::to_string(&sample).unwrap();
             assert_eq!(serde_json::from_str::<HostSample>(&text).unwrap(), sample);
         }

@@ -25,13 +25,9 @@ pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
 pub use rest::{Fork, Rest, RestRound};
-pub use spec::{Consistency, OperationKind, VolumeRole};
+pub use spec::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, OtherProgram, Overhead, ProbeResult, SendLag,
     TrialRecord, Validity, VolumeFacts,
 };
 pub use warmed::Warmed;
-
-/// Version of every JSON file in a run directory. A newer one is refused; older ones are read. 2: a trial's record has
-/// `nodes`, one entry a database host, where 1 had `database`; samples are placed by the hosts' clocks.
-pub const FORMAT_VERSION: u32 = 2;

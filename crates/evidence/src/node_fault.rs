@@ -14,7 +14,6 @@ pub struct FaultRecord {
     /// To which node.
     pub host: HostId,
     /// To which of its volumes; `None`: to the node itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<VolumeRole>,
     /// When it began: the signal was sent, the order to stop was given.
     pub began_s: f64,
@@ -22,21 +21,16 @@ pub struct FaultRecord {
     /// answers for the volume had the fault. Of a compaction: when it was asked for.
     pub gone_s: f64,
     /// When bringing it back began; `None`: it stayed away. Of a disk: when the fault was to be lifted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_began_s: Option<f64>,
     /// When it answered clients again; `None`: it did not within the trial. Of a disk: when the fault was lifted.
     /// Of a compaction: when it was done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_s: Option<f64>,
     /// Why it is not as planned, where it is not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// Requests to the disk that ended with an error while it had the fault; `None`: it was no fault that makes some fail,
     /// or it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_requests: Option<u64>,
     /// The database's process ended by itself after this fault of a disk had begun, and before the next one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<ProcessEnd>,
 }
 
@@ -77,7 +71,6 @@ pub struct WriteCheck {
     /// How long looking took, seconds.
     pub seconds: f64,
     /// The first few that are lost, for who wants to look.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<LostValue>,
 }
 
@@ -119,6 +112,5 @@ pub struct LostValue {
     /// Number of the last write that was acknowledged: its timestamp, microseconds.
     pub acknowledged: i64,
     /// Number that was found instead; `None`: a value from before the trial, or none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<i64>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 
 use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Rest, Warmed, WriteCheck};
@@ -58,7 +58,7 @@ impl ErrorKind {
 }
 
 /// What made a trial invalid while it was run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The database did not start or did not settle, so that nothing was asked of it.
@@ -79,9 +79,6 @@ pub enum Cause {
     BacklogNotAsPlanned,
     /// The stored evidence cannot be read, or belongs to another trial.
     Unreadable,
-    /// Records of before causes were kept.
-    #[default]
-    Unstated,
 }
 
 /// Whether a trial may enter comparisons.
@@ -93,7 +90,6 @@ pub enum Validity {
     /// Kept as evidence, never compared.
     Invalid {
         /// What kind of thing happened.
-        #[serde(default)]
         cause: Cause,
         /// What happened, in one sentence.
         reason: String,
@@ -125,26 +121,18 @@ pub struct TrialRecord {
     /// What the client measured; `None` when it never got to measure.
     pub client: Option<ClientResult>,
     /// What each client measured, where several shared the load; `client` is then their sum.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clients: BTreeMap<HostId, ClientPart>,
     /// What each database host says about this trial, by its index.
-    #[serde(default, alias = "database", deserialize_with = "one_or_more")]
     pub nodes: Vec<NodeFacts>,
-    /// What was found out about each host's clock; empty where nothing was started, and in runs of before it was asked.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// What was found out about each host's clock; empty where nothing was started.
     pub clocks: BTreeMap<HostId, Clock>,
     /// What was planned to be done to nodes, and was, in order of time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRecord>,
     /// Whether acknowledged writes were still there at the end; looked at where faults are planned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<WriteCheck>,
-    /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it
-    /// was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Where the time around warm-up and measurement went; `None` where nothing was started.
     pub overhead: Option<Overhead>,
     /// The database process that it was measured on; `None`: nobody started one for the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<Fork>,
 }
 
@@ -158,7 +146,6 @@ pub struct Overhead {
     /// Until it has settled and the restored keys are looked up.
     pub settle_s: f64,
     /// It is brought to rest: its code compiled, its data taken in again, its page cache filled.
-    #[serde(default)]
     pub rest_s: f64,
     /// The database is ended, logs are collected, volumes are detached.
     pub stop_s: f64,
@@ -186,7 +173,6 @@ pub struct ClientResult {
     /// Load threads used.
     pub threads: u32,
     /// What the client says of how it sent requests, in whole sentences.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
@@ -224,7 +210,6 @@ pub struct OtherProgram {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeFacts {
     /// Which host.
-    #[serde(default = "first_database")]
     pub host: HostId,
     /// CPUs the database had.
     pub cpus: f64,
@@ -236,7 +221,6 @@ pub struct NodeFacts {
     pub page_cache_budget_bytes: u64,
     /// Bytes of its cgroup's page cache that are the program itself (libraries, jars and class archives that are mapped): they take
     /// nothing of the budget. `None`: nobody looked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_cache_bytes: Option<u64>,
     /// Live bytes of the data set on disk after restore.
     pub data_bytes_on_disk: u64,
@@ -245,19 +229,14 @@ pub struct NodeFacts {
     /// Volumes with what was asked of them and what they delivered.
     pub volumes: Vec<VolumeFacts>,
     /// Which of its configuration's settings were found in force once it ran; a node with one that was not is no trial.
-    #[serde(default, skip_serializing_if = "SettingsInForce::is_empty")]
     pub settings: SettingsInForce,
     /// What warming its page cache came to; `None`: the trial began cold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<Warmed>,
     /// How it was brought to rest before the warm-up; `None`: it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
     /// Programs outside of the run that used its CPUs while it was watched, those that used most first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherProgram>,
     /// Its backlog of compaction; `None`: its data set was at rest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFound>,
 }
 
@@ -281,30 +260,12 @@ impl NodeFacts {
     };
 }
 
-const fn first_database() -> HostId {
-    HostId::DATABASE
-}
-
 impl TrialRecord {
     /// The first database host: the whole database where there is one node.
     pub fn node(&self) -> &NodeFacts {
         static UNKNOWN: NodeFacts = NodeFacts::UNKNOWN;
         self.nodes.first().unwrap_or(&UNKNOWN)
     }
-}
-
-/// Format 1 had one `database` (or none) where format 2 has `nodes`.
-fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<NodeFacts>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Nodes {
-        One(Option<Box<NodeFacts>>),
-        Several(Vec<NodeFacts>),
-    }
-    Ok(match Nodes::deserialize(from)? {
-        Nodes::One(node) => node.into_iter().map(|node| *node).collect(),
-        Nodes::Several(nodes) => nodes,
-    })
 }
 
 /// A volume: limits asked for, and what the probe measured.
@@ -317,7 +278,6 @@ pub struct VolumeFacts {
     /// Kernel device name, such as `loop3`.
     pub device: String,
     /// Kernel name of the array of which it was a member, such as `md900`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
     /// Limits in force on this machine at the start of the trial (scaled).
     pub limits: IoLimits,
@@ -326,23 +286,19 @@ pub struct VolumeFacts {
     /// Burst credits (I/O operations, scaled) when measurement began and ended.
     pub burst_credits: Option<(f64, f64)>,
     /// The same of a bucket of bytes (served st1 and sc1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_credits: Option<(f64, f64)>,
     /// Whether a process answered for it, rather than the kernel's throttle held the database to its limits.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,
-    /// Whether reads and writes shared its limits, where that is known; see [`Self::is_combined`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Whether reads and writes shared its limits; `None`: nobody held it to any.
     pub combined: Option<bool>,
     /// How it was initialised; `None`: it was made empty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialised: Option<Initialised>,
 }
 
 impl VolumeFacts {
-    /// Whether reads and writes shared its limits. Records of before it was kept: where it was served.
+    /// Whether it is known that reads and writes shared its limits.
     pub fn is_combined(&self) -> bool {
-        self.combined.unwrap_or(self.is_served)
+        self.combined == Some(true)
     }
 }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Warmed {
     /// Whether the experiment asks for it: then it is no surprise that memory answers.
-    #[serde(default)]
     pub is_asked_for: bool,
     /// Bytes that were read.
     pub bytes: u64,
@@ -15,7 +14,6 @@ pub struct Warmed {
     pub of_bytes: u64,
     /// Bytes that reads of the workload's own keys have brought from the volumes after that, where not all of the data set
     /// fits: what stays in memory is then what that workload asks for. 0: no such reads.
-    #[serde(default)]
     pub by_keys_bytes: u64,
     /// Seconds that all of it took.
     pub seconds: f64,

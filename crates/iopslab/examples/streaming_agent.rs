@@ -329,7 +329,7 @@ fn together(simulated: &HostSample, own: &HostSample, t_s: f64) -> HostSample {
         (name, value.or(own.get(name).copied().flatten()).or_else(counted))
     };
     let row: Vec<(&str, Option<f64>)> = simulated.columns().into_iter().map(figure).collect();
-    HostSample::from_columns(&row)
+    HostSample::from_columns(&row).expect("columns of a sample")
 }
 
 fn fault(message: impl ToString) -> Fault {

@@ -145,10 +145,7 @@ pub fn provider_of(directory: &RunDirectory) -> Result<Provider, Failure> {
     provider(&directory.environment().map_err(Failure::work)?)
 }
 
-/// Runs of before it was recorded were all local.
 fn provider(environment: &serde_json::Value) -> Result<Provider, Failure> {
-    let Some(name) = environment.get("provider") else {
-        return Ok(Provider::Local);
-    };
-    serde_json::from_value(name.clone()).map_err(|error| Failure::work(format!("environment.json: {error}")))
+    serde_json::from_value(environment["provider"].clone())
+        .map_err(|error| Failure::work(format!("environment.json: {error}")))
 }

@@ -3,10 +3,7 @@
 //! What is acted upon as root lies where root alone can write: never below a directory such as `/var/tmp`, in which everybody may
 //! make the first step.
 
-use std::path::{Path, PathBuf};
-
-/// Where it was before, in a directory in which anybody could make it first.
-const EARLIER: &str = "/var/tmp/iopslab";
+use std::path::PathBuf;
 
 /// What a directory is for, by the file hierarchy standard for root and by the XDG base directory specification for others.
 struct Kind {
@@ -54,15 +51,4 @@ pub fn machine_lock() -> Option<PathBuf> {
     let stated = std::env::var_os("IOPSLAB_MACHINE_LOCK").map(PathBuf::from);
     let is_root = rustix::process::geteuid().is_root();
     stated.or_else(|| is_root.then(|| PathBuf::from("/run/iopslab/measuring")))
-}
-
-/// The work directory of earlier versions, where it is still there and another one is meant now: what to do about it.
-pub fn of_earlier_versions() -> Option<String> {
-    let is_there = std::env::var_os("IOPSLAB_WORK").is_none() && Path::new(EARLIER).exists();
-    is_there.then(|| {
-        format!(
-            "{EARLIER} is of an earlier version and is not used any more; remove it with: iopslab clean --snapshots --work-directory \
-             {EARLIER} && rm -r {EARLIER}"
-        )
-    })
 }

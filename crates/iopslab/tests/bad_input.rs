@@ -83,15 +83,21 @@ fn text_that_is_no_toml_is_refused_with_a_line() {
 }
 
 #[test]
-fn a_run_directory_of_a_newer_format_is_refused() {
+fn a_run_directory_of_another_format_is_refused_by_its_number() {
     let lab = Laboratory::new();
-    let run = lab.path().join("newer");
+    let run = lab.path().join("other");
     std::fs::create_dir(&run).unwrap();
-    std::fs::write(run.join("plan.json"), r#"{"format_version": 999}"#).unwrap();
-    let output = lab.output(&["report", run.to_str().unwrap()]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("999"), "{stderr}");
+    for other in [2, 999] {
+        std::fs::write(run.join("plan.json"), format!("{{\"format_version\": {other}}}")).unwrap();
+        let output = lab.output(&["report", run.to_str().unwrap()]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let expected = format!(
+            "plan.json has format_version {other}, this iopslab reads {}",
+            evidence::FORMAT_VERSION
+        );
+        assert!(stderr.contains(&expected), "{stderr}");
+    }
 }
 
 #[test]

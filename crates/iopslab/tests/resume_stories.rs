@@ -70,49 +70,6 @@ fn valid(run: &Path) -> u64 {
     read(&run.join("analysis.json"))["trials"]["valid"].as_u64().unwrap()
 }
 
-/// As the run would have been when its plan had the setups in it and `catalog.json` had the configurations.
-fn of_plan_format_1(run: &Path) {
-    let (mut plan, mut catalog) = (read(&run.join("plan.json")), read(&run.join("catalog.json")));
-    plan["format_version"] = json!(1);
-    plan["setups"] = read(&run.join("setups.json"))["setups"].take();
-    catalog["configurations"] = plan["configurations"].take();
-    plan.as_object_mut().unwrap().remove("configurations");
-    std::fs::write(run.join("plan.json"), plan.to_string()).unwrap();
-    std::fs::write(run.join("catalog.json"), catalog.to_string()).unwrap();
-    for file in ["setups.json", "run.sha256"] {
-        std::fs::remove_file(run.join(file)).unwrap();
-    }
-}
-
-#[test]
-fn a_run_of_before_setups_were_a_document_goes_on_and_says_the_same() {
-    let lab = Laboratory::new();
-    let run = simulated(&lab);
-    let path = run.display().to_string();
-    let today = read(&run.join("analysis.json"));
-    let size = [
-        "size",
-        &path,
-        "--throughput",
-        "50000",
-        "--read-share",
-        "1",
-        "--data",
-        "200MB",
-        "--format",
-        "json",
-    ];
-    let sized = ask(&lab, &size);
-    of_plan_format_1(&run);
-    assert_eq!(ask(&lab, &size), sized);
-    std::fs::remove_dir_all(run.join("trials/b.reads.c32/3")).unwrap();
-    let (code, _, stderr) = ask(&lab, &["run", "--resume", &path]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(stderr.contains("5 of 6 trials are done"), "{stderr}");
-    assert_eq!(read(&run.join("analysis.json")), today);
-    assert!(!run.join("setups.json").exists(), "what was frozen stays as it was");
-}
-
 #[test]
 fn a_trial_whose_database_did_not_start_is_repeated_by_resume() {
     let lab = Laboratory::new();

@@ -31,7 +31,7 @@ fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
         .iter()
         .map(|n| json!({ "configuration": n.configuration, "why": answer::not_judged(n.why) }))
         .collect();
-    let mut recommendation = json!({
+    let recommendation = json!({
         "status": typed.status,
         "run": typed.run,
         "because": format!("{}.", words.because),
@@ -40,18 +40,12 @@ fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
         "not_considered": not_considered,
         "reason": typed.reason,
         "places": typed.places,
+        "any_of": typed.any_of,
+        "everywhere": typed.everywhere,
+        "hardware": typed.hardware,
         "doubts_typed": typed.doubts,
         "not_considered_typed": typed.not_considered,
     });
-    if let Some(any) = &typed.any_of {
-        recommendation["any_of"] = json!(any);
-    }
-    if !typed.everywhere.is_empty() {
-        recommendation["everywhere"] = json!(typed.everywhere);
-    }
-    if !typed.hardware.is_empty() {
-        recommendation["hardware"] = json!(typed.hardware);
-    }
     fields.insert("recommendation".to_owned(), recommendation);
 }
 

@@ -1,9 +1,9 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised,
-    IoLimits, LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
+    Analysis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised, IoLimits,
+    LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney,
+    ValueVerdict, Verdict, VolumeReport, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
@@ -304,7 +304,7 @@ pub fn basis(analysis: &Analysis) -> String {
         given(basis.hours_per_month),
         basis.purchase,
         basis.region,
-        price_days(lines, basis).map_or_else(
+        price_days(lines).map_or_else(
             || "prices as stated, without a date".to_owned(),
             |days| format!("prices of {days}")
         ),
@@ -325,16 +325,16 @@ pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLi
     }
 }
 
-/// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. Of lines that kept no
-/// day only the newest is known, from the basis. `None`: no price has a day.
-pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>, basis: &Basis) -> Option<String> {
+/// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. `None`: no price has
+/// a day.
+pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>) -> Option<String> {
     let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
     days.sort_unstable();
-    match (days.first(), days.last()) {
-        (Some(oldest), Some(newest)) if oldest != newest => Some(format!("{oldest} to {newest}")),
-        (Some(only), _) => Some((*only).to_owned()),
-        _ => basis.price_date.clone(),
-    }
+    let (oldest, newest) = (days.first()?, days.last()?);
+    Some(match oldest == newest {
+        true => (*oldest).to_owned(),
+        false => format!("{oldest} to {newest}"),
+    })
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.

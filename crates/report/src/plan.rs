@@ -210,7 +210,7 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
 
 /// What a configuration costs a month at full scale; `-` where a price is missing, which is not 0.
 fn price(plan: &Plan, configuration: &str) -> String {
-    let money = plan.money.iter().flat_map(|m| &m.configurations);
+    let money = plan.money.configurations.iter();
     money
         .filter(|m| m.configuration == configuration)
         .find_map(|m| m.usd_per_month)
@@ -219,13 +219,11 @@ fn price(plan: &Plan, configuration: &str) -> String {
 
 /// How money is counted, what the same matrix would cost on AWS, and what has no price.
 fn money(plan: &Plan) -> Vec<String> {
-    let Some(money) = &plan.money else {
-        return Vec::new();
-    };
+    let money = &plan.money;
     let mut lines = Vec::new();
     if money.configurations.iter().any(|m| m.usd_per_month.is_some()) {
         let basis = &money.basis;
-        let days = labels::price_days(money.configurations.iter().flat_map(|m| &m.lines), basis);
+        let days = labels::price_days(money.configurations.iter().flat_map(|m| &m.lines));
         let priced = money.configurations.iter().filter_map(|m| {
             let placement = plan.configuration(&m.configuration)?.placement;
             Some((placement, &*m.lines))

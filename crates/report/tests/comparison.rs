@@ -29,7 +29,7 @@ fn story() -> Comparison {
     let gate = json!({"expression": "throughput < -5%", "outcome": "failed", "obstacles": [{"cells_missing": {"cells": 1}}],
         "would_decide_repetitions": null, "cells": [{"cell": analysis.cells[2].id, "metric": "throughput", "outcome": "failed",
             "change": change(-12.0, "slower")}]});
-    serde_json::from_value(json!({"format_version": 1, "a": "before-20260101T000000Z", "b": "after-20260108T000000Z",
+    serde_json::from_value(json!({"format_version": 1, "same_run": false, "a": "before-20260101T000000Z", "b": "after-20260108T000000Z",
         "differences": (0..14).map(|i| format!("configurations.io2.data.limits.of_{i}: 960 -> 3000")).collect::<Vec<_>>(),
         "hosts_differ": [], "not_compared": ["x.y.c1 is not in after-20260108T000000Z"],
         "cells": [cell(0, 0.4, "no difference shown"), cell(2, -12.0, "slower")], "gates": [gate]}))

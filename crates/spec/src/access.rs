@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// The user, where the cluster wants one.
-    #[serde(default)]
     pub login: Option<Login>,
     /// How connections are encrypted; `None`: they are not.
-    #[serde(default)]
     pub tls: Option<Tls>,
     /// Data centre whose nodes are asked; `None`: any.
     pub data_centre: Option<String>,

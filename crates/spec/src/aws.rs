@@ -25,7 +25,6 @@ pub struct AwsSettings {
     /// How long new machines may take until they are ready, seconds.
     pub ready_timeout_s: u64,
     /// How long machines that no site has room for are waited for, seconds.
-    #[serde(default)]
     pub capacity_wait_s: u64,
     /// iopslab for x86-64, where this program's own file is not one.
     pub binary_x86_64: Option<String>,
@@ -34,12 +33,10 @@ pub struct AwsSettings {
     /// The most that a run may cost, USD.
     pub max_cost_usd: Option<f64>,
     /// Where Terraform keeps its state; `None`: in the run directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<AwsBackend>,
     /// Machines that stand at the same time at one site, in the order in which each site makes them.
     pub batches: Vec<AwsBatch>,
     /// What reading every block of the data volumes takes, where they are made from a snapshot.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub initialisations: Vec<AwsInitialisation>,
 }
 
@@ -103,7 +100,6 @@ pub struct AwsSite {
     /// The image of arm64 machines.
     pub image_arm64: Option<String>,
     /// The snapshot of EBS, there, from which every data volume is made; `None`: they are made empty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
     /// What may stand there at the same time.
     pub limits: AwsLimits,
@@ -125,7 +121,6 @@ pub struct AwsLimits {
     /// Their size together, GiB.
     pub volume_gib: Option<u64>,
     /// What AWS grants the account there; `None`: not asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotas: Option<AwsQuotas>,
 }
 
@@ -218,7 +213,6 @@ pub struct AwsMachine {
     /// Whether it is asked for on the spot market.
     pub spot: bool,
     /// Whether its own path to EBS is asked for; `None`: as the type has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ebs_optimized: Option<bool>,
     /// Whether the data lies on the instance's own disks.
     pub instance_store: bool,
@@ -226,7 +220,7 @@ pub struct AwsMachine {
     pub volumes: BTreeMap<String, AwsVolume>,
 }
 
-/// An EBS volume to be made.
+/// An EBS volume to be made, as it stands in Terraform's variables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AwsVolume {
     /// EBS type, such as `gp3`.

@@ -35,7 +35,6 @@ pub struct CacheCondition {
     /// What is in it.
     pub state: CacheState,
     /// Bytes of a node's data set over those of its page cache; `None`: it is what the configuration leaves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// What the experiment calls the workload, which was divided by conditions.
     pub of: String,
@@ -47,7 +46,6 @@ pub struct Caches {
     /// By workload, where it is stated; one that is not named begins warm.
     pub conditions: BTreeMap<String, CacheCondition>,
     /// Seconds that warming is expected to take before each trial, by configuration.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub warming_s: BTreeMap<String, f64>,
 }
 

@@ -29,7 +29,6 @@ pub struct CpuShare {
     pub speed: Option<CpuSpeed>,
     /// The speed for which one CPU of this machine stands: that of the fastest configuration. `None`: some are not known, so that
     /// all CPUs are taken for equal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<f64>,
 }
 

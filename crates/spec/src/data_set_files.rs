@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BacklogFiles, Placement, Settings, Setup, one_unless_stated};
+use crate::{BacklogFiles, Placement, Settings, Setup};
 
 /// The files of a data set: configurations that want the same share them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -10,16 +10,10 @@ pub struct DataSetFiles {
     /// On which nodes they are.
     pub placement: Placement,
     /// What decides what is in them.
-    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// Data directories over which each node spreads them: a database puts each of its ranges into one.
-    #[serde(
-        default = "one_unless_stated::one",
-        skip_serializing_if = "one_unless_stated::is_one"
-    )]
     pub directories: u32,
     /// What was written again after it had come to rest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFiles>,
 }
 

@@ -13,7 +13,6 @@ pub struct DecisionRules {
     /// The margin of practical importance, as a share: differences within it are "the same". 0.05 is 5 %.
     pub margin: f64,
     /// What becomes of configurations that differ in what a lost node costs; left out of files where it is the default.
-    #[serde(default, skip_serializing_if = "DurabilityRule::is_separate")]
     pub durability: DurabilityRule,
 }
 
@@ -26,13 +25,6 @@ pub enum DurabilityRule {
     Separate,
     /// They are chosen from by speed and money alone; the difference is reported.
     Ignore,
-}
-
-impl DurabilityRule {
-    /// Whether it is the default.
-    pub fn is_separate(&self) -> bool {
-        *self == Self::Separate
-    }
 }
 
 impl Default for DecisionRules {

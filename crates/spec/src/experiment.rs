@@ -9,7 +9,7 @@ use workload::Definition;
 
 use crate::{
     AwsSettings, ClientCost, ConsistencyLevels, DataLayout, HostsSettings, Placement, Provider, SshFiles, Truth,
-    VolumeKind, WatchedNode, one_unless_stated,
+    VolumeKind, WatchedNode,
 };
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
@@ -26,14 +26,12 @@ pub struct Experiment {
     /// Records loaded before trials.
     pub dataset: Dataset,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
-    #[serde(default)]
     pub data_set_store: Option<crate::DataSetStore>,
     /// What money buys; at least one, unique names.
     pub configurations: Vec<Configuration>,
     /// Workloads; at least one, unique names.
     pub workloads: Vec<Definition>,
     /// How the page cache stands before trials of each workload.
-    #[serde(default)]
     pub caches: crate::Caches,
     /// Load levels and the shape of a trial.
     pub load: Load,
@@ -54,7 +52,6 @@ pub struct Experiment {
     /// Machines of the hosts provider; `None` where it does not carry the experiment out.
     pub hosts: Option<HostsSettings>,
     /// Machines that the AWS provider makes; `None` where it does not carry the experiment out.
-    #[serde(default)]
     pub aws: Option<AwsSettings>,
     /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
     #[serde(skip)]
@@ -123,25 +120,18 @@ pub enum Database {
         /// Contact points, where a configuration does not state its own.
         hosts: Vec<String>,
         /// Where the data set goes.
-        #[serde(default)]
         keyspace: String,
         /// Data centre whose nodes are asked; `None`: any.
-        #[serde(default)]
         data_centre: Option<String>,
         /// User; its password is in no file of a run.
-        #[serde(default)]
         user: Option<String>,
         /// File with the password; `None`: the environment has it.
-        #[serde(default)]
         password_file: Option<String>,
         /// How connections are encrypted; `None`: they are not.
-        #[serde(default)]
         tls: Option<TlsFiles>,
         /// Machines that send the load, as `ssh` takes them; none: this one.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         clients: Vec<String>,
         /// How machines of clients and of watched nodes are reached.
-        #[serde(default)]
         ssh: SshFiles,
     },
 }
@@ -260,21 +250,17 @@ pub struct Configuration {
     pub commitlog_volume: Option<Volume>,
     /// Memory that the database process (and its page cache) may use, bytes.
     pub memory_limit_bytes: u64,
-    /// Its nodes, and where replicas are; what was kept before there were clusters has one.
-    #[serde(default)]
+    /// Its nodes, and where replicas are.
     pub placement: Placement,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,
     /// Contact points of the cluster that it is the name of, where that is not the target's.
     pub hosts: Option<Vec<String>>,
     /// The nodes of that cluster, where they are watched.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<WatchedNode>,
     /// What of its database is otherwise than iopslab starts it.
-    #[serde(default, skip_serializing_if = "crate::Settings::is_empty")]
     pub settings: crate::Settings,
     /// The backlog of compaction with which its trials begin; `None`: its data set is at rest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<crate::Backlog>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
@@ -294,7 +280,6 @@ pub struct Instance {
     /// What the instance's EBS path allows over all its volumes.
     pub ebs_limits: IoLimits,
     /// How fast one of its vCPUs is: as the experiment states it, or as the catalog knows it; `None`: not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_speed: Option<catalog::CpuSpeed>,
 }
 
@@ -315,24 +300,16 @@ pub struct Volume {
     pub burst: Option<Burst>,
     /// Bucket of st1 or sc1, which is followed where the volume is served; elsewhere it has the throughput that lasts,
     /// as the limits say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_burst: Option<ByteBurst>,
     /// Volumes of this kind that a node has, 1 to 8, above 1 only for data. All else that is said here is of one of them.
-    #[serde(
-        default = "one_unless_stated::one",
-        skip_serializing_if = "one_unless_stated::is_one"
-    )]
     pub count: u32,
-    /// How the data lies on several; `None` of one, and in plans of before it was kept: then it is directories.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How the data lies on several; `None` of one.
     pub layout: Option<DataLayout>,
     /// What would be ordered for one; `None` for instance store and for volumes given by their limits.
     pub order: Option<VolumeRequest>,
     /// Time of a request that is stated of a volume given by its limits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
     /// Whether reads and writes of a volume given by its limits have each of them for themselves.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits_apart: bool,
 }
 
@@ -356,7 +333,6 @@ pub struct Load {
     /// Load threads that each of them has at the least.
     pub client_threads: u32,
     /// What each of them costs, where that was measured on the machine that will send.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cost: Option<ClientCost>,
     /// Measured seconds; a bound on the time when `operations` is given too.
     pub duration_s: f64,
@@ -391,10 +367,8 @@ pub struct Adaptive {
     /// No new block is begun after this many seconds of the run; `None`: no bound.
     pub budget_s: Option<f64>,
     /// No new block is begun once the trials would have cost this much; `None`: no bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// Why no more blocks were run, once that is so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
 }
 
@@ -462,8 +436,7 @@ pub struct LocalSettings {
     pub burst_credits_start: f64,
     /// How long Cassandra may take.
     pub patience: Patience,
-    /// How volumes are emulated; experiments of before there was a choice have the throttle.
-    #[serde(default)]
+    /// How volumes are emulated.
     pub volumes: Emulation,
 }
 

@@ -35,7 +35,6 @@ pub struct DatabaseMachine {
     /// What holds the commit log where a configuration has a volume for it; `None`: as the data.
     pub commitlog: Option<MachineStorage>,
     /// The snapshot of EBS from which the volume of the data was made; `None`: it was made empty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
 }
 

@@ -18,6 +18,7 @@ mod data_set_store;
 mod decision;
 mod draft;
 mod experiment;
+mod format;
 mod growth;
 mod hosts;
 mod in_force;
@@ -32,7 +33,6 @@ mod node_fault;
 mod note;
 mod notes;
 mod objective;
-mod one_unless_stated;
 mod order;
 mod parse;
 mod placement;
@@ -72,6 +72,7 @@ pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance, Load, LoadLevel,
     LocalSettings, Patience, Target, TlsFiles, Volume, part_of,
 };
+pub use format::FORMAT_VERSION;
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use in_force::{cassandra_values, is_cassandra_value};
 pub use job::{Job, job};
@@ -85,7 +86,7 @@ pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{Beside, parse, parse_beside, parse_for, parse_to_run, refuse_unmeasurable};
 pub use placement::Placement;
-pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
+pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};

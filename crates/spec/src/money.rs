@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Money of a whole plan, at full scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Money {
-    /// How it is counted, with the latest day of any price used. Plans of before a part of it could be stated get its
-    /// default.
+    /// How it is counted, with the latest day of any price used.
     pub basis: Basis,
     /// One entry a configuration, in the order of the file.
     pub configurations: Vec<ConfigurationMoney>,

@@ -84,7 +84,6 @@ pub enum FaultAction {
         /// Which share of them, above 0, up to 1.
         share: f64,
         /// Which part of the volume's bytes, first and last as shares of its size; `None`: all of it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         range: Option<(f64, f64)>,
     },
     /// See [`NodeFaultKind::DiskFull`].

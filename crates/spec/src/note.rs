@@ -20,7 +20,6 @@ pub struct Note {
     /// What to do, if anything.
     pub advice: Cow<'static, str>,
     /// Only in a run by this provider; `None`: always.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
 }
 

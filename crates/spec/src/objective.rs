@@ -15,28 +15,19 @@ pub const ERROR_SHARE_MAX: f64 = 0.001;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Objective {
     /// Bounds on latency; all must hold.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latency: Vec<LatencyObjective>,
     /// Most operations that may fail, as a share of all, 0..1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_share: Option<f64>,
     /// The demand: operations/s of the full-size system.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<f64>,
     /// Share of capacity that stays free when the demand is carried, 0..1. Means nothing without `throughput`.
-    #[serde(default = "default_headroom")]
     pub headroom: f64,
-}
-
-fn default_headroom() -> f64 {
-    DEFAULT_HEADROOM
 }
 
 /// A bound on one figure of the latency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyObjective {
     /// Of this kind of operation; `None`: of the worst kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<OperationKind>,
     /// Which figure.
     pub figure: LatencyFigure,

@@ -33,11 +33,6 @@ impl Placement {
         self.nodes > 1
     }
 
-    /// Whether this is one node; plans of before there were clusters say nothing of it.
-    pub fn is_one_node(&self) -> bool {
-        *self == Self::ONE_NODE
-    }
-
     /// Share of the records that each node holds: nodes own equal parts of the ring.
     pub fn share_per_node(self) -> f64 {
         f64::from(self.replication_factor) / f64::from(self.nodes)

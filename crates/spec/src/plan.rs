@@ -12,12 +12,9 @@ use crate::search::LEVELS;
 use crate::warming::warming_s;
 use crate::{
     Adaptive, AwsSettings, CacheState, Caches, Configuration, DataSetStore, Dataset, DecisionRules, Experiment,
-    HostsSettings, Load, LoadLevel, Money, NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
+    FORMAT_VERSION, HostsSettings, Load, LoadLevel, Money, NodeFault, Objective, Patience, Search, SearchPlan, Target,
+    Truth,
 };
-
-/// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
-/// not.
-pub const FORMAT_VERSION: u32 = 2;
 
 /// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
 /// configurations is another document: [`Setups`](crate::Setups).
@@ -35,26 +32,21 @@ pub struct Plan {
     pub target: Target,
     /// `provider.local.work_directory` (or `None`), kept here so that a resumed run finds its snapshot again.
     pub work_directory: Option<String>,
-    /// How long Cassandra may take; plans of before it could be stated get the default.
-    #[serde(default)]
+    /// How long Cassandra may take.
     pub patience: Patience,
     /// 1:N model.
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_set_store: Option<DataSetStore>,
-    /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`, from
-    /// where `archive` takes them.
+    /// What money buys, checked, at full scale.
     pub configurations: Vec<Configuration>,
     /// Workloads.
     pub workloads: Vec<Definition>,
-    /// How the page cache stands before trials of each workload; plans of before it could be stated begin cold.
-    #[serde(default, skip_serializing_if = "Caches::are_usual")]
+    /// How the page cache stands before trials of each workload.
     pub caches: Caches,
     /// Names of configurations whose trials in a block one process of the database serves, each process's together.
-    #[serde(default)]
     pub processes: Vec<Vec<String>>,
     /// Processes that share out the trials of a block, at least.
     pub forks: u32,
@@ -63,50 +55,31 @@ pub struct Plan {
     /// All trials in the order in which they run.
     pub trials: Vec<PlannedTrial>,
     /// What is found out in the run, where the experiment gives no load level: cells and trials come with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchPlan>,
-    /// Clients that share the load of each trial; plans of before there could be several have one.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    /// Clients that share the load of each trial.
     pub clients: u32,
     /// The shape of each trial.
     pub shape: TrialShape,
     /// What is done to nodes in every trial, in order of time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<NodeFault>,
     /// When to stop before all trials are done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
-    /// What good enough means; absent where the experiment does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What good enough means; `None`: the experiment does not say.
     pub objective: Option<Objective>,
-    /// How the answer is made; plans of before it could be stated get the default.
-    #[serde(default)]
+    /// How the answer is made.
     pub decision: DecisionRules,
     /// Seed of orders and key choosers.
     pub seed: u64,
     /// Truth of a simulated run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Truth>,
     /// Machines of a run on hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<HostsSettings>,
     /// Machines of a run on AWS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aws: Option<AwsSettings>,
-    /// What the configurations cost; absent in plans of before prices were known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub money: Option<Money>,
+    /// What the configurations cost.
+    pub money: Money,
     /// Estimated seconds for the whole run on this machine.
     pub estimated_s: f64,
-}
-
-const fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_one(clients: &u32) -> bool {
-    *clients == 1
 }
 
 /// Configuration x workload x load level.
@@ -137,11 +110,9 @@ pub struct TrialShape {
     /// Seconds of warm-up.
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_max_s: Option<f64>,
     /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all that; 0: neither
     /// is waited for.
-    #[serde(default)]
     pub rest_max_s: f64,
     /// Measured seconds at most.
     pub duration_s: f64,
@@ -276,7 +247,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         simulated: experiment.simulated.clone(),
         hosts: experiment.hosts.clone(),
         aws: experiment.aws.clone(),
-        money: Some(experiment.money.clone()),
+        money: experiment.money.clone(),
     };
     plan.estimated_s = plan.estimate();
     plan
@@ -429,7 +400,7 @@ impl Plan {
     /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has
     /// no price.
     pub fn usd_of<'t>(&self, trials: impl Iterator<Item = &'t PlannedTrial>) -> Option<f64> {
-        let money = self.money.as_ref()?;
+        let money = &self.money;
         trials
             .map(|trial| {
                 let configuration = self.configuration_of(trial)?;

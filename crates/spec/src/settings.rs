@@ -18,16 +18,12 @@ pub const USUAL_STRATEGY: &str = "SizeTieredCompactionStrategy";
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settings {
     /// Options of the JVM, after iopslab's own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jvm: Vec<String>,
     /// Keys of `cassandra.yaml`, each with its value as JSON on one line, which is YAML too.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cassandra: BTreeMap<String, String>,
     /// Options of the data set's table (`WITH` of CQL).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub table: BTreeMap<String, TableOption>,
     /// Read-ahead of its volumes, KiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_kb: Option<u32>,
 }
 
@@ -120,19 +116,14 @@ impl TableOption {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingsInForce {
     /// Options that the JVM of the node runs with.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jvm: Vec<String>,
     /// Keys of `cassandra.yaml` as the node shows them, or as its log does.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cassandra: BTreeMap<String, String>,
     /// Options of the data set's table as its schema has them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub table: BTreeMap<String, TableOption>,
     /// What the data set's files say of themselves, where options of the table decide it: each once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Read-ahead of each volume by its role, KiB, as its device says it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub read_ahead_kb: BTreeMap<String, u32>,
 }
 
@@ -145,11 +136,6 @@ impl SettingsInForce {
         files: Vec::new(),
         read_ahead_kb: BTreeMap::new(),
     };
-
-    /// Whether none was asked for.
-    pub fn is_empty(&self) -> bool {
-        self == &Self::NONE
-    }
 }
 
 #[cfg(test)]

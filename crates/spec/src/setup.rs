@@ -6,7 +6,10 @@ use catalog::{Burst, ByteBurst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_share::CpuShare;
-use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
+use crate::{
+    BacklogFiles, ConsistencyLevels, DataLayout, FORMAT_VERSION, NodeFault, Placement, Settings, VolumeRole,
+    WatchedNode,
+};
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,13 +21,10 @@ pub struct Setups {
 }
 
 impl Setups {
-    /// Version of `setups.json`.
-    pub const VERSION: u32 = 1;
-
     /// These setups, in the shape of today.
     pub fn new(setups: Vec<Setup>) -> Self {
         Self {
-            format_version: Self::VERSION,
+            format_version: FORMAT_VERSION,
             setups,
         }
     }
@@ -57,15 +57,13 @@ pub struct Setup {
     pub configuration: String,
     /// CPUs that the database may use.
     pub cpus: f64,
-    /// What these CPUs stand for; `None`: they are what they are, or it was not kept yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What these CPUs stand for; `None`: they are what they are.
     pub stands_for: Option<CpuShare>,
     /// Java heap, bytes (-Xms = -Xmx).
     pub heap_bytes: u64,
     /// Direct memory allowed to the database, bytes.
     pub direct_memory_bytes: u64,
     /// Memory for where keys lie in the files (Cassandra's key cache), bytes.
-    #[serde(default)]
     pub key_cache_bytes: u64,
     /// Memory limit with which the database starts, bytes: heap + off-heap + page-cache budget. Once it has settled the
     /// limit follows what the process really holds, plus the budget.
@@ -75,46 +73,33 @@ pub struct Setup {
     /// The data volume; of several the first.
     pub data: VolumeSetup,
     /// The further data volumes, in the order of their directories, or of their chunks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_data: Vec<VolumeSetup>,
-    /// How the data lies on several data volumes; `None` of one, and in setups of before it was kept: then it is directories.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How the data lies on several data volumes; `None` of one.
     pub layout: Option<DataLayout>,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
     /// What the instance lets through to all volumes together, on this machine (scaled); `None`: one volume, a path
     /// that is not known, or nobody who holds them to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_limits: Option<IoLimits>,
-    /// Database nodes, each with all of the above, and where replicas are;
-    /// plans of before there were clusters have one.
-    #[serde(default, skip_serializing_if = "Placement::is_one_node")]
+    /// Database nodes, each with all of the above, and where replicas are.
     pub placement: Placement,
     /// Number of its first node's host among the database hosts of the run, from 0: where configurations have machines
     /// of their own it is not the same for all of them.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub first_host: u32,
     /// Number of the batch of machines that it is measured in, from 0: those of another batch stand there at another
     /// time, or elsewhere, with clients of their own.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub batch: u32,
     /// Whether its machines are what the configuration states, made for it: nothing is emulated, held or divided.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub is_bought: bool,
     /// Contact points of a cluster that exists, of which this is the name and the price: nothing of the above is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub existing: Option<Vec<String>>,
     /// The nodes of that cluster, all of them where they are watched.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<WatchedNode>,
     /// Its consistency levels, where they are not those of the target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ConsistencyLevels>,
     /// What of its database is otherwise than iopslab starts it.
-    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// What its data set has beside that at rest; automatic compaction is off then, until measurement begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFiles>,
 }
 
@@ -210,16 +195,6 @@ impl Setup {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_false(stated: &bool) -> bool {
-    !*stated
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_zero(host: &u32) -> bool {
-    *host == 0
-}
-
 /// A volume as the local provider builds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VolumeSetup {
@@ -232,21 +207,16 @@ pub struct VolumeSetup {
     /// Limits on this machine (scaled): min(volume, instance).
     pub limits: IoLimits,
     /// What the volume alone would allow (scaled); where it is more than `limits`, the instance is the narrower one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_limits: Option<IoLimits>,
     /// Bucket on this machine (scaled).
     pub burst: Option<Burst>,
     /// Bucket of bytes on this machine (scaled); `limits` has what the volume does while it has credits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_burst: Option<ByteBurst>,
     /// Whether it stands for the instance's own disks, which are lost with it.
-    #[serde(default)]
     pub is_local: bool,
     /// How a process answers for it; `None`: the kernel's throttle holds the database to its limits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedAs>,
-    /// Whether reads and writes share its limits, where that is obeyed; see [`Self::is_combined`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Whether reads and writes share its limits; `None`: nobody sees to it.
     pub combined: Option<bool>,
 }
 
@@ -279,9 +249,9 @@ struct Bucket {
 }
 
 impl VolumeSetup {
-    /// Whether reads and writes share its limits here. Setups of before it was stated: where it is served.
+    /// Whether it is known that reads and writes share its limits.
     pub fn is_combined(&self) -> bool {
-        self.combined.unwrap_or(self.served.is_some())
+        self.combined == Some(true)
     }
 
     /// How the volume's bucket starts; `None` where it has none, or none that matters because its baseline reaches its

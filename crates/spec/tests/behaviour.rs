@@ -43,12 +43,6 @@ fn reads_and_writes_share_limits_unless_the_file_says_otherwise() {
     assert!(combined(GP2), "as at EBS");
     let apart = data("{ iops = 3000, combined = false, latency_us = 500 }");
     assert_eq!(apart.label, "3000 IOPS, reads and writes apart, 500 us");
-    // A setup of before it was stated.
-    let mut before = apart;
-    before.combined = None;
-    assert!(before.is_combined());
-    before.served = None;
-    assert!(!before.is_combined(), "the throttle");
 }
 
 #[test]

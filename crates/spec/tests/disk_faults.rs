@@ -69,10 +69,6 @@ fn what_is_planned_is_written_as_it_is_read() {
         "{text}"
     );
     assert_eq!(serde_json::from_str::<Vec<spec::NodeFault>>(&text).unwrap(), faults);
-    // A plan of before there were disks.
-    let old: spec::NodeFault =
-        serde_json::from_str(r#"{"kind":"node-kill","node":2,"at_s":20.0,"for_s":null}"#).unwrap();
-    assert_eq!(old.action, FaultAction::NodeKill);
 }
 
 #[test]

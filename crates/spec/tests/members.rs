@@ -5,7 +5,7 @@
 mod story;
 
 use catalog::IoLimits;
-use spec::{Beside, DataLayout, DataSetFiles, Job, Provider, Setup, ThisMachine, VolumeRole, job, parse_for, setups};
+use spec::{Beside, DataLayout, DataSetFiles, Provider, Setup, ThisMachine, VolumeRole, parse_for, setups};
 use story::{accepted, each_refused, notes, nothing, with};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
@@ -77,20 +77,14 @@ fn a_data_set_in_two_directories_is_another_one_and_old_plans_have_one() {
     assert_eq!((files.directories, files.label()), (2, "2 data directories".to_owned()));
     assert_ne!(files, DataSetFiles::of(&one));
     let text = serde_json::to_string(&DataSetFiles::of(&one)).unwrap();
-    assert!(!text.contains("directories"), "{text}");
     assert_eq!(
         serde_json::from_str::<DataSetFiles>(&text).unwrap(),
         DataSetFiles::of(&one)
     );
-    let text = serde_json::to_string(&one).unwrap();
-    assert!(!text.contains("more_data"), "{text}");
     for setup in [&one, &two] {
         let kept = serde_json::to_string(setup).unwrap();
         assert_eq!(serde_json::from_str::<Setup>(&kept).unwrap(), *setup);
     }
-    let Job { plan, .. } = job(&accepted(&volume("{ iops = 500 }", "")));
-    let text = serde_json::to_string(&plan.configurations).unwrap();
-    assert!(!text.contains("\"count\""), "{text}");
 }
 
 /// With one data directory, as a volume alone, whose data set it shares.

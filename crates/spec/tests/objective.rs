@@ -150,18 +150,9 @@ fn objective_and_margin_are_frozen_into_the_plan() {
     assert_eq!(read.decision.margin, 0.1);
     assert_eq!(
         serde_json::to_value(&read.objective).unwrap(),
-        serde_json::json!({"latency": [{"operation": "update", "figure": "p999", "limit_us": 7000.0}], "headroom": 0.3})
+        serde_json::json!({"latency": [{"operation": "update", "figure": "p999", "limit_us": 7000.0}],
+            "error_share": null, "throughput": null, "headroom": 0.3})
     );
-}
-
-/// A plan of before there were objectives.
-#[test]
-fn an_old_plan_is_still_read() {
-    let mut old = serde_json::to_value(plan(&accepted(story::GOOD))).unwrap();
-    let fields = old.as_object_mut().unwrap();
-    assert!(fields.remove("decision").is_some() && !fields.contains_key("objective"));
-    let read: Plan = serde_json::from_value(old).unwrap();
-    assert_eq!((read.objective, read.decision), (None, DecisionRules::default()));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod story;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use spec::{CostKind, Experiment, Plan, Provider, parse, plan};
+use spec::{Experiment, Plan, Provider, parse, plan};
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
     let mut text = String::from("name = \"p\"\n[dataset]\nrecords = 5000\n");
@@ -99,52 +99,10 @@ fn a_seed_gives_the_order_that_it_always_gave() {
     assert_eq!(order, ["c0 c2 c1", "c1 c2 c0", "c0 c2 c1", "c1 c2 c0"]);
 }
 
-/// `plan.json` of before its lines of money kept the day and the source of their prices.
-const KEPT: &str = include_str!("kept_plan.json");
-
-#[test]
-fn a_plan_of_before_lines_kept_their_source_is_read() {
-    let mut kept: serde_json::Value = serde_json::from_str(KEPT).unwrap();
-    // What was bought stood elsewhere then.
-    kept["configurations"] = serde_json::json!([]);
-    let plan: Plan = serde_json::from_value(kept).unwrap();
-    let money = plan.money.unwrap();
-    assert_eq!(money.basis.to_string().split(", ").next(), Some("730 hours per month"));
-    assert_eq!(
-        (money.basis.price_date.as_deref(), money.basis.uplift_percent),
-        (Some("2026-07-20"), 10.0)
-    );
-    let lines = &money.configurations[0].lines;
-    let sum: f64 = lines.iter().map(|line| line.usd_per_month).sum();
-    assert_eq!(Some(sum), money.configurations[0].usd_per_month);
-    let storage = &lines[1];
-    assert_eq!(
-        (storage.what.as_str(), storage.usd_per_month),
-        ("1 x gp2 320 GiB, storage", 32.0)
-    );
-    // What was not kept is not made up.
-    assert_eq!(
-        (storage.kind, storage.unit.as_str(), storage.source.as_str()),
-        (CostKind::NotItemised, "month", "not kept")
-    );
-    assert_eq!(storage.price_date, None);
-    assert!(plan.workloads[0].keys.hashed && plan.workloads[0].keys.zero_padding == 1);
-}
-
-/// The kind of a line without a kind of its own once had another name.
-#[test]
-fn a_line_of_before_its_kind_was_renamed_is_read() {
-    let kept = r#"{"kind": "not_told_apart", "what": "as stated", "quantity": 1.0, "unit": "month", "unit_usd": 5.0,
-                   "usd_per_month": 5.0, "price_date": null, "source": "the experiment"}"#;
-    let line: spec::CostLine = serde_json::from_str(kept).unwrap();
-    assert_eq!((line.kind, line.usd_per_month), (CostKind::NotItemised, 5.0));
-    assert_eq!(serde_json::to_value(&line).unwrap()["kind"], "not_itemised");
-}
-
 #[test]
 fn a_plan_keeps_the_day_and_the_source_of_every_price() {
     let planned = planned(1, 1, 1, 1, 1);
-    let stated = &planned.money.as_ref().unwrap().configurations[0];
+    let stated = &planned.money.configurations[0];
     assert!(stated.missing.is_some(), "a volume given by its limits has no price");
     let text = "name = \"p\"\n[dataset]\nrecords = 5000\n[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\n\
                 data_volume = { type = \"gp2\", size_gib = 320 }\n[[workload]]\nname = \"w\"\nread = 1\n[load]\n\
@@ -152,7 +110,7 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
     let experiment = parse(catalog::Catalog::built_in(), "p.toml", text, &|_| Err(String::new()));
     let experiment = experiment.unwrap_or_else(|m| panic!("{m}"));
     let plan = plan(&experiment);
-    let money = plan.money.as_ref().unwrap();
+    let money = &plan.money;
     for line in &money.configurations[0].lines {
         let day = line.price_date.as_deref();
         assert!(

@@ -38,15 +38,6 @@ fn options_of_the_jvm_go_to_the_configuration_as_they_stand_and_cost_nothing() {
     }
 }
 
-/// What an earlier version has written says nothing of settings.
-#[test]
-fn setups_without_settings_are_those_that_have_none() {
-    let kept = serde_json::to_value(setups(&accepted(GOOD))).unwrap();
-    assert!(!kept.to_string().contains("settings"), "{kept}");
-    let read: spec::Setups = serde_json::from_value(kept).unwrap();
-    assert!(read[0].settings.is_empty());
-}
-
 #[test]
 fn what_iopslab_sets_itself_is_refused_with_the_reason() {
     let memory = "iopslab sets the memory of a node (memory follows memory_limit_gib of the configuration";

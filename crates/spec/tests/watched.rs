@@ -51,7 +51,7 @@ fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
         (ssh.ssh_config.as_deref(), ssh.binary_aarch64.as_deref()),
         (Some("c"), Some("b"))
     );
-    // A plan keeps them, and one of before there were any is read.
+    // A plan keeps them.
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
 }

@@ -124,6 +124,5 @@ impl std::fmt::Display for LedgerItem {
 pub(crate) struct Entry {
     pub item: LedgerItem,
     /// The directory below which its paths lie; `None`: the ledger's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
 }

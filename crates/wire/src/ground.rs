@@ -15,6 +15,5 @@ pub struct Ground {
     /// What holds a separate commit log; `None`: as the data.
     pub commitlog: Option<MachineStorage>,
     /// The snapshot of EBS from which the volume of the data was made; `None`: it was made empty.
-    #[serde(default)]
     pub snapshot: Option<String>,
 }

@@ -14,7 +14,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 20;
+pub const PROTOCOL: u32 = 21;
 
 /// While an agent works on a request it says so every so many seconds.
 pub const AT_WORK_S: u64 = 5;
@@ -175,20 +175,16 @@ pub struct Needs {
     /// Bytes there.
     pub bytes: u64,
     /// Whether its network is to be cut.
-    #[serde(default)]
     pub network_cut: bool,
     /// Whether a process is to answer for its volumes.
-    #[serde(default)]
     pub served_volumes: bool,
     /// Whether volumes are to be striped by its kernel.
-    #[serde(default)]
     pub arrays: bool,
     /// The configuration that needs most CPUs.
     pub cpus: Option<Demand>,
     /// The configuration that needs most memory, bytes.
     pub memory: Option<Demand>,
     /// A directory of data sets that must be there, and whether it is written to.
-    #[serde(default)]
     pub data_sets: Option<(String, bool)>,
 }
 
@@ -351,7 +347,6 @@ pub struct Endpoint {
     /// Who asks.
     pub access: Access,
     /// Every request goes through the CQL driver, for comparison.
-    #[serde(default)]
     pub driver_only: bool,
 }
 
@@ -551,8 +546,7 @@ pub struct SnapshotFacts {
     pub key: String,
     /// Records loaded, over all nodes.
     pub records: u64,
-    /// Which loading made it; snapshots of before there were clusters say nothing.
-    #[serde(default)]
+    /// Which loading made it.
     pub loading: String,
     /// Bytes of the table's files.
     pub table_bytes: u64,
@@ -585,16 +579,12 @@ pub struct StartedTrial {
     /// What a node has that is only watched; `None`: what its configuration says.
     pub given: Option<GivenByMachine>,
     /// Which of the configuration's settings were found in force.
-    #[serde(default)]
     pub settings: SettingsInForce,
     /// What warming the page cache came to, where that is known already.
-    #[serde(default)]
     pub warmed: Option<Warmed>,
     /// What is left to be done before its limits come into force; `None`: nothing, they are in force.
-    #[serde(default)]
     pub to_rest: Option<ToRest>,
     /// The process; `None`: nobody started one for the run.
-    #[serde(default)]
     pub fork: Option<evidence::Fork>,
 }
 
@@ -634,13 +624,10 @@ pub struct StoppedTrial {
     /// Seconds that stopping took.
     pub stop_s: f64,
     /// The process that answers for its volumes was lost, in words: they have answered with errors since.
-    #[serde(default)]
     pub volumes_lost: Option<String>,
     /// Bytes of its page cache that were the program itself: they took nothing of the budget. `None`: nothing was held.
-    #[serde(default)]
     pub program_cache_bytes: Option<u64>,
     /// Programs outside of the run that used this host's CPUs while it was watched.
-    #[serde(default)]
     pub others: Vec<OtherProgram>,
 }
 

@@ -46,7 +46,6 @@ pub struct PhaseAnalysis {
     /// Which.
     pub phase: PhaseKind,
     /// Of which fault, counted from 1; `None`: before the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<u32>,
     /// Whole seconds that lie in it.
     pub seconds: Option<Summary>,
@@ -82,7 +81,6 @@ pub struct FaultAnalysis {
     pub node: HostId,
     /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back"
     /// when it had been lifted. Of a compaction these are when it was asked for, and when it was done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<VolumeRole>,
     /// What was planned; `None` where the plan does not say.
     pub planned: Option<NodeFault>,
@@ -107,19 +105,14 @@ pub struct FaultAnalysis {
     /// How long throughput took to come back, once the node had.
     pub recovery: RecoveryAnalysis,
     /// Files of hints that waited, all nodes together; `None` where no node says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint_files: Option<HintFiles>,
     /// What was not as planned, each with the block of its trial.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     /// Requests to the disk that ended with an error while it had the fault, where it is one that makes some fail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_requests: Option<Summary>,
     /// Of a compaction: bytes of the SSTables that it wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compacted_bytes: Option<Summary>,
     /// How the database's process ended by itself after a disk's fault had begun, each with the block of its trial.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<String>,
 }
 
@@ -172,7 +165,6 @@ pub struct WritesAnalysis {
     /// Values that could not be read.
     pub unreadable: u64,
     /// The first that is lost, with the block of its trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }
 

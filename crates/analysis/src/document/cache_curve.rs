@@ -51,10 +51,8 @@ pub struct CachePoint {
     pub throughput_ops_per_s: Option<Estimate>,
     /// Throughput over that of the smallest ratio, of one family with all comparisons of all curves; `None` of that itself, in the
     /// open loop, and where nothing is said of the cell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_smallest: Option<Ratio>,
     /// Why nothing is said of the cell. That memory answered is what is asked here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
     /// Device reads for each operation.
     pub device_reads_per_operation: Option<f64>,

@@ -25,7 +25,6 @@ pub struct CellAnalysis {
     /// Configuration.
     pub configuration: String,
     /// Number of the batch of machines that it was measured in, from 0: with another batch it shares no block.
-    #[serde(default, skip_serializing_if = "is_first")]
     pub batch: u32,
     /// Workload.
     pub workload: String,
@@ -48,7 +47,6 @@ pub struct CellAnalysis {
     /// Response times by operation kind.
     pub latency_us: BTreeMap<OperationKind, LatencyAnalysis>,
     /// Open loop: service times (done - sent) by operation kind.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub service_us: BTreeMap<OperationKind, LatencyAnalysis>,
     /// Failed operations of all valid trials, by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
@@ -63,7 +61,6 @@ pub struct CellAnalysis {
     /// Bytes written to the volumes for each completed operation.
     pub device_write_bytes_per_operation: Option<f64>,
     /// What the database itself counted.
-    #[serde(default, skip_serializing_if = "DatabaseCounts::is_unknown")]
     pub database: DatabaseCounts,
     /// Read requests of the data volumes of all nodes per second.
     pub device_read_iops: Option<f64>,
@@ -71,7 +68,6 @@ pub struct CellAnalysis {
     pub device_write_iops: Option<f64>,
     /// What was asked of the data volumes beside what fio found them to deliver; `None` where nobody probed them, or fio's requests
     /// cannot be compared with the database's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Delivered>,
     /// Page cache of the database at the end of the trial / bytes of the data set on disk.
     pub page_cache_share: Option<f64>,
@@ -91,35 +87,24 @@ pub struct CellAnalysis {
     pub ratio_to_slowest: Option<Ratio>,
     /// What was measured instead of this configuration's storage in its sustained state, if anything: then nothing is
     /// said about its value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
     /// What of this machine bounded the cell, rather than anything that is emulated on it: the configuration itself does as much,
     /// or more. `None`: its throughput carries over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_here: Option<OfThisMachine>,
     /// The resource that bounded the cell.
     pub limit: Limit,
     /// Node by node; empty where the database has one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeAnalysis>,
     /// Each data volume of each node, where a node has several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data_volumes: Vec<DataVolumeAnalysis>,
     /// Before, during and after planned faults; `None` where none happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultsAnalysis>,
     /// Whether acknowledged writes were still there at the end; `None` where nobody looked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<WritesAnalysis>,
     /// Money; `None`: not computed.
     pub usd_per_month: Option<f64>,
     /// Findings about this cell and its trials.
     pub findings: Vec<Finding>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_first(batch: &u32) -> bool {
-    *batch == 0
 }
 
 impl CellAnalysis {

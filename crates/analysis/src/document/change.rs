@@ -18,7 +18,6 @@ pub struct Comparison {
     /// Name of the second run.
     pub b: String,
     /// Both are one run, or one and a copy of it: nothing can have changed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub same_run: bool,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,

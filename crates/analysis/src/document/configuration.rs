@@ -16,15 +16,12 @@ pub struct ConfigurationFacts {
     pub name: String,
     /// Contact points of the cluster that it is the name of; empty where a run made it. Of such a cluster all that
     /// follows is as the experiment states it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exists_at: Vec<String>,
     /// Whether its machines were bought for the run, as the experiment states them: nothing of them is emulated.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bought: bool,
     /// CPUs of the database.
     pub cpus: f64,
-    /// What these CPUs stand for; `None`: they are what they are, or it was not kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What these CPUs stand for; `None`: they are what they are.
     pub stands_for: Option<CpuShare>,
     /// Memory limit of the database, bytes.
     pub memory_limit_bytes: u64,
@@ -34,20 +31,15 @@ pub struct ConfigurationFacts {
     pub page_cache_budget_bytes: u64,
     /// Database nodes.
     pub nodes: u32,
-    /// Its nodes, racks and replicas; left out of the file where it is one node.
-    #[serde(default, skip_serializing_if = "Placement::is_one_node")]
+    /// Its nodes, racks and replicas.
     pub placement: Placement,
     /// Consistency levels of its requests, where it is a cluster or has levels of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ConsistencyLevels>,
     /// What of its database is otherwise than iopslab starts it; in force in every valid trial.
-    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// The backlog of compaction with which its trials began; `None`: its data set was at rest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFiles>,
-    /// How its data lies on several data volumes; `None` of one, and in runs of before it was kept: then it is directories.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How its data lies on several data volumes; `None` of one.
     pub layout: Option<DataLayout>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
@@ -102,27 +94,22 @@ pub struct VolumeReport {
     /// Burst bucket on this machine.
     pub burst: Option<Burst>,
     /// Bucket of bytes on this machine (served st1 and sc1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_burst: Option<ByteBurst>,
     /// Whether a process answers for it, rather than the kernel's throttle holds the database to its limits.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,
-    /// Whether reads and writes share its limits, where that is known; see [`Self::is_combined`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Whether reads and writes share its limits; `None`: nobody sees to it.
     pub combined: Option<bool>,
     /// fio's measurement, of several nodes that of the one whose reads were slowest; `None` when no trial has one.
     pub probe: Option<ProbeResult>,
     /// fio's measurement on each node; empty where the database has one.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<HostId, ProbeResult>,
     /// How it was made from a snapshot of EBS, each time; empty where it was made empty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub initialised: Vec<Initialised>,
 }
 
 impl VolumeReport {
-    /// Whether reads and writes share its limits. Runs of before it was kept: where it is served.
+    /// Whether it is known that reads and writes share its limits.
     pub fn is_combined(&self) -> bool {
-        self.combined.unwrap_or(self.is_served)
+        self.combined == Some(true)
     }
 }

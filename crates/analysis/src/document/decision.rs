@@ -55,6 +55,5 @@ pub struct Ranked {
     /// Against the best.
     pub verdict: Verdict,
     /// For latencies: the operation kind that is worst here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<OperationKind>,
 }

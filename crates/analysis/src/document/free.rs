@@ -23,17 +23,13 @@ pub struct FreeStep {
     /// Throughput of `to` against `from`.
     pub throughput_ratio: Ratio,
     /// What an operation takes of each of the two, where both are known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_operation: Vec<Spent>,
     /// What the choice of `to` costs elsewhere than in an operation, where both are known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Spent>,
     /// What has to be done on a database that runs as `from` for `to` to hold. Empty where they differ in more than settings.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
     /// More expensive configurations against which `to` is shown to be faster or the same, cheapest first; only where `to` is
     /// shown to be faster than `from`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<Replaced>,
 }
 

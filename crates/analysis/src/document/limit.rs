@@ -13,26 +13,17 @@ pub struct Limit {
     /// Which.
     pub kind: LimitKind,
     /// Others that were at their cap at the same time, fullest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<LimitKind>,
     /// The nodes that were at it; empty where the database has one node, and where it is no node's limit.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<HostId>,
-    /// Of so many; left out with one node.
-    #[serde(default, skip_serializing_if = "is_none")]
+    /// Of so many; 0 with one node.
     pub of_nodes: u32,
     /// Each watched resource: how much of it was used; of several nodes that on which it was fullest.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<ResourceUse>,
     /// What more of a resource gave, where the matrix holds such a configuration.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interventions: Vec<Intervention>,
     /// The numbers of `uses` by name, units in their names.
     pub evidence: BTreeMap<String, f64>,
-}
-
-fn is_none(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
@@ -156,13 +147,10 @@ pub struct ResourceUse {
     /// Whether it counts as full.
     pub at_cap: bool,
     /// What of a volume is counted; `None` for anything else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
     /// Whether it is what all volumes of an instance share on their way to it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_shared: bool,
     /// On which node, where the database has several; `None` for what is no node's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<HostId>,
 }
 
@@ -230,7 +218,6 @@ pub struct Intervention {
     /// What it has more of; with several, none of them is judged alone.
     pub more: Vec<ResourceChange>,
     /// What else differs and cannot matter, because there was room.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<ResourceChange>,
     /// Factor in throughput.
     pub gain: Range,

@@ -1,7 +1,7 @@
 //! `analysis.json`: everything that a report shows, with its numbers and units.
 //!
-//! Fields stay as they are; others may be added. What cannot be said is absent (`null`, an empty list)
-//! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
+//! Every field is written. What cannot be said is `null` or an empty list, or says so in words (`not comparable`,
+//! `none found`): an absent answer, never a guessed one.
 
 mod advice;
 mod away;
@@ -77,14 +77,12 @@ pub struct Analysis {
     /// Data set on the machine that ran it.
     pub dataset: Dataset,
     /// Where it was restored from; empty: it was loaded by this run, or by an earlier one on the same hosts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<DataSetOrigin>,
     /// The shape of each trial.
     pub shape: TrialShape,
     /// Trials planned, in place, and valid.
     pub trials: TrialCounts,
     /// Why an adaptive run stopped repeating; `None` where the number of repetitions was fixed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// The configurations as they were built, with what their volumes delivered.
     pub configurations: Vec<ConfigurationFacts>,
@@ -99,33 +97,25 @@ pub struct Analysis {
     /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
     /// What the fastest of several configurations of one price gives against the first of them. Empty where no two have one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_steps: Vec<FreeStep>,
     /// Settings that no configuration varied and that may be worth trying where the data volume of the recommended configuration
     /// (else of the baseline) is the limit: hypotheses, cell by cell.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_tried: Vec<NotTried>,
     /// What good enough means; `None` where the experiment does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
     /// The highest rate that meets the objective, of each configuration and workload; empty where none was searched for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacities: Vec<Capacity>,
     /// Throughput over the number of nodes, where clusters differ in nothing else.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
     /// Cells that began cold against those that began warm; empty where not both were asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache_effects: Vec<CacheEffect>,
     /// Throughput over data set / page cache, where that was swept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache_curves: Vec<CacheCurve>,
     /// Which configuration to run, and why, or that this is not decided.
     pub recommendation: Recommendation,
     /// What "the same" means: a ratio within this share of 1.
     pub margin: f64,
-    /// Seed of the trials' order and of the key choosers; `0` in documents of before it was kept.
-    #[serde(default)]
+    /// Seed of the trials' order and of the key choosers.
     pub seed: u64,
     /// How money is counted.
     pub basis: Basis,
@@ -188,7 +178,6 @@ pub struct WorkloadFacts {
     /// Shares and distribution: `80 % read, 20 % update, zipfian`.
     pub description: String,
     /// Whether the experiment asks for a cold page cache.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begins_cold: bool,
 }
 

@@ -32,10 +32,8 @@ pub struct ValueOfMoney {
     /// What that shows.
     pub verdict: ValueVerdict,
     /// Why nothing is said, where nothing is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
     /// The configuration whose evidence that is: one of the two. `None` where nothing is withheld.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld_of: Option<String>,
     /// Price of one more sustained operation per second in a month, at full scale; `None` where no gain is shown.
     pub usd_per_extra_op_per_s: Option<f64>,

@@ -101,11 +101,9 @@ pub struct Ratio {
     pub smallest_detectable: Option<f64>,
     /// Whether the two share no block, because they were measured in different batches of machines: compared by the
     /// means of their logarithms, and whatever differed between the batches is part of the ratio.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpaired: bool,
     /// What of it holds for the configurations, where this machine limited one of the two; `None`: all of it. `low` and `high`
     /// are what was measured all the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
     /// What the interval shows, as far as it carries over.
     pub verdict: Verdict,

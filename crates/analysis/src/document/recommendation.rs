@@ -16,11 +16,9 @@ pub struct Recommendation {
     /// The configuration to run; `None` unless decided.
     pub run: Option<String>,
     /// Of its hardware and price, with other settings, which may be run as well; `None` where there is no other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any_of: Option<AnyOf>,
     /// The hardware that is decided: all configurations that have it, in the order of the experiment. Empty where it is not
     /// decided, and where one configuration alone has it. Where `run` is `None`, settings are what is open.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<String>,
     /// Why; the numbers stand in `places`.
     pub reason: Reason,
@@ -28,7 +26,6 @@ pub struct Recommendation {
     pub places: Vec<Place>,
     /// Of several places with an objective or a demand, which must be met in each: how each configuration stands in all of
     /// them, cheapest first. Empty where there is one place, or where throughput for money decides.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub everywhere: Vec<Everywhere>,
     /// What would decide, where more repetitions would.
     pub would_decide: Option<WouldDecide>,
@@ -108,7 +105,6 @@ pub struct Place {
     /// The answer.
     pub outcome: Outcome,
     /// Against an objective: how each configuration stands, cheapest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
 }
 
@@ -139,7 +135,6 @@ pub enum Outcome {
         /// Others that give the same throughput within the margin, for no less money.
         same: Vec<String>,
         /// How others of its hardware and price stand; `None` where no other was judged.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         settings: Option<OtherSettings>,
     },
     /// One of these; the leader by its estimate first.
@@ -149,7 +144,6 @@ pub enum Outcome {
         /// They pay for themselves alike within the margin: more repetitions would not decide.
         break_even: bool,
         /// Those that are shown to pay for themselves like the leader within the margin, while others are open.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         alike: Vec<String>,
         /// Repetitions that would decide between the leader and those that are open, if what was seen is the truth.
         repetitions: Option<u32>,
@@ -313,7 +307,6 @@ pub struct Candidate {
     pub checks: Vec<Check>,
     /// Against a demand: how many of it carry the demand with headroom, and for how much; `None` where that is not
     /// known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetOf>,
 }
 
@@ -331,7 +324,6 @@ pub struct Everywhere {
     /// ... and its load level; `None` where the best of all levels counts.
     pub worst_load: Option<LoadLevel>,
     /// Against a demand: how many of it carry it in every place; `None` where that is not known of one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetOf>,
 }
 

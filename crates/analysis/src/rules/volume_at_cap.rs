@@ -104,7 +104,8 @@ mod tests {
     fn a_served_volume_is_at_its_limit_with_reads_and_writes_together() {
         let with = |is_served: bool| {
             changed(|trial| {
-                trial.record.nodes[0].volumes[0].is_served = is_served;
+                let volume = &mut trial.record.nodes[0].volumes[0];
+                (volume.is_served, volume.combined) = (is_served, Some(is_served));
                 let data = first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap();
                 data.windows.read_iops = vec![320.0; 4];
                 data.windows.write_iops = vec![300.0; 4];

@@ -131,7 +131,7 @@ fn two_repetitions_decide_nothing() {
 
 fn priced(usd: [f64; 2]) -> Analysis {
     let mut job = job();
-    job.plan.money = Some(Money {
+    job.plan.money = Money {
         basis: Basis {
             price_date: Some("2026-01-01".into()),
             ..Basis::default()
@@ -147,7 +147,7 @@ fn priced(usd: [f64; 2]) -> Analysis {
                 missing: None,
             })
             .collect(),
-    });
+    };
     // Machines that are bought: whatever limits them is theirs.
     analyse(&RunEvidence {
         provider: Provider::Aws,

@@ -74,10 +74,10 @@ fn analysed(provider: Provider, gp2: Seen, io1: Seen, usd: f64, change: fn(&mut 
         lines: Vec::new(),
         missing: None,
     };
-    job.plan.money = Some(Money {
+    job.plan.money = Money {
         basis: Basis::default(),
         configurations: vec![price("gp2-320", 100.0), price("io1-10000", usd)],
-    });
+    };
     change(&mut job);
     let all = [trials("gp2-320", gp2), trials("io1-10000", io1)].concat();
     analyse(&RunEvidence {

@@ -38,10 +38,10 @@ fn step(before: Option<Written>, after: Option<Written>) -> FreeStep {
         lines: vec![CostLine::stated("a month", 100.0, "an offer of 2026-01-01")],
         missing: None,
     };
-    job.plan.money = Some(Money {
+    job.plan.money = Money {
         basis: Basis::default(),
         configurations: job.setups.iter().map(money).collect(),
-    });
+    };
     let of_block = |block: u32, operations: u64| {
         [
             trial("gp2-320", block, operations, before),

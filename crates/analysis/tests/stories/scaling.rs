@@ -117,10 +117,10 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
         lines: Vec::new(),
         missing: None,
     };
-    job.plan.money = Some(Money {
+    job.plan.money = Money {
         basis: Basis::default(),
         configurations: [1, 3, 6].map(price).to_vec(),
-    });
+    };
     let answer = |one: f64, spread: f64| {
         let trial = |nodes: u32, block: u32, throughput: f64| {
             let told = Told {

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::story::{CELLS, create, write};
-use archive::{JournalEvent, RunDirectory, RunError, Verified};
+use archive::{JournalEvent, RunDirectory, RunError};
 use spec::PlannedTrial;
 
 fn planned(cell: &str, block: u32) -> PlannedTrial {
@@ -24,7 +24,7 @@ fn untouched_evidence_is_whole_for_us_and_for_sha256sum() {
     // Made from the evidence, and the journal: they may change.
     run.write_file("report.md", b"one").unwrap();
     run.journal(JournalEvent::RunDone).unwrap();
-    let verified = run.verify().unwrap().unwrap();
+    let verified = run.verify().unwrap();
     assert!(verified.is_whole(), "{verified:?}");
     // Five inputs; two trials with a record, latencies, two hosts' samples and a log at most.
     assert!((5 + 2 * 4..=5 + 2 * 5).contains(&verified.same), "{verified:?}");
@@ -50,7 +50,7 @@ fn every_kind_of_change_is_named() {
     fs::write(first.join("notes.txt"), "mine").unwrap();
     fs::write(run.path().join("plan.json"), "{}").unwrap();
     let here = |name: &str| format!("trials/{}/1/{name}", CELLS[0]);
-    let verified = run.verify().unwrap().unwrap();
+    let verified = run.verify().unwrap();
     assert_eq!(verified.changed, ["plan.json".to_owned(), here("latency.hlog")]);
     assert_eq!(verified.missing, [here("host-database.parquet")]);
     assert_eq!(verified.unlisted, [here("notes.txt")]);
@@ -72,7 +72,7 @@ fn a_trial_copied_into_the_place_of_another_is_not_taken_for_it() {
     assert!(matches!(refused, RunError::Misplaced { block: 1, .. }), "{refused}");
     assert!(refused.to_string().contains("block 1: it was copied"), "{refused}");
     assert!(run.trial(&planned(CELLS[0], 1)).is_ok());
-    assert!(!run.verify().unwrap().unwrap().unlisted.is_empty());
+    assert!(!run.verify().unwrap().unlisted.is_empty());
     // It does not keep the run from going on either.
     drop(run.lock().unwrap());
 }
@@ -93,7 +93,7 @@ fn a_trial_set_aside_remains_to_be_done_and_can_be_looked_at() {
         );
         assert!(kept.join("trial.json").is_file());
         assert_eq!(run.remaining().unwrap().len(), 4);
-        assert!(run.verify().unwrap().unwrap().is_whole());
+        assert!(run.verify().unwrap().is_whole());
     }
     write(&run, CELLS[0], 1);
     let events: Vec<_> = run.journal_entries().unwrap().into_iter().map(|e| e.event).collect();
@@ -103,7 +103,7 @@ fn a_trial_set_aside_remains_to_be_done_and_can_be_looked_at() {
         reason: "the database did not start".into(),
     };
     assert_eq!(events.iter().filter(|e| **e == aside).count(), 2);
-    assert!(run.verify().unwrap().unwrap().is_whole());
+    assert!(run.verify().unwrap().is_whole());
 }
 
 /// A kill between the rename and the list, or in the middle of a line of it.
@@ -122,18 +122,18 @@ fn a_list_that_a_kill_cut_off_is_completed_by_the_next_writer() {
         fs::write(&list, &whole[..whole.len() - cut]).unwrap();
         let run = RunDirectory::open(&path).unwrap();
         drop(run.lock().unwrap());
-        let verified = run.verify().unwrap().unwrap();
+        let verified = run.verify().unwrap();
         assert!(verified.is_whole(), "{cut} bytes cut off: {verified:?}");
     }
 }
 
 #[test]
-fn a_run_of_before_hashes_were_kept_says_so_and_gets_none() {
+fn a_run_whose_list_is_gone_says_so() {
     let parent = tempfile::tempdir().unwrap();
     let run = create(parent.path());
     fs::remove_file(run.path().join("run.sha256")).unwrap();
-    write(&run, CELLS[0], 1);
-    assert_eq!(run.verify().unwrap(), None::<Verified>);
+    let error = run.verify().unwrap_err().to_string();
+    assert!(error.contains("cannot read") && error.contains("run.sha256"), "{error}");
 }
 
 /// Whatever became of a file, reading it is an answer or an error, never a panic.

@@ -30,7 +30,7 @@ fn a_log_arrives_is_stored_and_verified_in_pieces() {
         .unwrap();
     let stored = trial.join("database.log");
     assert_eq!(stored.metadata().unwrap().len(), (PIECE * PIECES) as u64);
-    let verified = run.verify().unwrap().unwrap();
+    let verified = run.verify().unwrap();
     assert!(verified.is_whole(), "{verified:?}");
     let grown = peak_kib() - before;
     println!("{grown} KiB more for a log of {} KiB", (PIECE * PIECES) >> 10);

@@ -12,7 +12,7 @@ use crate::{Catalog, Purchase, day};
 
 /// How money is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Basis {
     /// Hours in a month: 730 (a twelfth of a year), 720, 732 (AWS's calculator until 2018) or 744.
     pub hours_per_month: f64,
@@ -24,11 +24,9 @@ pub struct Basis {
     /// Percentage on top of everything, such as a support plan's.
     pub uplift_percent: f64,
     /// Whether the uplift is charged by whole dollars a month, any fraction upwards.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub round_up_uplift: bool,
     /// USD an hour of instance types whose price the user states (a Savings Plan, spot, an offer): it counts whatever
     /// is known else.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stated_usd_per_hour: BTreeMap<String, f64>,
     /// GB-months of EBS storage that are free, once for the account.
     pub free_gb: f64,

@@ -16,7 +16,6 @@ pub struct Cost {
     /// What it consists of; the lines add up to the month.
     pub lines: Vec<CostLine>,
     /// What the reservations cost over their whole term; `None` where the instances are not reserved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub term: Option<TermTotal>,
     /// What the figure leaves out, and why; what is bought and cannot be reached.
     pub notes: Vec<String>,

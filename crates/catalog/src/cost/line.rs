@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a charge is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostKind {
     /// Hours of instances.
@@ -23,9 +23,7 @@ pub enum CostKind {
     Snapshots,
     /// A percentage on top.
     Uplift,
-    /// Several of these together: a price stated for everything, or a line that was kept before kinds were.
-    #[default]
-    #[serde(alias = "not_told_apart")]
+    /// Several of these together: a price stated for everything.
     NotItemised,
 }
 
@@ -47,11 +45,7 @@ impl CostKind {
 }
 
 /// One charge.
-///
-/// Lines that were kept with their words and their money alone (`plan.json` and `analysis.json` of before their source
-/// was kept) are read as one month at that price, without a day.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Kept")]
 pub struct CostLine {
     /// What it is for.
     pub kind: CostKind,
@@ -73,8 +67,6 @@ pub struct CostLine {
 
 /// Unit of a line that is one price for a month.
 const MONTH: &str = "month";
-/// Source of a line that was kept without one.
-const SOURCE_NOT_KEPT: &str = "not kept";
 
 impl CostLine {
     /// A price for a month that somebody states.
@@ -88,34 +80,6 @@ impl CostLine {
             usd_per_month,
             price_date: None,
             source: source.to_owned(),
-        }
-    }
-}
-
-/// A line as it may have been kept.
-#[derive(Deserialize)]
-struct Kept {
-    what: String,
-    usd_per_month: f64,
-    kind: Option<CostKind>,
-    quantity: Option<f64>,
-    unit: Option<String>,
-    unit_usd: Option<f64>,
-    price_date: Option<String>,
-    source: Option<String>,
-}
-
-impl From<Kept> for CostLine {
-    fn from(kept: Kept) -> Self {
-        let whole = Self::stated(&kept.what, kept.usd_per_month, SOURCE_NOT_KEPT);
-        Self {
-            kind: kept.kind.unwrap_or(whole.kind),
-            quantity: kept.quantity.unwrap_or(whole.quantity),
-            unit: kept.unit.unwrap_or(whole.unit),
-            unit_usd: kept.unit_usd.unwrap_or(whole.unit_usd),
-            price_date: kept.price_date,
-            source: kept.source.unwrap_or(whole.source),
-            ..whole
         }
     }
 }

@@ -53,7 +53,6 @@ pub fn snapshot_key(
     } = dataset;
     let schema = schema_statements("k", "t", dataset, replication, &settings.table).join("\n");
     let nodes = places.len();
-    // A cluster without places has no such line, so that the names of older snapshots stay.
     let placed: String = places
         .iter()
         .flatten()
@@ -64,7 +63,6 @@ pub fn snapshot_key(
         .iter()
         .map(|(key, value)| format!("cassandra.yaml {key}: {value}\n"))
         .collect();
-    // Nor has one data directory.
     let spread = match directories {
         0 | 1 => String::new(),
         n => format!("data directories {n}\n"),
@@ -142,7 +140,7 @@ mod tests {
                 ..spec::Settings::default()
             }),
         ];
-        // As it was before nodes had places: the snapshots of earlier versions are found again.
+        // Whoever changes the name has every data set loaded anew.
         assert_eq!(keys[0], "cassandra-5.0.9-1000x10x100-4dd71818309bcb6a");
         let count = keys.len();
         keys.sort();

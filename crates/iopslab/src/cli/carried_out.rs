@@ -28,7 +28,6 @@ pub(super) fn same_machine(
         let now = serde_json::json!(now);
         let then = &frozen[host.to_string()];
         for fact in ["cpu_model", "cpus", "memory_bytes", "kernel"] {
-            // A run of before a fact was recorded says nothing about it.
             if then[fact].is_null() || then[fact] == now[fact] {
                 continue;
             }

@@ -9,7 +9,7 @@ use super::{clean_aws, machines};
 use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
-use crate::paths::{of_earlier_versions, work_directory};
+use crate::paths::work_directory;
 
 /// What was typed after `clean`.
 #[derive(Debug, Args)]
@@ -77,12 +77,7 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
     }
     let path = match &args.work_directory {
         Some(path) => path.clone(),
-        None => {
-            of_earlier_versions()
-                .into_iter()
-                .for_each(|note| eprintln!("note: {note}"));
-            work_directory()
-        }
+        None => work_directory(),
     };
     let mut removed = Vec::new();
     let mut failed: Vec<String> = Vec::new();

@@ -54,12 +54,6 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     checks.push(served_volumes());
     checks.push(arrays());
     checks.extend(directories()?);
-    checks.extend(crate::paths::of_earlier_versions().map(|note| Check {
-        what: "earlier versions".to_owned(),
-        ok: true,
-        found: note,
-        fix: None,
-    }));
     checks.push(client());
     let bad = checks.iter().filter(|c| !c.ok).count();
     match format {

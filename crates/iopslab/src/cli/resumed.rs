@@ -164,7 +164,7 @@ fn tail(written: &Path) -> PathBuf {
 fn first_difference(again: &Job, frozen: &Job) -> Option<String> {
     let without_money = |job: &Job| {
         let mut plan = job.plan.clone();
-        plan.money = None;
+        plan.money = again.plan.money.clone();
         for batch in plan.aws.iter_mut().flat_map(|aws| &mut aws.batches) {
             batch.prices.clear();
         }

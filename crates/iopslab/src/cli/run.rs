@@ -28,7 +28,6 @@ use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
 use crate::measured::Measured;
 use crate::output::Format;
-use crate::paths::of_earlier_versions;
 use crate::progress::Screen;
 use crate::secrets;
 
@@ -279,9 +278,6 @@ fn wait_for_work_directory(
 ) -> Result<(), Failure> {
     if provider != Provider::Local {
         return Ok(());
-    }
-    if let (None, Some(note)) = (&plan.work_directory, of_earlier_versions()) {
-        screen.say(&format!("note: {note}"));
     }
     let path = settings_for(plan).work_directory;
     let waiting = |what: &str| {

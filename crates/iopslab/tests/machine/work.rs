@@ -64,7 +64,7 @@ fn an_operation_is_told_with_what_the_database_did_for_it() {
     let keys = number("key_cache_hit_share");
     assert!((0.0..=1.0).contains(&keys), "{counts:#}");
     assert_eq!(number("compacted_bytes_per_operation"), 0.0);
-    assert!(counts.get("chunk_cache_hit_share").is_none(), "it is off: {counts:#}");
+    assert!(counts["chunk_cache_hit_share"].is_null(), "it is off: {counts:#}");
 
     let page = std::fs::read_to_string(lab.run_directory().join("report.html")).unwrap();
     assert!(page.contains("What an operation cost") && page.contains("SSTables merged/read"));

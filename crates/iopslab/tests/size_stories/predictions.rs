@@ -86,12 +86,12 @@ fn chunks_are_as_long_as_the_settings_state() {
         (&unstated["chunk_bytes"], &unstated["chunk_is_stated"]),
         (&json!(16_384.0), &json!(false))
     );
-    let table = json!({"table": {"compression": {"chunk_length_in_kb": "4"}}});
+    let compression = json!({"compression": {"chunk_length_in_kb": "4"}});
     for (file, list) in [("plan.json", "configurations"), ("setups.json", "setups")] {
         let path = Path::new(&made).join(file);
         let mut document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         for one in document[list].as_array_mut().unwrap() {
-            one["settings"] = table.clone();
+            one["settings"]["table"] = compression.clone();
         }
         std::fs::write(&path, document.to_string()).unwrap();
     }
@@ -405,7 +405,7 @@ fn nothing_is_learned_from_configurations_with_other_settings() {
         let mut plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         for configuration in plan["configurations"].as_array_mut().unwrap() {
             if names.contains(&configuration["name"].as_str().unwrap()) {
-                configuration["settings"] = json!({"jvm": ["-Xint"]});
+                configuration["settings"]["jvm"] = json!(["-Xint"]);
             }
         }
         std::fs::write(&path, plan.to_string()).unwrap();

@@ -63,7 +63,7 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
             (record["cell"].as_str(), record["block"].as_u64()),
             (Some(trial.0.as_str()), Some(trial.1))
         );
-        assert_eq!(record["format_version"], 2);
+        assert_eq!(record["format_version"], evidence::FORMAT_VERSION);
         assert_eq!(record["status"], "valid", "{record:#}");
         assert!(record["client"]["measured_s"].as_f64().unwrap() > 0.0);
         let nodes = record["nodes"].as_array().unwrap();

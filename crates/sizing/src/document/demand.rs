@@ -8,7 +8,6 @@ pub struct Demand {
     /// Share of an operation's CPU time that is used once for it, by the node that the client asks, whatever the number of replicas:
     /// measured where evidence of clusters asks unlike numbers of replicas. `None`: not measured, and each replica is charged what the
     /// evidence used for one, which is more than it takes where more replicas are asked than were measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coordinator_share: Option<f64>,
     /// CPU time of a read, microseconds; with `coordinator_share` of one that asks one replica. Background work of the database is charged to the operations.
     pub read_cpu_us: f64,

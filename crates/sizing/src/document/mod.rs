@@ -38,7 +38,6 @@ pub struct Sizing {
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
     /// The fleet of today beside a proposal, and whether to keep it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<FleetComparison>,
     /// How money is counted.
     pub basis: Basis,
@@ -82,7 +81,6 @@ pub struct EvidenceFacts {
     pub vcpus: Range,
     /// The speed of the CPUs in which demands are counted, beside a vCPU of m5.2xlarge; `None`: not known, or not one for all
     /// that was measured, so that all vCPUs count alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_unit: Option<f64>,
     /// Data on a node at full scale, bytes.
     pub data_bytes_per_node: Range,

@@ -10,7 +10,6 @@ use super::reason::{Allowance, Doubt, Limit, Obstacle};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FleetComparison {
     /// Whether to keep the fleet of today; `None` without a target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<FleetDecision>,
     /// The fleet of today.
     pub current: Fleet,
@@ -18,7 +17,6 @@ pub struct FleetComparison {
     pub proposed: Fleet,
     /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of
     /// several kinds, or where what its disks can do is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_use: Option<FleetUse>,
     /// proposed / current of each figure that both have.
     pub ratios: std::collections::BTreeMap<String, f64>,

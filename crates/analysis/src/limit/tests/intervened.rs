@@ -6,7 +6,7 @@ use spec::{Burst, LoadLevel, Setup};
 
 use super::made::{Disk, Machine, idle};
 use crate::document::{Ratio, Verdict};
-use crate::limit::LimitKind::{self, BurstSpent, Cpu, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops};
+use crate::limit::LimitKind::{BurstSpent, Cpu, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops};
 use crate::limit::{CellLimit, Intervention, Limit, Outcome, Resource, by_intervention, interventions};
 
 /// Throughput of one cell over that of the first.
@@ -330,11 +330,4 @@ fn a_spent_bucket_is_measured_by_its_baseline() {
     let step = of(&limit, Resource::DataIops);
     assert_eq!((step.more[0].from, step.more[0].to), (Some(300.0), Some(900.0)));
     assert_eq!((limit.kind, step.outcome), (BurstSpent, Outcome::Confirmed));
-}
-
-#[test]
-fn a_limit_of_before_reads_back() {
-    let text = r#"{"kind": "volume_iops", "evidence": {"volume_iops_used": 1.0}, "message": "data volume"}"#;
-    let limit: Limit = serde_json::from_str(text).unwrap();
-    assert_eq!((limit.kind, limit.also.len()), (LimitKind::VolumeIops, 0));
 }

@@ -271,17 +271,21 @@ impl Machine {
                 write_iops: 150.0,
                 seconds: 3.0,
             });
-            json!({"role": role, "label": "", "device": "loop0", "limits": disk.limits, "probe": probe, "burst_credits": null})
+            json!({"role": role, "label": "", "device": "loop0", "limits": disk.limits, "probe": probe, "burst_credits": null,
+                "is_served": false})
         };
         let mut volumes = vec![facts("data", &self.data)];
         volumes.extend(self.log.as_ref().map(|log| facts("commitlog", log)));
         let record: TrialRecord = serde_json::from_value(json!({
-            "format_version": 1, "cell": "made", "block": 1, "configuration": "made", "workload": "w", "load": load,
+            "format_version": spec::FORMAT_VERSION, "cell": "made", "block": 1, "configuration": "made", "workload": "w", "load": load,
             "status": "valid", "started_at": "2026-01-02T03:04:05Z",
             "client": {"warmup_s": 5.0, "measured_s": seconds, "operations_sent": 1, "completed": {}, "errors": {},
-                "client_cpu_s": self.client * seconds, "client_peak_rss_bytes": 1, "send_lag_us": null, "threads": 1},
-            "database": {"cpus": self.given, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 30,
-                "page_cache_budget_bytes": 1 << 30, "data_bytes_on_disk": 1_u64 << 33, "restored_keys_checked": 0, "volumes": volumes}
+                "client_cpu_s": self.client * seconds, "client_peak_rss_bytes": 1, "send_lag_us": null, "threads": 1,
+                "notes": []},
+            "clients": {}, "clocks": {}, "faults": [],
+            "nodes": [{"host": "database", "cpus": self.given, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 30,
+                "page_cache_budget_bytes": 1 << 30, "data_bytes_on_disk": 1_u64 << 33, "restored_keys_checked": 0, "volumes": volumes,
+                "settings": spec::SettingsInForce::NONE, "others": []}]
         }))
         .unwrap();
         let mut trial = measure(&TrialEvidence {

@@ -24,8 +24,10 @@ fn limits(iops: f64) -> Value {
 
 fn setup(name: &str, label: &str, iops: f64) -> Value {
     json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1_u64 << 30, "direct_memory_bytes": 1 << 28,
-        "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "nodes": 1, "commitlog": null,
-        "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null}})
+        "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
+        "key_cache_bytes": 0, "more_data": [], "placement": spec::Placement::ONE_NODE, "first_host": 0, "batch": 0,
+        "is_bought": false, "watched": [], "settings": spec::Settings::default(),
+        "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null, "is_local": false}})
 }
 
 pub fn job() -> Job {
@@ -37,17 +39,19 @@ pub fn job() -> Job {
     ];
     let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
     let plan = serde_json::from_value(json!({
-        "format_version": 2, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "format_version": spec::FORMAT_VERSION, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "work_directory": null, "scale": 16.0,
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
+        "patience": spec::Patience::default(), "caches": spec::Caches::default(), "processes": [], "clients": 1, "faults": [],
+        "decision": spec::DecisionRules::default(), "money": {"basis": spec::Basis::default(), "configurations": []},
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
         "cells": [cell("gp2-320"), cell("io1-10000")],
         "trials": [trial(1, "io1-10000"), trial(1, "gp2-320"), trial(2, "gp2-320"), trial(2, "io1-10000")],
-        "shape": {"warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000, "request_timeout_s": 10.0},
+        "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000, "request_timeout_s": 10.0},
         "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
@@ -80,17 +84,19 @@ pub fn record(told: Told) -> TrialRecord {
     let limit = if told.configuration == "gp2-320" { 60.0 } else { 625.0 };
     let reads = told.operations * 8 / 10;
     serde_json::from_value(json!({
-        "format_version": 1, "cell": format!("{}.read-heavy.c100", told.configuration), "block": told.block,
+        "format_version": spec::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", told.configuration), "block": told.block,
         "configuration": told.configuration, "workload": "read-heavy", "load": {"concurrency": 100},
         "status": "valid", "started_at": "2026-01-02T03:04:05Z",
         "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": told.operations,
             "completed": {"read": reads, "update": told.operations - reads}, "errors": {},
-            "client_cpu_s": told.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000, "send_lag_us": null, "threads": 1},
-        "database": {"cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28,
-            "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32,
-            "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit), "burst_credits": null,
+            "client_cpu_s": told.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000, "send_lag_us": null, "threads": 1,
+            "notes": []},
+        "clients": {}, "clocks": {}, "faults": [],
+        "nodes": [{"host": "database", "cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28,
+            "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32, "settings": spec::SettingsInForce::NONE, "others": [],
+            "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit), "burst_credits": null, "is_served": false,
                 "probe": {"read_iops": told.probe_read_iops, "read_latency_us": 900.0, "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB),
-                    "write_iops": 100.0, "seconds": 3.0}}]}
+                    "write_iops": 100.0, "seconds": 3.0}}]}]
     }))
     .unwrap()
 }
@@ -195,7 +201,7 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         provider: analysis::Provider::Local,
         plan: &job.plan,
         setups: &job.setups,
-        environment: json!({"format_version": 1, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
+        environment: json!({"format_version": spec::FORMAT_VERSION, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,
         probes: &[],
         origins: &[],

@@ -21,8 +21,10 @@ pub fn job() -> Job {
     let limits = json!({"read_iops": 60.0, "write_iops": 60.0, "read_bytes_per_s": null, "write_bytes_per_s": null});
     let setup = |name: &str| {
         json!({"configuration": name, "cpus": 2.0, "heap_bytes": 1 << 30, "direct_memory_bytes": 1 << 28,
-            "memory_limit_bytes": 1_u64 << 31, "page_cache_budget_bytes": 1 << 28, "commitlog": null, "nodes": 1,
-            "data": {"role": "data", "label": "gp2 320 GiB", "size_bytes": 1_u64 << 30, "limits": limits, "burst": null}})
+            "memory_limit_bytes": 1_u64 << 31, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
+            "key_cache_bytes": 0, "more_data": [], "placement": spec::Placement::ONE_NODE, "first_host": 0, "batch": 0,
+            "is_bought": false, "watched": [], "settings": spec::Settings::default(),
+            "data": {"role": "data", "label": "gp2 320 GiB", "size_bytes": 1_u64 << 30, "limits": limits, "burst": null, "is_local": false}})
     };
     let cell = |id: &str, name: &str| json!({"id": id, "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
     let trial = |block: u32, cell: &str| json!({"block": block, "cell": cell});
@@ -33,12 +35,14 @@ pub fn job() -> Job {
         "scale": 16.0, "work_directory": null,
         "dataset": {"records": 1000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
+        "patience": spec::Patience::default(), "caches": spec::Caches::default(), "processes": [], "clients": 1, "faults": [],
+        "decision": spec::DecisionRules::default(), "money": {"basis": spec::Basis::default(), "configurations": []},
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
         "cells": [cell(CELLS[0], "gp2-320"), cell(CELLS[1], "io1")],
         "trials": [trial(1, CELLS[1]), trial(1, CELLS[0]), trial(2, CELLS[0]), trial(2, CELLS[1])],
-        "shape": {"warmup_s": 2.0, "duration_s": 3.0, "operations": null, "request_timeout_s": 10.0},
+        "shape": {"rest_max_s": 0.0, "warmup_s": 2.0, "duration_s": 3.0, "operations": null, "request_timeout_s": 10.0},
         "seed": 1, "forks": 1, "estimated_s": 60.0
     }))
     .unwrap();
@@ -100,7 +104,7 @@ pub fn intervals() -> Vec<Interval> {
 
 /// One sample with the figures that every host has, the rest missing.
 pub fn samples() -> BTreeMap<HostId, Vec<HostSample>> {
-    let row = |t: f64| HostSample::from_columns(&[("unix_ms", Some(1.7e12 + t * 1e3)), ("t_s", Some(t))]);
+    let row = |t: f64| HostSample::from_columns(&[("unix_ms", Some(1.7e12 + t * 1e3)), ("t_s", Some(t))]).unwrap();
     BTreeMap::from([(HostId::DATABASE, vec![row(0.0), row(1.0)]), (HostId::CLIENT, vec![])])
 }
 
