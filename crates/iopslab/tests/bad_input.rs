@@ -212,8 +212,8 @@ fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
 
 #[test]
 fn a_burst_where_there_is_no_bucket_is_refused_with_the_reason() {
-    let stderr = refused(&GOOD.replacen("size_gib = 4_000 }", "size_gib = 4_000, burst = \"full\" }", 1));
-    assert!(stderr.contains("gp3 4000 GiB has no burst bucket"), "{stderr}");
+    let stderr = refused(&GOOD.replacen("size_gib = 500 }", "size_gib = 500, burst = \"full\" }", 1));
+    assert!(stderr.contains("gp3 500 GiB has no burst bucket"), "{stderr}");
 }
 
 /// What the file states and a simulation does not follow is told before it starts.
