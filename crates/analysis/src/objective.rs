@@ -6,8 +6,11 @@ use stats::{Contrast, Samples};
 use crate::comparisons::is_open;
 use crate::document::{CellAnalysis, Check, Criterion, Meets, Range, Withheld};
 use crate::figures::{Figures, worst};
+use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::remark::trial::Stall;
 use crate::rule::Rule;
+use crate::withheld::{SHARE, limits};
 
 /// What the cells of one place do against the objective.
 pub struct Objectives<'a> {
@@ -110,6 +113,7 @@ impl<'a> Objectives<'a> {
                 let meets = match tested {
                     false => Meets::NotDecided,
                     true if range.high <= limit => Meets::Yes,
+                    true if range.low > limit && self.is_of_stops(cell, wanted) => Meets::NotDecided,
                     true if range.low > limit => Meets::No,
                     true => Meets::NotDecided,
                 };
@@ -124,6 +128,25 @@ impl<'a> Objectives<'a> {
             measured,
             meets,
         }
+    }
+
+    /// Whether a cell misses a bound because it stood still: in half of its trials for longer than the bound, and for so much of
+    /// the window that the figure is that of the stop. A stop of a full volume, or of garbage collection, is the configuration's
+    /// own; any other is not known to come back where the configuration is bought.
+    fn is_of_stops(&self, cell: usize, wanted: &LatencyObjective) -> bool {
+        let explains = |stall: &Stall| match wanted.figure.tail() {
+            Some(tail) => stall.longest_s * 1e6 > wanted.limit_us && stall.window_share >= tail,
+            // Those that came in the stop waited for half of it.
+            None => stall.window_share * stall.longest_s / 2.0 * 1e6 > wanted.limit_us,
+        };
+        let stopped = |trial: &&TrialMeasurement| {
+            let collects = trial.findings.iter().any(|f| f.rule() == Rule::GcPauses);
+            let mut stops = trial.findings.iter().filter_map(Finding::figures::<Stall>);
+            !collects && stops.any(explains)
+        };
+        let trials = self.figures.trials(&self.cells[cell].id);
+        let found = trials.iter().copied().filter(stopped).count() as f64;
+        found > 0.0 && found >= SHARE * trials.len() as f64 && !limits::is_volume(&self.cells[cell].limit)
     }
 
     /// Geometric mean over trials with its interval, the spread pooled over the cells of the place that held their rate

@@ -53,14 +53,17 @@ fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
         // Seconds that resemble each other too much are found besides, and cannot be known before.
-        let number = |of: &Value, name: &str| of["numbers"][name].as_f64().unwrap();
+        let number = |of: &Value, name: &str| of["figures"][name].as_f64().unwrap();
         let found = of_rule(&analysis["findings"], "too_short_to_judge").into_iter();
         let found: Vec<_> = found
             .filter(|f| number(f, "measured_s") < number(f, "needed_s"))
             .collect();
         assert_eq!((notes.is_empty(), found.is_empty()), (!short, !short), "{duration_s} s");
         for finding in found {
-            assert_eq!(number(finding, "needed_s"), number(notes[0], "needed_s"));
+            assert_eq!(
+                number(finding, "needed_s"),
+                notes[0]["numbers"]["needed_s"].as_f64().unwrap()
+            );
         }
     }
 }

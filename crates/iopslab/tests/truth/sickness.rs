@@ -1,6 +1,6 @@
 //! A machine or a node that is sick supports no verdict on the configuration; a sickness that took nothing of what limits does.
 
-use analysis::{Analysis, Outcome, Sickness, ValueVerdict, Withheld};
+use analysis::{Analysis, Meets, Outcome, Sickness, ValueVerdict, Withheld};
 
 use crate::story::{Story, cell, configuration, noisy, priced, step};
 use crate::words::contradictions::contradictions;
@@ -132,6 +132,35 @@ fn a_database_that_mostly_collects_garbage_is_no_verdict_on_its_machine() {
         "b",
         &[ValueVerdict::WorthIt],
     );
+}
+
+/// A database that stood still for three seconds of each window has a p99 of these, and nobody knows whether the machine that is
+/// bought stands still as well; one that is slow has its own.
+#[test]
+fn a_bound_that_a_stop_breaks_is_not_decided_and_one_that_is_missed_without_it_is_missed() {
+    let at = |bound_ms: u32| {
+        let mut story = machines();
+        story.load = "rate = [2000.0]\nwarmup_s = 5\nduration_s = 45".into();
+        story.rest = format!("[objective]\np99_ms = {bound_ms}");
+        story
+    };
+    let meets = |story: &Story, name: &str| {
+        let place = &story.analysis().recommendation.places[0];
+        let candidate = place.candidates.iter().find(|c| c.configuration == name);
+        candidate.unwrap().meets
+    };
+    assert_eq!(meets(&at(200), "b"), Meets::Yes);
+    let stalled = at(200).fault(&fault("stall", 3.0));
+    assert_eq!(
+        (meets(&stalled, "a"), meets(&stalled, "b")),
+        (Meets::Yes, Meets::NotDecided)
+    );
+    // A stop that is shorter than the bound leaves it met.
+    assert_eq!(meets(&at(5_000).fault(&fault("stall", 3.0)), "b"), Meets::Yes);
+    // A volume that gives half of what is asked of it misses the bound by itself.
+    let mut slow = at(200);
+    slow.configurations = [priced("a", 100_000, 100.0), priced("b", 500, 150.0)].concat();
+    assert_eq!(meets(&slow.fault(&fault("stall", 3.0)), "b"), Meets::No);
 }
 
 /// Three nodes each; `b` costs half as much again.

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Analysis, BoundIs, Criterion, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict, Withheld};
+use analysis::{
+    Analysis, BoundIs, Criterion, Meets, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict, Withheld,
+};
 
 /// Every contradiction, in words; empty where there is none. `sentences` are banner (if any), headline, and the others.
 pub fn contradictions(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
@@ -120,8 +122,14 @@ fn offered_and_condemned(analysis: &Analysis) -> Vec<String> {
     let mut found = Vec::new();
     for (place, names) in any.chain(between) {
         let is_here = |s: &ValueOfMoney| place.is_none_or(|p| p.workload == s.workload && p.load == Some(s.load));
+        // Beside one that may miss the objective it may be the one to run all the same.
+        let may_miss = |name: &String| {
+            let mut candidates = place.into_iter().flat_map(|p| &p.candidates);
+            candidates.any(|c| c.configuration == *name && c.meets != Meets::Yes)
+        };
         let is_condemned = |s: &&ValueOfMoney| {
-            matches!(s.verdict, ValueVerdict::Dominated | ValueVerdict::NotWorthIt) && s.withheld.is_none()
+            let verdict = matches!(s.verdict, ValueVerdict::Dominated | ValueVerdict::NotWorthIt);
+            verdict && s.withheld.is_none() && !may_miss(&s.from)
         };
         let steps = analysis.value_of_money.iter().filter(|s| is_here(s));
         for step in steps.filter(is_condemned) {
