@@ -177,7 +177,10 @@ bloom_filter_fp_chance = 0.1
     };
     let usual = of("set.reads.c16");
     // Nothing was asked for; an emulated volume reads ahead as a disk does.
-    assert_eq!(usual["settings"], json!({"read_ahead_kb": {"data": 128}}));
+    assert_eq!(
+        usual["settings"],
+        json!({"jvm": [], "cassandra": {}, "table": {}, "files": [], "read_ahead_kb": {"data": 128}})
+    );
     assert_eq!(
         of("set_jvm.reads.c16")["data_bytes_on_disk"],
         usual["data_bytes_on_disk"]
