@@ -74,16 +74,12 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     written
 }
 
-/// A word that tells what this process has made from what others have: eight hexadecimal digits.
+/// A word of so many random bytes, in hexadecimal digits: four tell apart, 24 are a password.
 ///
 /// # Errors
 /// As the system says.
-pub fn random_word() -> io::Result<String> {
-    hexadecimal::<4>()
-}
-
-fn hexadecimal<const BYTES: usize>() -> io::Result<String> {
-    let mut random = [0; BYTES];
+pub fn random_word(bytes: usize) -> io::Result<String> {
+    let mut random = vec![0; bytes];
     getrandom(&mut random, GetRandomFlags::empty())?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -98,7 +94,7 @@ pub fn aside(path: &Path) -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
-    hidden.push(format!(".{}", hexadecimal::<RANDOM_BYTES>()?));
+    hidden.push(format!(".{}", random_word(RANDOM_BYTES)?));
     Ok(path.with_file_name(hidden))
 }
 

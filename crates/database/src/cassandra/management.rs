@@ -4,7 +4,7 @@
 //! reaches that. So it asks for a password, which is made for each start and lies in a file that the server and root alone can read.
 
 use std::fs::{self, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,8 @@ impl std::fmt::Debug for Management {
 impl Management {
     /// Makes a password and the files in which a node about to start finds it, and what its user may do.
     pub(super) fn prepare(config: &NodeConfig) -> Result<Self, NodeError> {
-        let password = random_word().map_err(|source| NodeError::io(Path::new("/dev/urandom"), source))?;
+        let password =
+            guarded::random_word(PASSWORD_BYTES).map_err(|source| NodeError::io(&password_file(config), source))?;
         write_own(config, &password_file(config), &format!("{USER} {password}\n"))?;
         write_own(config, &access_file(config), &format!("{USER} readwrite\n"))?;
         Ok(Self {
@@ -78,12 +79,6 @@ fn write_own(config: &NodeConfig, path: &Path, text: &str) -> Result<(), NodeErr
     new.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(failed)?;
     config.account.as_ref().map_or(Ok(()), |account| Ok(account.own(path)?))
-}
-
-fn random_word() -> std::io::Result<String> {
-    let mut bytes = [0; PASSWORD_BYTES];
-    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(super::hash::hex(&bytes))
 }
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ pub(super) const MANIFEST: &str = "snapshot.json";
 /// Most bytes of it.
 pub(super) const MANIFEST_MOST_BYTES: u64 = 1 << 20;
 
+/// Random bytes in the names of an agent's cgroups.
+const CGROUP_BYTES: usize = 4;
+
 /// The host, taken for one run.
 pub(super) struct Host {
     work: WorkDirectory,
@@ -262,9 +265,9 @@ impl Host {
     /// Name of this agent's cgroup for a purpose: nobody else's, though agents in containers may have the same number.
     pub fn cgroup_name(purpose: &str) -> String {
         static OF_THIS_AGENT: OnceLock<String> = OnceLock::new();
-        let own = OF_THIS_AGENT.get_or_init(|| match guarded::random_word() {
+        let own = OF_THIS_AGENT.get_or_init(|| match guarded::random_word(CGROUP_BYTES) {
             Ok(word) => format!("-{word}"),
-            // A number alone has done for years.
+            // Its number alone tells it from the other agents of one machine.
             Err(_) => String::new(),
         });
         format!("iopslab-{}{own}-{purpose}", std::process::id())
