@@ -91,8 +91,8 @@ pub enum AdminError {
     Thread(#[from] std::io::Error),
 }
 
-/// How long one answer to what is sampled once a second, or asked beside that, may take, whatever else may: a node that hangs must not keep the samples of
-/// its host from being taken.
+/// How long one answer to what is sampled once a second, or asked beside that, may take, whatever else may: a node that hangs
+/// must not keep the samples of its host from being taken.
 const A_SAMPLE: Duration = Duration::from_secs(2);
 
 /// The node is at rest.
@@ -197,9 +197,7 @@ impl Admin {
         if let Some(version) = self.version.get() {
             return Ok(version);
         }
-        let mut statement = Statement::new("SELECT release_version FROM system.local");
-        statement.set_request_timeout(Some(A_SAMPLE));
-        let rows = self.execute(statement, ())?;
+        let rows = self.sampled("SELECT release_version FROM system.local")?;
         let version = rows.first().and_then(|row| metrics::text(row, "release_version"));
         Ok(self.version.get_or_init(|| version.unwrap_or_default().to_owned()))
     }
@@ -350,11 +348,7 @@ impl Admin {
     /// this server does not have gives `None`; a lost connection is an error.
     pub fn metrics(&self) -> Result<Metrics, AdminError> {
         // The first table is one that every supported server has: if it fails, the connection is the reason.
-        let sampled = |name: &str| {
-            let mut statement = Statement::new(format!("SELECT * FROM system_views.{name}"));
-            statement.set_request_timeout(Some(A_SAMPLE));
-            self.execute(statement, ())
-        };
+        let sampled = |name: &str| self.sampled(&format!("SELECT * FROM system_views.{name}"));
         let pools = metrics::pools(&sampled("thread_pools")?);
         let view = |name: &str| sampled(name).ok();
         let tasks = view("sstable_tasks");
@@ -385,10 +379,7 @@ impl Admin {
     /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The record
     /// is a table like others, so that reading it may read a file or two.
     pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
-        let mut statement = Statement::new("SELECT keyspace_name, columnfamily_name FROM system.compaction_history");
-        // Asked for with the samples, too.
-        statement.set_request_timeout(Some(A_SAMPLE));
-        let rows = self.execute(statement, ())?;
+        let rows = self.sampled("SELECT keyspace_name, columnfamily_name FROM system.compaction_history")?;
         let of_table = |row: &&ViewRow| {
             let is = |column, name| metrics::text(row, column) == Some(name);
             is("keyspace_name", keyspace) && is("columnfamily_name", table)
@@ -434,6 +425,13 @@ impl Admin {
 
     fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
         self.execute(Statement::new(statement), ())
+    }
+
+    /// The rows of what is asked once a second, or beside that.
+    fn sampled(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
+        let mut statement = Statement::new(statement);
+        statement.set_request_timeout(Some(A_SAMPLE));
+        self.execute(statement, ())
     }
 
     fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {

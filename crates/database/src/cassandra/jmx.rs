@@ -74,7 +74,6 @@ pub enum JmxError {
 }
 
 /// An argument of a bean's operation.
-#[derive(Clone, Copy)]
 pub(super) enum Argument<'a> {
     /// A `boolean`.
     Flag(bool),

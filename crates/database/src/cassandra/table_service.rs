@@ -28,13 +28,15 @@ const OF_THE_NODE: [&str; 5] = [
 /// # Errors
 /// Nobody answers, the node ends meanwhile, or it refuses.
 pub fn compact_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
-    let with = [
-        Argument::Flag(false),
-        Argument::Text(keyspace),
-        Argument::Texts(&[table]),
-    ];
-    Jmx::connect(node, A_COMPACTION)?.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with)?;
-    Ok(())
+    compact(&mut Jmx::connect(node, A_COMPACTION)?, keyspace, &[table])
+}
+
+/// The named tables, or with none all of the keyspace.
+fn compact(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), JmxError> {
+    let with = [Argument::Flag(false), Argument::Text(keyspace), Argument::Texts(tables)];
+    connection
+        .invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with)
+        .map(drop)
 }
 
 /// Writes what a table has in memory into files, as `nodetool flush` does; returns when that is done.
@@ -42,9 +44,15 @@ pub fn compact_table(node: &Management, keyspace: &str, table: &str) -> Result<(
 /// # Errors
 /// As [`compact_table`].
 pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
-    let with = [Argument::Text(keyspace), Argument::Texts(&[table])];
-    Jmx::connect(node, A_FLUSH)?.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with)?;
-    Ok(())
+    flush(&mut Jmx::connect(node, A_FLUSH)?, keyspace, &[table])
+}
+
+/// The named tables, or with none all of the keyspace.
+fn flush(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), JmxError> {
+    let with = [Argument::Text(keyspace), Argument::Texts(tables)];
+    connection
+        .invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with)
+        .map(drop)
 }
 
 /// Writes what the tables of a keyspace have in memory into files, then compacts each of them into one SSTable; returns when that is
@@ -56,12 +64,9 @@ pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(),
 /// # Errors
 /// As [`compact_table`].
 pub fn flush_and_compact(node: &Management, keyspace: &str) -> Result<(), JmxError> {
-    let (all, name) = (Argument::Texts(&[]), Argument::Text(keyspace));
     let mut connection = Jmx::connect(node, A_COMPACTION)?;
-    connection.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &[name, all])?;
-    let compact = [Argument::Flag(false), name, all];
-    connection.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &compact)?;
-    Ok(())
+    flush(&mut connection, keyspace, &[])?;
+    compact(&mut connection, keyspace, &[])
 }
 
 /// Takes all rows of a table away, on all nodes of its cluster; returns when that is done.
