@@ -10,6 +10,7 @@ mod crew;
 mod dataset;
 mod hosts;
 mod journal;
+mod left_behind;
 mod machines;
 mod position;
 mod process;

@@ -38,8 +38,8 @@ impl Parts<'_> {
     /// a node. What one process has compiled well or badly hits its trials alike, and cancels in their ratio; each block has another
     /// one, or as many as `forks` states.
     pub fn keeps_process_for(&self, job: &Job, next: Option<&PlannedTrial>) -> bool {
-        let fork = |trial| (self.plan.fork_of(trial), self.planned.block);
-        let Some(next) = next.filter(|next| (self.plan.fork_of(next), next.block) == fork(self.planned)) else {
+        let fork = |trial: &PlannedTrial| (trial.block, self.plan.fork_of(trial));
+        let Some(next) = next.filter(|next| fork(next) == fork(self.planned)) else {
             return false;
         };
         let of_next = parts(job, next).map(|next| next.setup.shares_process_with(self.setup));
