@@ -1,4 +1,4 @@
-//! Did the trial run, come to rest, and hold enough?
+//! Did the trial run, stabilise, and hold enough?
 
 use std::collections::BTreeMap;
 

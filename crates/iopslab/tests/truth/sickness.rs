@@ -155,6 +155,16 @@ fn a_bound_that_a_stop_breaks_is_not_decided_and_one_that_is_missed_without_it_i
         (meets(&stalled, "a"), meets(&stalled, "b")),
         (Meets::Yes, Meets::NotDecided)
     );
+    // Its mean is that of the stop, too: a fifteenth of the requests wait for 1.5 s.
+    let mean = |story: Story| Story {
+        rest: "[objective]\nmean_ms = 50".into(),
+        ..story
+    };
+    assert_eq!(meets(&mean(at(200)), "b"), Meets::Yes);
+    assert_eq!(
+        meets(&mean(at(200)).fault(&fault("stall", 3.0)), "b"),
+        Meets::NotDecided
+    );
     // A stop that is shorter than the bound leaves it met.
     assert_eq!(meets(&at(5_000).fault(&fault("stall", 3.0)), "b"), Meets::Yes);
     // A volume that gives half of what is asked of it misses the bound by itself.
