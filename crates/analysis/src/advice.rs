@@ -4,7 +4,7 @@
 //! What is known of each setting and from where: docs/method.md. Nothing is advised where the settings are not known: of a
 //! simulation, which has none, and of a cluster that exists.
 
-use spec::{CHUNK_BYTES, Plan, Provider, Settings, USUAL_STRATEGY};
+use experiment::{CHUNK_BYTES, Plan, Provider, Settings, USUAL_STRATEGY};
 
 use crate::document::{CellAnalysis, ConfigurationFacts, NotTried, Untried};
 use crate::limit::LimitKind;
@@ -143,7 +143,7 @@ mod tests {
     use std::sync::LazyLock;
 
     use evidence::HostId;
-    use spec::VolumeRole;
+    use experiment::VolumeRole;
 
     use super::*;
     use crate::analyse;
@@ -225,18 +225,18 @@ mod tests {
     fn chunks_are_advised_where_volumes_read_much_more_than_the_record() {
         assert_eq!(advised(|made| made.reads(0.5, 1_900.0)), [], "2.4 times the record");
         assert_eq!(advised(|made| made.reads(0.5, 3_190.0)), []);
-        let told = advised(|made| made.reads(0.5, 3_210.0));
+        let reported = advised(|made| made.reads(0.5, 3_210.0));
         let [
             Untried::ChunkLength {
                 read_bytes_per_read,
                 record_bytes,
                 chunk_bytes,
             },
-        ] = told.as_slice()
+        ] = reported.as_slice()
         else {
-            panic!("{told:?}");
+            panic!("{reported:?}");
         };
-        assert!((read_bytes_per_read - 4_012.5).abs() < 1e-6, "{told:?}");
+        assert!((read_bytes_per_read - 4_012.5).abs() < 1e-6, "{reported:?}");
         assert_eq!((*record_bytes, *chunk_bytes), (1_000.0, 16_384.0));
         // What compactions read is no read of a client.
         let beside_compactions = |made: &mut Made| {
@@ -301,14 +301,14 @@ mod tests {
             })
         };
         assert_eq!(merging(2.0, &|_| {}), []);
-        let told = [Untried::CompactionStrategy { sstables_per_read: 2.1 }];
-        assert_eq!(merging(2.1, &|_| {}), told);
+        let reported = [Untried::CompactionStrategy { sstables_per_read: 2.1 }];
+        assert_eq!(merging(2.1, &|_| {}), reported);
         let unified = table("compaction", "class", "UnifiedCompactionStrategy");
         assert_eq!(merging(2.1, &|made| made.all(&unified)), [], "it is no size-tiered one");
         let varied = |made: &mut Made| made.configurations[1].settings = unified.clone();
         assert_eq!(merging(2.1, &varied), []);
         let other_chunks = |made: &mut Made| made.configurations[1].settings = chunks("4");
-        assert_eq!(merging(2.1, &other_chunks), told, "chunks are another setting");
+        assert_eq!(merging(2.1, &other_chunks), reported, "chunks are another setting");
     }
 
     #[test]
@@ -320,8 +320,11 @@ mod tests {
             })
         };
         assert_eq!(requests_of(32_700.0, &|_| {}), []);
-        let told = requests_of(32_800.0, &|_| {});
-        assert!(matches!(told.as_slice(), [Untried::ReadAhead { .. }]), "{told:?}");
+        let reported = requests_of(32_800.0, &|_| {});
+        assert!(
+            matches!(reported.as_slice(), [Untried::ReadAhead { .. }]),
+            "{reported:?}"
+        );
         assert_eq!(requests_of(32_800.0, &|made| made.all(&chunks("64"))), []);
         assert_eq!(
             requests_of(32_800.0, &|made| made.all(&read_ahead(16))),
@@ -400,10 +403,10 @@ mod tests {
         };
         assert_eq!(of_requests(29_000.0), [], "requests are the limit");
         // 160 MiB/s.
-        let told = of_requests(175_000.0);
-        assert_eq!(told.len(), 2, "chunks, and requests that are longer: {told:?}");
+        let reported = of_requests(175_000.0);
+        assert_eq!(reported.len(), 2, "chunks, and requests that are longer: {reported:?}");
         assert_eq!(
-            (told[0].configuration.as_str(), told[0].workload.as_str()),
+            (reported[0].configuration.as_str(), reported[0].workload.as_str()),
             ("gp2-320", "read-heavy")
         );
     }

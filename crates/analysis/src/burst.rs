@@ -3,7 +3,7 @@
 //! Source: EC2 User Guide, "General Purpose SSD (gp2) volumes": burst duration = credits / (burst IOPS - baseline
 //! IOPS); reads and writes both spend credits.
 
-use spec::{Burst, ByteBurst};
+use experiment::{Burst, ByteBurst};
 
 /// A bucket in its own unit, I/O operations or bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ impl From<ByteBurst> for Bucket {
 /// A bucket under a demand, in the units of the bucket (on a 1:N model rates and credits are divided by N, times are
 /// not).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lasts {
+pub struct BurstDuration {
     /// A second while credits last: the demand, at most the burst rate.
     pub burst: f64,
     /// A second afterwards, for good.
@@ -55,11 +55,11 @@ pub struct Lasts {
 }
 
 /// How long `bucket` carries a demand (reads and writes per second together).
-pub fn lasts(bucket: &Bucket, demand: f64) -> Lasts {
+pub fn lasts(bucket: &Bucket, demand: f64) -> BurstDuration {
     let burst = demand.min(bucket.burst);
     let spent_per_s = burst - bucket.baseline;
     let until_empty = |credits: f64| (spent_per_s > 0.0).then(|| credits / spent_per_s);
-    Lasts {
+    BurstDuration {
         burst,
         baseline: bucket.baseline,
         from_full_s: until_empty(bucket.full),

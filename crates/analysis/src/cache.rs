@@ -3,7 +3,7 @@
 //! They are of different workloads in the plan, so that no configuration is chosen by comparing one state with the other.
 //! Here the same comparison is made with the state in the place of the configuration.
 
-use spec::Plan;
+use experiment::Plan;
 
 use crate::comparisons::Comparisons;
 use crate::document::{CacheEffect, CellAnalysis, Metric};

@@ -1,12 +1,12 @@
 //! Measured throughput over data set / page cache, beside the curve that a model of the page cache predicts.
 //!
-//! The model: an LRU of the table's chunks (Che's approximation, `PageCache` of the crate `workload`, through `spec`) says
+//! The model: an LRU of the table's chunks (Che's approximation, `PageCache` of the crate `workload`, through `experiment`) says
 //! how many reads miss; each miss costs the same number of device reads, the one figure that is fitted to what was measured; fio
 //! says how many the volume delivers. Throughput is the lower of two bounds: what the volume allows at this rate of
 //! misses, and the most that was measured at any ratio. They cross at the tipping point.
 
 use evidence::ProbeResult;
-use spec::{CHUNK_BYTES, CacheState, LoadLevel, PageCache, Plan};
+use experiment::{CHUNK_BYTES, CacheState, LoadLevel, PageCache, Plan};
 
 use crate::comparisons::Comparisons;
 use crate::document::{

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use evidence::RateProbe;
-use spec::{Cell, LoadLevel, Plan, Search};
+use experiment::{Cell, LoadLevel, Plan, Search};
 use stats::{Crossing, LEVEL, Points, Residuals, Samples};
 
 use crate::document::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, CellAnalysis, Meets, Missed, Withheld};

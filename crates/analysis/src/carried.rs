@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use spec::{Provider, Setup, Setups};
+use experiment::{Provider, Setup, Setups};
 
 use crate::document::limit::{LimitKind, ResourceUse};
 use crate::document::{Bound, BoundIs, CellAnalysis, ConfigurationFacts, LimitedHere, OfThisMachine};
@@ -115,7 +115,7 @@ fn are_in_proportion(a: &Side, b: &Side) -> bool {
 
 /// Whether volumes and CPUs of a configuration are this machine's, held to limits.
 fn is_emulated(provider: Provider, setup: &Setup) -> bool {
-    let is_held = || setup.volumes().any(|v| v.limits != spec::IoLimits::default());
+    let is_held = || setup.volumes().any(|v| v.limits != experiment::IoLimits::default());
     match provider {
         Provider::Simulated | Provider::Aws => false,
         Provider::Local => !setup.has_real_volumes(),
@@ -154,7 +154,7 @@ fn limited_here(cell: &CellAnalysis, short: &BTreeSet<LimitKind>) -> Option<OfTh
 /// Where nothing was at its cap: what was nearest to it, if that is this machine's.
 fn near(cell: &CellAnalysis) -> Option<OfThisMachine> {
     let late = cell.findings.iter().filter_map(Finding::figures::<EmulationFloor>);
-    let late = late.filter(|floor| floor.volume == spec::VolumeRole::Data);
+    let late = late.filter(|floor| floor.volume == experiment::VolumeRole::Data);
     if 2 * late.count() as u64 >= cell.valid_trials.max(1) {
         return Some(OfThisMachine::Disk);
     }

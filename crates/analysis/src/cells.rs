@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, OperationKind};
-use spec::{Cell, Plan, Setup, VolumeRole};
+use experiment::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
-use crate::away;
 use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis};
+use crate::faults;
 use crate::host::VolumeActivity;
 use crate::latency::{LatencyFigures, across_trials};
 use crate::limit::{self, ResourceUse};
@@ -93,8 +93,8 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         limit: limit::named(&by_node, &undisturbed),
         nodes: nodes(&by_node, &undisturbed),
         data_volumes: data_volumes(&undisturbed),
-        faults: away::faults(plan, setup, &valid),
-        writes: away::writes(trials),
+        faults: faults::faults(plan, setup, &valid),
+        writes: faults::writes(trials),
         usd_per_month: None,
         findings: Vec::new(),
     }

@@ -38,7 +38,7 @@ pub struct TrialCharts {
     /// Where the steady window begins, seconds from the start of measurement.
     pub steady_from_s: f64,
     /// When nodes were away or disks failed by plan: from when, until when, seconds from the start of measurement.
-    pub away: Vec<(f64, f64)>,
+    pub fault_spans: Vec<(f64, f64)>,
     /// Flushes and compactions of the database in the measured seconds; `None` where it does not say.
     pub background: Option<(f64, f64)>,
     /// What there is to draw; a panel without data is left out.
@@ -93,7 +93,7 @@ fn of_trial(trial: &TrialMeasurement) -> TrialCharts {
         warmup_s: client.map_or(0.0, |c| c.warmup_s),
         measured_s: client.map_or(0.0, |c| c.measured_s),
         steady_from_s: trial.window.from_s,
-        away: trial
+        fault_spans: trial
             .phases
             .iter()
             .filter(|p| p.phase.kind == PhaseKind::During)

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
 
 use crate::carried::CarriedOver;

@@ -5,7 +5,7 @@
 //! shown belongs to it.
 
 use evidence::OperationKind;
-use spec::{LatencyFigure, LoadLevel, Plan};
+use experiment::{LatencyFigure, LoadLevel, Plan};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{Caution, CellAnalysis, Decision, Metric, Ranked, Ratio, Verdict};

@@ -7,7 +7,7 @@
 //! reads of about fio's size are compared. Where nothing can be compared, nothing is said.
 
 use evidence::ProbeResult;
-use spec::IoLimits;
+use experiment::IoLimits;
 
 use crate::document::limit::Unit;
 use crate::document::{ConfigurationFacts, Delivered, VolumeReport};
@@ -37,7 +37,7 @@ pub fn of_cell(configuration: &ConfigurationFacts, trials: &[&TrialMeasurement])
         write_bytes_per_s: mean(|p| p.write_bytes_per_s),
         ..*members.first()?
     };
-    let asked = Asked::of(trials, count)?;
+    let asked = DeviceDemand::of(trials, count)?;
     let limits = lasting(data)?;
     let is_held = |expected: Option<f64>, got: f64| expected.is_some_and(|expected| got >= AT_LIMIT * expected);
     let found = if is_held(rules::expected_read_iops(&limits), probe.read_iops) {
@@ -75,14 +75,14 @@ fn lasting(data: &VolumeReport) -> Option<IoLimits> {
 
 /// What a database asked of the data volumes of all its nodes, a second: medians over trials; of so many volumes of a node the
 /// share of one.
-struct Asked {
+struct DeviceDemand {
     reads: f64,
     writes: f64,
     read_bytes: f64,
     write_bytes: f64,
 }
 
-impl Asked {
+impl DeviceDemand {
     fn of(trials: &[&TrialMeasurement], members: f64) -> Option<Self> {
         let median = |figure: fn(&VolumeActivity) -> f64| {
             let each = trials.iter().filter_map(|t| Some(t.sum_of_data(figure)? / members));
@@ -105,7 +105,7 @@ impl Asked {
 fn under_limits(
     limits: &IoLimits,
     with_writes: bool,
-    asked: &Asked,
+    asked: &DeviceDemand,
     probe: &ProbeResult,
     writes_held: bool,
 ) -> Option<Delivered> {
@@ -141,7 +141,7 @@ fn under_limits(
 }
 
 /// A volume that is as fast as its device: reads of fio's size beside hardly anything else.
-fn like_with_like(asked: &Asked, probe: &ProbeResult) -> Option<Delivered> {
+fn like_with_like(asked: &DeviceDemand, probe: &ProbeResult) -> Option<Delivered> {
     let request_bytes = stats::ratio(asked.read_bytes, asked.reads)?;
     let is_like = request_bytes <= LIKE_SIZE * ProbeResult::READ_BYTES && asked.has_few_writes();
     is_like.then_some(Delivered {
@@ -156,7 +156,7 @@ fn like_with_like(asked: &Asked, probe: &ProbeResult) -> Option<Delivered> {
 
 #[cfg(test)]
 mod tests {
-    use spec::{Burst, Job, VolumeRole};
+    use experiment::{Burst, Job, VolumeRole};
 
     use super::*;
     use crate::analyse;

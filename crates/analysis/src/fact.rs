@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One of the limits of a volume. Those that count reads and writes apart are called as the field in
-/// [`spec::IoLimits`].
+/// [`experiment::IoLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VolumeLimit {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::OperationKind;
-use spec::{LatencyFigure, Plan};
+use experiment::{LatencyFigure, Plan};
 
 use crate::document::Metric;
 use crate::latency::LatencyFigures;
@@ -39,7 +39,7 @@ impl<'a> Figures<'a> {
     pub fn process_of(&self, configuration: &str) -> usize {
         let processes = &self.plan.processes;
         let cells_of = |names: &Vec<String>| {
-            let is_of = |cell: &&spec::Cell| names.contains(&cell.configuration);
+            let is_of = |cell: &&experiment::Cell| names.contains(&cell.configuration);
             self.plan.cells.iter().filter(is_of).count()
         };
         if !self.plan.faults.is_empty() || !processes.iter().any(|names| cells_of(names) > 1) {

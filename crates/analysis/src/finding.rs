@@ -121,8 +121,8 @@ fn collect(value: &Value, found: &mut BTreeMap<String, f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remark::nodes::{HostDifference, UnequalHosts, Unlike};
-    use crate::remark::storage::{BurstOnly, Credits, DataSetSmaller, Spent, VolumeAboveInstance};
+    use crate::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts};
+    use crate::remark::storage::{BurstOnly, Credits, CreditsSpent, DataSetSmaller, VolumeAboveInstance};
     use crate::{HostFact, VolumeRole};
 
     fn findings() -> [Finding; 4] {
@@ -130,7 +130,7 @@ mod tests {
         let burst = BurstOnly {
             volume: VolumeRole::Data,
             unit: Credits::Requests,
-            spent: Some(Spent {
+            spent: Some(CreditsSpent {
                 credits_start: 5.0,
                 credits_end: 4.0,
             }),
@@ -151,11 +151,11 @@ mod tests {
             differences: vec![
                 HostDifference {
                     fact: HostFact::Kernel,
-                    how: Unlike::Words(vec![("6.1".into(), vec![HostId::database(0)])]),
+                    how: DifferenceKind::Words(vec![("6.1".into(), vec![HostId::database(0)])]),
                 },
                 HostDifference {
                     fact: HostFact::Cpus,
-                    how: Unlike::Amount {
+                    how: DifferenceKind::Amount {
                         most_of: HostId::database(0),
                         most: 8.0,
                         least_of: HostId::database(1),
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn numbers_are_found_wherever_they_stand() {
         let found = findings()[0].numbers();
-        let told: Vec<(&str, f64)> = found.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-        assert_eq!(told, [("credits_end", 4.0), ("credits_start", 5.0), ("nodes", 3.0)]);
+        let reported: Vec<(&str, f64)> = found.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        assert_eq!(reported, [("credits_end", 4.0), ("credits_start", 5.0), ("nodes", 3.0)]);
     }
 }

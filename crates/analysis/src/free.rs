@@ -4,10 +4,10 @@
 //! Settings cost nothing, so that a configuration and its variants have one price. Verdicts are those of the comparisons
 //! that every other sentence is read from.
 
-use spec::{BacklogFiles, LoadLevel, Plan};
+use experiment::{BacklogFiles, LoadLevel, Plan};
 
 use crate::comparisons::{Comparisons, is_open, places};
-use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, Spent, Verdict};
+use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, SpendingChange, Verdict};
 use crate::hardware::is_one_price;
 use crate::needs::needs;
 use crate::value::{Priced, kept_its_writes, priced};
@@ -121,7 +121,7 @@ impl Measured<'_> {
         }
     }
 
-    fn elsewhere(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
+    fn elsewhere(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
         let workload = self.plan.workloads.iter().find(|w| w.name == from.workload);
         let payload = workload.map(|workload| self.plan.dataset.payload_written(workload));
         // Without a flush in its trials nothing is known of what becomes of a written byte.
@@ -142,7 +142,7 @@ impl Measured<'_> {
     }
 }
 
-fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
+fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
     let cpu_us = |cell: &CellAnalysis| {
         let throughput = cell.throughput_ops_per_s.as_ref()?.median;
         Some(stats::ratio(cell.database_cpus_used?, throughput)? * 1e6)
@@ -168,9 +168,9 @@ fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
 }
 
 /// Those of which both are known.
-fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> Vec<Spent> {
+fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> Vec<SpendingChange> {
     let both = |(what, before, after): (Spending, Option<f64>, Option<f64>)| {
-        Some(Spent {
+        Some(SpendingChange {
             what,
             before: before?,
             after: after?,

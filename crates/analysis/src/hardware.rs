@@ -84,7 +84,7 @@ mod tests {
     use crate::analyse;
     use crate::story::{job, run, trials};
 
-    const BEHIND: spec::BacklogFiles = spec::BacklogFiles {
+    const BEHIND: experiment::BacklogFiles = experiment::BacklogFiles {
         sstables: 8,
         records: 1_000,
     };

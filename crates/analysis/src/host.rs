@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostSample, VolumeFigures};
-use spec::VolumeRole;
+use experiment::VolumeRole;
 
 use crate::waking;
 use crate::work::DatabaseWork;

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
+use experiment::LoadLevel;
 use hdrhistogram::Histogram;
-use spec::LoadLevel;
 
 use crate::latency::START_SLACK_S;
 use crate::phases::{self, Tallies};

@@ -13,7 +13,6 @@
 //! guessed one.
 
 mod advice;
-mod away;
 mod backlog;
 pub mod burst;
 mod cache;
@@ -28,6 +27,7 @@ mod decision;
 mod delivered;
 mod document;
 mod fact;
+mod faults;
 mod figures;
 mod finding;
 mod free;
@@ -82,15 +82,15 @@ pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, AnyOf, BestOfAlike, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate,
-    Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check,
-    Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt,
-    Durability, Everywhere, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
+    Analysis, AnswerOutcome, AnyOf, BestOfAlike, Bound, BoundIs, CacheCurve, CacheEffect, CachePoint, CachePrediction,
+    Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change,
+    Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, DecidedBy, Decision,
+    Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
     HintFiles, InvalidTrial, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered,
-    NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range,
+    NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis, PhaseKind, Range,
     Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness,
-    Spending, Spent, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
-    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
+    Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope, SeenOn};
@@ -99,8 +99,8 @@ pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{
-    Counted, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange, ResourceUse,
-    SpreadKind, Unit, of_cell as limit_of_cell,
+    Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, SpreadKind,
+    Unit, of_cell as limit_of_cell,
 };
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
@@ -117,7 +117,7 @@ pub use steady::Window;
 pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
-pub use spec::{
+pub use experiment::{
     Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
     DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
     LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups,
@@ -138,7 +138,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
 
     let configurations = configurations(plan, setups, &ordered);
     let baseline = baseline(plan, setups);
-    let together = rules::Together::of(plan, setups, input.provider, &ordered);
+    let together = rules::RunContext::of(plan, setups, input.provider, &ordered);
     // Each cell, with the findings on each of its valid trials.
     let (mut cells, of_valid): (Vec<CellAnalysis>, Vec<Vec<Vec<Finding>>>) = plan
         .cells
@@ -173,7 +173,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     by_intervention(setups, &mut cells, &throughput);
     throughput.carry_over(CarriedOver::of(input.provider, setups, &configurations, &mut cells));
     comparisons::add(&mut cells, &baseline, &throughput);
-    let impossible = physics::findings(&physics::Together {
+    let impossible = physics::findings(&physics::ComparedCells {
         plan,
         setups,
         cells: &cells,

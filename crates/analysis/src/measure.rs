@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use evidence::{ClientResult, FaultRecord, HostId, HostSample, Role, Series, TrialRecord};
+use experiment::NodeFaultKind;
 use hdrhistogram::Histogram;
-use spec::NodeFaultKind;
 
 use crate::host::{DatabaseHost, database_host, window};
 use crate::latencies::Latencies;

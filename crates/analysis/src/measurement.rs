@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialRecord, Validity};
-use spec::{Plan, VolumeRole};
+use experiment::{Plan, VolumeRole};
 
 use crate::backlog::CompactedBacklog;
 use crate::finding::{Finding, SeenOn};

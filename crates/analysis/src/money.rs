@@ -1,6 +1,6 @@
 //! Money, as the plan froze it: a report never looks at a later price list.
 
-use spec::{ConfigurationMoney, Plan};
+use experiment::{ConfigurationMoney, Plan};
 
 use crate::document::CellAnalysis;
 

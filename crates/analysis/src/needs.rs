@@ -46,7 +46,7 @@ fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap
 mod tests {
     use std::sync::LazyLock;
 
-    use spec::{Settings, TableOption};
+    use experiment::{Settings, TableOption};
 
     use super::*;
     use crate::analyse;

@@ -1,6 +1,6 @@
 //! Does a configuration meet the objective? Each part with the interval of its figure over trials.
 
-use spec::{LatencyObjective, Objective, OperationKind, Plan};
+use experiment::{LatencyObjective, Objective, OperationKind, Plan};
 use stats::{Contrast, Samples};
 
 use crate::comparisons::is_open;

@@ -1,6 +1,6 @@
 //! Is it known well enough to stop? The rule of `repetitions = "auto"`.
 
-use spec::Adaptive;
+use experiment::Adaptive;
 
 use crate::document::{Analysis, ValueVerdict};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::remark::{away, cassandra, load, machine, nodes, rest, storage, trial};
+use crate::remark::{cassandra, faults, load, machine, nodes, rest, storage, trial};
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ rules! {
     BacklogDrained(load::BacklogDrained) "backlog_drained" Suspect,
     /// Little's law does not hold (`little.rs`). A doubt: the load was not quite what was asked for; what was achieved
     /// is what was achieved.
-    Little(load::Little) "little" Suspect,
+    LittlesLaw(load::LittlesLaw) "little" Suspect,
     /// A host's clock moved during the trial (`clock_drift.rs`). A doubt: its samples stand beside other seconds than
     /// their own; throughput and latency come from the client's own clock.
     ClockDrift(machine::ClockDrift) "clock_drift" Suspect,
@@ -239,14 +239,14 @@ rules! {
     RepetitionsSpread(trial::RepetitionsSpread) "repetitions_spread" Suspect,
     /// Nodes were taken away by plan (`faults_planned.rs`). Not a doubt: this is what was asked for; it says which
     /// figures it is in.
-    FaultsPlanned(away::FaultsPlanned) "faults_planned" Note,
+    FaultsPlanned(faults::FaultsPlanned) "faults_planned" Note,
     /// A planned fault did not happen, or not as planned (`fault_not_as_planned.rs`). A doubt: the trial is not quite
     /// the one that was asked for.
-    FaultNotAsPlanned(away::FaultNotAsPlanned) "fault_not_as_planned" Suspect,
+    FaultNotAsPlanned(faults::FaultNotAsPlanned) "fault_not_as_planned" Suspect,
     /// Acknowledged writes were gone (`writes_lost.rs`). The configuration is excluded from the recommendation.
-    WritesLost(away::WritesLost) "writes_lost" Failed,
+    WritesLost(faults::WritesLost) "writes_lost" Failed,
     /// Acknowledged writes could not be read back (`writes_lost.rs`). A doubt: whether they are lost is not known.
-    WritesUnread(away::WritesUnread) "writes_unread" Suspect,
+    WritesUnread(faults::WritesUnread) "writes_unread" Suspect,
     /// Writes that matter to the data volume were hardly flushed in the window (`writes_not_flushed.rs`). A doubt: what
     /// they cost the volume later is not in the throughput.
     WritesNotFlushed(cassandra::WritesNotFlushed) "writes_not_flushed" Suspect,

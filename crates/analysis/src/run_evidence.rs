@@ -1,7 +1,7 @@
 //! What is analysed.
 
 use evidence::{DataSetOrigin, RateProbe};
-use spec::{Plan, Provider, Setups};
+use experiment::{Plan, Provider, Setups};
 
 use crate::measurement::TrialMeasurement;
 

@@ -1,6 +1,6 @@
 //! Throughput over the number of nodes, where a matrix has clusters that differ in nothing else.
 
-use spec::{Placement, Plan, Setup};
+use experiment::{Placement, Plan, Setup};
 
 use crate::comparisons::Comparisons;
 use crate::document::{Metric, Range, Scaling, ScalingPoint};
@@ -49,15 +49,16 @@ fn besides_nodes(setup: &Setup) -> Setup {
 fn of_place(
     plan: &Plan,
     setups: &[&Setup],
-    (workload, load): (&String, spec::LoadLevel),
+    (workload, load): (&String, experiment::LoadLevel),
     figures: &Figures<'_>,
     spread: Option<(f64, f64)>,
 ) -> Option<Scaling> {
     let mut cells: Vec<(&Setup, Vec<f64>)> = setups
         .iter()
         .filter_map(|setup| {
-            let is_it =
-                |c: &&spec::Cell| c.configuration == setup.configuration && c.workload == *workload && c.load == load;
+            let is_it = |c: &&experiment::Cell| {
+                c.configuration == setup.configuration && c.workload == *workload && c.load == load
+            };
             let cell = plan.cells.iter().find(is_it)?;
             let trials: Vec<f64> = figures.by_block(&cell.id, Metric::Throughput).into_values().collect();
             (!trials.is_empty()).then_some((*setup, trials))

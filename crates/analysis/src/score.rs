@@ -1,7 +1,7 @@
 //! How far a load is from its objective: one number that searches and capacities are made from.
 
 use evidence::{OperationKind, RateProbe};
-use spec::{LatencyFigure, LatencyObjective, Objective};
+use experiment::{LatencyFigure, LatencyObjective, Objective};
 
 use crate::document::{Criterion, Withheld};
 use crate::figures::worst;

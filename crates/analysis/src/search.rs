@@ -7,7 +7,7 @@
 //! their latencies uncertain: what they find is where to look, and whole trials say what is so.
 
 use evidence::RateProbe;
-use spec::{LEVELS, LoadLevel, Objective};
+use experiment::{LEVELS, LoadLevel, Objective};
 
 use crate::score;
 
@@ -109,7 +109,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use evidence::{OperationKind, ProbeLatency};
-    use spec::{LatencyFigure, LatencyObjective};
+    use experiment::{LatencyFigure, LatencyObjective};
 
     use super::*;
 

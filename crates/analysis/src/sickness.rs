@@ -5,7 +5,7 @@
 //! A sickness counts where it has to do with what limited the cell, and took more of it than the margin of practical importance.
 //! The finding is reported all the same where it does not.
 
-use spec::VolumeRole;
+use experiment::VolumeRole;
 
 use crate::document::limit::{GC_DOMINATES, Limit, LimitKind};
 use crate::document::{CellAnalysis, ConfigurationFacts, OfThisMachine, Sickness, VolumeReport, Withheld};
@@ -114,7 +114,7 @@ fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sic
         | Remark::SendLag(_)
         | Remark::OfferedNotAchieved(_)
         | Remark::BacklogDrained(_)
-        | Remark::Little(_)
+        | Remark::LittlesLaw(_)
         | Remark::ClockDrift(_)
         | Remark::ClientsApart(_)
         | Remark::ThroughDriver(_)

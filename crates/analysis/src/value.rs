@@ -6,7 +6,7 @@
 //! per dollar. What decides is `gain / cost ratio` with the interval of the gain that all other sentences use, not the
 //! point estimate.
 
-use spec::Plan;
+use experiment::Plan;
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{Bound, CellAnalysis, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld};

@@ -1,7 +1,7 @@
 //! Was it the storage of this configuration, in its sustained state, that was measured? Where not, nothing is said
 //! about its value.
 
-use spec::Objective;
+use experiment::Objective;
 
 use crate::document::limit::{Limit, LimitKind};
 use crate::document::{Unrest, Withheld};
@@ -146,7 +146,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::UnbalancedMembers(_)
         | Remark::SlowMember(_)
         | Remark::VolumeAboveInstance(_)
-        | Remark::Little(_)
+        | Remark::LittlesLaw(_)
         | Remark::ClockDrift(_)
         | Remark::ClientsApart(_)
         | Remark::ThroughDriver(_)
@@ -226,7 +226,7 @@ pub fn unname_cpu(limit: &mut Limit, withheld: Option<Withheld>) {
 
 #[cfg(test)]
 mod tests {
-    use spec::{LatencyFigure, LatencyObjective};
+    use experiment::{LatencyFigure, LatencyObjective};
 
     use super::*;
     use crate::finding::Scope;

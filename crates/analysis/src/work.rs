@@ -105,9 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_the_whole_window_though_a_second_of_it_was_not_told() {
-        let told = |t: u32| (1..=10).contains(&t).then(|| 700.0 + 50.0 * f64::from(t));
-        let samples: Vec<HostSample> = (0..=10).map(|t| sample(f64::from(t), told(t), 3.0)).collect();
+    fn counts_are_those_of_the_whole_window_though_a_second_of_it_was_not_reported() {
+        let reported = |t: u32| (1..=10).contains(&t).then(|| 700.0 + 50.0 * f64::from(t));
+        let samples: Vec<HostSample> = (0..=10).map(|t| sample(f64::from(t), reported(t), 3.0)).collect();
         let work = DatabaseWork::of(&samples);
         assert_eq!(work.reads, Some(500.0), "450 were counted in 9 of 10 s");
         assert_eq!(work.compression_ratio, Some(0.6), "at the end");
@@ -119,7 +119,7 @@ mod tests {
         // Known for half of it, or begun anew: nothing is said.
         assert_eq!(DatabaseWork::of(&samples[..6]).reads, Some(250.0));
         let late: Vec<HostSample> = (0..=10)
-            .map(|t| sample(f64::from(t), told(t).filter(|_| t > 4), 3.0))
+            .map(|t| sample(f64::from(t), reported(t).filter(|_| t > 4), 3.0))
             .collect();
         assert_eq!(DatabaseWork::of(&late).reads, None);
         let anew = [sample(0.0, Some(900.0), 0.0), sample(10.0, Some(4.0), 0.0)];

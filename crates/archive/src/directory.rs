@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evidence::{DataSetOrigin, HostId, HostSample, Interval, RateProbe, TrialRecord, Validity};
+use experiment::{Job, Plan, PlannedTrial, Round, Setups};
 use serde::Serialize;
-use spec::{Job, Plan, PlannedTrial, Round, Setups};
 
 use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
 use crate::journal::{self, JournalWriter};

@@ -8,8 +8,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use evidence::{DataSetOrigin, RateProbe};
+use experiment::Round;
 use serde::{Deserialize, Serialize};
-use spec::Round;
 
 use crate::{Result, RunError, files};
 

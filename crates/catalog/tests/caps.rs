@@ -11,7 +11,7 @@ fn of(text: &str, era: Option<&str>) -> catalog::Caps {
 }
 
 #[test]
-fn iops_bought_beyond_the_instance_are_told() {
+fn iops_bought_beyond_the_instance_are_reported() {
     let caps = of("r4.4xlarge+io1:1000GiB:20000", None);
     assert!(
         caps.remarks[0].starts_with("20000 IOPS bought, 18750 reachable"),

@@ -11,11 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use experiment::Settings;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
-use spec::Settings;
 
-use crate::plan::{Directories, MemoryPlan, NodePlan, Place, Ports};
+use crate::plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports};
 use crate::server::{RunningNode, Server, ServerError};
 
 /// Most bytes of it.
@@ -33,7 +33,7 @@ pub struct ClusterSpec {
     /// 1 to 3.
     pub nodes: u32,
     /// Where each node stands; empty: the database takes them all for one place.
-    pub places: Vec<Place>,
+    pub places: Vec<NodeLocation>,
     /// Memory of each node.
     pub memory: MemoryPlan,
     /// Cache of the software.

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Connect, Driver, ErrorKind, Stamp};
+use experiment::{Access, ConsistencyLevels};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -27,7 +28,6 @@ use scylla::policies::load_balancing::{FallbackPlan, LoadBalancingPolicy, Routin
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::routing::Shard;
 use scylla::value::{CqlValue, Row};
-use spec::{Access, ConsistencyLevels};
 use tokio::sync::OnceCell;
 
 use crate::frames::{Answer, Frames, Values};

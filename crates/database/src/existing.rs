@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use experiment::{Dataset, KeyFormat};
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::statement::{Consistency, Statement};
-use spec::{Dataset, KeyFormat};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cassandra::schema_statements;

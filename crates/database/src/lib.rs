@@ -28,7 +28,7 @@ pub use account::{Account, AccountError};
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
-pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
+pub use plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 pub use server::{
     Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
     RunningNode, Server, ServerError, Temporary, Work,

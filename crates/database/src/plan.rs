@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 
-use spec::Settings;
+use experiment::Settings;
 
 /// Everything that the outside decides about one node. What only one database knows (thread pools, caches, flags) is
 /// that database's own business.
@@ -20,7 +20,7 @@ pub struct NodePlan {
     pub seeds: Vec<Ipv4Addr>,
     /// Where the node stands. Either all nodes of a cluster have a place or none has: without, the database takes them
     /// all for one place.
-    pub place: Option<Place>,
+    pub place: Option<NodeLocation>,
     /// Address for clients and for other nodes.
     pub address: Ipv4Addr,
     /// Its ports.
@@ -51,7 +51,7 @@ impl NodePlan {
 
 /// Where a node stands: replicas are spread over the racks of a data centre.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct NodeLocation {
     /// Data centre (a cloud's region).
     pub data_centre: String,
     /// Rack (a cloud's zone).

@@ -8,9 +8,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use spec::{Dataset, Settings, SettingsInForce};
+use experiment::{Dataset, Settings, SettingsInForce};
 
-use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
+use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 
 /// Told what is being done, and how much of it (done, total) where that is known.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&str, Option<(u64, u64)>);
@@ -79,7 +79,7 @@ pub trait Server: Send {
     fn snapshot_key(
         &self,
         dataset: &Dataset,
-        places: &[Option<Place>],
+        places: &[Option<NodeLocation>],
         replication: &Replication,
         settings: &Settings,
         directories: u32,

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use engine::Stamp;
+use experiment::ConsistencyLevels;
 use scylla::client::session::Session;
 use scylla::policies::load_balancing::RoutingInfo;
 use scylla::routing::partitioner::Partitioner as _;
@@ -11,7 +12,6 @@ use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
-use spec::ConsistencyLevels;
 
 use crate::frames::{Head, Values};
 
@@ -72,7 +72,7 @@ impl Statement {
 pub(crate) async fn prepare(
     session: &Session,
     statement: String,
-    level: spec::Consistency,
+    level: experiment::Consistency,
 ) -> Result<Statement, String> {
     let mut prepared = session
         .prepare(statement.as_str())
@@ -86,17 +86,17 @@ pub(crate) async fn prepare(
 }
 
 /// A level of an experiment as the driver has it.
-pub(crate) fn consistency(level: spec::Consistency) -> Consistency {
+pub(crate) fn consistency(level: experiment::Consistency) -> Consistency {
     match level {
-        spec::Consistency::Any => Consistency::Any,
-        spec::Consistency::One => Consistency::One,
-        spec::Consistency::Two => Consistency::Two,
-        spec::Consistency::Three => Consistency::Three,
-        spec::Consistency::Quorum => Consistency::Quorum,
-        spec::Consistency::All => Consistency::All,
-        spec::Consistency::LocalQuorum => Consistency::LocalQuorum,
-        spec::Consistency::EachQuorum => Consistency::EachQuorum,
-        spec::Consistency::LocalOne => Consistency::LocalOne,
+        experiment::Consistency::Any => Consistency::Any,
+        experiment::Consistency::One => Consistency::One,
+        experiment::Consistency::Two => Consistency::Two,
+        experiment::Consistency::Three => Consistency::Three,
+        experiment::Consistency::Quorum => Consistency::Quorum,
+        experiment::Consistency::All => Consistency::All,
+        experiment::Consistency::LocalQuorum => Consistency::LocalQuorum,
+        experiment::Consistency::EachQuorum => Consistency::EachQuorum,
+        experiment::Consistency::LocalOne => Consistency::LocalOne,
     }
 }
 

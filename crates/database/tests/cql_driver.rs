@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
 use database::{CqlConnect, Notes, Replication};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
+use experiment::{Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use spec::{Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 
 /// An address of this test alone, so that it can run beside others.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 51, 2);
@@ -38,7 +38,7 @@ fn the_engine_drives_a_real_cassandra() {
 
     records_are_loaded_in_ycsb_layout(&connect);
     every_call_does_what_it_says(&connect);
-    write_check::acknowledged_writes_are_found_and_planted_losses_are_told(&connect);
+    write_check::acknowledged_writes_are_found_and_planted_losses_are_reported(&connect);
     every_kind_of_operation_runs_without_error(&connect);
     missing_records_are_errors_which_do_not_end_a_trial(&connect);
     both_paths::answers_are_equal_for_random_operations(&connect);
@@ -66,7 +66,7 @@ impl Server {
             panic!("{error}\n{}", node.log_tail(50).join("\n"));
         }
         let server = Self { node };
-        let dataset = spec::Dataset {
+        let dataset = experiment::Dataset {
             records: RECORDS,
             fields: FIELDS,
             field_length: 50,
@@ -94,7 +94,7 @@ impl Server {
             fields: FIELDS,
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout,
-            access: spec::Access::default(),
+            access: experiment::Access::default(),
             driver_only: false,
             notes: Notes::default(),
         }
@@ -131,7 +131,7 @@ fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
                 max: 20,
                 zipfian: false,
             },
-            keys: spec::KeyFormat::default(),
+            keys: experiment::KeyFormat::default(),
         },
         fields: FIELDS,
         field_length: 50,
@@ -206,7 +206,7 @@ fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
         fields: FIELDS,
         field_length: 50,
         compressibility: 0.0,
-        keys: spec::KeyFormat::default(),
+        keys: experiment::KeyFormat::default(),
         concurrency: 32,
         threads: 2,
         seed: 1,

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use database::{CqlConnect, CqlDriver, Notes};
 use engine::{Connect as _, Driver as _, ErrorKind};
+use experiment::{Access, Consistency, ConsistencyLevels};
 use scripted::{Server, Welcome};
-use spec::{Access, Consistency, ConsistencyLevels};
 
 fn connect_to(server: &Server, request_timeout: Duration, driver_only: bool) -> CqlConnect {
     CqlConnect {
@@ -37,7 +37,7 @@ fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// What a request came to.
-type Outcome = Result<(), ErrorKind>;
+type RequestResult = Result<(), ErrorKind>;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -83,7 +83,7 @@ fn every_answer_of_a_server_means_what_the_driver_says_it_means() {
         (0x2400, ErrorKind::Other),
         (0x7777, ErrorKind::Other),
     ];
-    let mut orders: Vec<(String, Outcome, Outcome)> = codes
+    let mut orders: Vec<(String, RequestResult, RequestResult)> = codes
         .into_iter()
         .map(|(code, kind)| (format!("error_{code:x}"), Err(kind), Err(kind)))
         .collect();
@@ -327,10 +327,10 @@ fn a_server_that_refuses_is_spoken_to_by_the_driver_and_that_is_said() {
 
 fn login(password: &str) -> Access {
     Access {
-        login: Some(spec::Login {
+        login: Some(experiment::Login {
             user: "bench".to_owned(),
             password: password.to_owned(),
-            source: spec::PasswordSource::Environment("IOPSLAB_PASSWORD".to_owned()),
+            source: experiment::PasswordSource::Environment("IOPSLAB_PASSWORD".to_owned()),
         }),
         ..Access::default()
     }

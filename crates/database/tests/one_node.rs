@@ -31,7 +31,7 @@ const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
 const JMX_PORT: u16 = 17_412;
 const TIMEOUT: Duration = Duration::from_secs(180);
 const ROWS: u32 = 2000;
-const DATASET: spec::Dataset = spec::Dataset {
+const DATASET: experiment::Dataset = experiment::Dataset {
     records: ROWS as u64,
     fields: 3,
     field_length: 20,
@@ -124,7 +124,7 @@ fn one_node_from_its_first_start_to_its_death() {
     for row in 0..ROWS {
         let insert =
             format!("INSERT INTO ycsb.usertable (y_id, field0, field1, field2) VALUES ('user{row}', 'a', 'b', 'c')");
-        loaded.run(&insert, spec::Consistency::One).unwrap();
+        loaded.run(&insert, experiment::Consistency::One).unwrap();
     }
     flush_and_compact(node.0.management(), "ycsb").unwrap();
     loaded.wait_settled(1, TIMEOUT, &|| false).unwrap();
@@ -296,13 +296,13 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
 
     for row in 0..100 {
         let update = format!("UPDATE ycsb.usertable SET field0 = 'z' WHERE y_id = 'user{row}'");
-        admin.run(&update, spec::Consistency::One).unwrap();
+        admin.run(&update, experiment::Consistency::One).unwrap();
     }
     nodetool(distribution, java, node.0.config(), &["flush", "ycsb"]);
     // Each of these rows is in two SSTables; the others in one, and these reads give all columns.
     for row in 0..200 {
         let read = format!("SELECT * FROM ycsb.usertable WHERE y_id = 'user{row}'");
-        admin.run(&read, spec::Consistency::One).unwrap();
+        admin.run(&read, experiment::Consistency::One).unwrap();
     }
     let after = counters.try_read().unwrap();
     let grown = |name: &str| of(&after, name).unwrap() - of(&before, name).unwrap();
@@ -393,7 +393,7 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     compact_automatically(node.0.management(), "ycsb", false).unwrap();
     for flushes in 1..=5 {
         let update = format!("UPDATE ycsb.usertable SET field0 = 'again' WHERE y_id = 'again{flushes}'");
-        admin.run(&update, spec::Consistency::One).unwrap();
+        admin.run(&update, experiment::Consistency::One).unwrap();
         flush_table(node.0.management(), "ycsb", "usertable").unwrap();
         assert_eq!(sstables(node.0.management(), "ycsb", "usertable").unwrap(), 1 + flushes);
     }

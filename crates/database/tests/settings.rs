@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use database::cassandra::{Cassandra, Distribution, Java, Node, NodeConfig, ensure_distribution, find_java};
 use database::{DataSetTable, Directories, NodePlan, Ports, Replication, Server as _};
-use spec::{Settings, TableOption};
+use experiment::{Settings, TableOption};
 
 /// An address of this test alone, and another one.
 const REFUSED: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 5);
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 6);
 const VERSION: &str = "5.0.9";
 const PATIENCE: Duration = Duration::from_secs(180);
-const DATASET: spec::Dataset = spec::Dataset {
+const DATASET: experiment::Dataset = experiment::Dataset {
     records: 10,
     fields: 3,
     field_length: 20,
@@ -59,7 +59,8 @@ fn what_is_known_of_a_cassandra_is_what_its_classes_say() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let kept = std::fs::read_to_string(root.join(format!("crates/spec/src/known/cassandra-{VERSION}.txt"))).unwrap();
+    let kept =
+        std::fs::read_to_string(root.join(format!("crates/experiment/src/known/cassandra-{VERSION}.txt"))).unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), kept);
 }
 

@@ -18,7 +18,7 @@ use std::{
 };
 
 use database::cassandra::{Admin, Cassandra, versions};
-use database::{Cluster, ClusterError, ClusterSpec, Place, Replication, Server as _};
+use database::{Cluster, ClusterError, ClusterSpec, NodeLocation, Replication, Server as _};
 use scylla::client::session_builder::SessionBuilder;
 
 /// Stops the cluster when a test fails.
@@ -40,7 +40,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let mut spec = ClusterSpec::new(&server, work.path(), 3, &shared::cache());
     spec.first_address = Ipv4Addr::new(127, 0, 41, 11);
     spec.ports.management = 17_421;
-    let in_rack = |rack: &str| Place {
+    let in_rack = |rack: &str| NodeLocation {
         data_centre: "north".to_owned(),
         rack: rack.to_owned(),
     };
@@ -50,7 +50,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let cluster = Guarded(Cluster::start(&spec, &server, &mut |line| println!("{line}")).unwrap());
     println!("three nodes ready after {:.1} s", started.elapsed().as_secs_f64());
 
-    let dataset = spec::Dataset {
+    let dataset = experiment::Dataset {
         records: 1,
         fields: 1,
         field_length: 10,
@@ -68,7 +68,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
         .unwrap();
     for row in 0..100 {
         admin
-            .run(&insert(&format!("user{row}")), spec::Consistency::All)
+            .run(&insert(&format!("user{row}")), experiment::Consistency::All)
             .unwrap();
     }
     drop(admin);
@@ -114,7 +114,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
 }
 
 /// The place of each node in the order of their addresses, as a client learns it.
-fn places_as_gossiped(address: SocketAddr) -> Vec<Place> {
+fn places_as_gossiped(address: SocketAddr) -> Vec<NodeLocation> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -124,7 +124,7 @@ fn places_as_gossiped(address: SocketAddr) -> Vec<Place> {
         let state = session.get_cluster_state();
         let mut nodes: Vec<_> = state.get_nodes_info().to_vec();
         nodes.sort_by_key(|node| node.address.ip());
-        let place = |node: &std::sync::Arc<scylla::cluster::Node>| Place {
+        let place = |node: &std::sync::Arc<scylla::cluster::Node>| NodeLocation {
             data_centre: node.datacenter.clone().unwrap(),
             rack: node.rack.clone().unwrap(),
         };

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use database::{CqlConnect, Existing, ExistingError, Notes, Refusal};
+use experiment::{Access, Consistency, ConsistencyLevels, Identity, Pem, Tls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
-use spec::{Access, Consistency, ConsistencyLevels, Identity, Pem, Tls};
 
 /// Who signs: its certificate as text, and what it signs with.
 struct Authority {
@@ -89,7 +89,7 @@ fn trusting(authority: &Authority) -> Tls {
 }
 
 /// What is said when connecting to `host` on this port.
-fn told(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>) {
+fn reported(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>) {
     let connect = CqlConnect {
         contact_points: vec![format!("{host}:{port}")],
         keyspace: "lab".to_owned(),
@@ -116,10 +116,10 @@ const NOW: (i32, i32) = (2020, 2120);
 const THROUGH: &str = "it breaks off TLS";
 
 #[test]
-fn a_certificate_that_is_not_taken_is_told_with_the_reason_and_what_to_do() {
+fn a_certificate_that_is_not_taken_is_reported_with_the_reason_and_what_to_do() {
     let ours = authority("ours");
     let ip = ["127.0.0.1"];
-    let (said, help) = told(
+    let (said, help) = reported(
         "127.0.0.1",
         listen(Some(server(&authority("other"), &ip, NOW))),
         Some(trusting(&ours)),
@@ -127,7 +127,7 @@ fn a_certificate_that_is_not_taken_is_told_with_the_reason_and_what_to_do() {
     assert_eq!(said, "its certificate is not signed by an authority in ca.pem");
     assert!(help.unwrap().contains("--tls-ca"));
 
-    let (said, _) = told(
+    let (said, _) = reported(
         "127.0.0.1",
         listen(Some(server(&ours, &ip, (2015, 2016)))),
         Some(trusting(&ours)),
@@ -136,7 +136,7 @@ fn a_certificate_that_is_not_taken_is_told_with_the_reason_and_what_to_do() {
         said.starts_with("its certificate expired ") && said.ends_with(" days ago"),
         "{said}"
     );
-    let (said, _) = told(
+    let (said, _) = reported(
         "127.0.0.1",
         listen(Some(server(&ours, &ip, (2110, 2120)))),
         Some(trusting(&ours)),
@@ -147,33 +147,33 @@ fn a_certificate_that_is_not_taken_is_told_with_the_reason_and_what_to_do() {
     );
 
     let port = listen(Some(server(&ours, &["db1.example", "10.0.0.5"], NOW)));
-    let (said, help) = told("127.0.0.1", port, Some(trusting(&ours)));
+    let (said, help) = reported("127.0.0.1", port, Some(trusting(&ours)));
     assert_eq!(said, "its certificate is for db1.example, 10.0.0.5, not for 127.0.0.1");
     assert!(help.unwrap().contains("verify_host_name = false (--tls-any-name)"));
     let any = Tls {
         verify_host_name: false,
         ..trusting(&ours)
     };
-    let (said, _) = told("127.0.0.1", port, Some(any));
+    let (said, _) = reported("127.0.0.1", port, Some(any));
     assert!(said.starts_with(THROUGH), "{said}");
     // By the name that the user calls it.
     let port = listen(Some(server(&ours, &["localhost"], NOW)));
-    let (said, _) = told("localhost", port, Some(trusting(&ours)));
+    let (said, _) = reported("localhost", port, Some(trusting(&ours)));
     assert!(said.starts_with(THROUGH), "{said}");
-    let (said, _) = told("127.0.0.1", port, Some(trusting(&ours)));
+    let (said, _) = reported("127.0.0.1", port, Some(trusting(&ours)));
     assert_eq!(said, "its certificate is for localhost, not for 127.0.0.1");
 }
 
 #[test]
 fn a_server_without_tls_and_one_with_nothing_else_are_told_apart() {
     let ours = authority("ours");
-    let (said, help) = told("127.0.0.1", listen(None), Some(trusting(&ours)));
+    let (said, help) = reported("127.0.0.1", listen(None), Some(trusting(&ours)));
     assert_eq!(
         said,
         "its answer is not TLS: this port takes connections without encryption"
     );
     assert!(help.unwrap().contains("leave out tls"));
-    let (said, help) = told("127.0.0.1", listen(Some(server(&ours, &["127.0.0.1"], NOW))), None);
+    let (said, help) = reported("127.0.0.1", listen(Some(server(&ours, &["127.0.0.1"], NOW))), None);
     assert!(said.starts_with("it closes the connection without an answer"), "{said}");
     assert!(help.unwrap().contains("--tls"));
 }
@@ -185,7 +185,7 @@ fn a_file_that_has_something_else_in_it_is_named() {
         authorities: Some(pem("ca.pem", "0\u{82} as DER is")),
         ..trusting(&ours)
     };
-    let (said, _) = told("127.0.0.1", 1, Some(wrong));
+    let (said, _) = reported("127.0.0.1", 1, Some(wrong));
     assert_eq!(said, "ca.pem: no certificate in PEM (-----BEGIN CERTIFICATE-----)");
     let with_key = |key: &str| Tls {
         identity: Some(Identity {
@@ -194,13 +194,13 @@ fn a_file_that_has_something_else_in_it_is_named() {
         }),
         ..trusting(&ours)
     };
-    let (said, _) = told("127.0.0.1", 1, Some(with_key("secret")));
+    let (said, _) = reported("127.0.0.1", 1, Some(with_key("secret")));
     assert!(
         said.starts_with("me.key: no private key, in PEM and without a passphrase"),
         "{said}"
     );
     assert!(!said.contains("secret"), "{said}");
-    let (said, _) = told(
+    let (said, _) = reported(
         "127.0.0.1",
         1,
         Some(with_key(&KeyPair::generate().unwrap().serialize_pem())),

@@ -9,9 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
 use crate::layout::Layout;
-use crate::place::Place;
+use crate::place::PartsLocation;
 use crate::progress::Progress;
-use crate::transfer::{ATTEMPTS, Trouble, agent, pause, put};
+use crate::transfer::{ATTEMPTS, TransferFailure, agent, pause, put};
 
 /// A piece that is read at a time.
 const CHUNK: usize = 256 << 10;
@@ -29,13 +29,13 @@ pub fn part_names(layout: &Layout, below: &str, part_bytes: u64) -> Vec<String> 
 /// What the store refuses, what cannot be read here, and [`StoreError::Cancelled`].
 pub fn keep(
     layout: &Layout,
-    place: Place<'_>,
+    place: PartsLocation<'_>,
     below: &str,
     part_bytes: u64,
     progress: Progress<'_>,
 ) -> Result<Vec<KeptPart>, StoreError> {
     let parts = layout.parts(part_bytes);
-    if let Place::Urls(urls, name) = place
+    if let PartsLocation::Urls(urls, name) = place
         && urls.len() != parts.len()
     {
         let (urls, parts) = (urls.len(), parts.len());
@@ -47,9 +47,11 @@ pub fn keep(
     let names = part_names(layout, below, part_bytes).into_iter();
     for (number, (range, name)) in parts.into_iter().zip(names).enumerate() {
         let sha256 = match place {
-            Place::Directory(directory) => to_file(layout, range.clone(), &Place::file(directory, &name), progress)?,
-            Place::Urls(urls, _) => {
-                let what = format!("cannot bring a part to {}", place.told(&name));
+            PartsLocation::Directory(directory) => {
+                to_file(layout, range.clone(), &PartsLocation::file(directory, &name), progress)?
+            }
+            PartsLocation::Urls(urls, _) => {
+                let what = format!("cannot bring a part to {}", place.reported(&name));
                 to_url(&agent, layout, range.clone(), &urls[number], &what, progress)?
             }
         };
@@ -105,7 +107,7 @@ fn to_url(
         }
         match sent {
             Ok(()) => return Ok(hashed.finish()),
-            Err(Trouble { error, may_pass }) if !may_pass || attempt == ATTEMPTS => return Err(error),
+            Err(TransferFailure { error, may_pass }) if !may_pass || attempt == ATTEMPTS => return Err(error),
             Err(_) => pause(attempt),
         }
         attempt += 1;

@@ -162,14 +162,14 @@ impl Read for PartReader<'_> {
 impl PartReader<'_> {
     fn read_file(&mut self, number: usize, piece: &Piece, within: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let path = self.layout.root.join(&piece.entry.path);
-        let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let reported = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         if self.open.as_ref().is_none_or(|(of, _)| *of != number) {
-            let mut file = File::open(&path).map_err(told)?;
-            file.seek(SeekFrom::Start(within)).map_err(told)?;
+            let mut file = File::open(&path).map_err(reported)?;
+            file.seek(SeekFrom::Start(within)).map_err(reported)?;
             self.open = Some((number, file));
         }
         let Some((_, file)) = &mut self.open else { return Ok(0) };
-        match file.read(buffer).map_err(told)? {
+        match file.read(buffer).map_err(reported)? {
             0 => Err(io::Error::other(format!("{} became shorter", path.display()))),
             read => Ok(read),
         }

@@ -16,7 +16,7 @@ mod transfer;
 pub use error::StoreError;
 pub use keep::{keep, part_names};
 pub use layout::Layout;
-pub use place::Place;
+pub use place::PartsLocation;
 pub use progress::Progress;
 pub use restore::restore;
 

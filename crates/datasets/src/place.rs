@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 /// Where the parts of a data set are.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum PartsLocation<'a> {
     /// Below a directory of this host.
     Directory(&'a Path),
     /// One URL for each part, which carries its own right to be used; and what people call the place.
     Urls(&'a [String], &'a str),
 }
 
-impl Place<'_> {
+impl PartsLocation<'_> {
     /// A part for people: where it is, without the rights of its URL.
-    pub(crate) fn told(&self, part: &str) -> String {
+    pub(crate) fn reported(&self, part: &str) -> String {
         match self {
             Self::Directory(directory) => directory.join(part).display().to_string(),
             Self::Urls(_, name) => format!("{name}/{part}"),

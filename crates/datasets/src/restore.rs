@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
 use crate::keep::hex;
-use crate::place::Place;
+use crate::place::PartsLocation;
 use crate::progress::Progress;
 use crate::tar::{self, BLOCK, Header};
 use crate::transfer::{Download, agent};
@@ -29,7 +29,12 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// # Errors
 /// [`StoreError::Damaged`] where a part is missing, or is not what was kept; what the store refuses; what cannot be
 /// written here; [`StoreError::Cancelled`].
-pub fn restore(parts: &[KeptPart], place: Place<'_>, into: &Path, progress: Progress<'_>) -> Result<u64, StoreError> {
+pub fn restore(
+    parts: &[KeptPart],
+    place: PartsLocation<'_>,
+    into: &Path,
+    progress: Progress<'_>,
+) -> Result<u64, StoreError> {
     fs::create_dir_all(into).map_err(StoreError::io("create", into))?;
     fs::set_permissions(into, Permissions::from_mode(DIRECTORY_MODE)).map_err(StoreError::io("change", into))?;
     let agent = agent();
@@ -87,7 +92,7 @@ pub fn restore(parts: &[KeptPart], place: Place<'_>, into: &Path, progress: Prog
 /// The bytes of all parts, one after the other.
 struct Archive<'a, 'p> {
     parts: &'a [KeptPart],
-    place: Place<'a>,
+    place: PartsLocation<'a>,
     agent: &'a ureq::Agent,
     /// The part under way.
     number: usize,
@@ -125,17 +130,17 @@ impl<'a> Archive<'a, '_> {
             return Ok(0);
         }
         while let Some(part) = self.parts.get(self.number) {
-            let told = self.place.told(&part.name);
+            let reported = self.place.reported(&part.name);
             let read = match &mut self.source {
                 None => {
-                    self.source = Some(open(self.place, self.agent, part, self.number, &told)?);
+                    self.source = Some(open(self.place, self.agent, part, self.number, &reported)?);
                     continue;
                 }
                 Some(Source::Url(download)) => download.next(buffer)?,
                 Some(Source::File { file, left }) => {
                     let room = (*left).min(buffer.len() as u64) as usize;
                     let read = file.read(&mut buffer[..room]);
-                    let read = read.map_err(StoreError::io("read", Path::new(&told)))?;
+                    let read = read.map_err(StoreError::io("read", Path::new(&reported)))?;
                     *left -= read as u64;
                     read
                 }
@@ -148,7 +153,7 @@ impl<'a> Archive<'a, '_> {
             let actual = hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
             if actual != part.sha256 {
                 return Err(StoreError::Damaged(format!(
-                    "{told} has the SHA-256 {actual}, and was kept with {}",
+                    "{reported} has the SHA-256 {actual}, and was kept with {}",
                     part.sha256
                 )));
             }
@@ -159,24 +164,24 @@ impl<'a> Archive<'a, '_> {
 
     fn damaged(&self, why: &str) -> StoreError {
         let part = self.parts.get(self.number.min(self.parts.len().saturating_sub(1)));
-        let name = part.map_or_else(String::new, |part| self.place.told(&part.name));
+        let name = part.map_or_else(String::new, |part| self.place.reported(&part.name));
         StoreError::Damaged(format!("{name} is no archive of iopslab: {why}"))
     }
 }
 
 fn open<'a>(
-    place: Place<'a>,
+    place: PartsLocation<'a>,
     agent: &'a ureq::Agent,
     part: &KeptPart,
     number: usize,
-    told: &str,
+    reported: &str,
 ) -> Result<Source<'a>, StoreError> {
     match place {
-        Place::Directory(directory) => {
-            let path = Place::file(directory, &part.name);
+        PartsLocation::Directory(directory) => {
+            let path = PartsLocation::file(directory, &part.name);
             let missing = |error: std::io::Error| match error.kind() {
-                std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{told} is missing")),
-                std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{told}: {error}")),
+                std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{reported} is missing")),
+                std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{reported}: {error}")),
                 _ => StoreError::io("open", &path)(error),
             };
             // The name is whatever the store's document says.
@@ -185,18 +190,18 @@ fn open<'a>(
             match bytes == part.bytes {
                 true => Ok(Source::File { file, left: bytes }),
                 false => Err(StoreError::Damaged(format!(
-                    "{told} has {bytes} bytes, and was kept with {}",
+                    "{reported} has {bytes} bytes, and was kept with {}",
                     part.bytes
                 ))),
             }
         }
-        Place::Urls(urls, name) => {
+        PartsLocation::Urls(urls, name) => {
             let url = urls.get(number);
-            let url = url.ok_or_else(|| StoreError::Damaged(format!("no URL for {told} in {name}")))?;
+            let url = url.ok_or_else(|| StoreError::Damaged(format!("no URL for {reported} in {name}")))?;
             Ok(Source::Url(Download {
                 agent,
                 url,
-                what: format!("cannot fetch {told}"),
+                what: format!("cannot fetch {reported}"),
                 position: 0,
                 bytes: part.bytes,
                 under_way: None,
@@ -255,7 +260,7 @@ mod tests {
             last = done;
             true
         };
-        keep(&layout, Place::Directory(store), "loading-1", 7_000, progress).unwrap()
+        keep(&layout, PartsLocation::Directory(store), "loading-1", 7_000, progress).unwrap()
     }
 
     #[test]
@@ -264,7 +269,7 @@ mod tests {
         let parts = kept(&data, &store);
         assert!(parts.len() > 5, "{parts:?}");
         let into = directory.path().join("restored");
-        let bytes = restore(&parts, Place::Directory(&store), &into, &mut |_| true).unwrap();
+        let bytes = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
         assert_eq!(bytes, 40_007);
         let contents = |root: &Path| {
             tree(root)
@@ -289,7 +294,7 @@ mod tests {
         }
         let parts = kept(&data, &store);
         let into = directory.path().join("restored");
-        restore(&parts, Place::Directory(&store), &into, &mut |_| true).unwrap();
+        restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
         for (path, mode, _) in tree(&into) {
             let is_directory = ["empty", "ycsb", "usertable-1"].iter().any(|name| path.ends_with(name));
             let expected = if is_directory { DIRECTORY_MODE } else { FILE_MODE };
@@ -338,7 +343,7 @@ mod tests {
                 None => fs::remove_file(&part).unwrap(),
             }
             let into = directory.path().join(format!("restored-{number}"));
-            let refused = restore(&parts, Place::Directory(&store), &into, &mut |_| true).unwrap_err();
+            let refused = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap_err();
             assert!(matches!(refused, StoreError::Damaged(_)), "{refused}");
             assert!(refused.to_string().contains(expected), "{refused}");
         }
@@ -350,10 +355,10 @@ mod tests {
         let parts = kept(&data, &store);
         let layout = Layout::of(&data).unwrap();
         let soon = &mut |done| done < 1_000;
-        let ended = keep(&layout, Place::Directory(&store), "loading-2", 7_000, soon);
+        let ended = keep(&layout, PartsLocation::Directory(&store), "loading-2", 7_000, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
         let into = directory.path().join("restored");
-        let ended = restore(&parts, Place::Directory(&store), &into, soon);
+        let ended = restore(&parts, PartsLocation::Directory(&store), &into, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
     }
 

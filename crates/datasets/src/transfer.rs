@@ -31,7 +31,7 @@ pub(crate) fn agent() -> ureq::Agent {
 }
 
 /// Why a request did not do what it should.
-pub(crate) struct Trouble {
+pub(crate) struct TransferFailure {
     pub error: StoreError,
     /// Worth another attempt.
     pub may_pass: bool,
@@ -43,7 +43,13 @@ pub(crate) fn pause(attempt: u32) {
 }
 
 /// Sends a part of so many bytes. `what` is the request for people.
-pub(crate) fn put(agent: &ureq::Agent, url: &str, what: &str, body: &mut dyn Read, bytes: u64) -> Result<(), Trouble> {
+pub(crate) fn put(
+    agent: &ureq::Agent,
+    url: &str,
+    what: &str,
+    body: &mut dyn Read,
+    bytes: u64,
+) -> Result<(), TransferFailure> {
     let sent = agent
         .put(url)
         .header("content-length", bytes.to_string())
@@ -58,7 +64,12 @@ pub(crate) fn put(agent: &ureq::Agent, url: &str, what: &str, body: &mut dyn Rea
 }
 
 /// Asks for a part from a byte on.
-pub(crate) fn get(agent: &ureq::Agent, url: &str, what: &str, from: u64) -> Result<Box<dyn Read + Send>, Trouble> {
+pub(crate) fn get(
+    agent: &ureq::Agent,
+    url: &str,
+    what: &str,
+    from: u64,
+) -> Result<Box<dyn Read + Send>, TransferFailure> {
     let request = agent.get(url);
     let request = match from {
         0 => request,
@@ -73,13 +84,13 @@ pub(crate) fn get(agent: &ureq::Agent, url: &str, what: &str, from: u64) -> Resu
 }
 
 /// The connection failed. A URL, which gives rights to its reader, is not told.
-fn lost(what: &str, error: &ureq::Error) -> Trouble {
+fn lost(what: &str, error: &ureq::Error) -> TransferFailure {
     let reason = match error {
         ureq::Error::Io(error) => error.to_string(),
         ureq::Error::BadUri(_) => "the URL cannot be used".to_owned(),
         other => other.to_string(),
     };
-    Trouble {
+    TransferFailure {
         error: StoreError::Refused {
             what: what.to_owned(),
             reason,
@@ -90,22 +101,22 @@ fn lost(what: &str, error: &ureq::Error) -> Trouble {
 }
 
 /// What S3 says: `Code: Message`.
-fn refused(what: &str, answer: &mut ureq::http::Response<ureq::Body>, permission: &'static str) -> Trouble {
+fn refused(what: &str, answer: &mut ureq::http::Response<ureq::Body>, permission: &'static str) -> TransferFailure {
     let status = answer.status();
     let body = answer.body_mut().with_config().limit(64 << 10).read_to_string();
     let body = body.unwrap_or_default();
-    let told = |name: &str| {
+    let reported = |name: &str| {
         let (_, rest) = body.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>")).map(|(text, _)| text.to_owned())
     };
-    let code = told("Code");
-    let reason = match (&code, told("Message")) {
+    let code = reported("Code");
+    let reason = match (&code, reported("Message")) {
         (Some(code), Some(message)) => format!("{code}: {message}"),
         (Some(code), None) => code.clone(),
         (None, _) => format!("HTTP status {status}"),
     };
     let is_denied = code.as_deref() == Some("AccessDenied");
-    Trouble {
+    TransferFailure {
         error: StoreError::Refused {
             what: what.to_owned(),
             reason,

@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use datasets::{Layout, Place, StoreError, keep, restore};
+use datasets::{Layout, PartsLocation, StoreError, keep, restore};
 use evidence::KeptPart;
 
 /// Bytes of a part.
@@ -17,7 +17,7 @@ const PART: u64 = 100_000;
 
 /// What the server does to the requests that come next, one after the other; then it does what it is asked.
 #[derive(Clone, Copy)]
-enum Trouble {
+enum ServerFailure {
     /// 503, as S3 says "slow down".
     Busy,
     /// The connection ends in the middle of a part.
@@ -29,7 +29,7 @@ enum Trouble {
 #[derive(Default)]
 struct Shared {
     objects: BTreeMap<String, Vec<u8>>,
-    troubles: Vec<Trouble>,
+    failures: Vec<ServerFailure>,
     /// Method and first byte asked for.
     asked: Vec<(String, u64)>,
 }
@@ -60,8 +60,8 @@ impl Server {
     }
 
     /// In the order in which it happens.
-    fn makes(&self, troubles: &[Trouble]) {
-        self.shared.lock().unwrap().troubles = troubles.iter().rev().copied().collect();
+    fn makes(&self, failures: &[ServerFailure]) {
+        self.shared.lock().unwrap().failures = failures.iter().rev().copied().collect();
     }
 
     fn asked(&self) -> Vec<(String, u64)> {
@@ -87,16 +87,18 @@ fn answer(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> 
     let trouble = {
         let mut shared = shared.lock().unwrap();
         shared.asked.push((words[0].clone(), from));
-        shared.troubles.pop()
+        shared.failures.pop()
     };
     let key = words[1].split('?').next().unwrap().to_owned();
     match trouble {
-        Some(Trouble::Busy) => return stream.write_all(&told(503, "<Error><Code>SlowDown</Code></Error>".as_bytes())),
-        Some(Trouble::Denied) => {
-            let body = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
-            return stream.write_all(&told(403, body.as_bytes()));
+        Some(ServerFailure::Busy) => {
+            return stream.write_all(&reported(503, "<Error><Code>SlowDown</Code></Error>".as_bytes()));
         }
-        Some(Trouble::Lost) | None => {}
+        Some(ServerFailure::Denied) => {
+            let body = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
+            return stream.write_all(&reported(403, body.as_bytes()));
+        }
+        Some(ServerFailure::Lost) | None => {}
     }
     if words[0] == "put" {
         stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
@@ -106,13 +108,13 @@ fn answer(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> 
         lines.read_exact(&mut body)?;
         if trouble.is_none() {
             shared.lock().unwrap().objects.insert(key, body);
-            stream.write_all(&told(200, b""))?;
+            stream.write_all(&reported(200, b""))?;
         }
         return Ok(());
     }
     let body = shared.lock().unwrap().objects[&key].clone();
     let body = &body[from as usize..];
-    let answer = told(if from == 0 { 200 } else { 206 }, body);
+    let answer = reported(if from == 0 { 200 } else { 206 }, body);
     let sent = if trouble.is_some() {
         answer.len() - body.len() / 2
     } else {
@@ -121,7 +123,7 @@ fn answer(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> 
     stream.write_all(&answer[..sent])
 }
 
-fn told(status: u16, body: &[u8]) -> Vec<u8> {
+fn reported(status: u16, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 {status} So\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
@@ -144,7 +146,7 @@ fn brought(server: &Server, data: &Path) -> Result<Vec<KeptPart>, StoreError> {
     let urls = server.urls(layout.parts(PART).len());
     keep(
         &layout,
-        Place::Urls(&urls, "s3://bucket/key"),
+        PartsLocation::Urls(&urls, "s3://bucket/key"),
         "loading",
         PART,
         &mut |_| true,
@@ -154,16 +156,22 @@ fn brought(server: &Server, data: &Path) -> Result<Vec<KeptPart>, StoreError> {
 #[test]
 fn what_is_lost_on_the_way_is_sent_again_and_fetched_from_where_it_was_lost() {
     let ((directory, data), server) = (data_set(), Server::start());
-    server.makes(&[Trouble::Busy, Trouble::Lost]);
+    server.makes(&[ServerFailure::Busy, ServerFailure::Lost]);
     let parts = brought(&server, &data).unwrap();
     assert_eq!(parts.len(), 3);
     let puts = server.asked();
     assert_eq!(puts.len(), 5, "the first part three times: {puts:?}");
 
-    server.makes(&[Trouble::Busy, Trouble::Lost]);
+    server.makes(&[ServerFailure::Busy, ServerFailure::Lost]);
     let urls = server.urls(parts.len());
     let into = directory.path().join("restored");
-    restore(&parts, Place::Urls(&urls, "s3://bucket/key"), &into, &mut |_| true).unwrap();
+    restore(
+        &parts,
+        PartsLocation::Urls(&urls, "s3://bucket/key"),
+        &into,
+        &mut |_| true,
+    )
+    .unwrap();
     assert_eq!(
         fs::read(into.join("Data.db")).unwrap(),
         fs::read(data.join("Data.db")).unwrap()
@@ -176,11 +184,14 @@ fn what_is_lost_on_the_way_is_sent_again_and_fetched_from_where_it_was_lost() {
 fn a_refusal_names_part_and_permission_at_once_and_never_the_signature() {
     let ((directory, data), server) = (data_set(), Server::start());
     let parts = brought(&server, &data).unwrap();
-    let told = |refused: &StoreError, permission: &str, part: &str| {
-        let StoreError::Refused { permission: told, .. } = refused else {
+    let reported = |refused: &StoreError, permission: &str, part: &str| {
+        let StoreError::Refused {
+            permission: reported, ..
+        } = refused
+        else {
             panic!("{refused}");
         };
-        assert_eq!(*told, Some(permission));
+        assert_eq!(*reported, Some(permission));
         let words = refused.to_string();
         assert!(
             words.contains(&format!("s3://bucket/key/loading/{part}: AccessDenied: Access Denied")),
@@ -189,21 +200,27 @@ fn a_refusal_names_part_and_permission_at_once_and_never_the_signature() {
         assert!(!words.contains("secret"), "{words}");
     };
     server.asked();
-    server.makes(&[Trouble::Denied]);
-    told(&brought(&server, &data).unwrap_err(), "s3:PutObject", "data-0001.tar");
+    server.makes(&[ServerFailure::Denied]);
+    reported(&brought(&server, &data).unwrap_err(), "s3:PutObject", "data-0001.tar");
     assert_eq!(server.asked().len(), 1, "it is not asked again");
 
-    server.makes(&[Trouble::Denied]);
+    server.makes(&[ServerFailure::Denied]);
     let urls = server.urls(parts.len());
     let into = directory.path().join("restored");
-    let refused = restore(&parts, Place::Urls(&urls, "s3://bucket/key"), &into, &mut |_| true).unwrap_err();
-    told(&refused, "s3:GetObject", "data-0001.tar");
+    let refused = restore(
+        &parts,
+        PartsLocation::Urls(&urls, "s3://bucket/key"),
+        &into,
+        &mut |_| true,
+    )
+    .unwrap_err();
+    reported(&refused, "s3:GetObject", "data-0001.tar");
 }
 
 #[test]
 fn a_server_that_stays_away_ends_the_work_after_four_attempts() {
     let ((_directory, data), server) = (data_set(), Server::start());
-    server.makes(&[Trouble::Busy; 9]);
+    server.makes(&[ServerFailure::Busy; 9]);
     let refused = brought(&server, &data).unwrap_err().to_string();
     assert!(refused.contains("data-0001.tar: SlowDown"), "{refused}");
     assert_eq!(server.asked().len(), 4);

@@ -10,7 +10,7 @@ use crate::EngineError;
 use crate::stamp::TAG_BYTES;
 use crate::written::Writes;
 
-/// How requests are offered: `spec::LoadLevel` by a name of its own, because this crate does not know experiments.
+/// How requests are offered: `experiment::LoadLevel` by a name of its own, because this crate does not know experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
     /// Exactly this many requests in flight.

@@ -79,7 +79,7 @@ pub fn read_back<C: Connect>(
         .enable_all()
         .build_local(LocalOptions::default())?;
     runtime.block_on(async {
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         let mut rounds = pin!(rounds(connect, &search));
         loop {
             tokio::select! {
@@ -89,8 +89,8 @@ pub fn read_back<C: Connect>(
             if cancelled.load(Relaxed) {
                 return Err(EngineError::Cancelled);
             }
-            if told.elapsed() >= TELL {
-                told = Instant::now();
+            if reported.elapsed() >= TELL {
+                reported = Instant::now();
                 on_progress(search.tally.borrow().looked_at(), search.values);
             }
         }

@@ -174,7 +174,7 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
             std::thread::Builder::new()
                 .name(format!("load-{thread}"))
                 .spawn_scoped(scope, move || {
-                    let place = Place {
+                    let place = ThreadChannels {
                         thread,
                         threads,
                         go: go_receiver,
@@ -286,7 +286,7 @@ fn receive(
 }
 
 /// A load thread's ends of its channels.
-struct Place {
+struct ThreadChannels {
     thread: u32,
     threads: u32,
     go: Receiver<Times>,
@@ -295,7 +295,12 @@ struct Place {
 }
 
 /// The life of a load thread.
-fn occupy<C: Connect, W: Work>(connect: &C, work: &W, place: Place, abandoned: &AtomicBool) -> Result<(), EngineError> {
+fn occupy<C: Connect, W: Work>(
+    connect: &C,
+    work: &W,
+    place: ThreadChannels,
+    abandoned: &AtomicBool,
+) -> Result<(), EngineError> {
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build_local(LocalOptions::default())?;

@@ -18,11 +18,11 @@ pub(crate) struct Notes {
     unacknowledged: u64,
 }
 
-type Shard = HashMap<Place, i64, BuildHasherDefault<Mixer>>;
+type Shard = HashMap<WrittenField, i64, BuildHasherDefault<Mixer>>;
 
 /// Where something was written: a field of a record, or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place {
+struct WrittenField {
     record: u64,
     /// A field from 0, or [`EVERY_FIELD`].
     field: u32,
@@ -50,7 +50,7 @@ impl Notes {
             return;
         }
         self.acknowledged += 1;
-        let place = Place {
+        let place = WrittenField {
             record: stamp.record(),
             field: field.unwrap_or(EVERY_FIELD),
         };
@@ -83,7 +83,7 @@ impl Writes {
 
     /// All threads' notes together, in order of records.
     pub(crate) fn into_wanted(self, fields: u32) -> Wanted {
-        let mut entries: Vec<(Place, i64)> = Vec::new();
+        let mut entries: Vec<(WrittenField, i64)> = Vec::new();
         for notes in self.threads {
             notes.shards.into_iter().for_each(|shard| entries.extend(shard));
         }
@@ -102,7 +102,7 @@ impl Writes {
 
 /// What must be found: at least this stamp in this field of this record.
 pub(crate) struct Wanted {
-    entries: Vec<(Place, i64)>,
+    entries: Vec<(WrittenField, i64)>,
     fields: u32,
 }
 

@@ -38,7 +38,7 @@ fn exactly_the_asked_number_is_in_flight_over_several_threads() {
 }
 
 #[test]
-fn a_trial_begins_when_it_was_told_to_and_says_when_that_was() {
+fn a_trial_begins_when_it_was_reported_to_and_says_when_that_was() {
     let fake = Fake::answering_after(Duration::from_millis(3));
     let called = std::time::Instant::now();
     let (outcome, _) = run(

@@ -196,7 +196,7 @@ fn exactly_the_acknowledged_writes_that_were_dropped_are_lost() {
 }
 
 #[test]
-fn what_is_found_instead_is_told() {
+fn what_is_found_instead_is_reported() {
     let table = Table::new(10, |_| kept(1));
     let plan = checked(mix(0.0, 1.0, 0.0), 10, 200);
     let outcome = run(&table, &plan);
@@ -364,7 +364,7 @@ fn reads_that_fail_are_repeated() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_when_patience_has_run_out() {
+fn what_cannot_be_read_is_reported_when_patience_has_run_out() {
     let table = Table::new(200, |write| if write % 10 == 3 { dropped(1) } else { kept(1) });
     let plan = checked(UPDATES, 200, 400);
     let outcome = run(&table, &plan);
@@ -427,15 +427,16 @@ fn looking_belongs_to_no_measurement_and_tells_how_far_it_is() {
     let outcome = run(&table, &plan);
     assert_eq!(table.fetches(), 0, "what is measured is fixed before the first read");
     assert!(outcome.began_ago < Duration::from_secs(2), "{:?}", outcome.began_ago);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let how = ReadBack::after(&plan, Consistency::One);
-    let progress = &mut |done, of| told.push((done, of));
+    let progress = &mut |done, of| reported.push((done, of));
     let check = engine::read_back(&table, outcome.writes.unwrap(), &how, progress, &false.into()).unwrap();
-    assert!((2..=5).contains(&told.len()), "{told:?}");
+    assert!((2..=5).contains(&reported.len()), "{reported:?}");
     assert!(
-        told.iter()
+        reported
+            .iter()
             .all(|(done, of)| *of == check.values && (1..*of).contains(done)),
-        "{told:?}"
+        "{reported:?}"
     );
     assert!(check.seconds >= 3.5);
 }

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
-use spec::VolumeRole;
 
 /// Declares a struct whose fields are all optional figures, together with its columns. In JSON, which goes from agent
 /// to controller once a second, missing figures are left out; in a file each has its column.

@@ -1,6 +1,6 @@
 //! Latencies by interval, as the client records them and as `latency.hlog` keeps them.
 
-use spec::OperationKind;
+use experiment::OperationKind;
 
 use crate::ErrorKind;
 

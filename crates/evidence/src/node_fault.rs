@@ -1,8 +1,8 @@
 //! What a trial with planned faults leaves: what was done to nodes and disks and when, and whether acknowledged writes
 //! were still there at its end.
 
+use experiment::{Consistency, NodeFaultKind, VolumeRole};
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, NodeFaultKind, VolumeRole};
 
 use crate::HostId;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use experiment::{LoadLevel, OperationKind};
 use serde::{Deserialize, Serialize};
-use spec::{LoadLevel, OperationKind};
 
 /// A short load on a database that goes on afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

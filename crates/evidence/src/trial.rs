@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use experiment::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 use serde::{Deserialize, Serialize};
-use spec::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 
 use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Rest, Warmed, WriteCheck};
 

@@ -12,12 +12,12 @@ pub struct Foreign {
     /// Which.
     pub path: PathBuf,
     /// What about it.
-    pub why: Why,
+    pub why: ForeignReason,
 }
 
 /// Why something is not simply this user's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum ForeignReason {
     /// It belongs to this user.
     Owner(u32),
     /// Somebody else may write to it.
@@ -32,10 +32,10 @@ impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match self.why {
-            Why::Owner(uid) => write!(f, "{path} belongs to user {uid}, and you are user {}", me()),
-            Why::Writable => write!(f, "{path} can be written by every user of this machine"),
-            Why::Link => write!(f, "{path} is a symbolic link"),
-            Why::Special => write!(f, "{path} is a pipe, a socket or a device"),
+            ForeignReason::Owner(uid) => write!(f, "{path} belongs to user {uid}, and you are user {}", me()),
+            ForeignReason::Writable => write!(f, "{path} can be written by every user of this machine"),
+            ForeignReason::Link => write!(f, "{path} is a symbolic link"),
+            ForeignReason::Special => write!(f, "{path} is a pipe, a socket or a device"),
         }
     }
 }
@@ -84,12 +84,12 @@ fn below(directory: &Path, but: Option<&str>) -> io::Result<Option<Foreign>> {
     Ok(None)
 }
 
-fn judged(found: &fs::Metadata) -> Option<Why> {
+fn judged(found: &fs::Metadata) -> Option<ForeignReason> {
     match found.file_type() {
-        kind if kind.is_symlink() => Some(Why::Link),
-        kind if !kind.is_file() && !kind.is_dir() => Some(Why::Special),
-        _ if found.uid() != me() => Some(Why::Owner(found.uid())),
-        _ if found.mode() & 0o002 != 0 => Some(Why::Writable),
+        kind if kind.is_symlink() => Some(ForeignReason::Link),
+        kind if !kind.is_file() && !kind.is_dir() => Some(ForeignReason::Special),
+        _ if found.uid() != me() => Some(ForeignReason::Owner(found.uid())),
+        _ if found.mode() & 0o002 != 0 => Some(ForeignReason::Writable),
         _ => None,
     }
 }
@@ -121,13 +121,16 @@ mod tests {
         fs::remove_file(root.join("trials/y")).unwrap();
 
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o666)).unwrap();
-        assert_eq!(foreign(root, None).unwrap().unwrap().why, Why::Writable);
+        assert_eq!(foreign(root, None).unwrap().unwrap().why, ForeignReason::Writable);
         assert!(!is_own(&root.join("trials/x")));
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o644)).unwrap();
 
         if std::os::unix::fs::chown(root.join("trials/x"), Some(65_534), None).is_ok() {
             let found = foreign(root, None).unwrap().unwrap();
-            assert_eq!((found.path, found.why), (root.join("trials/x"), Why::Owner(65_534)));
+            assert_eq!(
+                (found.path, found.why),
+                (root.join("trials/x"), ForeignReason::Owner(65_534))
+            );
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`].
 pub fn open_no_link(path: &Path) -> io::Result<File> {
-    regular(openat(CWD, path, READ | OFlags::NOFOLLOW, Mode::empty()).map_err(told)?)
+    regular(openat(CWD, path, READ | OFlags::NOFOLLOW, Mode::empty()).map_err(reported)?)
 }
 
 /// A regular file below `root`, at a relative path that somebody else may have written: no part of it is `..`, and no part below
@@ -49,9 +49,9 @@ pub fn open_below(root: &Path, relative: &Path) -> io::Result<File> {
     };
     for parent in parents {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        directory = openat(&directory, *parent, flags, Mode::empty()).map_err(told)?;
+        directory = openat(&directory, *parent, flags, Mode::empty()).map_err(reported)?;
     }
-    regular(openat(directory.as_fd(), *name, READ | OFlags::NOFOLLOW, Mode::empty()).map_err(told)?)
+    regular(openat(directory.as_fd(), *name, READ | OFlags::NOFOLLOW, Mode::empty()).map_err(reported)?)
 }
 
 /// A relative path without `..`: it names something below wherever it is looked for.
@@ -141,7 +141,7 @@ fn whole(file: File, most_bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The system's words for a link that may not be followed ("too many levels of symbolic links") mislead.
-fn told(error: rustix::io::Errno) -> io::Error {
+fn reported(error: rustix::io::Errno) -> io::Error {
     match error {
         rustix::io::Errno::LOOP => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
         other => other.into(),

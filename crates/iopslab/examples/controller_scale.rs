@@ -219,7 +219,7 @@ impl Seen {
         let pid = controller.id();
         let mut last = Process::default();
         let (mut began, mut ended, mut stored) = (None, None, None);
-        let (mut log, mut told) = (String::new(), Vec::new());
+        let (mut log, mut reported) = (String::new(), Vec::new());
         let (mut events, mut bytes) = (0.0, 0.0);
         loop {
             // A process that is gone but not waited for has no memory any more.
@@ -246,14 +246,14 @@ impl Seen {
                         events += words.next().unwrap_or_default().parse::<f64>()?;
                         bytes += words.nth(2).unwrap_or_default().parse::<f64>()?;
                     }
-                    told.push(line);
+                    reported.push(line);
                 }
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
                     let status = controller.wait()?;
                     let whole = (began, ended, stored);
                     let (true, (Some(load_began), Some(load_ended), Some(stored))) = (status.success(), whole) else {
-                        return Err(format!("the controller ended with {status}:\n{}", told.join("\n")).into());
+                        return Err(format!("the controller ended with {status}:\n{}", reported.join("\n")).into());
                     };
                     return Ok(Self {
                         load_began,

@@ -7,9 +7,9 @@ use std::sync::mpsc::channel;
 
 use archive::RunDirectory;
 use evidence::HostId;
+use experiment::{Job, PlannedTrial, Provider, Truth};
 use provider::simulated::SimulatedHosts;
 use provider::{Agent, Incoming, Provider as _};
-use spec::{Job, PlannedTrial, Provider, Truth};
 use wire::{ClientRequest, DatabaseRequest, Event, Request};
 
 /// Says where the run is.
@@ -60,8 +60,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn truth(experiment: &str) -> Result<Truth, Box<dyn std::error::Error>> {
     let no_file = |_: &str| Err("a truth needs no file".to_owned());
     let catalog = catalog::Catalog::built_in();
-    let beside = spec::Beside::files(&no_file);
-    let read = spec::parse_for(catalog, "experiment.toml", experiment, &beside, Provider::Simulated);
+    let beside = experiment::ParseContext::files(&no_file);
+    let read = experiment::parse_for(catalog, "experiment.toml", experiment, &beside, Provider::Simulated);
     let truth = read.map_err(|mistakes| mistakes.to_string())?.simulated;
     Ok(truth.ok_or("the experiment has no truth")?)
 }

@@ -15,11 +15,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use evidence::{HostFigures, HostId, HostSample};
+use experiment::{Job, PlannedTrial, SettingsInForce};
 use monitor::{CgroupFiles, Sampler, Sources};
 use provider::simulated::{SimulatedTrial, Simulation};
-use spec::{Job, PlannedTrial, SettingsInForce};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, Request, Second, StartedTrial,
+    ClientRequest, DatabaseRequest, Event, PreparedConfiguration, Reply, Request, RequestError, Second, StartedTrial,
     StoppedTrial, TrialResult, TrialTask,
 };
 
@@ -61,8 +61,8 @@ fn job() -> Result<Job> {
     let experiment = PathBuf::from(std::env::var("IOPSLAB_SCALE_EXPERIMENT")?);
     let text = std::fs::read_to_string(experiment)?;
     let no_file = |_: &str| Err("no file is needed".to_owned());
-    let read = spec::parse(catalog::Catalog::built_in(), "experiment.toml", &text, &no_file);
-    Ok(spec::job(&read.map_err(|mistakes| mistakes.to_string())?))
+    let read = experiment::parse(catalog::Catalog::built_in(), "experiment.toml", &text, &no_file);
+    Ok(experiment::job(&read.map_err(|mistakes| mistakes.to_string())?))
 }
 
 /// Unix milliseconds with their fraction.
@@ -110,7 +110,11 @@ struct StreamingAgent {
 
 impl StreamingAgent {
     /// `None`: the request wants no answer.
-    fn answer(&mut self, request: Request, requests: &Receiver<Request>) -> Option<std::result::Result<Reply, Fault>> {
+    fn answer(
+        &mut self,
+        request: Request,
+        requests: &Receiver<Request>,
+    ) -> Option<std::result::Result<Reply, RequestError>> {
         Some(Ok(match request {
             Request::Cancel | Request::Alive => return None,
             Request::Hello { .. } => Reply::Hello {
@@ -131,7 +135,7 @@ impl StreamingAgent {
             // Here, because nothing is measured yet: the simulation costs more than all that follows.
             Request::Database(DatabaseRequest::Prepare { .. }) => match self.simulate(None) {
                 Ok(()) => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
-                Err(fault) => return Some(Err(fault)),
+                Err(request_error) => return Some(Err(request_error)),
             },
             Request::Database(DatabaseRequest::StartTrial { trial, .. }) => return Some(self.start(&trial)),
             Request::Database(DatabaseRequest::StopTrial { .. }) => {
@@ -149,31 +153,35 @@ impl StreamingAgent {
             }
             Request::Client(ClientRequest::Trial(task)) => return self.load(&task, requests),
             Request::Database(DatabaseRequest::Close) | Request::Client(ClientRequest::Close) => Reply::Closed,
-            other => return Some(Err(fault(format!("an agent that only streams cannot do {other:?}")))),
+            other => {
+                return Some(Err(request_error(format!(
+                    "an agent that only streams cannot do {other:?}"
+                ))));
+            }
         }))
     }
 
     /// The evidence of a trial, or of the first one, which is the only one of `make bench-scale`.
-    fn simulate(&mut self, planned: Option<&PlannedTrial>) -> std::result::Result<(), Fault> {
+    fn simulate(&mut self, planned: Option<&PlannedTrial>) -> std::result::Result<(), RequestError> {
         let planned = planned.or(self.job.plan.trials.first());
-        let planned = planned.cloned().ok_or_else(|| fault("the plan has no trial"))?;
+        let planned = planned.cloned().ok_or_else(|| request_error("the plan has no trial"))?;
         if self.trial.as_ref().is_some_and(|(known, _)| *known == planned) {
             return Ok(());
         }
         let truth = self.job.plan.simulated.clone();
-        let truth = truth.ok_or_else(|| fault("the experiment has no [provider.simulated]"))?;
+        let truth = truth.ok_or_else(|| request_error("the experiment has no [provider.simulated]"))?;
         let simulated = Simulation::new(&self.job, &truth).trial(&planned);
-        let simulated = simulated.ok_or_else(|| fault(format!("no cell {} in the plan", planned.cell)))?;
+        let simulated = simulated.ok_or_else(|| request_error(format!("no cell {} in the plan", planned.cell)))?;
         self.trial = Some((planned, simulated));
         Ok(())
     }
 
-    fn start(&mut self, trial: &PlannedTrial) -> std::result::Result<Reply, Fault> {
+    fn start(&mut self, trial: &PlannedTrial) -> std::result::Result<Reply, RequestError> {
         self.simulate(Some(trial))?;
         let own = HostId::database(self.index);
-        let (_, simulated) = self.trial.as_ref().ok_or_else(|| fault("no trial"))?;
+        let (_, simulated) = self.trial.as_ref().ok_or_else(|| request_error("no trial"))?;
         let facts = simulated.record.nodes.iter().find(|node| node.host == own);
-        let facts = facts.ok_or_else(|| fault(format!("{own} is no node of {}", trial.cell)))?;
+        let facts = facts.ok_or_else(|| request_error(format!("{own} is no node of {}", trial.cell)))?;
         let samples = simulated.samples.get(&own).cloned().unwrap_or_default();
         let began_ms = unix_ms();
         let started = StartedTrial {
@@ -204,16 +212,20 @@ impl StreamingAgent {
     }
 
     /// The load of a trial takes its time; `None`: the controller is gone.
-    fn load(&mut self, task: &TrialTask, requests: &Receiver<Request>) -> Option<std::result::Result<Reply, Fault>> {
+    fn load(
+        &mut self,
+        task: &TrialTask,
+        requests: &Receiver<Request>,
+    ) -> Option<std::result::Result<Reply, RequestError>> {
         if !self.is_client {
-            return Some(Err(fault("a database host sends no load")));
+            return Some(Err(request_error("a database host sends no load")));
         }
-        if let Err(fault) = self.simulate(Some(&task.trial)) {
-            return Some(Err(fault));
+        if let Err(request_error) = self.simulate(Some(&task.trial)) {
+            return Some(Err(request_error));
         }
         let (_, simulated) = self.trial.as_ref()?;
         let Some(result) = simulated.record.client.clone() else {
-            return Some(Err(fault("the simulated client measured nothing")));
+            return Some(Err(request_error("the simulated client measured nothing")));
         };
         let begin_ms = task.begin_unix_ms.unwrap_or_else(unix_ms);
         let started_ms = begin_ms + result.warmup_s * 1e3;
@@ -229,9 +241,9 @@ impl StreamingAgent {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(_) => {
-                    return Some(Err(Fault {
+                    return Some(Err(RequestError {
                         cancelled: true,
-                        ..fault("cancelled")
+                        ..request_error("cancelled")
                     }));
                 }
             }
@@ -332,8 +344,8 @@ fn together(simulated: &HostSample, own: &HostSample, t_s: f64) -> HostSample {
     HostSample::from_columns(&row).expect("columns of a sample")
 }
 
-fn fault(message: impl ToString) -> Fault {
-    Fault {
+fn request_error(message: impl ToString) -> RequestError {
+    RequestError {
         message: message.to_string(),
         help: None,
         cancelled: false,

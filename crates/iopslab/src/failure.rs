@@ -10,7 +10,7 @@ use crate::output::Format;
 #[derive(Debug)]
 pub enum Failure {
     /// Exit 2: the experiment file is wrong; each mistake is shown at its place.
-    Mistakes(Box<spec::Mistakes>),
+    Mistakes(Box<experiment::Mistakes>),
     /// Exit 2: bad usage or bad input of any other kind.
     Input {
         /// What is wrong.
@@ -138,7 +138,7 @@ impl Failure {
 }
 
 /// Every mistake once, at its place in the file.
-fn drawn(mistakes: &spec::Mistakes) -> Result<String, std::fmt::Error> {
+fn drawn(mistakes: &experiment::Mistakes) -> Result<String, std::fmt::Error> {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colour {
         miette::GraphicalTheme::unicode()

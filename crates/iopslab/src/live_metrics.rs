@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn only_loopback_is_served() {
         let refused = LiveMetrics::serve("0.0.0.0:0".parse().unwrap()).unwrap_err();
-        let is_told = matches!(&refused, Failure::Input { message, .. } if message.contains("open to the network"));
-        assert!(is_told, "{refused:?}");
+        let is_reported = matches!(&refused, Failure::Input { message, .. } if message.contains("open to the network"));
+        assert!(is_reported, "{refused:?}");
     }
 }

@@ -104,8 +104,8 @@ mod tests {
     use super::log_filter;
 
     #[test]
-    fn an_empty_wish_is_none_and_one_that_cannot_be_read_is_told() {
-        for (asked, warns, debugs, driver, is_told) in [
+    fn an_empty_wish_is_none_and_one_that_cannot_be_read_is_reported() {
+        for (asked, warns, debugs, driver, is_reported) in [
             ("", true, false, false, false),
             (" ", true, false, false, false),
             ("debug", true, true, true, false),
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(filter.would_enable("iopslab", &Level::WARN), warns, "{asked:?}");
             assert_eq!(filter.would_enable("iopslab", &Level::DEBUG), debugs, "{asked:?}");
             assert_eq!(filter.would_enable("scylla", &Level::ERROR), driver, "{asked:?}");
-            assert_eq!(problem.is_some(), is_told, "{asked:?}");
+            assert_eq!(problem.is_some(), is_reported, "{asked:?}");
         }
     }
 }

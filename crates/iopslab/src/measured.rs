@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
 use evidence::{Cause, DataSetOrigin, NodeFacts, RateProbe, TrialRecord, Validity};
-use spec::{Job, Plan, PlannedTrial, Provider};
+use experiment::{Job, Plan, PlannedTrial, Provider};
 
 use crate::failure::Failure;
 use crate::machine;

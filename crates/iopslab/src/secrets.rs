@@ -6,7 +6,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use spec::{Identity, Login, PasswordSource, Pem, Tls, TlsFiles};
+use experiment::{Identity, Login, PasswordSource, Pem, Tls, TlsFiles};
 
 use crate::failure::Failure;
 
@@ -58,7 +58,7 @@ pub fn tls(files: &TlsFiles) -> Result<Tls, Failure> {
             file: file.clone(),
         })
     };
-    let identity = |files: &spec::IdentityFiles| {
+    let identity = |files: &experiment::IdentityFiles| {
         Ok::<_, Failure>(Identity {
             certificate: pem(&files.certificate, "the client's certificate")?,
             key: pem(&files.key, "the client's key")?,

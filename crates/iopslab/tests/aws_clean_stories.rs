@@ -51,8 +51,8 @@ impl Aws {
 
     /// All that there is, by id, with the name of its run.
     fn list(&self, region: &str) -> BTreeMap<String, Option<String>> {
-        let told = self.account.ask(&json!({ "ask": "list", "region": region }));
-        serde_json::from_value(told).unwrap()
+        let reported = self.account.ask(&json!({ "ask": "list", "region": region }));
+        serde_json::from_value(reported).unwrap()
     }
 
     /// `protect` or `release` an instance.
@@ -77,8 +77,8 @@ impl Aws {
     }
 
     /// `iopslab clean --aws` as a user of this AWS.
-    fn clean(&self, more: &[&str]) -> Told {
-        Told::by(self.command(&[&["clean", "--aws"], more].concat()))
+    fn clean(&self, more: &[&str]) -> Reported {
+        Reported::by(self.command(&[&["clean", "--aws"], more].concat()))
     }
 
     /// What was asked of the server: action and who asked.
@@ -92,13 +92,13 @@ impl Aws {
 }
 
 /// What a command said and how it ended.
-struct Told {
+struct Reported {
     code: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
-impl Told {
+impl Reported {
     fn by(mut command: Command) -> Self {
         let output = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -140,8 +140,8 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     assert_eq!(before.len(), without(&before, "gp3").len() + OF_A_RUN);
 
     // Nobody said whose.
-    let told = aws.clean(&[]);
-    assert_eq!(told.code, Some(2), "{}", told.stderr);
+    let reported = aws.clean(&[]);
+    assert_eq!(reported.code, Some(2), "{}", reported.stderr);
     for part in [
         "gp3, expired 2020-11-23T18:00:00Z: 2 instances, 3 volumes, 3 network interfaces, 1 key pair",
         "gp3-2, expires 2120-11-23T18:00:00Z: 2 instances",
@@ -149,19 +149,22 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
         "--expired",
         "--all",
     ] {
-        assert!(told.stderr.contains(part), "{part}: {}", told.stderr);
+        assert!(reported.stderr.contains(part), "{part}: {}", reported.stderr);
     }
 
     // Lists, and removes nothing.
-    let told = aws.clean(&["--run", "gp3", "--dry-run"]).well();
-    assert_eq!(told.matches("would remove ").count(), OF_A_RUN, "{told}");
+    let reported = aws.clean(&["--run", "gp3", "--dry-run"]).well();
+    assert_eq!(reported.matches("would remove ").count(), OF_A_RUN, "{reported}");
     assert!(
-        told.contains("nothing was removed") && told.contains("kept: gp3-2"),
-        "{told}"
+        reported.contains("nothing was removed") && reported.contains("kept: gp3-2"),
+        "{reported}"
     );
-    let told = aws.clean(&["--all", "--dry-run", "--format", "json"]).document();
-    assert_eq!(count(&told, "would_remove"), 2 * OF_A_RUN);
-    assert_eq!((count(&told, "removed"), told["dry_run"].as_bool()), (0, Some(true)));
+    let reported = aws.clean(&["--all", "--dry-run", "--format", "json"]).document();
+    assert_eq!(count(&reported, "would_remove"), 2 * OF_A_RUN);
+    assert_eq!(
+        (count(&reported, "removed"), reported["dry_run"].as_bool()),
+        (0, Some(true))
+    );
     assert_eq!(aws.list(region), before);
     let by_iopslab = |(action, who): (String, String)| (who == IOPSLAB).then_some(action);
     let asked: BTreeSet<String> = aws.requests().into_iter().filter_map(by_iopslab).collect();
@@ -171,40 +174,40 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     );
 
     // What has expired, which is all of that run and only that.
-    let told = aws.clean(&["--expired", "--format", "json"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    let told = told.document();
+    let reported = aws.clean(&["--expired", "--format", "json"]);
+    assert_eq!(reported.code, Some(0), "{}{}", reported.stdout, reported.stderr);
+    let reported = reported.document();
     assert_eq!(
-        (count(&told, "removed"), count(&told, "failed")),
+        (count(&reported, "removed"), count(&reported, "failed")),
         (OF_A_RUN, 0),
-        "{told}"
+        "{reported}"
     );
-    assert_eq!(told["kept"][0]["run"], "gp3-2");
+    assert_eq!(reported["kept"][0]["run"], "gp3-2");
     assert_eq!(aws.list(region), without(&before, "gp3"));
 
     // Safe to repeat.
-    let told = aws.clean(&["--expired"]).well();
-    assert!(told.contains("nothing has expired in us-east-1"), "{told}");
-    let told = aws.clean(&["--run", "gp3"]).well();
+    let reported = aws.clean(&["--expired"]).well();
+    assert!(reported.contains("nothing has expired in us-east-1"), "{reported}");
+    let reported = aws.clean(&["--run", "gp3"]).well();
     assert!(
-        told.contains("nothing is left of gp3 in us-east-1") && told.contains("kept: gp3-2"),
-        "{told}"
+        reported.contains("nothing is left of gp3 in us-east-1") && reported.contains("kept: gp3-2"),
+        "{reported}"
     );
 
     // By its name, though it goes on.
-    let told = aws.clean(&["--run", "gp3-2"]).well();
+    let reported = aws.clean(&["--run", "gp3-2"]).well();
     assert_eq!(
-        told.matches("removed ").count() + told.matches("gone by itself: ").count(),
+        reported.matches("removed ").count() + reported.matches("gone by itself: ").count(),
         OF_A_RUN,
-        "{told}"
+        "{reported}"
     );
     assert!(
-        told.contains("removed key pair iopslab-gp3-2 of gp3-2 (us-east-1)"),
-        "{told}"
+        reported.contains("removed key pair iopslab-gp3-2 of gp3-2 (us-east-1)"),
+        "{reported}"
     );
     assert_eq!(aws.list(region), without(&without(&before, "gp3"), "gp3-2"));
-    let told = aws.clean(&[]).well();
-    assert_eq!(told, "nothing carries the tag iopslab:run in us-east-1\n");
+    let reported = aws.clean(&[]).well();
+    assert_eq!(reported, "nothing carries the tag iopslab:run in us-east-1\n");
 
     // All that it asked may be asked by docs/aws-policy.json.
     let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/aws-policy.json");
@@ -224,7 +227,7 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
 }
 
 #[test]
-fn what_cannot_be_removed_is_told_and_the_rest_goes() {
+fn what_cannot_be_removed_is_reported_and_the_rest_goes() {
     let aws = Aws::start();
     for region in ["eu-west-1", "us-west-2"] {
         aws.make(region, &json!({ "r1": PAST }));
@@ -247,19 +250,27 @@ fn what_cannot_be_removed_is_told_and_the_rest_goes() {
         let arguments = [&["clean", "--aws", "--run", "r1", "--profile", "tests"], more].concat();
         let mut command = aws.command(&arguments);
         command.env("AWS_CONFIG_FILE", &config);
-        Told::by(command)
+        Reported::by(command)
     };
-    let told = by_profile(&[]);
-    assert_eq!(told.code, Some(1), "{}{}", told.stdout, told.stderr);
+    let reported = by_profile(&[]);
+    assert_eq!(reported.code, Some(1), "{}{}", reported.stdout, reported.stderr);
     assert!(
-        told.stdout.contains(&format!(
+        reported.stdout.contains(&format!(
             "could not remove instance {instance} of r1 (eu-west-1): OperationNotPermitted"
         )),
         "{}",
-        told.stdout
+        reported.stdout
     );
-    assert!(told.stdout.contains("removed key pair iopslab-r1"), "{}", told.stdout);
-    assert!(told.stderr.contains("things could not be removed"), "{}", told.stderr);
+    assert!(
+        reported.stdout.contains("removed key pair iopslab-r1"),
+        "{}",
+        reported.stdout
+    );
+    assert!(
+        reported.stderr.contains("things could not be removed"),
+        "{}",
+        reported.stderr
+    );
     let asked = |as_whom: &str| aws.requests().iter().filter(|(_, who)| who == as_whom).count();
     assert!(asked(PROFILE) > 20 && asked(IOPSLAB) == 0);
     let after = aws.list("eu-west-1");
@@ -267,8 +278,11 @@ fn what_cannot_be_removed_is_told_and_the_rest_goes() {
 
     // Both regions, one after the other.
     aws.protection("release", instance);
-    let told = by_profile(&["--region", "eu-west-1", "--region", "us-west-2"]).well();
-    assert!(told.contains("(eu-west-1)") && told.contains("(us-west-2)"), "{told}");
+    let reported = by_profile(&["--region", "eu-west-1", "--region", "us-west-2"]).well();
+    assert!(
+        reported.contains("(eu-west-1)") && reported.contains("(us-west-2)"),
+        "{reported}"
+    );
     for region in ["eu-west-1", "us-west-2"] {
         let left = aws.list(region);
         assert!(left.values().all(Option::is_none), "{region}: {left:?}");
@@ -288,30 +302,30 @@ fn an_aws_that_does_not_answer_is_no_empty_account() {
             .env("AWS_CONFIG_FILE", "/nonexistent")
             .env("AWS_EC2_METADATA_DISABLED", "true")
             .env_remove("AWS_PROFILE");
-        Told::by(command)
+        Reported::by(command)
     };
     for choice in [&["--region", "eu-west-1"][..], &["--all", "--region", "eu-west-1"]] {
-        let told = clean(choice);
-        assert_eq!(told.code, Some(1), "{}{}", told.stdout, told.stderr);
+        let reported = clean(choice);
+        assert_eq!(reported.code, Some(1), "{}{}", reported.stdout, reported.stderr);
         assert!(
-            format!("{}{}", told.stdout, told.stderr).contains("EC2 did not tell what runs have in eu-west-1"),
+            format!("{}{}", reported.stdout, reported.stderr).contains("EC2 did not tell what runs have in eu-west-1"),
             "{}{}",
-            told.stdout,
-            told.stderr
+            reported.stdout,
+            reported.stderr
         );
-        assert!(!told.stdout.contains("nothing"), "{}", told.stdout);
+        assert!(!reported.stdout.contains("nothing"), "{}", reported.stdout);
     }
-    let told = clean(&["--all", "--region", "eu-west-1.example.org/"]);
+    let reported = clean(&["--all", "--region", "eu-west-1.example.org/"]);
     assert!(
-        told.code == Some(2) && told.stderr.contains("no name of a region"),
+        reported.code == Some(2) && reported.stderr.contains("no name of a region"),
         "{}",
-        told.stderr
+        reported.stderr
     );
-    let told = clean(&["--all", "--profile", "nobody"]);
+    let reported = clean(&["--all", "--profile", "nobody"]);
     assert!(
-        told.code == Some(1) && told.stderr.contains("credentials"),
+        reported.code == Some(1) && reported.stderr.contains("credentials"),
         "{}",
-        told.stderr
+        reported.stderr
     );
 }
 

@@ -261,12 +261,12 @@ fn every_mistake_is_shown_once_and_none_hides_another() {
             .replacen("update = 0.2", "update = 0.3", 1)
             .replacen(records, "records = 0", 1),
     );
-    for told in [
+    for reported in [
         "unknown key `repetition`",
         "the proportions sum to 1.1, not 1",
         "records cannot be 0",
     ] {
-        assert_eq!(stderr.matches(told).count(), 1, "{told}: {stderr}");
+        assert_eq!(stderr.matches(reported).count(), 1, "{reported}: {stderr}");
     }
 }
 

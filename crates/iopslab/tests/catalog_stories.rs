@@ -387,11 +387,11 @@ fn two_configurations_and_their_difference() {
         "--data",
         "500GB",
     ];
-    let told = json(&lab, &arguments);
-    let usd = |path: &str| told.pointer(path).and_then(Value::as_f64).unwrap();
+    let reported = json(&lab, &arguments);
+    let usd = |path: &str| reported.pointer(path).and_then(Value::as_f64).unwrap();
     let (from, to) = (usd("/from/usd_per_month"), usd("/to/usd_per_month"));
     assert!((usd("/difference/usd_per_month") - (to - from)).abs() < 1e-6);
-    assert_eq!(told["difference"]["rows"][0]["kind"], "instances");
+    assert_eq!(reported["difference"]["rows"][0]["kind"], "instances");
     assert_eq!(usd("/from/data_per_node/0/bytes"), 500e9);
     let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

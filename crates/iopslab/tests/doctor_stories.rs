@@ -44,7 +44,7 @@ fn figures(check: &Value, directory: &Path) -> (f64, f64) {
 }
 
 #[test]
-fn a_machine_without_fuse_still_runs_experiments_and_is_told_of() {
+fn a_machine_without_fuse_still_runs_experiments_and_is_reported_of() {
     let lab = Laboratory::new();
     let found = |mut doctor: std::process::Command| {
         let output = doctor.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
@@ -63,7 +63,7 @@ fn a_machine_without_fuse_still_runs_experiments_and_is_told_of() {
 }
 
 #[test]
-fn whether_volumes_can_be_striped_is_told_and_is_no_problem() {
+fn whether_volumes_can_be_striped_is_reported_and_is_no_problem() {
     let lab = Laboratory::new();
     let checks = doctor(&lab, &lab.path().join("work"));
     let check = of(&checks, "RAID 0 of volumes");
@@ -79,7 +79,7 @@ fn whether_volumes_can_be_striped_is_told_and_is_no_problem() {
 }
 
 #[test]
-fn every_directory_is_told_with_what_is_free_and_what_the_example_needs() {
+fn every_directory_is_reported_with_what_is_free_and_what_the_example_needs() {
     let lab = Laboratory::new();
     let work = lab.path().join("not/yet/there");
     let checks = doctor(&lab, &work);
@@ -102,7 +102,7 @@ fn every_directory_is_told_with_what_is_free_and_what_the_example_needs() {
 }
 
 #[test]
-fn a_disk_that_is_too_small_is_told_with_what_to_do() {
+fn a_disk_that_is_too_small_is_reported_with_what_to_do() {
     let lab = Laboratory::new();
     let small = lab.path().join("small");
     std::fs::create_dir(&small).unwrap();
@@ -151,12 +151,12 @@ fn rates_that_this_machines_client_cannot_send_are_refused_once_doctor_has_measu
         (0.2..50.0).contains(&each) && sparse > each && (10_000.0..1e8).contains(&ceiling),
         "{found}"
     );
-    let (code, told) = plan(most);
-    assert_eq!(code, Some(2), "{told}");
+    let (code, reported) = plan(most);
+    assert_eq!(code, Some(2), "{reported}");
     assert!(
-        told.contains("100000000 operations/s are more than this machine's client can send"),
-        "{told}"
+        reported.contains("100000000 operations/s are more than this machine's client can send"),
+        "{reported}"
     );
-    assert!(told.contains("\"line\":12"), "{told}");
+    assert!(reported.contains("\"line\":12"), "{reported}");
     assert_eq!(plan((ceiling * 0.9) as u64).0, Some(0), "{found}");
 }

@@ -8,7 +8,7 @@ use support::Laboratory;
 
 /// The CQL driver logged its own error first, in its own words.
 #[test]
-fn a_server_that_is_not_there_is_told_once_and_in_our_words() {
+fn a_server_that_is_not_there_is_reported_once_and_in_our_words() {
     let lab = Laboratory::new();
     for (log, logs) in [(None, false), (Some(""), false), (Some("scylla=error"), true)] {
         let mut load = lab.iopslab(&[
@@ -37,7 +37,7 @@ fn a_server_that_is_not_there_is_told_once_and_in_our_words() {
 
 /// A log that is asked for and cannot be is told, which shows that warnings are not silenced.
 #[test]
-fn a_wish_that_cannot_be_read_is_told() {
+fn a_wish_that_cannot_be_read_is_reported() {
     let lab = Laboratory::new();
     let output = lab.iopslab(&["schema"]).env("IOPSLAB_LOG", "a=b=c").output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

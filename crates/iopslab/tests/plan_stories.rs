@@ -149,13 +149,13 @@ repetitions = 3
         let text = String::from_utf8_lossy(&planned.stdout).into_owned();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let told = said("own.toml");
+    let reported = said("own.toml");
     for words in [
         "data volumes are made from snap-0123456789abcdef0; each of their blocks is read before anything is measured",
         "blocks come from S3 first, at a rate that AWS does not state",
         "gp3: about 34m 08s or longer, 500 GiB at 250 MiB/s",
     ] {
-        assert!(told.contains(words), "no {words:?} in {told}");
+        assert!(reported.contains(words), "no {words:?} in {reported}");
     }
     assert!(!said("empty.toml").contains("blocks"));
 }
@@ -203,16 +203,16 @@ fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
         let text = String::from_utf8_lossy(&planned.stdout).into_owned();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let told = said(&["plan", "raid.toml"]);
+    let reported = said(&["plan", "raid.toml"]);
     for words in [
         "data: 2 x gp3 500 GiB, RAID 0, chunks of 256 KiB; each of them:",
         "data: 2 x gp3 500 GiB, a directory on each; each of them:",
     ] {
-        assert!(told.contains(words), "no {words:?} in {told}");
+        assert!(reported.contains(words), "no {words:?} in {reported}");
     }
     let missing = storage::Array::problems();
     let refusal = "a run on this machine is refused: volumes cannot be striped";
-    assert_eq!(told.contains(refusal), !missing.is_empty(), "{told}");
+    assert_eq!(reported.contains(refusal), !missing.is_empty(), "{reported}");
     assert!(!said(&["plan", "raid.toml", "--provider", "simulated"]).contains(refusal));
     let plan: Value = serde_json::from_str(&said(&["plan", "raid.toml", "--format", "json"])).unwrap();
     let layouts: Vec<&Value> = plan["setups"]

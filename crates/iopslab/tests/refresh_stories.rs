@@ -82,22 +82,22 @@ fn parsed(output: &Output) -> Value {
 fn what_aws_tells_comes_before_the_programs_own_table() {
     let (lab, aws) = (Laboratory::new(), Aws::start());
     let before = parsed(&lab.output(&["--format", "json", "catalog", "list"]));
-    let told = parsed(&aws.iopslab(&lab, &["--format", "json", "catalog", "refresh"]));
+    let reported = parsed(&aws.iopslab(&lab, &["--format", "json", "catalog", "refresh"]));
     // moto 5.2 carries DescribeInstanceTypes dumps of real regions, and no price list.
-    let types = told["instance_types"].as_u64().unwrap();
-    assert!(types > 700, "{told}");
+    let types = reported["instance_types"].as_u64().unwrap();
+    assert!(types > 700, "{reported}");
     assert!(
-        told["prices_missing"].as_str().unwrap().contains("price list"),
-        "{told}"
+        reported["prices_missing"].as_str().unwrap().contains("price list"),
+        "{reported}"
     );
     let file = lab.path().join("catalog/00-aws-us-east-1.toml");
-    assert_eq!(told["file"], file.display().to_string());
+    assert_eq!(reported["file"], file.display().to_string());
 
     let after = parsed(&lab.output(&["--format", "json", "catalog", "list"]));
     let count = |list: &Value| list.as_array().unwrap().len() as u64;
     assert_eq!(
         count(&after),
-        count(&before) + told["new_instance_types"].as_u64().unwrap(),
+        count(&before) + reported["new_instance_types"].as_u64().unwrap(),
         "new types are added, known ones are replaced"
     );
     // What AWS does not tell stays: measured disks, prices with their days, years of introduction.
@@ -243,15 +243,15 @@ fn prices_of_another_region_are_read_page_by_page() {
         .env("AWS_CONFIG_FILE", "/nonexistent")
         .output()
         .unwrap();
-    let told = parsed(&output);
+    let reported = parsed(&output);
     assert_eq!(
         (
-            told["priced_instance_types"].as_u64(),
-            told["priced_volume_types"].as_u64(),
-            told["prices_missing"].is_null()
+            reported["priced_instance_types"].as_u64(),
+            reported["priced_volume_types"].as_u64(),
+            reported["prices_missing"].is_null()
         ),
         (Some(3), Some(1), true),
-        "{told}"
+        "{reported}"
     );
     let cost = |more: &[&str]| {
         let arguments = [

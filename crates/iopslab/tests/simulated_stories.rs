@@ -542,7 +542,7 @@ fn a_search_goes_on_after_its_last_probe() {
 }
 
 #[test]
-fn an_objective_that_no_rate_meets_is_told_with_the_latency_at_next_to_no_load() {
+fn an_objective_that_no_rate_meets_is_reported_with_the_latency_at_next_to_no_load() {
     let lab = Laboratory::new();
     let run = simulate(&lab, "x", &CAPACITY.replace("p99_ms = 20", "p99_ms = 0.2"));
     let analysis = json(&run.join("analysis.json"));

@@ -172,9 +172,9 @@ impl FoundProcess {
             };
             let path = self.inside(&file.trim_matches('"').replace("%p", &pid));
             let decorations = parts.get(2).copied().unwrap_or_default();
-            let told = |names: [&str; 2]| decorations.split(',').any(|d| names.contains(&d));
+            let reported = |names: [&str; 2]| decorations.split(',').any(|d| names.contains(&d));
             // Without any said, a line has its level and its tags.
-            found = match decorations.is_empty() || told(["tags", "tg"]) || told(["level", "l"]) {
+            found = match decorations.is_empty() || reported(["tags", "tg"]) || reported(["level", "l"]) {
                 true => GcLogPlace::File(path),
                 false => GcLogPlace::Bare(path),
             };

@@ -11,7 +11,7 @@ const LASTS: Duration = Duration::from_secs(12 * 3_600);
 
 /// What a signed URL allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Right {
+pub enum UrlPermission {
     /// To read an object.
     Get,
     /// To write it.
@@ -93,10 +93,10 @@ impl Bucket {
     ///
     /// # Errors
     /// When it cannot be signed.
-    pub fn signed_url(&self, right: Right, key: &str) -> Result<String, AwsError> {
+    pub fn signed_url(&self, right: UrlPermission, key: &str) -> Result<String, AwsError> {
         let (method, permission) = match right {
-            Right::Get => ("GET", "s3:GetObject"),
-            Right::Put => ("PUT", "s3:PutObject"),
+            UrlPermission::Get => ("GET", "s3:GetObject"),
+            UrlPermission::Put => ("PUT", "s3:PutObject"),
         };
         let signed = self.caller.sign_url(method, &self.region, &self.url_of(key), LASTS);
         signed.map_err(|refused| self.refused(permission, key, refused))

@@ -31,37 +31,37 @@ pub(super) fn page(xml: &str) -> Result<Page, String> {
 }
 
 /// `None` for an entry without a name.
-fn entry(told: Node<'_, '_>) -> Option<UserInstance> {
-    let mut entry = UserInstance::named(text(told, "instanceType")?);
-    entry.architecture = child(told, "processorInfo").and_then(|processor| {
+fn entry(reported: Node<'_, '_>) -> Option<UserInstance> {
+    let mut entry = UserInstance::named(text(reported, "instanceType")?);
+    entry.architecture = child(reported, "processorInfo").and_then(|processor| {
         ["x86_64", "arm64"]
             .into_iter()
             .find(|known| items(processor, "supportedArchitectures").any(|item| item.text() == Some(*known)))
             .map(str::to_owned)
     });
-    entry.vcpus = child(told, "vCpuInfo").and_then(|cpus| value(cpus, "defaultVCpus"));
-    entry.memory_gib = child(told, "memoryInfo")
+    entry.vcpus = child(reported, "vCpuInfo").and_then(|cpus| value(cpus, "defaultVCpus"));
+    entry.memory_gib = child(reported, "memoryInfo")
         .and_then(|memory| value::<f64>(memory, "sizeInMiB"))
         .map(|mib| mib / 1024.0);
-    entry.lifecycle = value(told, "currentGeneration").map(|is_current| {
+    entry.lifecycle = value(reported, "currentGeneration").map(|is_current| {
         if is_current {
             Lifecycle::Current
         } else {
             Lifecycle::Previous
         }
     });
-    entry.nitro = match (value::<bool>(told, "bareMetal"), text(told, "hypervisor")) {
+    entry.nitro = match (value::<bool>(reported, "bareMetal"), text(reported, "hypervisor")) {
         (Some(true), _) | (_, Some("nitro")) => Some(true),
         (_, Some("xen")) => Some(false),
         _ => None,
     };
-    if let Some(network) = child(told, "networkInfo") {
+    if let Some(network) = child(reported, "networkInfo") {
         let label = text(network, "networkPerformance");
         entry.network_gbps = labelled(together(network, "baselineBandwidthInGbps"), label);
         entry.network_burst_gbps = labelled(together(network, "peakBandwidthInGbps"), label);
     }
-    entry.ebs = child(told, "ebsInfo").and_then(path);
-    entry.local_disks = child(told, "instanceStorageInfo").and_then(disks);
+    entry.ebs = child(reported, "ebsInfo").and_then(path);
+    entry.local_disks = child(reported, "instanceStorageInfo").and_then(disks);
     Some(entry)
 }
 
@@ -84,13 +84,13 @@ fn labelled(gbps: Option<f64>, label: Option<&str>) -> Option<f64> {
 }
 
 fn path(ebs: Node<'_, '_>) -> Option<UserEbs> {
-    let told = child(ebs, "ebsOptimizedInfo")?;
-    let positive = |name: &str| value::<f64>(told, name).filter(|figure| *figure > 0.0);
+    let reported = child(ebs, "ebsOptimizedInfo")?;
+    let positive = |name: &str| value::<f64>(reported, name).filter(|figure| *figure > 0.0);
     Some(UserEbs {
         baseline_iops: positive("baselineIops")?,
         baseline_mb_per_s: positive("baselineThroughputInMBps")?,
-        burst_iops: value(told, "maximumIops"),
-        burst_mb_per_s: value(told, "maximumThroughputInMBps"),
+        burst_iops: value(reported, "maximumIops"),
+        burst_mb_per_s: value(reported, "maximumThroughputInMBps"),
     })
 }
 
@@ -159,17 +159,17 @@ mod tests {
     fn a_page_becomes_entries_of_the_catalog() {
         let page = page(PAGE).unwrap();
         assert_eq!(page.next_token.as_deref(), Some("more"));
-        let [told] = &page.types[..] else {
+        let [reported] = &page.types[..] else {
             panic!("an entry without a name counts: {:?}", page.types)
         };
         assert_eq!(
-            (told.name(), told.vcpus, told.memory_gib, told.nitro),
+            (reported.name(), reported.vcpus, reported.memory_gib, reported.nitro),
             ("i4i.8xlarge", Some(32), Some(256.0), Some(true))
         );
-        assert_eq!(told.network_gbps, Some(18.75), "the cards together");
-        assert_eq!(told.network_burst_gbps, None, "one card's peak is not told");
-        assert_eq!(told.ebs.as_ref().unwrap().baseline_mb_per_s, 1250.0);
-        let disks = told.local_disks.as_ref().unwrap();
+        assert_eq!(reported.network_gbps, Some(18.75), "the cards together");
+        assert_eq!(reported.network_burst_gbps, None, "one card's peak is not told");
+        assert_eq!(reported.ebs.as_ref().unwrap().baseline_mb_per_s, 1250.0);
+        let disks = reported.local_disks.as_ref().unwrap();
         assert_eq!((disks.count, disks.size_gb_each), (2, 3750.0));
         assert!(matches!(disks.kind, DiskKind::NvmeSsd));
     }

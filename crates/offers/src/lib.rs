@@ -25,8 +25,8 @@ mod snapshot;
 mod xml;
 
 pub use ask::{Offers, ask};
-pub use bucket::{Bucket, Right};
+pub use bucket::{Bucket, UrlPermission};
 pub use error::AwsError;
-pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
-pub use quotas::{Asked, Quota, Quotas, quotas};
+pub use ours::{Account, Found, Kind, Lifetime, Patience, RemovalOutcome, Resource, Run, Selection, runs};
+pub use quotas::{Quota, QuotaRequest, Quotas, quotas};
 pub use snapshot::{Snapshot, snapshot};

@@ -47,7 +47,7 @@ pub struct Quotas {
 
 /// What is to be told.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct QuotaRequest<'a> {
     /// vCPUs of these, on the spot market or on demand.
     pub pools: &'a BTreeSet<VcpuPool>,
     /// Whether on the spot market.
@@ -60,7 +60,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// When there are no credentials, or one of the quotas, or what is in use of it, is not told.
-pub fn quotas(profile: Option<&str>, region: &str, asked: Asked<'_>) -> Result<Quotas, AwsError> {
+pub fn quotas(profile: Option<&str>, region: &str, asked: QuotaRequest<'_>) -> Result<Quotas, AwsError> {
     let caller = Caller::new(profile, Some(region))?;
     let refused = |permission: &'static str| {
         let region = region.to_owned();
@@ -70,21 +70,21 @@ pub fn quotas(profile: Option<&str>, region: &str, asked: Asked<'_>) -> Result<Q
             reason: refused.reason,
         }
     };
-    let mut told = Quotas::default();
+    let mut reported = Quotas::default();
     let mut vcpus = vcpus_in_use(&caller, region, asked.spot, &refused)?;
     for pool in asked.pools {
         let quota = quota(&caller, region, ("ec2", of_vcpus(*pool, asked.spot)), 1.0, &refused)?;
         let in_use = vcpus.remove(pool).unwrap_or_default();
-        told.vcpus.insert(*pool, Quota { in_use, ..quota });
+        reported.vcpus.insert(*pool, Quota { in_use, ..quota });
     }
     let volumes = gib_in_use(&caller, region).map_err(refused("ec2:DescribeVolumes"))?;
     for kind in asked.volume_types {
         // It is granted in TiB.
         let quota = quota(&caller, region, ("ebs", of_volumes(*kind)), 1_024.0, &refused)?;
         let in_use = volumes.get(kind.name()).copied().unwrap_or_default();
-        told.volume_gib.insert(*kind, Quota { in_use, ..quota });
+        reported.volume_gib.insert(*kind, Quota { in_use, ..quota });
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// Source: "Amazon EC2 endpoints and quotas", AWS General Reference.
@@ -226,8 +226,8 @@ fn vcpus_in_use<F: FnOnce(Refused) -> AwsError>(
             .and_then(|answer| instance_types::page(&answer).map_err(|reason| Refused { code: None, reason }))
             .map_err(refused("ec2:DescribeInstanceTypes"))?;
         for kind in some {
-            let its = answer.types.iter().find(|told| told.name() == kind.as_str());
-            let vcpus = its.and_then(|told| told.vcpus).ok_or_else(|| {
+            let its = answer.types.iter().find(|reported| reported.name() == kind.as_str());
+            let vcpus = its.and_then(|reported| reported.vcpus).ok_or_else(|| {
                 refused("ec2:DescribeInstanceTypes")(Refused {
                     code: None,
                     reason: format!("EC2 does not tell the vCPUs of {kind}, of which there are instances"),

@@ -142,7 +142,7 @@ impl Caller {
         }
     }
 
-    fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, Trouble> {
+    fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, CallFailure> {
         let body = SignableBody::Bytes(call.body.as_bytes());
         let signed = self.signed(
             service,
@@ -164,22 +164,22 @@ impl Caller {
     }
 
     /// What came back.
-    fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<String, Trouble> {
-        let mut answer = answer.map_err(Trouble::unreachable)?;
+    fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<String, CallFailure> {
+        let mut answer = answer.map_err(CallFailure::unreachable)?;
         let status = answer.status();
         let text = answer
             .body_mut()
             .with_config()
             .limit(LARGEST_ANSWER)
             .read_to_string()
-            .map_err(Trouble::unreachable)?;
+            .map_err(CallFailure::unreachable)?;
         if status.is_success() {
             return Ok(text);
         }
-        let told = told(&text).unwrap_or_else(|| Refused::without_code(format!("HTTP status {status}")));
-        Err(Trouble {
-            may_pass: status.is_server_error() || status.as_u16() == 429 || told.reason.contains("Throttl"),
-            refused: told,
+        let reported = reported(&text).unwrap_or_else(|| Refused::without_code(format!("HTTP status {status}")));
+        Err(CallFailure {
+            may_pass: status.is_server_error() || status.as_u16() == 429 || reported.reason.contains("Throttl"),
+            refused: reported,
         })
     }
 
@@ -231,7 +231,7 @@ impl Caller {
 }
 
 /// Another attempt where one may help.
-fn repeated(mut once: impl FnMut() -> Result<String, Trouble>) -> Result<String, Refused> {
+fn repeated(mut once: impl FnMut() -> Result<String, CallFailure>) -> Result<String, Refused> {
     let mut attempt = 1;
     loop {
         match once() {
@@ -246,8 +246,8 @@ fn repeated(mut once: impl FnMut() -> Result<String, Trouble>) -> Result<String,
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
-fn unsigned(error: Box<dyn std::error::Error>) -> Trouble {
-    Trouble {
+fn unsigned(error: Box<dyn std::error::Error>) -> CallFailure {
+    CallFailure {
         refused: Refused::without_code(format!("the request cannot be signed: {}", causes(error.as_ref()))),
         may_pass: false,
     }
@@ -314,13 +314,13 @@ impl From<Refused> for String {
     }
 }
 
-struct Trouble {
+struct CallFailure {
     refused: Refused,
     /// Worth another attempt.
     may_pass: bool,
 }
 
-impl Trouble {
+impl CallFailure {
     fn unreachable(error: ureq::Error) -> Self {
         Self {
             refused: Refused::without_code(causes(&error)),
@@ -330,7 +330,7 @@ impl Trouble {
 }
 
 /// `Code: message` of an error in XML (EC2) or JSON (price list).
-fn told(body: &str) -> Option<Refused> {
+fn reported(body: &str) -> Option<Refused> {
     let (code, message) = if let Ok(document) = roxmltree::Document::parse(body) {
         let text = |name: &str| {
             let node = document.descendants().find(|node| node.has_tag_name(name));
@@ -363,16 +363,16 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::reported;
 
     #[test]
     fn what_aws_says_is_told_whatever_its_form() {
         let xml = "<?xml version=\"1.0\"?><Response><Errors><Error><Code>UnauthorizedOperation</Code>\
                    <Message>You are not authorized.</Message></Error></Errors></Response>";
-        let said = |body: &str| told(body).map(|refused| (refused.code.unwrap_or_default(), refused.reason));
-        let told = said(xml).unwrap();
-        assert_eq!(told.0, "UnauthorizedOperation");
-        assert_eq!(told.1, "UnauthorizedOperation: You are not authorized.");
+        let said = |body: &str| reported(body).map(|refused| (refused.code.unwrap_or_default(), refused.reason));
+        let reported = said(xml).unwrap();
+        assert_eq!(reported.0, "UnauthorizedOperation");
+        assert_eq!(reported.1, "UnauthorizedOperation: You are not authorized.");
         let json = r#"{"__type":"com.amazonaws.pricing#AccessDeniedException","message":"no"}"#;
         assert_eq!(said(json).unwrap().1, "AccessDeniedException: no");
         assert_eq!(said("<html>gateway</html>"), None);

@@ -29,8 +29,8 @@ pub fn snapshot(profile: Option<&str>, region: &str, id: &str) -> Result<Snapsho
     let answer = ec2::ask(&caller, region, "DescribeSnapshots", &parameters);
     let answer = answer.map_err(|refused| failed(refused.reason))?;
     let document = roxmltree::Document::parse(&answer).map_err(|error| failed(format!("no XML: {error}")))?;
-    let told = items(document.root_element(), "snapshotSet").find(|one| text(*one, "snapshotId") == Some(id));
-    let read = told.and_then(|one| {
+    let reported = items(document.root_element(), "snapshotSet").find(|one| text(*one, "snapshotId") == Some(id));
+    let read = reported.and_then(|one| {
         Some(Snapshot {
             state: text(one, "status")?.to_owned(),
             size_gib: value(one, "volumeSize")?,

@@ -8,16 +8,16 @@
 
 use provider::simulated::Simulation;
 
-fn job(load: &str, volume: &str) -> spec::Job {
+fn job(load: &str, volume: &str) -> experiment::Job {
     let text = format!(
         "name = \"cost\"\n[dataset]\nrecords = 20_000_000\n[[configuration]]\nname = \"a\"\n\
          instance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n{volume}\n\
          [[workload]]\nname = \"w\"\nread = 0.5\nupdate = 0.5\n[load]\n{load}\nrepetitions = 100\n[provider.simulated]\n"
     );
-    let experiment = spec::parse(catalog::Catalog::built_in(), "cost.toml", &text, &|_| {
+    let experiment = experiment::parse(catalog::Catalog::built_in(), "cost.toml", &text, &|_| {
         Err("no file".into())
     });
-    spec::job(&experiment.expect("the example's experiment is sound"))
+    experiment::job(&experiment.expect("the example's experiment is sound"))
 }
 
 /// CPU time of this thread so far, milliseconds: wall time says little on a machine that others use.

@@ -18,14 +18,14 @@ use std::net::Ipv4Addr;
 use std::sync::mpsc::Sender;
 
 use evidence::HostId;
-use wire::Ground;
+use wire::MachineUse;
 
 pub use agent::{Agent, AgentError, Incoming, ProcessAgent};
 pub use room::Held;
 
 /// Where a host is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct HostAddress {
     /// Names its machine: hosts with the same name share CPUs, memory and disks.
     pub machine: String,
     /// Where its database listens, for clients and for the other nodes.
@@ -54,11 +54,11 @@ pub trait Provider {
     }
 
     /// Where a host is.
-    fn place(&self, host: HostId) -> Place;
+    fn place(&self, host: HostId) -> HostAddress;
 
     /// What a database host's machine is used for; `None`: emulated volumes, all limits in force, the directories of
     /// this machine.
-    fn ground(&self, _host: HostId) -> Option<Ground> {
+    fn machine_use(&self, _host: HostId) -> Option<MachineUse> {
         None
     }
 

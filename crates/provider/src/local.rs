@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use evidence::HostId;
 
-use crate::{Agent, AgentError, Incoming, Place, ProcessAgent, Provider};
+use crate::{Agent, AgentError, HostAddress, Incoming, ProcessAgent, Provider};
 
 /// Networks that are looked at for a run beside another.
 const MOST_BESIDE: u8 = 16;
@@ -52,8 +52,8 @@ impl Provider for Local {
     }
 
     /// All on this machine, each at an address of its own: 127.0.0.1 and the next ones, unless others are there.
-    fn place(&self, host: HostId) -> Place {
-        Place {
+    fn place(&self, host: HostId) -> HostAddress {
+        HostAddress {
             machine: "this machine".to_owned(),
             address: Ipv4Addr::from_bits(self.first.to_bits() + host.index),
         }

@@ -7,7 +7,7 @@ use evidence::{HostId, Role};
 
 use crate::hosts::Hosts;
 use crate::local::Local;
-use crate::{Agent, AgentError, Incoming, Place, Provider};
+use crate::{Agent, AgentError, HostAddress, Incoming, Provider};
 
 /// Starts clients here and the agents that watch on the nodes' machines.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Provider for Watched {
         }
     }
 
-    fn place(&self, host: HostId) -> Place {
+    fn place(&self, host: HostId) -> HostAddress {
         match host.role {
             Role::Database => self.nodes.place(host),
             Role::Client => self.clients.place(host),

@@ -3,7 +3,7 @@
 
 use analysis::{Analysis, CellAnalysis, NodeFaultKind, PhaseAnalysis, PhaseKind, Summary};
 
-use crate::away::with_range;
+use crate::faults::with_range;
 use crate::figures::{MIB, MISSING, number};
 use crate::labels;
 

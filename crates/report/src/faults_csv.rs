@@ -3,7 +3,7 @@
 
 use analysis::{Analysis, Summary};
 
-use crate::away::{Row, rows};
+use crate::faults::{Row, rows};
 use crate::summary_csv::{line, load_columns};
 
 /// The file, with a head line; `None` where nothing was done to a node.

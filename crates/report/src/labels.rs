@@ -202,7 +202,7 @@ pub fn step_value(step: &ValueOfMoney) -> String {
 /// How fast the CPUs are that are emulated, each speed once: `i2.2xlarge 0.730 (AWS's ECU / vCPU, sources up to 4 % apart)`; `None` where
 /// they are all alike, or not known.
 pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<String> {
-    let mut told: Vec<(String, f64)> = Vec::new();
+    let mut reported: Vec<(String, f64)> = Vec::new();
     for share in all {
         let (known, _) = share.speed.zip(share.unit)?;
         let apart = known.apart.map_or_else(String::new, |apart| {
@@ -214,13 +214,13 @@ pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<Str
             number(known.speed),
             known.basis.words()
         );
-        if !told.iter().any(|(known, _)| *known == words) {
-            told.push((words, known.speed));
+        if !reported.iter().any(|(known, _)| *known == words) {
+            reported.push((words, known.speed));
         }
     }
-    let first = told.first()?.1;
-    let differ = told.iter().any(|(_, speed)| *speed != first);
-    let words: Vec<String> = told.into_iter().map(|(words, _)| words).collect();
+    let first = reported.first()?.1;
+    let differ = reported.iter().any(|(_, speed)| *speed != first);
+    let words: Vec<String> = reported.into_iter().map(|(words, _)| words).collect();
     differ.then(|| words.join("; "))
 }
 

@@ -5,7 +5,6 @@
 //! `analysis.json`: the analysis with its sentences.
 
 mod answer;
-mod away;
 mod cache;
 mod cache_curve;
 mod capacity;
@@ -13,6 +12,7 @@ mod compaction;
 mod comparison;
 mod data_volumes;
 mod document;
+mod faults;
 mod faults_csv;
 mod figures;
 mod findings;

@@ -1,6 +1,6 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
-mod away;
+mod faults;
 mod work;
 
 use analysis::{Analysis, CellAnalysis, ConfigurationFacts, Status, VolumeReport, rules};
@@ -47,7 +47,7 @@ pub fn markdown(analysis: &Analysis) -> String {
             text.push('\n');
         }
     }
-    away::section(analysis, &mut text);
+    faults::section(analysis, &mut text);
     scaling(analysis, &mut text);
     warm_cache(analysis, &mut text);
     text.push_str(

@@ -3,8 +3,8 @@
 //! The words of `analysis.json` ([`crate::document()`]), the terminal, Markdown and HTML are the same.
 
 mod amounts;
-pub mod away;
 mod cassandra;
+pub mod faults;
 mod hosts;
 pub mod limits;
 mod load;
@@ -74,7 +74,7 @@ fn words(remark: &Remark) -> Words {
         Remark::ThroughDriver(of) => load::through_driver(of),
         Remark::OfferedNotAchieved(OfferedNotAchieved(of)) => load::not_achieved(of),
         Remark::BacklogDrained(BacklogDrained(of)) => load::drained(of),
-        Remark::Little(of) => load::little(of),
+        Remark::LittlesLaw(of) => load::little(of),
         Remark::ClockDrift(of) => machine::clock_drift(of),
         Remark::ClientsApart(of) => machine::clients_apart(of),
         Remark::CpuSteal(of) => machine::steal(of),
@@ -90,9 +90,9 @@ fn words(remark: &Remark) -> Words {
         Remark::WritesNotFlushed(of) => cassandra::writes_not_flushed(of),
         Remark::UnequalNodes(of) => nodes::unequal(of),
         Remark::UnequalHosts(of) => hosts::unequal(of),
-        Remark::FaultsPlanned(of) => away::faults_planned(of),
-        Remark::FaultNotAsPlanned(of) => away::not_as_planned(of),
-        Remark::WritesLost(of) => away::writes_lost(of),
-        Remark::WritesUnread(of) => away::writes_unread(of),
+        Remark::FaultsPlanned(of) => faults::faults_planned(of),
+        Remark::FaultNotAsPlanned(of) => faults::not_as_planned(of),
+        Remark::WritesLost(of) => faults::writes_lost(of),
+        Remark::WritesUnread(of) => faults::writes_unread(of),
     }
 }

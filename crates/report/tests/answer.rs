@@ -7,9 +7,9 @@ mod contradictions;
 mod page;
 
 use analysis::{
-    Analysis, AnyOf, Bound, BoundIs, By, Candidate, Check, Criterion, Doubt, FleetOf, LatencyFigure, LimitedHere,
-    Meets, NotConsidered, NotJudged, OfThisMachine, OperationKind, OtherSettings, Outcome, Place, Range, Reason,
-    Status, ValueVerdict, Verdict, Withheld, WorseSettings, WouldDecide,
+    Analysis, AnswerOutcome, AnyOf, Bound, BoundIs, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf,
+    LatencyFigure, LimitedHere, Meets, NotConsidered, NotJudged, OfThisMachine, OperationKind, OtherSettings, Range,
+    Reason, Status, ValueVerdict, Verdict, Withheld, WorkloadAnswer, WorseSettings, WouldDecide,
 };
 use contradictions::contradictions;
 use page::{LOADS, ratio, value};
@@ -21,12 +21,12 @@ fn story() -> Analysis {
 }
 
 /// The story with one place.
-fn with(by: By, outcome: Outcome) -> Analysis {
+fn with(by: DecidedBy, outcome: AnswerOutcome) -> Analysis {
     let mut analysis = story();
     analysis.cells.retain(|c| c.load == LOADS[0]);
     analysis.decision.retain(|d| d.load == LOADS[0]);
     let run = match &outcome {
-        Outcome::Run { configuration, .. } => Some(configuration.clone()),
+        AnswerOutcome::Run { configuration, .. } => Some(configuration.clone()),
         _ => None,
     };
     let recommendation = &mut analysis.recommendation;
@@ -42,7 +42,7 @@ fn with(by: By, outcome: Outcome) -> Analysis {
     };
     recommendation.run = run;
     recommendation.doubts.clear();
-    recommendation.places = vec![Place {
+    recommendation.places = vec![WorkloadAnswer {
         workload: "read-heavy".into(),
         load: Some(LOADS[0]),
         by,
@@ -52,8 +52,8 @@ fn with(by: By, outcome: Outcome) -> Analysis {
     analysis
 }
 
-fn run(configuration: &str) -> Outcome {
-    Outcome::Run {
+fn run(configuration: &str) -> AnswerOutcome {
+    AnswerOutcome::Run {
         configuration: configuration.into(),
         same: Vec::new(),
         settings: None,
@@ -80,8 +80,8 @@ fn said(analysis: &Analysis) -> Answer {
 }
 
 #[test]
-fn a_step_that_pays_is_told_with_its_interval_and_the_next_one_that_does_not() {
-    let mut analysis = with(By::Value, run("gp3"));
+fn a_step_that_pays_is_reported_with_its_interval_and_the_next_one_that_does_not() {
+    let mut analysis = with(DecidedBy::Value, run("gp3"));
     step(&mut analysis, 1, "gp3", 1.05, 2.1, ValueVerdict::NotWorthIt);
     analysis.value_of_money[1].extra_usd_per_month = 825.0;
     let answer = said(&analysis);
@@ -110,8 +110,8 @@ fn bounded(analysis: &mut Analysis, index: usize, is: BoundIs, names: &[&str]) {
 
 /// The lower end alone is told of what this machine's CPU held back, and why.
 #[test]
-fn what_this_machine_held_back_is_told_by_its_lower_end() {
-    let mut analysis = with(By::Value, run("gp3"));
+fn what_this_machine_held_back_is_reported_by_its_lower_end() {
+    let mut analysis = with(DecidedBy::Value, run("gp3"));
     bounded(&mut analysis, 0, BoundIs::AtLeast, &["gp3"]);
     step(&mut analysis, 1, "gp3", 1.5, 2.0, ValueVerdict::NotDecided);
     bounded(&mut analysis, 1, BoundIs::AtLeast, &["io2"]);
@@ -147,7 +147,7 @@ fn what_this_machine_held_back_is_told_by_its_lower_end() {
 /// The slower side, or both: nothing is gained by repeating, and it is said who was held back.
 #[test]
 fn what_this_machine_held_back_on_the_slower_side_may_do_more() {
-    let mut analysis = with(By::Value, run("gp2"));
+    let mut analysis = with(DecidedBy::Value, run("gp2"));
     for (is, names, expected) in [
         (
             BoundIs::AtMost,
@@ -176,7 +176,7 @@ fn what_this_machine_held_back_on_the_slower_side_may_do_more() {
 #[test]
 fn hardware_comes_first_and_then_any_of_its_settings() {
     let names = ["gp2", "gp3", "gp3_a", "gp3_b", "gp3_c", "gp3_d"];
-    let mut analysis = with(By::Value, run("gp3"));
+    let mut analysis = with(DecidedBy::Value, run("gp3"));
     let slower = |configuration: &str, factor: f64| {
         let mut throughput_ratio = ratio("gp3", factor);
         throughput_ratio.verdict = Verdict::Slower;
@@ -190,7 +190,7 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
         worse,
         open: vec!["gp3_d".into()],
     };
-    let outcome = |worse: Vec<WorseSettings>| Outcome::Run {
+    let outcome = |worse: Vec<WorseSettings>| AnswerOutcome::Run {
         configuration: "gp3".into(),
         same: Vec::new(),
         settings: Some(settings(worse)),
@@ -245,7 +245,7 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
 
 #[test]
 fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
-    let mut analysis = with(By::Value, run("gp2"));
+    let mut analysis = with(DecidedBy::Value, run("gp2"));
     step(&mut analysis, 0, "gp2", 1.01, 1.5, ValueVerdict::Same);
     step(&mut analysis, 1, "gp2", 0.9, 2.0, ValueVerdict::Dominated);
     let answer = said(&analysis);
@@ -264,13 +264,13 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
 
 #[test]
 fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
-    let between = |break_even, repetitions| Outcome::Between {
+    let between = |break_even, repetitions| AnswerOutcome::Between {
         configurations: vec!["gp3".into(), "gp2".into()],
         break_even,
         alike: Vec::new(),
         repetitions,
     };
-    let mut analysis = with(By::Value, between(false, Some(9)));
+    let mut analysis = with(DecidedBy::Value, between(false, Some(9)));
     step(&mut analysis, 0, "gp2", 1.55, 1.5, ValueVerdict::NotDecided);
     analysis.value_of_money[0].repetitions_to_decide = Some(9);
     analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
@@ -279,7 +279,7 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
         "Not decided: the choice is between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for 1.50 times its cost \
          ($250.00 more a month); if that is the truth, about 9 repetitions of each cell would decide."
     );
-    let mut analysis = with(By::Value, between(true, None));
+    let mut analysis = with(DecidedBy::Value, between(true, None));
     step(&mut analysis, 0, "gp2", 1.5, 1.5, ValueVerdict::BreakEven);
     let headline = said(&analysis).headline();
     assert!(
@@ -292,13 +292,13 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
 /// What is shown to be alike is told apart from what more repetitions would decide, whichever step comes first.
 #[test]
 fn repetitions_are_not_promised_to_what_is_break_even() {
-    let outcome = Outcome::Between {
+    let outcome = AnswerOutcome::Between {
         configurations: vec!["io2".into(), "gp2".into(), "gp3".into()],
         break_even: false,
         alike: vec!["gp3".into()],
         repetitions: Some(9),
     };
-    let mut analysis = with(By::Value, outcome);
+    let mut analysis = with(DecidedBy::Value, outcome);
     step(&mut analysis, 0, "gp2", 1.55, 1.5, ValueVerdict::NotDecided);
     step(&mut analysis, 1, "gp3", 2.0, 2.0, ValueVerdict::BreakEven);
     analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
@@ -335,10 +335,10 @@ fn what_was_not_the_storage_is_said_in_words() {
             "burst credits carried gp2 (3,000 IOPS for 33 minutes, then 300)",
         ),
     ] {
-        let outcome = Outcome::Withheld {
+        let outcome = AnswerOutcome::Withheld {
             configurations: vec![("gp2".into(), why)],
         };
-        let mut analysis = with(By::Value, outcome);
+        let mut analysis = with(DecidedBy::Value, outcome);
         let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
         own.for_each(|cell| cell.withheld = Some(why));
         let headline = said(&analysis).headline();
@@ -368,7 +368,7 @@ fn candidate(name: &str, usd: f64, p99_ms: [f64; 3], meets: Meets) -> Candidate 
 
 #[test]
 fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
-    let mut analysis = with(By::Objective, run("gp3"));
+    let mut analysis = with(DecidedBy::Objective, run("gp3"));
     analysis.recommendation.places[0].load = Some(LOADS[1]);
     analysis.recommendation.places[0].candidates = vec![
         candidate("gp2", 500.0, [52.0, 50.0, 54.0], Meets::No),
@@ -381,7 +381,7 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
          52.0 ms (50.0 to 54.0))."
     );
     let places = &mut analysis.recommendation.places;
-    places[0].outcome = Outcome::NoneMeets;
+    places[0].outcome = AnswerOutcome::NoneMeets;
     for candidate in &mut places[0].candidates {
         candidate.meets = Meets::No;
         candidate.checks[0].meets = Meets::No;
@@ -410,7 +410,7 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
 
 #[test]
 fn a_rate_without_an_objective_says_nothing_about_value() {
-    let mut analysis = with(By::Objective, Outcome::NoObjective);
+    let mut analysis = with(DecidedBy::Objective, AnswerOutcome::NoObjective);
     let full = story();
     analysis.recommendation.places[0].load = Some(LOADS[1]);
     analysis.recommendation.reason = Reason::NoObjective;
@@ -432,10 +432,10 @@ fn a_rate_without_an_objective_says_nothing_about_value() {
 #[test]
 fn different_workloads_may_want_different_configurations() {
     let (mut analysis, _) = page::run(&["gp2", "gp3"], &["read-heavy", "write-heavy"], 3);
-    let place = |workload: &str, configuration: &str| Place {
+    let place = |workload: &str, configuration: &str| WorkloadAnswer {
         workload: workload.into(),
         load: Some(LOADS[0]),
-        by: By::Value,
+        by: DecidedBy::Value,
         outcome: run(configuration),
         candidates: Vec::new(),
     };
@@ -485,7 +485,7 @@ fn with_few_valid_trials_nothing_leads_with_a_winner() {
 
 #[test]
 fn two_repetitions_show_what_was_observed_and_test_nothing() {
-    let mut analysis = with(By::Value, Outcome::TooFew { pairs: 2 });
+    let mut analysis = with(DecidedBy::Value, AnswerOutcome::TooFew { pairs: 2 });
     analysis.recommendation.reason = Reason::TooFewRepetitions;
     analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 3 });
     analysis.value_of_money.truncate(1);
@@ -504,7 +504,7 @@ fn two_repetitions_show_what_was_observed_and_test_nothing() {
 
 #[test]
 fn what_was_not_considered_stands_beside_the_answer() {
-    let mut analysis = with(By::Value, run("io2"));
+    let mut analysis = with(DecidedBy::Value, run("io2"));
     analysis.recommendation.not_considered = vec![NotConsidered {
         configuration: "nvme".into(),
         why: NotJudged::NoPriceThoughFaster,
@@ -516,7 +516,7 @@ fn what_was_not_considered_stands_beside_the_answer() {
 
 #[test]
 fn a_run_beside_others_says_so_and_beside_whom() {
-    let mut analysis = with(By::Value, run("io2"));
+    let mut analysis = with(DecidedBy::Value, run("io2"));
     let others = vec!["process 7, run gp3-20261125T120000Z".to_owned()];
     analysis.recommendation.doubts = vec![Doubt::Beside { others }];
     let answer = said(&analysis);
@@ -532,7 +532,7 @@ fn a_run_beside_others_says_so_and_beside_whom() {
 
 #[test]
 fn simulated_results_carry_a_banner_before_everything() {
-    let mut analysis = with(By::Value, run("io2"));
+    let mut analysis = with(DecidedBy::Value, run("io2"));
     analysis.provider = analysis::Provider::Simulated;
     analysis.recommendation.doubts.push(Doubt::Simulated);
     said(&analysis);
@@ -603,7 +603,7 @@ fn the_document_holds_the_sentences_beside_the_values() {
 
 #[test]
 fn the_guard_against_contradictions_sees_them() {
-    let analysis = with(By::Value, run("io2"));
+    let analysis = with(DecidedBy::Value, run("io2"));
     let lines = answer(&analysis).lines();
     assert_eq!(contradictions(&analysis, &lines), Vec::<String>::new());
     let headline = lines[0].clone();
@@ -638,7 +638,7 @@ fn the_guard_against_contradictions_sees_them() {
 #[test]
 fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
     let mut analysis = story();
-    let mut told = |days: [Option<&str>; 3]| {
+    let mut reported = |days: [Option<&str>; 3]| {
         for (configuration, day) in analysis.configurations.iter_mut().zip(days) {
             for line in &mut configuration.cost_lines {
                 line.price_date = day.map(str::to_owned);
@@ -662,6 +662,6 @@ fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
         days
     };
     let (old, new) = (Some("2025-10-01"), Some("2026-11-01"));
-    assert_eq!(told([new, old, new]), "2025-10-01 to 2026-11-01");
-    assert_eq!(told([old, old, None]), "2025-10-01");
+    assert_eq!(reported([new, old, new]), "2025-10-01 to 2026-11-01");
+    assert_eq!(reported([old, old, None]), "2025-10-01");
 }

@@ -27,7 +27,7 @@ fn story() -> (Analysis, Charts) {
             warmup_s: 10.0,
             measured_s: 60.0,
             steady_from_s: 5.0,
-            away: Vec::new(),
+            fault_spans: Vec::new(),
             background: None,
             panels: vec![Panel {
                 title: "Throughput".into(),

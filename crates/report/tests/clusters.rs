@@ -6,7 +6,7 @@
 mod page;
 
 use analysis::remark::cassandra::DroppedMessages;
-use analysis::remark::nodes::{HostDifference, UnequalHosts, UnequalNodes, Unlike};
+use analysis::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts, UnequalNodes};
 use analysis::{
     Analysis, ConsistencyLevels, CostKind, Finding, HostFact, HostId, LimitKind, NodeAnalysis, NodeFigure, Placement,
     Remark, ResourceUse, Scope, SeenOn, Unit, VolumeRole,
@@ -82,8 +82,8 @@ fn the_limiting_node_is_named_wherever_the_limit_is() {
         assert!(text.contains("volume IOPS of database-2"), "{text}");
     }
     let (analysis, _) = cluster(&NODES);
-    let told = limit_message(&analysis.cells[0].limit);
-    assert!(told.ends_with("At this limit: all 3 nodes."), "{told}");
+    let reported = limit_message(&analysis.cells[0].limit);
+    assert!(reported.ends_with("At this limit: all 3 nodes."), "{reported}");
     assert!(markdown(&analysis).contains("volume IOPS of all 3 nodes"));
     let (analysis, _) = cluster(&NODES[1..]);
     assert!(markdown(&analysis).contains("volume IOPS of database-2 and database-3"));
@@ -175,11 +175,11 @@ fn a_finding_says_on_which_nodes() {
 }
 
 #[test]
-fn machines_that_are_not_alike_are_told_with_all_that_differs() {
+fn machines_that_are_not_alike_are_reported_with_all_that_differs() {
     let node = HostId::database;
     let amount = |fact, (most_of, most): (u32, f64), (least_of, least): (u32, f64)| HostDifference {
         fact,
-        how: Unlike::Amount {
+        how: DifferenceKind::Amount {
             most_of: node(most_of),
             most,
             least_of: node(least_of),
@@ -187,12 +187,12 @@ fn machines_that_are_not_alike_are_told_with_all_that_differs() {
         },
     };
     let gib = 1_073_741_824.0;
-    let told = message(&finding(UnequalHosts {
+    let reported = message(&finding(UnequalHosts {
         hosts: 3,
         differences: vec![
             HostDifference {
                 fact: HostFact::Processor,
-                how: Unlike::Words(vec![
+                how: DifferenceKind::Words(vec![
                     ("A".to_owned(), vec![node(0), node(1)]),
                     ("B".to_owned(), vec![node(2)]),
                 ]),
@@ -203,7 +203,7 @@ fn machines_that_are_not_alike_are_told_with_all_that_differs() {
         ],
     }));
     assert_eq!(
-        told,
+        reported,
         "The 3 machines of its nodes are not alike: processor A (database, database-2) / B (database-3); 8 CPUs on database, 4 on \
          database-3; 16.0 GiB of memory on database, 15.0 on database-3; database-2's clock 72 ms \
          ahead of database's."
@@ -211,7 +211,7 @@ fn machines_that_are_not_alike_are_told_with_all_that_differs() {
 }
 
 #[test]
-fn unequal_nodes_are_told_with_their_numbers() {
+fn unequal_nodes_are_reported_with_their_numbers() {
     let reads = UnequalNodes {
         figure: NodeFigure::DeviceReads,
         volume: None,
@@ -224,9 +224,9 @@ fn unequal_nodes_are_told_with_their_numbers() {
         trials: 3,
         threshold: 0.15,
     };
-    let told = message(&finding(reads.clone()));
+    let reported = message(&finding(reads.clone()));
     assert_eq!(
-        told,
+        reported,
         "The nodes are unequal: database-2 read from its data volume 2,400 times a second, database 1,900 (20.8 % less)."
     );
     let probed = message(&finding(UnequalNodes {

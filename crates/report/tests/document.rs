@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use analysis::remark::load::{BacklogDrained, OfferedNotAchieved, OfferedRate};
-use analysis::remark::storage::{BucketLasts, BurstOnly, Credits, MemberFigure, SlowMember, Spent, UnbalancedMembers};
+use analysis::remark::storage::{
+    BucketLasts, BurstOnly, Credits, CreditsSpent, MemberFigure, SlowMember, UnbalancedMembers,
+};
 use analysis::{Analysis, Finding, Remark, Scope, VolumeRole};
 use report::{advice, document, message};
 
@@ -36,10 +38,10 @@ fn finding(remark: impl Into<Remark>) -> Finding {
 
 #[test]
 fn a_burst_says_how_long_it_lasts_at_full_scale() {
-    let told = finding(BurstOnly {
+    let reported = finding(BurstOnly {
         volume: VolumeRole::Data,
         unit: Credits::Requests,
-        spent: Some(Spent {
+        spent: Some(CreditsSpent {
             credits_start: 337_500.0,
             credits_end: 300_000.0,
         }),
@@ -53,9 +55,9 @@ fn a_burst_says_how_long_it_lasts_at_full_scale() {
         }),
     });
     assert!(
-        message(&told).ends_with("a full bucket gives 3,000 IOPS for 33 minutes, then 300 (at full scale)."),
+        message(&reported).ends_with("a full bucket gives 3,000 IOPS for 33 minutes, then 300 (at full scale)."),
         "{}",
-        message(&told)
+        message(&reported)
     );
 }
 

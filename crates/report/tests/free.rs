@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use analysis::{Analysis, FreeStep, Need, NotTried, Replaced, Spending, Spent, Status, Untried, Verdict};
+use analysis::{Analysis, FreeStep, Need, NotTried, Replaced, Spending, SpendingChange, Status, Untried, Verdict};
 use report::answer;
 
 #[allow(dead_code, reason = "this test needs only a part of it")]
 mod page;
 
-fn spent(what: Spending, before: f64, after: f64) -> Spent {
-    Spent { what, before, after }
+fn spent(what: Spending, before: f64, after: f64) -> SpendingChange {
+    SpendingChange { what, before, after }
 }
 
 fn step() -> FreeStep {
@@ -37,7 +37,7 @@ fn step() -> FreeStep {
 }
 
 /// The sentence of these steps, which are of one pair of configurations.
-fn told(steps: Vec<FreeStep>) -> String {
+fn reported(steps: Vec<FreeStep>) -> String {
     let (mut analysis, _) = page::run(&["gp3", "gp3-4k", "gp3-6000"], &["read-heavy", "mixed"], 3);
     analysis.free_steps = steps;
     told_of(&analysis)
@@ -51,7 +51,7 @@ fn told_of(analysis: &Analysis) -> String {
 #[test]
 fn what_a_step_costs_besides_money_stands_behind_it() {
     assert_eq!(
-        told(vec![step()]),
+        reported(vec![step()]),
         "First, for no money: gp3-4k instead of gp3, 1.60 times (1.52 to 1.68) its throughput under read-heavy at 100 \
          in flight. \
          It needs ALTER TABLE and the SSTables that exist rewritten (nodetool upgradesstables -a); no node is restarted. \
@@ -67,17 +67,17 @@ fn what_two_repetitions_show_is_not_tested() {
     let mut untested = step();
     untested.throughput_ratio.verdict = Verdict::TooFew;
     assert_eq!(
-        told(vec![untested]),
+        reported(vec![untested]),
         "For no money, not tested: gp3-4k has 1.60 times (1.52 to 1.68 observed) the throughput of gp3 under read-heavy at 100 in \
          flight."
     );
 }
 
 #[test]
-fn what_has_to_be_done_is_told_with_what_is_spared() {
+fn what_has_to_be_done_is_reported_with_what_is_spared() {
     let needs = |needs: &[Need]| {
         let needs = needs.to_vec();
-        let text = told(vec![FreeStep { needs, ..step() }]);
+        let text = reported(vec![FreeStep { needs, ..step() }]);
         let from = text.find("It needs ");
         from.map(|at| text[at..].split_once('.').unwrap().0.to_owned())
     };
@@ -107,8 +107,8 @@ fn what_has_to_be_done_is_told_with_what_is_spared() {
 }
 
 #[test]
-fn what_does_not_change_is_not_told() {
-    let text = told(vec![FreeStep {
+fn what_does_not_change_is_not_reported() {
+    let text = reported(vec![FreeStep {
         elsewhere: vec![
             spent(Spending::DiskBytes, 230e6, 230.1e6),
             spent(Spending::ChunkOffsetBytes, 240_000.0, 240_000.0),
@@ -120,7 +120,7 @@ fn what_does_not_change_is_not_told() {
     assert!(
         !["disk space", "outside the heap", "An operation takes"]
             .iter()
-            .any(|told| text.contains(told)),
+            .any(|reported| text.contains(reported)),
         "{text}"
     );
     assert!(
@@ -141,7 +141,7 @@ fn replaced(name: &str, usd: f64, factor: f64, verdict: Verdict) -> Replaced {
 
 /// Faster is one thing, the same within the margin another; which it is may differ from place to place.
 #[test]
-fn what_is_replaced_is_told_by_what_is_shown() {
+fn what_is_replaced_is_reported_by_what_is_shown() {
     let with = |workload: &str, replaces: Vec<Replaced>| FreeStep {
         workload: workload.into(),
         replaces,
@@ -154,7 +154,7 @@ fn what_is_replaced_is_told_by_what_is_shown() {
             replaced("gp2", 20.0, 1.5, Verdict::Faster),
         ],
     );
-    let text = told(vec![both.clone()]);
+    let text = reported(vec![both.clone()]);
     assert!(
         text.contains(
             "; it is shown to be faster than gp2 ($20.00 a month more) and the same as gp3-6000 ($15.00 a month more) \
@@ -163,7 +163,7 @@ fn what_is_replaced_is_told_by_what_is_shown() {
         "{text}"
     );
     let elsewhere = with("mixed", vec![replaced("gp3-6000", 15.0, 1.2, Verdict::Faster)]);
-    let text = told(vec![both, elsewhere]);
+    let text = reported(vec![both, elsewhere]);
     assert!(
         text.contains(
             "; it is shown to be faster than, or the same as, gp3-6000 ($15.00 a month more) within 5 %, by place."

@@ -38,7 +38,7 @@ fn charts(analysis: &Analysis, trials: u32) -> Charts {
                 warmup_s: 40.0,
                 measured_s: 200.0,
                 steady_from_s: 15.0,
-                away: Vec::new(),
+                fault_spans: Vec::new(),
                 background: None,
                 panels: (0..10).map(|p| panel("Data volume IOPS", i * 20 + 2 * p)).collect(),
             })

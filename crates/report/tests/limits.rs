@@ -47,20 +47,20 @@ fn limit(kind: LimitKind, uses: Vec<ResourceUse>, interventions: Vec<Interventio
 }
 
 #[test]
-fn a_limit_is_told_with_its_use_and_with_what_more_of_it_gave() {
+fn a_limit_is_reported_with_its_use_and_with_what_more_of_it_gave() {
     let volume = used(LimitKind::VolumeIops, Unit::Iops, 958.0, 960.0);
     let more = [(Resource::DataIops, 960.0, 3000.0)];
     let confirmed = step(&more, [1.64, 1.5, 1.79], InterventionOutcome::Confirmed);
-    let mut told = limit(LimitKind::VolumeIops, vec![volume], vec![confirmed]);
+    let mut reported = limit(LimitKind::VolumeIops, vec![volume], vec![confirmed]);
     assert_eq!(
-        limit_message(&told),
+        limit_message(&reported),
         "data volume: 958 of 960 IOPS (100 %). 3,000 instead of 960 IOPS (io2) gave 1.64 times (1.50 to 1.79): IOPS, \
          confirmed."
     );
     // The CPUs beside it.
-    told.also = vec![LimitKind::Cpu];
-    told.uses.push(used(LimitKind::Cpu, Unit::Cpus, 0.99, 1.0));
-    let words = limit_message(&told);
+    reported.also = vec![LimitKind::Cpu];
+    reported.uses.push(used(LimitKind::Cpu, Unit::Cpus, 0.99, 1.0));
+    let words = limit_message(&reported);
     assert!(
         words.contains("At the same time: database: 0.990 of 1.00 CPUs (99 %)."),
         "{words}"
@@ -81,7 +81,7 @@ fn reads_and_writes_that_count_together_are_told_so() {
 }
 
 #[test]
-fn where_nothing_was_full_the_closest_is_told() {
+fn where_nothing_was_full_the_closest_is_reported() {
     let cpu = used(LimitKind::Cpu, Unit::Cpus, 2.0, 4.0);
     let volume = used(LimitKind::VolumeIops, Unit::Iops, 100.0, 3000.0);
     assert_eq!(
@@ -121,7 +121,7 @@ fn several_changes_at_once_decide_nothing_about_one_of_them() {
 }
 
 #[test]
-fn a_rate_that_was_missed_is_told_beside_the_limit() {
+fn a_rate_that_was_missed_is_reported_beside_the_limit() {
     let volume = used(LimitKind::VolumeIops, Unit::Iops, 2990.0, 3000.0);
     let rate = used(LimitKind::OfferedRate, Unit::OpsPerS, 6900.0, 7350.0);
     let words = limit_message(&limit(LimitKind::VolumeIops, vec![volume, rate], Vec::new()));

@@ -131,7 +131,7 @@ fn read(text: &str) -> BTreeMap<String, Family> {
     families
 }
 
-fn told() -> BTreeMap<String, Family> {
+fn reported() -> BTreeMap<String, Family> {
     let (a, _) = page::run(&["gp2", "io2"], &["read-heavy"], 3);
     let (mut b, _) = page::run(&["gp2", page::HOSTILE], &["read-heavy"], 2);
     b.run = "another-20260103T000000Z".into();
@@ -140,8 +140,8 @@ fn told() -> BTreeMap<String, Family> {
 }
 
 #[test]
-fn every_figure_of_a_cell_is_told_with_its_interval_in_base_units() {
-    let families = told();
+fn every_figure_of_a_cell_is_reported_with_its_interval_in_base_units() {
+    let families = reported();
     let of = |family: &str, wanted: &[(&str, &str)]| {
         let samples = &families[family].samples;
         let fits = |labels: &Vec<(String, String)>| {
@@ -211,12 +211,12 @@ fn the_dashboard_uses_exactly_these_names() {
             used.insert(text[at..].chars().take_while(|c| is_letter(*c)).collect());
         }
     }
-    let told: BTreeSet<String> = told()
+    let reported: BTreeSet<String> = reported()
         .iter()
         .map(|(name, family)| match family.kind.as_str() {
             "info" => format!("{name}_info"),
             _ => name.clone(),
         })
         .collect();
-    assert_eq!(used, told);
+    assert_eq!(used, reported);
 }

@@ -142,7 +142,7 @@ fn a_data_set_that_was_restored_is_said_everywhere_with_who_kept_it_and_when() {
 }
 
 #[test]
-fn settings_are_told_everywhere_with_the_configuration_that_has_them() {
+fn settings_are_reported_everywhere_with_the_configuration_that_has_them() {
     let mut analysis = story();
     for text in shown(&analysis) {
         assert!(!text.contains("Settings"), "there are none");
@@ -160,7 +160,7 @@ fn settings_are_told_everywhere_with_the_configuration_that_has_them() {
 }
 
 #[test]
-fn a_volume_that_was_made_from_a_snapshot_is_told_with_how_it_was_read() {
+fn a_volume_that_was_made_from_a_snapshot_is_reported_with_how_it_was_read() {
     let mut analysis = story();
     let how = Initialised {
         snapshot: "snap-0123456789abcdef0".to_owned(),
@@ -241,7 +241,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
 /// What a report says of how volumes were made is what they were.
 #[test]
 fn the_method_tells_what_limited_the_volumes_of_this_run() {
-    let told = |is_served: bool, combined: &[bool]| {
+    let reported = |is_served: bool, combined: &[bool]| {
         let (mut analysis, charts) = page::run(&["gp2-320", "io1-10000"], &["read-heavy"], 3);
         for (configuration, combined) in analysis.configurations.iter_mut().zip(combined) {
             configuration.volumes[0].is_served = is_served;
@@ -254,20 +254,20 @@ fn the_method_tells_what_limited_the_volumes_of_this_run() {
         let [text, _] = texts;
         text
     };
-    let throttled = told(false, &[false, false]);
+    let throttled = reported(false, &[false, false]);
     assert!(
         throttled.contains("kernel I/O limits on a loop device. Reads and writes are limited apart"),
         "{throttled}"
     );
-    let divided = told(false, &[true, true]);
+    let divided = reported(false, &[true, true]);
     assert!(
         divided.contains("kernel I/O limits on a loop device. Reads and writes share their limits, as with EBS"),
         "{divided}"
     );
-    let served = told(true, &[true, true]);
+    let served = reported(true, &[true, true]);
     assert!(
         served.contains("a process that answers for each of them") && !served.contains("slices"),
         "{served}"
     );
-    assert!(told(true, &[true, false]).contains("Reads and writes share the limits of some volumes"));
+    assert!(reported(true, &[true, false]).contains("Reads and writes share the limits of some volumes"));
 }

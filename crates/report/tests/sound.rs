@@ -145,10 +145,10 @@ fn no_rule_of_the_style_depends_on_being_inside_an_svg() {
 fn a_run_of_which_a_node_was_away() {
     let (mut analysis, mut charts) = page::run(&["gp2-320", HOSTILE], &["read-heavy", "update-heavy"], 3);
     for cell in &mut analysis.cells {
-        cell.faults = Some(page::away::killed());
+        cell.faults = Some(page::faults::killed());
     }
     for trial in &mut charts.trials {
-        trial.away = vec![(100.0, 160.0), (200.0, 300.0)];
+        trial.fault_spans = vec![(100.0, 160.0), (200.0, 300.0)];
     }
     is_sound(&html(&analysis, &charts));
     is_sound(&html(&analysis, &Charts::default()));

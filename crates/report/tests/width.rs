@@ -35,10 +35,10 @@ fn the_page_is_no_wider_than_its_window() {
     let (mut analysis, mut charts) = page::run(&names, &["read-heavy"], 3);
     // A node was away in all of them.
     for cell in &mut analysis.cells {
-        cell.faults = Some(page::away::killed());
+        cell.faults = Some(page::faults::killed());
     }
     for trial in &mut charts.trials {
-        trial.away = vec![(100.0, 160.0)];
+        trial.fault_spans = vec![(100.0, 160.0)];
     }
     // Crowded: three of six lie almost at the same place.
     for cell in &mut analysis.cells {

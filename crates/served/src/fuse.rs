@@ -30,7 +30,7 @@ impl Errno {
 
 /// What the kernel asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum FuseOperation {
     Init {
         minor: u32,
         flags: u32,
@@ -67,7 +67,7 @@ pub(crate) enum Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Message {
     pub unique: u64,
-    pub asked: Asked,
+    pub asked: FuseOperation,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -83,35 +83,35 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Message> {
     let unique = u64_at(bytes, 8)?;
     let body = HEADER;
     let asked = match u32_at(bytes, 4)? {
-        2 | 42 => Asked::Forget,
-        3 | 4 => Asked::Attributes,
-        14 => Asked::Open,
-        17 => Asked::FileSystem,
-        15 => Asked::Read {
+        2 | 42 => FuseOperation::Forget,
+        3 | 4 => FuseOperation::Attributes,
+        14 => FuseOperation::Open,
+        17 => FuseOperation::FileSystem,
+        15 => FuseOperation::Read {
             offset: u64_at(bytes, body + 8)?,
             length: u32_at(bytes, body + 16)? as usize,
         },
         16 => {
             let length = u32_at(bytes, body + 16)? as usize;
             bytes.get(BEFORE_WRITE..BEFORE_WRITE + length)?;
-            Asked::Write {
+            FuseOperation::Write {
                 offset: u64_at(bytes, body + 8)?,
                 length,
             }
         }
-        20 => Asked::Sync,
-        18 | 25 | 38 => Asked::Nothing,
-        26 => Asked::Init {
+        20 => FuseOperation::Sync,
+        18 | 25 | 38 => FuseOperation::Nothing,
+        26 => FuseOperation::Init {
             minor: u32_at(bytes, body + 4)?,
             readahead: u32_at(bytes, body + 8)?,
             flags: u32_at(bytes, body + 12)?,
         },
-        43 => Asked::Punch {
+        43 => FuseOperation::Punch {
             offset: u64_at(bytes, body + 8)?,
             length: u64_at(bytes, body + 16)?,
             mode: u32_at(bytes, body + 24)?,
         },
-        _ => Asked::Other,
+        _ => FuseOperation::Other,
     };
     Some(Message { unique, asked })
 }
@@ -225,7 +225,7 @@ mod tests {
             .u32(0)
             .0;
         let read = request(15, &body);
-        let asked = Asked::Read {
+        let asked = FuseOperation::Read {
             offset: 8192,
             length: 512,
         };
@@ -234,8 +234,11 @@ mod tests {
         let mut write = request(16, &body);
         assert_eq!(parse(&write), None, "512 bytes are announced and none are there");
         write.resize(BEFORE_WRITE + 512, 1);
-        assert!(matches!(parse(&write).unwrap().asked, Asked::Write { length: 512, .. }));
-        assert_eq!(parse(&request(99, &[])).unwrap().asked, Asked::Other);
+        assert!(matches!(
+            parse(&write).unwrap().asked,
+            FuseOperation::Write { length: 512, .. }
+        ));
+        assert_eq!(parse(&request(99, &[])).unwrap().asked, FuseOperation::Other);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use volume::{Fault, Model};
+use volume::{Model, VolumeFault};
 
 /// An order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub enum Order {
         /// Which.
         name: String,
         /// Which ones.
-        faults: Vec<Fault>,
+        faults: Vec<VolumeFault>,
     },
     /// Tell what was done so far.
     Count {

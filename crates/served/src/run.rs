@@ -12,12 +12,12 @@ use rustix::fd::AsFd as _;
 use rustix::io::Errno as SystemErrno;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::time::{ClockId, clock_gettime};
-use volume::{Array, Direction, Fault, Model, Outcome, Request};
+use volume::{Array, Direction, Model, Request, RequestOutcome, VolumeFault};
 
 use crate::block::{ALIGNMENT, Block, Blocks};
 use crate::channel::{Channel, Received};
 use crate::error::{Result, ServedError, io_error};
-use crate::fuse::{self, Asked, BEFORE_WRITE, Errno, LARGEST};
+use crate::fuse::{self, BEFORE_WRITE, Errno, FuseOperation, LARGEST};
 use crate::orders::{Counts, Hardening, Order, Reply};
 use crate::workers::{Finished, Slot, Work, Workers};
 
@@ -76,7 +76,7 @@ fn say(reply: &Reply) -> Result<()> {
     written.map_err(io_error("answer on", Path::new("stdout")))
 }
 
-struct Volume {
+struct ServedVolume {
     name: String,
     channel: Option<Channel>,
     counts: Counts,
@@ -101,7 +101,7 @@ struct Pending {
 struct Server {
     began: Instant,
     array: Array,
-    volumes: Vec<Volume>,
+    volumes: Vec<ServedVolume>,
     workers: Workers,
     blocks: Blocks,
     /// Where the next request is received.
@@ -235,7 +235,7 @@ impl Server {
                 let connection = channel.connection;
                 let number = self.array.add(*model, now);
                 debug_assert_eq!(number, self.volumes.len());
-                self.volumes.push(Volume {
+                self.volumes.push(ServedVolume {
                     name,
                     channel: Some(channel),
                     counts: Counts::default(),
@@ -266,7 +266,7 @@ impl Server {
             }
             Order::SetFaults { name, faults } => {
                 let number = self.by_name(&name)?;
-                let shifted = faults.into_iter().map(|fault| Fault {
+                let shifted = faults.into_iter().map(|fault| VolumeFault {
                     from_s: fault.from_s + now,
                     until_s: fault.until_s.map(|until_s| until_s + now),
                     ..fault
@@ -283,7 +283,7 @@ impl Server {
 
     /// The volume of this name that is served now.
     fn by_name(&self, name: &str) -> Result<usize> {
-        let is_it = |volume: &Volume| volume.channel.is_some() && volume.name == name;
+        let is_it = |volume: &ServedVolume| volume.channel.is_some() && volume.name == name;
         let found = self.volumes.iter().rposition(is_it);
         found.ok_or_else(|| ServedError::Refused {
             reason: format!("no volume `{name}` is served"),
@@ -337,28 +337,30 @@ impl Server {
         let unique = message.unique;
         let fits = |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= size);
         match message.asked {
-            Asked::Init {
+            FuseOperation::Init {
                 minor,
                 flags,
                 readahead,
             } => channel.answer(unique, &fuse::init(minor, flags, readahead)),
-            Asked::Attributes => channel.answer(unique, &fuse::attributes(size)),
-            Asked::FileSystem => channel.answer(unique, &fuse::file_system(size)),
-            Asked::Open => channel.answer(unique, &fuse::opened()),
-            Asked::Nothing => channel.answer_with(unique, None),
-            Asked::Forget => {}
-            Asked::Other => channel.answer_with(unique, Some(Errno::NOT_KNOWN)),
-            Asked::Read { offset, length } if fits(offset, length as u64) && length <= LARGEST => {
+            FuseOperation::Attributes => channel.answer(unique, &fuse::attributes(size)),
+            FuseOperation::FileSystem => channel.answer(unique, &fuse::file_system(size)),
+            FuseOperation::Open => channel.answer(unique, &fuse::opened()),
+            FuseOperation::Nothing => channel.answer_with(unique, None),
+            FuseOperation::Forget => {}
+            FuseOperation::Other => channel.answer_with(unique, Some(Errno::NOT_KNOWN)),
+            FuseOperation::Read { offset, length } if fits(offset, length as u64) && length <= LARGEST => {
                 let block = self.blocks.take(length);
                 let work = Work::Read { block, offset };
                 self.submit(number, unique, Direction::Read, offset, length, work);
             }
-            Asked::Write { offset, length } if fits(offset, length as u64) && length > 0 => {
+            FuseOperation::Write { offset, length } if fits(offset, length as u64) && length > 0 => {
                 let work = self.write_of(offset, length);
                 self.submit(number, unique, Direction::Write, offset, length, work);
             }
-            Asked::Read { .. } | Asked::Write { .. } => channel.answer_with(unique, Some(Errno::INVALID)),
-            Asked::Punch { offset, length, mode } => {
+            FuseOperation::Read { .. } | FuseOperation::Write { .. } => {
+                channel.answer_with(unique, Some(Errno::INVALID))
+            }
+            FuseOperation::Punch { offset, length, mode } => {
                 // FALLOC_FL_KEEP_SIZE with FALLOC_FL_PUNCH_HOLE or FALLOC_FL_ZERO_RANGE: all that a loop device asks.
                 let known = matches!(mode, 3 | 0x11 | 0x10) && fits(offset, length);
                 if known {
@@ -367,7 +369,7 @@ impl Server {
                     channel.answer_with(unique, Some(Errno::NOT_KNOWN));
                 }
             }
-            Asked::Sync => self.at_once(number, unique, Work::Sync),
+            FuseOperation::Sync => self.at_once(number, unique, Work::Sync),
         }
     }
 
@@ -444,9 +446,9 @@ impl Server {
             }
             answered += 1;
             match answer.outcome {
-                Outcome::Done => self.await_disk(answer.tag),
-                Outcome::Error => self.fail(answer.tag, Errno::IO),
-                Outcome::NoSpace => self.fail(answer.tag, Errno::NO_SPACE),
+                RequestOutcome::Done => self.await_disk(answer.tag),
+                RequestOutcome::Error => self.fail(answer.tag, Errno::IO),
+                RequestOutcome::NoSpace => self.fail(answer.tag, Errno::NO_SPACE),
             }
             if answered % 16 == 0 {
                 now = self.now();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use volume::{Fault, Model};
+use volume::{Model, VolumeFault};
 
 use crate::error::{Result, ServedError, io_error};
 use crate::orders::{Counts, Hardening, Order, Reply};
@@ -127,7 +127,7 @@ impl Server {
     /// # Errors
     ///
     /// When it is not served.
-    pub fn set_faults(&mut self, name: &str, faults: &[Fault]) -> Result<()> {
+    pub fn set_faults(&mut self, name: &str, faults: &[VolumeFault]) -> Result<()> {
         self.done(&Order::SetFaults {
             name: name.to_owned(),
             faults: faults.to_vec(),

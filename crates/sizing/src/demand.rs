@@ -1,7 +1,7 @@
 //! What one read and one write of a replica ask of each resource, and how many a node can do.
 
 use analysis::LimitKind;
-use spec::{IoLimits, VolumeSetup};
+use experiment::{IoLimits, VolumeSetup};
 
 use super::document::{Demand, HeldOut, Utilisation};
 use super::observation::Observation;

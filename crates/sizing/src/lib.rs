@@ -15,7 +15,6 @@
 //! percentile above 25 %) it is not used at all.
 
 mod candidate;
-mod carried;
 mod demand;
 mod document;
 mod fleet;
@@ -23,6 +22,7 @@ mod observation;
 mod page_cache;
 mod search;
 mod sstables;
+mod sustained;
 mod target;
 
 pub use document::{

@@ -10,7 +10,7 @@ use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
     limit_of_cell, nodes_of_cell, rules,
 };
-use spec::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Setup};
+use experiment::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Setup};
 use workload::{Distribution, PageCache};
 
 use crate::document::Limit;
@@ -250,7 +250,7 @@ fn of_trials<'a>(
 fn of_a_node(workload: &Definition, placement: Placement, levels: ConsistencyLevels) -> (f64, f64) {
     let mix = &workload.mix;
     let copies = placement.replication_factor;
-    let asked = |level: spec::Consistency| f64::from(level.replicas(copies).min(copies));
+    let asked = |level: experiment::Consistency| f64::from(level.replicas(copies).min(copies));
     let scans = mix.share(OperationKind::Scan);
     let reads = match levels.read == levels.scan {
         true => mix.reads() * asked(levels.read),

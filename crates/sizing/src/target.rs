@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use experiment::Consistency;
 use serde::{Deserialize, Serialize};
-use spec::Consistency;
 
 /// What a cluster must do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

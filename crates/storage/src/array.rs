@@ -25,7 +25,7 @@ use crate::loops;
 use crate::mounts::{IfBusy, await_copies};
 use crate::preflight::{Problem, has_module};
 use crate::process::wait_until;
-use crate::volume::Volume;
+use crate::volume::LoopVolume;
 
 /// Numbers that are tried for an array, the first free one; those of a machine's own arrays begin at 0 or end at 127.
 const NUMBERS: std::ops::Range<u32> = 900..1000;
@@ -78,13 +78,13 @@ impl Array {
     /// The kernel has no md driver, mdadm is missing, a member is not attached, or the system refuses.
     pub fn build_and_mount<'v>(
         &mut self,
-        members: impl IntoIterator<Item = &'v Volume>,
+        members: impl IntoIterator<Item = &'v LoopVolume>,
         mount_point: &Path,
     ) -> Result<()> {
         if self.mounted.is_some() {
             return Ok(());
         }
-        let members: Vec<&Volume> = members.into_iter().collect();
+        let members: Vec<&LoopVolume> = members.into_iter().collect();
         let result = self.try_build_and_mount(&members, mount_point);
         if result.is_err() {
             // The first error is the one worth telling; what remains is in the ledger.
@@ -93,7 +93,7 @@ impl Array {
         result
     }
 
-    fn try_build_and_mount(&mut self, members: &[&Volume], mount_point: &Path) -> Result<()> {
+    fn try_build_and_mount(&mut self, members: &[&LoopVolume], mount_point: &Path) -> Result<()> {
         let attached = members.iter().filter_map(|member| member.attached());
         let (devices, files): (Vec<PathBuf>, Vec<PathBuf>) =
             attached.map(|(device, file)| (device, file.to_owned())).unzip();

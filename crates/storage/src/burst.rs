@@ -6,7 +6,7 @@
 //! bucket of a 100 GiB volume lasts 5,400,000 / (3,000 - 300) = 2,000 s at full burst. Dividing rates and credits by
 //! the same scale keeps that time.
 
-use spec::Burst;
+use experiment::Burst;
 
 /// Seconds of full burst that must be saved up before an empty bucket allows bursting again. The real service hands
 /// out credits one by one; without this pause the limit would flap at every tick while a saturated volume earns and

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use spec::{Burst, IoLimits};
+use experiment::{Burst, IoLimits};
 
 use crate::burst::BurstBucket;
 use crate::error::{Result, io_error};
@@ -121,11 +121,11 @@ impl LimitController {
             Ok(())
         };
         let lost = Arc::new(OnceLock::new());
-        let told = Arc::clone(&lost);
+        let reported = Arc::clone(&lost);
         let thread = thread::spawn(move || {
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 advance().inspect_err(|error| {
-                    let _ = told.set(error.to_string());
+                    let _ = reported.set(error.to_string());
                 })?;
             }
             Ok(())

@@ -1,6 +1,6 @@
 //! Emulated volumes, cgroup limits, burst credits, ledger.
 //!
-//! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
+//! What a paid-for volume would be, on one Linux machine: a [`LoopVolume`] is a sparse file behind a loop device with XFS
 //! on it; an [`Array`] makes one RAID 0 of several. Either a [`VolumeServer`] answers for the file as the volume would,
 //! or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
 //! limit as gp2's credits come and go, and between reads and writes. [`probe()`] measures what the result really
@@ -54,15 +54,15 @@ pub use network_cut::{NetworkCut, can_cut_network};
 pub use page_cache::{PageCacheBudget, page_cache_bytes};
 pub use preflight::{Problem, changed_by_others, free_bytes, preflight, preflight_without_limits};
 pub use probe::{
-    Asked as ProbeAsked, BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, SequentialReads,
-    Suite as ProbeSuite, probe, probe_members, probe_suite,
+    BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, ProbeRequest, SequentialReads, Suite as ProbeSuite,
+    probe, probe_members, probe_suite,
 };
 pub use process::start_time_ticks;
 pub use read_ahead::{DISK_READ_AHEAD_KB, ReadAhead, read_ahead_kb_of};
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
-pub use volume::{MIN_VOLUME_BYTES, Volume};
+pub use volume::{LoopVolume, MIN_VOLUME_BYTES};
 pub use warm::{ReadFiles, read_files};
 pub use whole::{ReadWhole, device_bytes, read_whole};
 pub use work::{Measuring, WorkDirectory};

@@ -37,7 +37,7 @@ const LARGEST_IO_KIB: u32 = 256;
 
 /// What is behind a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Behind {
+pub(crate) enum LoopBacking {
     /// The image itself: requests are split here, as EBS counts them.
     Image,
     /// A served file, which counts by itself; larger requests reach it whole. What it has answered is written, as far
@@ -45,7 +45,7 @@ pub(crate) enum Behind {
     Served,
 }
 
-impl Behind {
+impl LoopBacking {
     const fn largest_io_kib(self) -> u32 {
         match self {
             Self::Image => LARGEST_IO_KIB,
@@ -108,7 +108,7 @@ fn backing_file(sys_block: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Attaches `image` (absolute, without symbolic links) to a free loop device with direct I/O.
-pub(crate) fn attach(image: &Path, behind: Behind) -> Result<LoopDevice> {
+pub(crate) fn attach(image: &Path, behind: LoopBacking) -> Result<LoopDevice> {
     if let Some(device) = find(image).into_iter().next() {
         return Err(StorageError::AlreadyAttached {
             image: image.to_owned(),
@@ -164,7 +164,7 @@ fn attached_all_the_same(image: &Path) -> Option<String> {
     None
 }
 
-fn configure(name: &str, image: &Path, behind: Behind) -> Result<LoopDevice> {
+fn configure(name: &str, image: &Path, behind: LoopBacking) -> Result<LoopDevice> {
     let sysfs = sysfs_of(name);
     let read = |file: &str| {
         let path = sysfs.join(file);
@@ -186,7 +186,7 @@ fn configure(name: &str, image: &Path, behind: Behind) -> Result<LoopDevice> {
     let kib = behind.largest_io_kib();
     let larger = previous.parse::<u32>().is_ok_and(|default| default > kib);
     // A device keeps this setting when it is detached, so that it may be that of another volume.
-    let differs = larger || (behind == Behind::Served && previous.parse() != Ok(kib));
+    let differs = larger || (behind == LoopBacking::Served && previous.parse() != Ok(kib));
     if differs {
         fs::write(&largest, kib.to_string()).map_err(io_error("write to", &largest))?;
     }

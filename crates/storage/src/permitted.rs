@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_tables_are_told_by_what_they_are() {
+    fn devices_and_tables_are_reported_by_what_they_are() {
         let base = Path::new("/");
         let uuid = "0c3b2d3e-7a0e-4f5b-9e35-1d0a5f2b9a11";
         let system = |device: &str, uuid: &str| LedgerItem::FileSystem {

@@ -15,13 +15,13 @@ mod suite;
 
 use std::path::Path;
 
-use spec::IoLimits;
+use experiment::IoLimits;
 
 use crate::controller::counters;
 use crate::error::{Result, StorageError};
 use crate::loops::sysfs_of;
 use fio::{Fio, ProbeFile, Shape};
-pub use suite::{Asked, BurstDrain, DepthStep, Measured, SequentialReads, Suite, probe_suite};
+pub use suite::{BurstDrain, DepthStep, Measured, ProbeRequest, SequentialReads, Suite, probe_suite};
 
 const READ_BLOCK: u64 = 4 << 10;
 const WRITE_BLOCK: u64 = 64 << 10;

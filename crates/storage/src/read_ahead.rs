@@ -95,8 +95,8 @@ pub fn read_ahead_kb_of(directory: &Path) -> Option<u32> {
         format!("/sys/dev/block/{number}/queue/read_ahead_kb"),
         format!("/sys/dev/block/{number}/../queue/read_ahead_kb"),
     ];
-    let told = places.iter().filter_map(|place| fs::read_to_string(place).ok());
-    told.filter_map(|text| text.trim().parse().ok()).next()
+    let reported = places.iter().filter_map(|place| fs::read_to_string(place).ok());
+    reported.filter_map(|text| text.trim().parse().ok()).next()
 }
 
 /// A device's read-ahead as it was; whether it was otherwise. A device that is gone has none.

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use served::{Counts, Hardening, Server};
-use volume::{Fault, Model};
+use volume::{Model, VolumeFault};
 
 use crate::command::{locate, run};
 use crate::error::{Result, io_error};
@@ -198,7 +198,7 @@ impl VolumeServer {
     /// # Errors
     ///
     /// When no volume of this name is served.
-    pub fn set_faults_of(&self, name: &str, faults: &[Fault]) -> Result<()> {
+    pub fn set_faults_of(&self, name: &str, faults: &[VolumeFault]) -> Result<()> {
         self.with(|server| server.set_faults(name, faults))
     }
 

@@ -4,7 +4,7 @@
 //! proportion in which both were done: whoever needs less leaves the rest to the other. What is asked for and not let
 //! through is not seen; where both stay at their parts, these drift towards halves, until one of them has enough.
 
-use spec::IoLimits;
+use experiment::IoLimits;
 
 /// Part of the limit that a direction has at the least, so that it is seen when it wants more.
 const LEAST: f64 = 0.05;

@@ -24,21 +24,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use served::Counts;
-use volume::{Fault, Model};
+use volume::{Model, VolumeFault};
 
 use crate::error::{Result, io_error};
 use crate::file_system::{self, Mounted};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
-use crate::loops::{self, Behind, LoopDevice};
+use crate::loops::{self, LoopBacking, LoopDevice};
 use crate::mounts::{self, IfBusy};
 use crate::server::{ServedFile, ServedGauge, VolumeServer};
 
 /// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
 pub const MIN_VOLUME_BYTES: u64 = 300 << 20;
 
-/// A volume. Dropping it unmounts and detaches it as well as it can; its image stays, see [`Volume::delete`].
+/// A volume. Dropping it unmounts and detaches it as well as it can; its image stays, see [`LoopVolume::delete`].
 #[derive(Debug)]
-pub struct Volume {
+pub struct LoopVolume {
     ledger: Arc<Ledger>,
     image: PathBuf,
     image_entry: Option<LedgerId>,
@@ -59,7 +59,7 @@ struct Attached {
     entry: LedgerId,
 }
 
-impl Volume {
+impl LoopVolume {
     /// Makes a new image with an empty file system; `image` must not exist. Not attached yet.
     pub fn create(ledger: &Arc<Ledger>, image: &Path, size_bytes: u64) -> Result<Self> {
         Self::make(ledger, image, size_bytes, file_system::make)
@@ -149,7 +149,7 @@ impl Volume {
 
     /// It has these faults from now on instead of those before, their times counted from now. Nothing happens where
     /// nobody serves it.
-    pub fn set_faults(&self, faults: &[Fault]) -> Result<()> {
+    pub fn set_faults(&self, faults: &[VolumeFault]) -> Result<()> {
         self.asked_of_server(|server, name| server.set_faults_of(name, faults))
             .map(drop)
     }
@@ -202,11 +202,11 @@ impl Volume {
 
     fn try_attach(&mut self) -> Result<()> {
         let (backing, behind) = match &self.server {
-            None => (self.image.clone(), Behind::Image),
+            None => (self.image.clone(), LoopBacking::Image),
             Some((server, name)) => {
                 let served = self.served.insert(ServedFile::prepare(&self.ledger, &self.image)?);
                 served.mount(server, name, &self.image, &self.model)?;
-                (served.path().to_owned(), Behind::Served)
+                (served.path().to_owned(), LoopBacking::Served)
             }
         };
         let entry = self.ledger.intend(LedgerItem::LoopDevice { image: backing.clone() })?;
@@ -313,7 +313,7 @@ impl Volume {
     }
 }
 
-impl Drop for Volume {
+impl Drop for LoopVolume {
     fn drop(&mut self) {
         // Nobody is left to tell; what could not be undone is still in the ledger.
         let _ = self.release(IfBusy::Detach);

@@ -84,7 +84,7 @@ fn in_time<T>(mut waiting: impl FnMut(&str) -> bool, attempt: impl Fn() -> Resul
     loop {
         match attempt() {
             Err(error @ (StorageError::Locked { .. } | StorageError::Measuring { .. })) => {
-                let go_on = waiting(&told(&error));
+                let go_on = waiting(&reported(&error));
                 if !go_on || began.elapsed() >= LOCK_PATIENCE {
                     return Err(error);
                 }
@@ -96,7 +96,7 @@ fn in_time<T>(mut waiting: impl FnMut(&str) -> bool, attempt: impl Fn() -> Resul
 }
 
 /// What is waited for.
-fn told(taken: &StorageError) -> String {
+fn reported(taken: &StorageError) -> String {
     match taken {
         StorageError::Locked { path, pid } => {
             let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
@@ -128,7 +128,7 @@ impl Holder {
     }
 
     /// For people: `process 4711, run gp3`.
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         match self.0.split_once(' ') {
             _ if self.0.is_empty() => "an unknown process".to_owned(),
             Some((pid, what)) => format!("process {pid}, {what}"),
@@ -176,7 +176,9 @@ impl Measuring {
         if let Some(directory) = path.parent() {
             private_directory(directory)?;
         }
-        let taken = |holder: Holder| StorageError::Measuring { holder: holder.told() };
+        let taken = |holder: Holder| StorageError::Measuring {
+            holder: holder.reported(),
+        };
         let lock = take(path, what)?.map_err(taken)?;
         match beside_of(path).find_map(|path| held(&path)) {
             Some(holder) => Err(taken(holder)),
@@ -203,7 +205,7 @@ impl Measuring {
         let mut others = Vec::new();
         for path in locks_of(path) {
             match take(&path, what)? {
-                Err(holder) => others.push(holder.told()),
+                Err(holder) => others.push(holder.reported()),
                 Ok(lock) => return Ok(Self { _lock: lock }),
             }
         }
@@ -214,7 +216,7 @@ impl Measuring {
     /// Who measures on the machine whose lock is this file, in words; takes and creates nothing.
     pub fn going_on(path: &Path) -> Vec<String> {
         let holders = locks_of(path).filter_map(|path| held(&path));
-        holders.map(|holder| holder.told()).collect()
+        holders.map(|holder| holder.reported()).collect()
     }
 }
 
@@ -273,8 +275,8 @@ mod tests {
         assert!(Measuring::going_on(&path).is_empty());
         let first = Measuring::begin(&path, "run gp3").unwrap();
         let second = Measuring::begin_beside(&path, "run gp2").unwrap();
-        let told = |what: &str| format!("process {}, {what}", std::process::id());
-        assert_eq!(Measuring::going_on(&path), [told("run gp3"), told("run gp2")]);
+        let reported = |what: &str| format!("process {}, {what}", std::process::id());
+        assert_eq!(Measuring::going_on(&path), [reported("run gp3"), reported("run gp2")]);
         drop(first);
         let refusal = Measuring::begin(&path, "a database").unwrap_err().to_string();
         assert!(refusal.contains("run gp2 measures on this machine"), "{refusal}");

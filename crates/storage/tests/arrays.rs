@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use experiment::IoLimits;
 use machine::{CGROUP_ROOT, Machine, is_emulated};
-use spec::IoLimits;
-use storage::{Array, Cgroup, DeviceLimit, Ledger, ReadAhead, ResourceLimits, Volume, clean, probe_members};
+use storage::{Array, Cgroup, DeviceLimit, Ledger, LoopVolume, ReadAhead, ResourceLimits, clean, probe_members};
 
 const SIZE: u64 = 512 << 20;
 const CHUNK_KIB: u32 = 256;
@@ -30,17 +30,17 @@ fn machine() -> Option<Machine> {
     Machine::new()
 }
 
-fn members(machine: &Machine, count: usize) -> Vec<Volume> {
+fn members(machine: &Machine, count: usize) -> Vec<LoopVolume> {
     let member = |number: usize| {
         let image = machine.path(&format!("member-{number}.img"));
-        let mut volume = Volume::create_member(&machine.ledger, &image, SIZE).unwrap();
+        let mut volume = LoopVolume::create_member(&machine.ledger, &image, SIZE).unwrap();
         volume.attach().unwrap();
         volume
     };
     (0..count).map(member).collect()
 }
 
-fn mounted(machine: &Machine, members: &[Volume]) -> Array {
+fn mounted(machine: &Machine, members: &[LoopVolume]) -> Array {
     let mut array = Array::new(&machine.ledger, CHUNK_KIB);
     array.build_and_mount(members, &machine.path("data")).unwrap();
     array
@@ -123,7 +123,7 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     assert_eq!(storage::read_ahead_kb_of(&machine.path("data")), Some(64));
     read_ahead.put_back().unwrap();
     let sectors_read = || {
-        let of = |member: &Volume| {
+        let of = |member: &LoopVolume| {
             let stat = fs::read_to_string(format!("/sys/block/{}/stat", member.device().unwrap())).unwrap();
             stat.split_ascii_whitespace().nth(2).unwrap().parse::<usize>().unwrap()
         };

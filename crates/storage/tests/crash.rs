@@ -12,9 +12,9 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use experiment::IoLimits;
 use machine::{CGROUP_ROOT, Machine};
-use spec::IoLimits;
-use storage::{Cgroup, CgroupVersion, Controller, DeviceLimit, Ledger, LedgerItem, ResourceLimits, Volume, clean};
+use storage::{Cgroup, CgroupVersion, Controller, DeviceLimit, Ledger, LedgerItem, LoopVolume, ResourceLimits, clean};
 
 #[test]
 fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
@@ -26,7 +26,7 @@ fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
         })
         .unwrap();
     std::fs::create_dir_all(machine.path("node1/logs")).unwrap();
-    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), 512 << 20).unwrap();
+    let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), 512 << 20).unwrap();
     volume.attach_and_mount(&machine.path("data")).unwrap();
     let limits = ResourceLimits {
         memory_bytes: Some(256 << 20),

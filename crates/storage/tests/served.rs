@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use catalog::{IoLimits, Latency};
 use machine::{Machine, is_emulated};
 use rustix::process::{Pid, Signal, kill_process};
-use storage::{Array, ServedGauge, Volume, VolumeServer, clean, copy_tree, probe};
-use volume::{Effect, Fault, Model};
+use storage::{Array, LoopVolume, ServedGauge, VolumeServer, clean, copy_tree, probe};
+use volume::{Effect, Model, VolumeFault};
 
 const SIZE: u64 = 512 << 20;
 const AS_SERVER: &str = "volume-server";
@@ -66,12 +66,12 @@ fn server(machine: &Machine) -> Arc<VolumeServer> {
     Arc::new(server)
 }
 
-fn mounted(machine: &Machine, server: &Arc<VolumeServer>, model: Model) -> Volume {
+fn mounted(machine: &Machine, server: &Arc<VolumeServer>, model: Model) -> LoopVolume {
     named(machine, server, "data", model)
 }
 
-fn named(machine: &Machine, server: &Arc<VolumeServer>, name: &str, model: Model) -> Volume {
-    let mut volume = Volume::create(&machine.ledger, &machine.path(&format!("{name}.img")), SIZE).unwrap();
+fn named(machine: &Machine, server: &Arc<VolumeServer>, name: &str, model: Model) -> LoopVolume {
+    let mut volume = LoopVolume::create(&machine.ledger, &machine.path(&format!("{name}.img")), SIZE).unwrap();
     volume.serve_by(server, name, model);
     volume.attach_and_mount(&machine.path(name)).unwrap();
     volume
@@ -81,7 +81,7 @@ fn limited(iops: f64, mib_per_s: Option<f64>) -> Model {
     Model::limited(IoLimits::symmetric(Some(iops), mib_per_s))
 }
 
-fn end(volume: Volume, server: Arc<VolumeServer>) {
+fn end(volume: LoopVolume, server: Arc<VolumeServer>) {
     volume.delete().unwrap();
     Arc::into_inner(server).unwrap().end().unwrap();
 }
@@ -279,7 +279,7 @@ fn keeps_what_was_written(machine: &Machine) {
     }
     // The image is a file system of its own, too: without a server it holds the same.
     volume.unmount_and_detach().unwrap();
-    let mut plain = Volume::open(&machine.ledger, volume.image()).unwrap();
+    let mut plain = LoopVolume::open(&machine.ledger, volume.image()).unwrap();
     plain.attach_and_mount(&root).unwrap();
     assert!(has_pattern(&root.join("of-300000"), 300_000));
     drop(plain);
@@ -304,7 +304,7 @@ fn has_faults(machine: &Machine) {
         file.seek(std::io::SeekFrom::Start(at)).unwrap();
         file.read_exact(block)
     };
-    let fault = |effect: Effect, until_s: Option<f64>| Fault {
+    let fault = |effect: Effect, until_s: Option<f64>| VolumeFault {
         from_s: 0.0,
         until_s,
         effect,
@@ -347,7 +347,7 @@ fn shut_down(machine: &Machine) {
     let mut volume = mounted(machine, &server, Model::unlimited());
     let (root, kept) = (machine.path("data"), machine.path("data/kept"));
     write_pattern(&kept, 3 << 20);
-    let fault = Fault {
+    let fault = VolumeFault {
         from_s: 0.0,
         until_s: None,
         effect: Effect::Error {
@@ -404,7 +404,7 @@ fn array_goes_on(machine: &Machine) {
     let server = server(machine);
     let member = |name: &str| {
         let image = machine.path(&format!("{name}.img"));
-        let mut volume = Volume::create_member(&machine.ledger, &image, SIZE).unwrap();
+        let mut volume = LoopVolume::create_member(&machine.ledger, &image, SIZE).unwrap();
         volume.serve_by(&server, name, Model::unlimited());
         volume.attach().unwrap();
         volume
@@ -478,7 +478,7 @@ fn server_stopped(machine: &Machine) {
 fn owner_gone(machine: &Machine) {
     cleaned_after(machine, |server| {
         // A volume forgotten above holds it, too; its memory is leaked, so that this is the last way to it.
-        let stall = Fault {
+        let stall = VolumeFault {
             from_s: 0.0,
             until_s: None,
             effect: Effect::Stall,

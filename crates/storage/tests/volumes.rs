@@ -13,17 +13,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use experiment::{Burst, IoLimits};
 use machine::{CGROUP_ROOT, Machine, is_emulated};
-use spec::{Burst, IoLimits};
 use storage::{
-    Cgroup, DeviceLimit, Ledger, LimitController, MovingLimits, ResourceLimits, Volume, copy_tree, device_bytes, probe,
-    read_whole, restore_tree,
+    Cgroup, DeviceLimit, Ledger, LimitController, LoopVolume, MovingLimits, ResourceLimits, copy_tree, device_bytes,
+    probe, read_whole, restore_tree,
 };
 
 const SIZE: u64 = 512 << 20;
 
-fn mounted(machine: &Machine) -> Volume {
-    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), SIZE).unwrap();
+fn mounted(machine: &Machine) -> LoopVolume {
+    let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), SIZE).unwrap();
     volume.attach_and_mount(&machine.path("data")).unwrap();
     volume
 }
@@ -40,14 +40,14 @@ fn limited(machine: &Machine, device: (u32, u32), limits: IoLimits) -> Cgroup {
 }
 
 /// Reads and writes completed by the device since it was attached.
-fn device_operations(volume: &Volume) -> u64 {
+fn device_operations(volume: &LoopVolume) -> u64 {
     let stat = fs::read_to_string(format!("/sys/block/{}/stat", volume.device().unwrap())).unwrap();
     let figures: Vec<u64> = stat.split_ascii_whitespace().map(|f| f.parse().unwrap()).collect();
     figures[0] + figures[4]
 }
 
 /// Reads completed by the device since it was attached.
-fn device_reads(volume: &Volume) -> u64 {
+fn device_reads(volume: &LoopVolume) -> u64 {
     let stat = fs::read_to_string(format!("/sys/block/{}/stat", volume.device().unwrap())).unwrap();
     stat.split_ascii_whitespace().next().unwrap().parse().unwrap()
 }
@@ -161,14 +161,14 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
         "dropping unmounts and detaches: {:?}",
         machine.leftovers()
     );
-    let again = Volume::open(&machine.ledger, &machine.path("data.img")).unwrap();
+    let again = LoopVolume::open(&machine.ledger, &machine.path("data.img")).unwrap();
     assert!(again.allocated_bytes().unwrap() < SIZE, "the image is sparse");
     again.delete().unwrap();
     assert!(!machine.path("data.img").exists());
 }
 
 /// Bytes that were read of the device since it was attached.
-fn device_read_bytes(volume: &Volume) -> u64 {
+fn device_read_bytes(volume: &LoopVolume) -> u64 {
     let stat = fs::read_to_string(format!("/sys/block/{}/stat", volume.device().unwrap())).unwrap();
     stat.split_ascii_whitespace().nth(2).unwrap().parse::<u64>().unwrap() * 512
 }
@@ -178,16 +178,16 @@ fn every_block_of_a_mounted_volume_is_read_once_and_it_can_be_stopped() {
     let Some(machine) = Machine::new() else { return };
     // Not a whole number of reads.
     let size = (64 << 20) + 4096 * 3;
-    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), SIZE + size).unwrap();
+    let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), SIZE + size).unwrap();
     volume.attach_and_mount(&machine.path("data")).unwrap();
     fs::write(machine.path("data/file"), vec![7_u8; 8 << 20]).unwrap();
     let device = Path::new("/dev").join(volume.device().unwrap());
     assert_eq!(device_bytes(&device).unwrap(), SIZE + size);
 
     let before = device_read_bytes(&volume);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let read = read_whole(&device, &mut |done| {
-        told.push(done);
+        reported.push(done);
         true
     });
     let read = read.unwrap().unwrap();
@@ -199,7 +199,7 @@ fn every_block_of_a_mounted_volume_is_read_once_and_it_can_be_stopped() {
         "{from_the_device} of {}",
         read.bytes
     );
-    assert!(read.seconds > 0.0 && told.is_sorted() && told.iter().all(|done| *done <= read.bytes));
+    assert!(read.seconds > 0.0 && reported.is_sorted() && reported.iter().all(|done| *done <= read.bytes));
 
     // Somebody asks for the end at once.
     assert_eq!(read_whole(&device, &mut |_| false).unwrap(), None);
@@ -217,7 +217,7 @@ fn a_volume_in_use_says_by_whom_and_an_attached_image_where() {
     let error = volume.unmount_and_detach().unwrap_err().to_string();
     assert!(error.contains(&format!("({})", std::process::id())), "{error}");
     assert!(volume.mount_point().is_some(), "still mounted, still known");
-    let error = Volume::open(&machine.ledger, volume.image())
+    let error = LoopVolume::open(&machine.ledger, volume.image())
         .unwrap()
         .attach_and_mount(&machine.path("twice"));
     assert!(error.unwrap_err().to_string().contains(volume.device().unwrap()));
@@ -228,14 +228,14 @@ fn a_volume_in_use_says_by_whom_and_an_attached_image_where() {
 #[test]
 fn an_image_that_cannot_be_made_leaves_nothing() {
     let Some(machine) = Machine::new() else { return };
-    let error = Volume::create(&machine.ledger, &machine.path("tiny.img"), 1 << 20)
+    let error = LoopVolume::create(&machine.ledger, &machine.path("tiny.img"), 1 << 20)
         .unwrap_err()
         .to_string();
     assert!(error.contains("mkfs.xfs") && error.contains("tiny.img"), "{error}");
     assert!(!machine.path("tiny.img").exists());
     assert!(Ledger::outstanding(&machine.ledger_path).unwrap().is_empty());
     fs::write(machine.path("precious.img"), "x").unwrap();
-    assert!(Volume::create(&machine.ledger, &machine.path("precious.img"), SIZE).is_err());
+    assert!(LoopVolume::create(&machine.ledger, &machine.path("precious.img"), SIZE).is_err());
     assert!(
         machine.path("precious.img").exists(),
         "what was there before is not ours to delete"
@@ -437,7 +437,7 @@ fn a_copy_in_a_namespace_that_follows_ours_ends_with_our_mount() {
     let shared = machine.path("mnt");
     storage::share_mounts_below(&machine.ledger, &shared).unwrap();
     storage::share_mounts_below(&machine.ledger, &shared).unwrap();
-    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), storage::MIN_VOLUME_BYTES).unwrap();
+    let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), storage::MIN_VOLUME_BYTES).unwrap();
     volume.attach_and_mount(&shared.join("data")).unwrap();
     let mut other = std::process::Command::new("unshare")
         .args([

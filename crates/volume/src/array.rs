@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use stats::SplitMix;
 
-use crate::fault::{Effect, Fault, held_until, slowness};
+use crate::fault::{Effect, VolumeFault, held_until, slowness};
 use crate::gate::Gate;
 use crate::model::{Direction, Model};
 use crate::service::draw_s;
@@ -23,7 +23,7 @@ pub struct Request {
 
 /// How a request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// As it should.
     Done,
     /// With an I/O error.
@@ -40,13 +40,13 @@ pub struct Answer {
     /// When it is due, seconds.
     pub at_s: f64,
     /// How it ends.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
 }
 
 /// Volumes with what they share.
 #[derive(Debug)]
 pub struct Array {
-    volumes: Vec<Volume>,
+    volumes: Vec<VolumeState>,
     /// What volumes of one instance share; one that no volume is behind is used again.
     instances: Vec<(Model, Gate)>,
     /// Seconds that the way of an answer takes besides, which are taken off service times.
@@ -58,12 +58,12 @@ pub struct Array {
 }
 
 #[derive(Debug)]
-struct Volume {
+struct VolumeState {
     model: Model,
     gate: Gate,
     /// Behind which of the instances it is.
     instance: Option<usize>,
-    faults: Vec<Fault>,
+    faults: Vec<VolumeFault>,
     /// The last request that was taken: it may grow while it waits.
     last: Option<Last>,
 }
@@ -93,7 +93,7 @@ struct Event {
 enum What {
     /// The volume lets it through; the instance may not.
     AtInstance(Request),
-    Answer(Outcome),
+    Answer(RequestOutcome),
 }
 
 impl Array {
@@ -112,7 +112,7 @@ impl Array {
     /// Adds a volume; returns its number.
     pub fn add(&mut self, model: Model, now: f64) -> usize {
         let gate = Gate::new(&model, now);
-        self.volumes.push(Volume {
+        self.volumes.push(VolumeState {
             model,
             gate,
             instance: None,
@@ -159,7 +159,7 @@ impl Array {
 
     /// A volume has these faults from now on, instead of those before. What a stall holds back that is not among them
     /// is due now.
-    pub fn set_faults(&mut self, volume: usize, faults: Vec<Fault>, now: f64) {
+    pub fn set_faults(&mut self, volume: usize, faults: Vec<VolumeFault>, now: f64) {
         self.volumes[volume].faults = faults;
         let events = std::mem::take(&mut self.events).into_vec();
         let anew = |event: Event| {
@@ -255,7 +255,7 @@ impl Array {
     }
 }
 
-impl Volume {
+impl VolumeState {
     /// For how many requests this one counts, which comes at `now` and begins at `begin`.
     fn count(&mut self, request: &Request, now: f64, begin: f64) -> f64 {
         let unit = self.model.unit;
@@ -273,10 +273,10 @@ impl Volume {
         counted as f64
     }
 
-    fn outcome(&self, request: &Request, begin: f64, random: &mut SplitMix) -> Outcome {
+    fn outcome(&self, request: &Request, begin: f64, random: &mut SplitMix) -> RequestOutcome {
         for fault in self.faults.iter().filter(|fault| fault.is_at(begin)) {
             match fault.effect {
-                Effect::Full if request.direction == Direction::Write => return Outcome::NoSpace,
+                Effect::Full if request.direction == Direction::Write => return RequestOutcome::NoSpace,
                 Effect::Error {
                     reads,
                     writes,
@@ -290,13 +290,13 @@ impl Volume {
                     let end = request.offset + request.bytes;
                     let there = range.is_none_or(|(from, to)| request.offset < to && end > from);
                     if of_kind && there && random.uniform() <= share {
-                        return Outcome::Error;
+                        return RequestOutcome::Error;
                     }
                 }
                 Effect::Full | Effect::Stall | Effect::Slow { .. } => {}
             }
         }
-        Outcome::Done
+        RequestOutcome::Done
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct VolumeFault {
     /// Since when, seconds.
     pub from_s: f64,
     /// Until when, seconds; `None`: it does not end by itself.
@@ -39,7 +39,7 @@ pub enum Effect {
     Full,
 }
 
-impl Fault {
+impl VolumeFault {
     /// Whether it is there at a moment.
     pub fn is_at(&self, moment_s: f64) -> bool {
         self.from_s <= moment_s && self.until_s.is_none_or(|until_s| moment_s < until_s)
@@ -48,7 +48,7 @@ impl Fault {
 
 /// Until when what is due at a moment is held back: the moment itself where nothing stalls, infinity where it does not
 /// end by itself.
-pub(crate) fn held_until(faults: &[Fault], moment_s: f64) -> f64 {
+pub(crate) fn held_until(faults: &[VolumeFault], moment_s: f64) -> f64 {
     let mut until_s = moment_s;
     // A stall may begin within another one and end after it.
     while let Some(stall) = faults
@@ -64,8 +64,8 @@ pub(crate) fn held_until(faults: &[Fault], moment_s: f64) -> f64 {
 }
 
 /// How many times slower everything is at a moment.
-pub(crate) fn slowness(faults: &[Fault], moment_s: f64) -> f64 {
-    let times = |fault: &Fault| match fault.effect {
+pub(crate) fn slowness(faults: &[VolumeFault], moment_s: f64) -> f64 {
+    let times = |fault: &VolumeFault| match fault.effect {
         Effect::Slow { times } if fault.is_at(moment_s) => Some(times),
         _ => None,
     };

@@ -17,8 +17,8 @@ mod gate;
 mod model;
 mod service;
 
-pub use array::{Answer, Array, Outcome, Request};
+pub use array::{Answer, Array, Request, RequestOutcome};
 pub use bucket::Bucket;
 pub use catalog::ByteBurst;
-pub use fault::{Effect, Fault};
+pub use fault::{Effect, VolumeFault};
 pub use model::{Direction, Model, Unit};

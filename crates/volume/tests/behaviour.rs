@@ -4,7 +4,7 @@
 
 use catalog::{Burst, IoLimits, Latency, MIB};
 use proptest::prelude::*;
-use volume::{Answer, Array, Bucket, ByteBurst, Direction, Effect, Fault, Model, Outcome, Request, Unit};
+use volume::{Answer, Array, Bucket, ByteBurst, Direction, Effect, Model, Request, RequestOutcome, Unit, VolumeFault};
 
 const READ: Direction = Direction::Read;
 const WRITE: Direction = Direction::Write;
@@ -375,7 +375,7 @@ fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
 fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
     let mut array = Array::new(1);
     let volume = array.add(Model::unlimited(), 0.0);
-    let stall = |from_s: f64, until_s: Option<f64>| Fault {
+    let stall = |from_s: f64, until_s: Option<f64>| VolumeFault {
         from_s,
         until_s,
         effect: Effect::Stall,
@@ -410,7 +410,7 @@ fn a_slow_volume_has_a_part_of_its_limits_and_takes_longer() {
         },
         0.0,
     );
-    let slow = Fault {
+    let slow = VolumeFault {
         from_s: 0.0,
         until_s: Some(2.0),
         effect: Effect::Slow { times: 10.0 },
@@ -430,7 +430,7 @@ fn errors_hit_a_kind_a_range_and_a_share_and_a_full_volume_refuses_writes() {
         let volume = array.add(Model::unlimited(), 0.0);
         array.set_faults(
             volume,
-            vec![Fault {
+            vec![VolumeFault {
                 from_s: 0.0,
                 until_s: None,
                 effect,
@@ -441,8 +441,12 @@ fn errors_hit_a_kind_a_range_and_a_share_and_a_full_volume_refuses_writes() {
             array.submit(1.0, volume, request, tag);
         }
         let all = answers(&mut array, 2.0);
-        let of = |outcome: Outcome| all.iter().filter(|a| a.outcome == outcome).count();
-        (of(Outcome::Done), of(Outcome::Error), of(Outcome::NoSpace))
+        let of = |outcome: RequestOutcome| all.iter().filter(|a| a.outcome == outcome).count();
+        (
+            of(RequestOutcome::Done),
+            of(RequestOutcome::Error),
+            of(RequestOutcome::NoSpace),
+        )
     };
     let errors = |range: Option<(u64, u64)>, share: f64| Effect::Error {
         reads: true,

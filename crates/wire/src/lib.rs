@@ -6,21 +6,21 @@
 //! whose stdin closes undoes everything it did and exits.
 
 mod framing;
-mod ground;
 mod histogram;
 mod log;
+mod machine_use;
 mod messages;
 mod transfer;
 mod watch;
 
 pub use framing::{LINE_MOST_BYTES, WireError, line, read, read_sized, write};
-pub use ground::Ground;
 pub use histogram::{WireInterval, from_wire, to_wire};
 pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
+pub use machine_use::MachineUse;
 pub use messages::{
-    AT_WORK_S, ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments,
-    Needs, PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
-    StoppedTrial, ToRest, TrialResult, TrialTask, UnderTest, Usage,
+    AT_WORK_S, ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, LoadedDataset, Moments, Needs,
+    PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, RequestError, Second, SnapshotFacts,
+    StartedTrial, StoppedTrial, ToRest, TrialResult, TrialTask, UnderTest, Usage,
 };
 pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, WatchTask, WatchedFacts};

@@ -5,13 +5,13 @@ use std::net::Ipv4Addr;
 use evidence::{
     ClientResult, Environment, HostSample, Initialised, KeptDataSet, OtherProgram, VolumeFacts, Warmed, WriteCheck,
 };
-use serde::{Deserialize, Serialize};
-use spec::{
+use experiment::{
     Access, CacheState, ConsistencyLevels, DataSetFiles, Dataset, Definition, FaultAction, KeyFormat, LoadLevel,
     Patience, PlannedTrial, SettingsInForce, Setup, TrialShape,
 };
+use serde::{Deserialize, Serialize};
 
-use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
+use crate::{GivenByMachine, LogFile, LogPiece, MachineUse, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
 pub const PROTOCOL: u32 = 21;
@@ -146,9 +146,9 @@ pub enum DatabaseRequest {
     /// Measurement has begun: compact the backlog, as a database in service does.
     CompactBacklog,
     /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
-    TakeAway(FaultAction),
+    StartFault(FaultAction),
     /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done.
-    BringBack,
+    EndFault,
     /// The trial is over: stop the database and detach its volumes, unless it is kept.
     StopTrial {
         /// Whether the next trial can be served by the same process.
@@ -171,7 +171,7 @@ pub struct Needs {
     /// Where volumes, snapshots and the ledger would live; empty: the default of that machine.
     pub work_directory: String,
     /// What the machine is used for; `None`: emulated volumes, all limits in force.
-    pub ground: Option<Ground>,
+    pub machine_use: Option<MachineUse>,
     /// Bytes there.
     pub bytes: u64,
     /// Whether its network is to be cut.
@@ -225,7 +225,7 @@ pub struct UnderTest {
     /// Where this node's volumes, snapshots and ledger live; empty: the default of that machine.
     pub work_directory: String,
     /// What the machine is used for; `None`: emulated volumes, all limits in force.
-    pub ground: Option<Ground>,
+    pub machine_use: Option<MachineUse>,
     /// Addresses of the nodes of all database hosts, by index.
     pub addresses: Vec<Ipv4Addr>,
     /// Number of this host among them, from 0.
@@ -355,7 +355,7 @@ pub struct Endpoint {
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The request under way is finished.
-    Reply(Result<Reply, Fault>),
+    Reply(Result<Reply, RequestError>),
     /// The request under way goes on; said every [`AT_WORK_S`] seconds, so that silence means that nobody works.
     AtWork,
     /// What the agent is doing, for people.
@@ -408,7 +408,7 @@ pub struct Second {
 
 /// Why a request failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Fault {
+pub struct RequestError {
     /// What failed and where.
     pub message: String,
     /// What to do now.
@@ -502,15 +502,15 @@ pub enum Reply {
         /// When that was, by the host's clock, Unix milliseconds.
         done_unix_ms: f64,
     },
-    /// To `TakeAway`: the node is gone, or its disk has the fault.
-    TakenAway {
+    /// To `StartFault`: the node is gone, or its disk has the fault.
+    FaultStarted {
         /// When.
         moments: Moments,
         /// How it went otherwise than was asked for.
         problem: Option<String>,
     },
-    /// To `BringBack`: it answers clients again, or its disk has no fault any more.
-    BroughtBack {
+    /// To `EndFault`: it answers clients again, or its disk has no fault any more.
+    FaultEnded {
         /// When.
         moments: Moments,
         /// Requests to the disk that ended with an error meanwhile; `None`: it was no fault that makes some fail.

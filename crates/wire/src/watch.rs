@@ -1,7 +1,7 @@
 //! Nodes of somebody else's, which are only watched.
 
+use experiment::WatchedNode;
 use serde::{Deserialize, Serialize};
-use spec::WatchedNode;
 
 /// A node of an existing cluster that is to be watched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What was not tried in a run, and may be worth it: hypotheses, never results.
 
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 
 /// A setting that is known to matter where a cell is at the limit of its data volume, and that no configuration of the run
 /// varied.

@@ -1,7 +1,7 @@
 //! What a warm page cache is worth.
 
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 
 use super::Ratio;
 

@@ -1,7 +1,7 @@
 //! Throughput over the size of the data set beside that of the page cache.
 
+use experiment::{CacheState, LoadLevel};
 use serde::{Deserialize, Serialize};
-use spec::{CacheState, LoadLevel};
 use stats::Estimate;
 
 use super::ratio::Ratio;

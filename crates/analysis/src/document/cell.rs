@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, OperationKind};
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 use stats::{Estimate, Summary};
 
-use super::away::{FaultsAnalysis, WritesAnalysis};
 use super::bound::OfThisMachine;
 use super::delivered::Delivered;
+use super::faults::{FaultsAnalysis, WritesAnalysis};
 use super::limit::Limit;
 use super::node::{DataVolumeAnalysis, NodeAnalysis};
 use super::ratio::Ratio;

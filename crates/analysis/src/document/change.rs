@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 use stats::{Contrast, Estimate};
 
 use super::ratio::{Metric, Verdict};

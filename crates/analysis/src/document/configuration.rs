@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
-use serde::{Deserialize, Serialize};
-use spec::{
+use experiment::{
     BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, CpuShare, DataLayout, IoLimits, Placement, Provider,
     Settings, VolumeRole,
 };
+use serde::{Deserialize, Serialize};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

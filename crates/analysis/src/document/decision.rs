@@ -1,8 +1,8 @@
 //! The decision matrix.
 
 use evidence::OperationKind;
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 
 use super::ratio::{Metric, Verdict};
 

@@ -1,7 +1,7 @@
 //! What a lost node costs.
 
+use experiment::Consistency;
 use serde::{Deserialize, Serialize};
-use spec::Consistency;
 
 use super::configuration::ConfigurationFacts;
 

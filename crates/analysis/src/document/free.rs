@@ -1,7 +1,7 @@
 //! What costs nothing: configurations of one price beside each other.
 
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 
 use super::ratio::Ratio;
 
@@ -23,9 +23,9 @@ pub struct FreeStep {
     /// Throughput of `to` against `from`.
     pub throughput_ratio: Ratio,
     /// What an operation takes of each of the two, where both are known.
-    pub per_operation: Vec<Spent>,
+    pub per_operation: Vec<SpendingChange>,
     /// What the choice of `to` costs elsewhere than in an operation, where both are known.
-    pub elsewhere: Vec<Spent>,
+    pub elsewhere: Vec<SpendingChange>,
     /// What has to be done on a database that runs as `from` for `to` to hold. Empty where they differ in more than settings.
     pub needs: Vec<Need>,
     /// More expensive configurations against which `to` is shown to be faster or the same, cheapest first; only where `to` is
@@ -35,7 +35,7 @@ pub struct FreeStep {
 
 /// What an operation takes, before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct SpendingChange {
     /// Of what.
     pub what: Spending,
     /// With `from`.

@@ -222,7 +222,7 @@ pub struct Intervention {
     /// Factor in throughput.
     pub gain: Range,
     /// What follows for the resource.
-    pub outcome: Outcome,
+    pub outcome: InterventionOutcome,
 }
 
 /// One difference between two configurations.
@@ -262,7 +262,7 @@ pub enum Resource {
 /// What an intervention says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum InterventionOutcome {
     /// More of this alone gave more: it was the limit.
     Confirmed,
     /// Much more of it gave nothing: it was not.

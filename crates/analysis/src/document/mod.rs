@@ -4,7 +4,6 @@
 //! `none found`): an absent answer, never a guessed one.
 
 mod advice;
-mod away;
 mod bound;
 mod cache;
 mod cache_curve;
@@ -15,6 +14,7 @@ mod configuration;
 mod decision;
 mod delivered;
 mod durability;
+mod faults;
 mod free;
 pub(crate) mod limit;
 mod money;
@@ -25,13 +25,12 @@ mod scaling;
 mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
+use experiment::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 use serde::{Deserialize, Serialize};
-use spec::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
 use self::limit::SpreadKind;
 use crate::Finding;
 pub use advice::{NotTried, Untried};
-pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
 pub use bound::{Bound, BoundIs, LimitedHere, OfThisMachine};
 pub use cache::CacheEffect;
 pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
@@ -43,13 +42,17 @@ pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;
 pub use durability::{BestOfAlike, Durability};
-pub use free::{FreeStep, Need, Replaced, Spending, Spent};
+pub use faults::{
+    FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis,
+};
+pub use free::{FreeStep, Need, Replaced, Spending, SpendingChange};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
-    AnyOf, By, Candidate, Check, Criterion, Doubt, Everywhere, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings,
-    Outcome, Place, Reason, Recommendation, Sickness, Status, Unrest, Withheld, WorseSettings, WouldDecide,
+    AnswerOutcome, AnyOf, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, Meets, NotConsidered, NotJudged,
+    OtherSettings, OverallCandidate, Reason, Recommendation, Sickness, Status, Unrest, Withheld, WorkloadAnswer,
+    WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};
@@ -198,17 +201,17 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
                 })
                 .collect();
             let distribution = match w.distribution {
-                spec::Distribution::Uniform => "uniform keys".to_owned(),
-                spec::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),
-                spec::Distribution::Latest => "latest keys".to_owned(),
-                spec::Distribution::Hotspot {
+                experiment::Distribution::Uniform => "uniform keys".to_owned(),
+                experiment::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),
+                experiment::Distribution::Latest => "latest keys".to_owned(),
+                experiment::Distribution::Hotspot {
                     data_fraction,
                     operation_fraction,
                 } => {
                     format!("hotspot: {operation_fraction} of operations on {data_fraction} of keys")
                 }
-                spec::Distribution::Exponential { .. } => "exponential keys".to_owned(),
-                spec::Distribution::Sequential => "sequential keys".to_owned(),
+                experiment::Distribution::Exponential { .. } => "exponential keys".to_owned(),
+                experiment::Distribution::Sequential => "sequential keys".to_owned(),
             };
             let cache = plan.caches.conditions.get(&w.name);
             let ratio = cache.and_then(|cache| cache.ratio);

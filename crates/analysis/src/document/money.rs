@@ -1,7 +1,7 @@
 //! What the money buys.
 
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 
 use super::ratio::{Range, Ratio};
 use super::recommendation::Withheld;

@@ -1,8 +1,8 @@
 //! One node of a cell whose database has several.
 
 use evidence::HostId;
+use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
-use spec::VolumeRole;
 
 use super::limit::{LimitKind, ResourceUse};
 

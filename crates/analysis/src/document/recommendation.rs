@@ -1,7 +1,7 @@
 //! The answer as values: which configuration to run, why, and what it does not know. Crate `report` puts it into words.
 
+use experiment::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 use serde::{Deserialize, Serialize};
-use spec::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 
 use super::bound::LimitedHere;
 use super::durability::BestOfAlike;
@@ -23,10 +23,10 @@ pub struct Recommendation {
     /// Why; the numbers stand in `places`.
     pub reason: Reason,
     /// The answer of each workload and load level.
-    pub places: Vec<Place>,
+    pub places: Vec<WorkloadAnswer>,
     /// Of several places with an objective or a demand, which must be met in each: how each configuration stands in all of
     /// them, cheapest first. Empty where there is one place, or where throughput for money decides.
-    pub everywhere: Vec<Everywhere>,
+    pub everywhere: Vec<OverallCandidate>,
     /// What would decide, where more repetitions would.
     pub would_decide: Option<WouldDecide>,
     /// What a reader must know before believing it.
@@ -95,15 +95,15 @@ pub enum Reason {
 
 /// The answer of one workload at one load level (or, against a demand, at all its load levels).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct WorkloadAnswer {
     /// Workload.
     pub workload: String,
     /// Load level; `None` where the best of all levels counts.
     pub load: Option<LoadLevel>,
     /// What decides here.
-    pub by: By,
+    pub by: DecidedBy,
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: AnswerOutcome,
     /// Against an objective: how each configuration stands, cheapest first.
     pub candidates: Vec<Candidate>,
 }
@@ -111,7 +111,7 @@ pub struct Place {
 /// What decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum DecidedBy {
     /// Throughput for money.
     Value,
     /// Throughput alone: no two configurations have a price.
@@ -127,7 +127,7 @@ pub enum By {
 /// The answer of a place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
-pub enum Outcome {
+pub enum AnswerOutcome {
     /// Run this.
     Run {
         /// Which.
@@ -173,7 +173,7 @@ pub enum Outcome {
     AllLostWrites,
 }
 
-impl Outcome {
+impl AnswerOutcome {
     /// Other settings of the hardware to run that may be run as well.
     pub fn any(&self) -> &[String] {
         match self {
@@ -312,7 +312,7 @@ pub struct Candidate {
 
 /// How a configuration stands against an objective in all places together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Everywhere {
+pub struct OverallCandidate {
     /// Which.
     pub configuration: String,
     /// What it costs; `None`: no price.

@@ -1,7 +1,7 @@
 //! Throughput over the number of nodes.
 
+use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
-use spec::LoadLevel;
 use stats::Scalability;
 
 use super::Range;

@@ -1,6 +1,6 @@
 //! What the volumes of an instance did together of what it lets through to them.
 
-use spec::Setup;
+use experiment::Setup;
 
 use super::pauses::Pauses;
 use super::window::{Dimension, Watched, Window};

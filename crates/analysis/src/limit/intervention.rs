@@ -4,10 +4,10 @@
 //! bound below its cap (waiting grows before). Where another configuration of the matrix has more of one resource
 //! alone, the gain in throughput under the same workload and load decides.
 
-use spec::{IoLimits, LoadLevel, Setup, VolumeSetup};
+use experiment::{IoLimits, LoadLevel, Setup, VolumeSetup};
 
 use crate::document::limit::{
-    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
+    Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, Unit,
 };
 use crate::document::{Range, Ratio};
 
@@ -87,9 +87,9 @@ pub fn interventions(
         .iter()
         .map(|cell| {
             // Where the rate was held, or nothing was measured, throughput says nothing about resources.
-            let is_told = !matches!(cell.limit.kind, LimitKind::OfferedRate | LimitKind::NotComparable);
+            let is_reported = !matches!(cell.limit.kind, LimitKind::OfferedRate | LimitKind::NotComparable);
             let others = cells.iter().filter(|other| {
-                is_told
+                is_reported
                     && other.configuration != cell.configuration
                     && (other.workload, other.load) == (cell.workload, cell.load)
             });
@@ -127,7 +127,7 @@ fn chosen(mut steps: Vec<Intervention>) -> Vec<Intervention> {
     let mut kept: Vec<Intervention> = Vec::new();
     for step in steps {
         let (own, is_alone) = (resources(&step), step.more.len() == 1);
-        let is_decided = |i: &Intervention| i.outcome != Outcome::NotDecided;
+        let is_decided = |i: &Intervention| i.outcome != InterventionOutcome::NotDecided;
         match kept.iter_mut().find(|k| resources(k) == own) {
             Some(known) if is_decided(&step) && !is_decided(known) => *known = step,
             Some(_) => {}
@@ -144,19 +144,19 @@ fn chosen(mut steps: Vec<Intervention>) -> Vec<Intervention> {
     kept
 }
 
-fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> Outcome {
+fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> InterventionOutcome {
     // A single pair has no interval.
     let is_tested = ratio.p_value.is_some();
     let is_large = more.iter().all(|c| c.factor.is_none_or(|f| f * ROUNDING >= LARGE_STEP));
     if is_tested && more.len() == 1 && ratio.low > 1.0 + MATERIAL_GAIN {
-        return Outcome::Confirmed;
+        return InterventionOutcome::Confirmed;
     }
     // A rate that was held there hides what more could have given.
     let is_open = limit_there != LimitKind::OfferedRate;
     if is_tested && is_large && is_open && ratio.high < 1.0 + MATERIAL_GAIN {
-        return Outcome::Contradicted;
+        return InterventionOutcome::Contradicted;
     }
-    Outcome::NotDecided
+    InterventionOutcome::NotDecided
 }
 
 /// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or
@@ -384,11 +384,11 @@ fn had_room(change: &ResourceChange, limit: &Limit) -> bool {
 /// the limit is none of those watched.
 pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
     let mut kinds: Vec<LimitKind> = std::iter::once(limit.kind).chain(limit.also.iter().copied()).collect();
-    let alone = |outcome: Outcome| {
+    let alone = |outcome: InterventionOutcome| {
         let of_outcome = found.iter().filter(move |i| i.outcome == outcome && i.more.len() == 1);
         of_outcome.map(|i| i.more[0].resource)
     };
-    for resource in alone(Outcome::Contradicted) {
+    for resource in alone(InterventionOutcome::Contradicted) {
         let is_only = kinds.iter().filter(|k| **k != LimitKind::OfferedRate).count() == 1;
         if !resource.kinds().contains(&kinds[0]) || !resource.uses(&limit).any(|u| u.at_cap && u.kind == kinds[0]) {
             continue;
@@ -400,7 +400,7 @@ pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
             kinds[..last].rotate_left(1);
         }
     }
-    let mut confirmed: Vec<&ResourceUse> = alone(Outcome::Confirmed)
+    let mut confirmed: Vec<&ResourceUse> = alone(InterventionOutcome::Confirmed)
         .filter_map(|resource| {
             let fullest = resource.uses(&limit).max_by(|a, b| a.share().total_cmp(&b.share()))?;
             (fullest.at_cap || fullest.share() >= NEAR_CAP || kinds[0] == LimitKind::NoneFound).then_some(fullest)

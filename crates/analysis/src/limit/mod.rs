@@ -26,7 +26,8 @@ mod tests;
 pub(crate) use tests::made;
 
 pub use crate::document::limit::{
-    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, SpreadKind, Unit,
+    Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, SpreadKind,
+    Unit,
 };
 pub use intervention::{CellLimit, NEAR_CAP, by_intervention, interventions};
 pub use naming::{at, by_use, named, of_cell};

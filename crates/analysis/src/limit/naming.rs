@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use spec::Setup;
+use experiment::Setup;
 
 use super::numbers;
 use super::typical::{self, Uses};
@@ -29,7 +29,7 @@ pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
 /// The same from what was used on each node.
 pub fn named(nodes: &BTreeMap<HostId, Uses>, trials: &[&TrialMeasurement]) -> Limit {
     if trials.is_empty() {
-        return told(LimitKind::NotComparable, Vec::new(), Vec::new());
+        return reported(LimitKind::NotComparable, Vec::new(), Vec::new());
     }
     let mut uses = fullest(nodes);
     uses.extend(typical::of_load(trials).into_iter().map(|(_, used)| used));
@@ -44,7 +44,7 @@ pub fn named(nodes: &BTreeMap<HostId, Uses>, trials: &[&TrialMeasurement]) -> Li
     Limit {
         of_nodes: count,
         nodes: at(kind, nodes.values().flatten().map(|(_, used)| used)),
-        ..told(kind, also, uses)
+        ..reported(kind, also, uses)
     }
 }
 
@@ -82,7 +82,7 @@ fn fullest(nodes: &BTreeMap<HostId, Uses>) -> Vec<ResourceUse> {
 }
 
 /// A limit with its numbers.
-fn told(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit {
+fn reported(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit {
     Limit {
         kind,
         also,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::HostId;
-use spec::Setup;
+use experiment::Setup;
 
 use super::uses;
 use super::window::{Watched, Window};

@@ -1,7 +1,7 @@
 //! What one trial used of each resource, on the client and on each node, window by window,
 //! against what was really there.
 
-use spec::{LoadLevel, Setup};
+use experiment::{LoadLevel, Setup};
 
 use super::pauses::Pauses;
 use super::window::{Watched, Window};

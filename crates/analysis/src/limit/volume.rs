@@ -1,7 +1,7 @@
 //! What a volume could really have done: requests and bytes, reads and writes, burst and baseline.
 
 use evidence::{ProbeResult, VolumeFacts, VolumeRole};
-use spec::{IoLimits, Setup, VolumeSetup};
+use experiment::{IoLimits, Setup, VolumeSetup};
 
 use super::pauses::Pauses;
 use super::window::{Dimension, Watched, Window};
@@ -42,7 +42,7 @@ pub fn windows(
     let stated = setup
         .filter(|setup| setup.has_real_volumes())
         .and_then(|setup| Some(setup.volume(facts.role)?.limits));
-    let volume = Volume {
+    let volume = MeasuredVolume {
         setup: setup
             .filter(|_| facts.role.is_data())
             .and_then(|setup| setup.volume(facts.role)),
@@ -78,7 +78,7 @@ fn rates(activity: &VolumeActivity) -> WindowRates {
     }
 }
 
-struct Volume<'a> {
+struct MeasuredVolume<'a> {
     /// What is planned of it, where it is a data volume.
     setup: Option<&'a VolumeSetup>,
     facts: &'a VolumeFacts,
@@ -89,7 +89,7 @@ struct Volume<'a> {
     pauses: &'a Pauses,
 }
 
-impl Volume<'_> {
+impl MeasuredVolume<'_> {
     /// Used and capacity by window; `None` where this way of counting has no limit.
     fn counted(&self, dimension: Dimension, counted: Counted) -> Option<Vec<Window>> {
         let used = self.used(dimension, counted)?;

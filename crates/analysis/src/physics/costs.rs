@@ -1,6 +1,6 @@
 //! An operation of one workload costs the same CPU time, whatever the volume.
 
-use super::pair::Together;
+use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::document::limit::LimitKind;
 use crate::finding::{Finding, Scope};
@@ -13,7 +13,7 @@ const TIMES_MAX: f64 = 2.0;
 
 /// The finding on a cell that the CPU limits and whose operations cost too much. Where there is CPU to spare, what is done without load is
 /// much of it, and costs no throughput.
-pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
+pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     let cell = &together.cells[at];
     let mut uses = cell.limit.uses.iter();
     uses.find(|used| used.kind == LimitKind::Cpu && used.at_cap)?;

@@ -1,6 +1,6 @@
 //! A gain is at most the ratio of what limits both sides.
 
-use super::pair::Together;
+use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::document::limit::{LimitKind, ResourceUse};
 use crate::finding::{Finding, Scope};
@@ -14,7 +14,7 @@ const ABOVE_MAX: f64 = 0.05;
 const DIFFERS: f64 = 0.025;
 
 /// The finding on a cell that gained too much over another; over the one where most is too much.
-pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
+pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     let cell = &together.cells[at];
     let of_other = |(from, other): (usize, &CellAnalysis)| {
         let (more, less) = (limiting(cell)?, limiting(other).filter(|_| cell.load == other.load)?);
@@ -65,7 +65,7 @@ struct Explanation {
     explained_by: Option<GainExplained>,
 }
 
-fn explained(together: &Together<'_>, cell: &CellAnalysis, over: &CellAnalysis) -> Explanation {
+fn explained(together: &ComparedCells<'_>, cell: &CellAnalysis, over: &CellAnalysis) -> Explanation {
     let less = |figure: fn(&CellAnalysis) -> Option<f64>| {
         let (of_cell, of_other) = (figure(cell)?, figure(over)?);
         (of_cell < of_other * (1.0 - DIFFERS)).then_some((of_cell, of_other))

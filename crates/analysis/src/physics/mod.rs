@@ -20,10 +20,10 @@ mod reads;
 
 use crate::finding::Finding;
 
-pub use pair::Together;
+pub use pair::ComparedCells;
 
 /// The findings on each cell.
-pub fn findings(together: &Together<'_>) -> Vec<Vec<Finding>> {
+pub fn findings(together: &ComparedCells<'_>) -> Vec<Vec<Finding>> {
     let of_cell = |at: usize| {
         let mut found: Vec<Finding> = gain::finding(together, at).into_iter().collect();
         found.extend(reads::finding(together, at));

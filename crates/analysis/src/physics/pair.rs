@@ -1,6 +1,6 @@
 //! Which cells may be held against each other.
 
-use spec::{CacheState, Plan, Setup, Setups};
+use experiment::{CacheState, Plan, Setup, Setups};
 
 use crate::comparisons::Comparisons;
 use crate::document::CellAnalysis;
@@ -8,7 +8,7 @@ use crate::measurement::TrialMeasurement;
 
 /// What is held against each other.
 #[derive(Clone, Copy)]
-pub struct Together<'a> {
+pub struct ComparedCells<'a> {
     /// The frozen plan.
     pub plan: &'a Plan,
     /// What was built of its configurations.
@@ -24,7 +24,7 @@ pub struct Together<'a> {
 /// Page-cache budgets closer than this share are one.
 const SAME_BUDGET: f64 = 0.01;
 
-impl<'a> Together<'a> {
+impl<'a> ComparedCells<'a> {
     /// The other cells of this cell's workload whose databases differ by their machines alone: same settings, same cluster.
     pub fn others(self, at: usize) -> impl Iterator<Item = (usize, &'a CellAnalysis)> {
         let cell = &self.cells[at];

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pair::Together;
+use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
 use crate::remark::rest::ReadsPerOperation;
@@ -17,7 +17,7 @@ const READS_MIN: f64 = 0.02;
 const SSTABLES_MORE: f64 = 0.1;
 
 /// The finding on the cell that took more: its page cache has not come as far.
-pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
+pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     let cell = &together.cells[at];
     if together.is_cold_by_plan(cell) {
         return None;
@@ -55,7 +55,7 @@ pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
 }
 
 /// Of each valid trial, by block.
-fn of_trials(together: &Together<'_>, cell: &CellAnalysis) -> Option<BTreeMap<u32, f64>> {
+fn of_trials(together: &ComparedCells<'_>, cell: &CellAnalysis) -> Option<BTreeMap<u32, f64>> {
     let each = together.trials_of(cell).map(|t| {
         let reads = t.per_operation(t.sum_of_data(|volume| volume.reads))?;
         Some((t.record.block, reads))

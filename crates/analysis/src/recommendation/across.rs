@@ -1,13 +1,17 @@
 //! No configuration is preferred to one that keeps more when a node is lost: no speed makes up for data that is gone.
 
-use spec::DurabilityRule;
+use experiment::DurabilityRule;
 
 use super::Answer;
-use crate::document::{BestOfAlike, Candidate, Durability, Everywhere, Meets, Outcome, Place};
+use crate::document::{AnswerOutcome, BestOfAlike, Candidate, Durability, Meets, OverallCandidate, WorkloadAnswer};
 
 impl Answer<'_> {
     /// The answer of a place among these configurations. `answer` gives it of those that it is asked to keep.
-    pub(super) fn across(&self, names: &[&str], answer: impl Fn(&dyn Fn(&str) -> bool) -> Place) -> Place {
+    pub(super) fn across(
+        &self,
+        names: &[&str],
+        answer: impl Fn(&dyn Fn(&str) -> bool) -> WorkloadAnswer,
+    ) -> WorkloadAnswer {
         let whole = answer(&|_| true);
         let groups = self.alike(names);
         if groups.len() < 2 || self.plan.decision.durability == DurabilityRule::Ignore {
@@ -23,16 +27,16 @@ impl Answer<'_> {
         let best: Vec<BestOfAlike> = best.filter(|best| !best.configurations.is_empty()).collect();
         match best.len() {
             0 | 1 => whole,
-            _ => Place {
-                outcome: Outcome::Unlike { best },
+            _ => WorkloadAnswer {
+                outcome: AnswerOutcome::Unlike { best },
                 ..whole
             },
         }
     }
 
     /// The answer where an objective must be met in every place.
-    pub(super) fn of_everywhere(&self, all: &[Place], everywhere: &[Everywhere]) -> Outcome {
-        let candidate = |one: &Everywhere| Candidate {
+    pub(super) fn of_everywhere(&self, all: &[WorkloadAnswer], everywhere: &[OverallCandidate]) -> AnswerOutcome {
+        let candidate = |one: &OverallCandidate| Candidate {
             configuration: one.configuration.clone(),
             usd_per_month: one.usd_per_month,
             meets: one.meets,
@@ -48,7 +52,7 @@ impl Answer<'_> {
     }
 
     /// The same of all places together, among those that might meet the objective in each.
-    pub(super) fn gives_up_everywhere(&self, outcome: &Outcome, everywhere: &[Everywhere]) -> bool {
+    pub(super) fn gives_up_everywhere(&self, outcome: &AnswerOutcome, everywhere: &[OverallCandidate]) -> bool {
         let might = everywhere.iter().filter(|one| one.meets != Meets::No);
         let names: Vec<&str> = might.map(|one| one.configuration.as_str()).collect();
         self.plan.decision.durability == DurabilityRule::Separate && self.gives_up(outcome, &self.alike(&names))
@@ -71,10 +75,10 @@ impl Answer<'_> {
     }
 
     /// Whether it prefers, or might prefer, a configuration to one that keeps something more.
-    fn gives_up(&self, outcome: &Outcome, groups: &[(Durability, Vec<&str>)]) -> bool {
+    fn gives_up(&self, outcome: &AnswerOutcome, groups: &[(Durability, Vec<&str>)]) -> bool {
         let chosen: Vec<&String> = match outcome {
-            Outcome::Run { configuration, .. } => vec![configuration],
-            Outcome::Between { configurations, .. } => configurations.iter().collect(),
+            AnswerOutcome::Run { configuration, .. } => vec![configuration],
+            AnswerOutcome::Between { configurations, .. } => configurations.iter().collect(),
             _ => return false,
         };
         let keeps_all = |name: &String| {
@@ -86,11 +90,11 @@ impl Answer<'_> {
 }
 
 /// What would be chosen of configurations that keep alike.
-fn best_of(outcome: Outcome, names: &[&str]) -> Vec<String> {
+fn best_of(outcome: AnswerOutcome, names: &[&str]) -> Vec<String> {
     match outcome {
-        Outcome::Run { configuration, .. } => vec![configuration],
-        Outcome::Between { configurations, .. } => configurations,
-        Outcome::NoneMeets | Outcome::AllLostWrites => Vec::new(),
+        AnswerOutcome::Run { configuration, .. } => vec![configuration],
+        AnswerOutcome::Between { configurations, .. } => configurations,
+        AnswerOutcome::NoneMeets | AnswerOutcome::AllLostWrites => Vec::new(),
         // A single one is the best of its kind.
         _ => names.iter().map(|name| (*name).to_owned()).collect(),
     }

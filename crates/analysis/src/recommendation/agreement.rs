@@ -4,13 +4,15 @@
 //! Throughput for money asks each place by itself: what is run is shown to be the choice in each that could be judged. A place
 //! that is open agrees with nothing: with less noise it may want something else.
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
-use crate::document::{By, Candidate, Check, Criterion, Everywhere, FleetOf, Meets, Outcome, Place};
+use crate::document::{
+    AnswerOutcome, Candidate, Check, Criterion, DecidedBy, FleetOf, Meets, OverallCandidate, WorkloadAnswer,
+};
 
 /// What a place says of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum Stance {
     /// It may be run; or nothing is said at all, because storage was not measured there, or nothing stands beside it.
     Run,
     /// Run something else.
@@ -20,39 +22,42 @@ pub(super) enum Says {
 }
 
 /// What a place says of running `name`.
-pub(super) fn says(place: &Place, name: &str) -> Says {
+pub(super) fn says(place: &WorkloadAnswer, name: &str) -> Stance {
     let is_one = |names: &[String]| names.iter().any(|one| one == name);
     let candidate = place.candidates.iter().find(|c| c.configuration == name);
     match (&place.outcome, candidate.map(|c| c.meets)) {
-        (Outcome::Run { same, .. }, _) if place.outcome.may_run(name) || is_one(same) => Says::Run,
-        (Outcome::Run { .. } | Outcome::NoneMeets | Outcome::AllLostWrites, _) | (_, Some(Meets::No)) => Says::Another,
-        (_, Some(Meets::NotDecided)) => Says::Open,
+        (AnswerOutcome::Run { same, .. }, _) if place.outcome.may_run(name) || is_one(same) => Stance::Run,
+        (AnswerOutcome::Run { .. } | AnswerOutcome::NoneMeets | AnswerOutcome::AllLostWrites, _)
+        | (_, Some(Meets::No)) => Stance::Another,
+        (_, Some(Meets::NotDecided)) => Stance::Open,
         (
-            Outcome::Between {
+            AnswerOutcome::Between {
                 configurations,
                 break_even,
                 ..
             },
             _,
         ) => match (is_one(configurations), break_even) {
-            (true, true) => Says::Run,
-            (true, false) => Says::Open,
-            (false, _) => Says::Another,
+            (true, true) => Stance::Run,
+            (true, false) => Stance::Open,
+            (false, _) => Stance::Another,
         },
-        (Outcome::Unlike { best }, _) => match best.iter().any(|best| is_one(&best.configurations)) {
-            true => Says::Open,
-            false => Says::Another,
+        (AnswerOutcome::Unlike { best }, _) => match best.iter().any(|best| is_one(&best.configurations)) {
+            true => Stance::Open,
+            false => Stance::Another,
         },
-        (Outcome::TooFew { .. }, _) => Says::Open,
-        (Outcome::Withheld { .. } | Outcome::Nothing | Outcome::NoObjective, _) => Says::Run,
+        (AnswerOutcome::TooFew { .. }, _) => Stance::Open,
+        (AnswerOutcome::Withheld { .. } | AnswerOutcome::Nothing | AnswerOutcome::NoObjective, _) => Stance::Run,
     }
 }
 
 /// How each configuration stands in all places, where the cheapest that meets an objective in each is run; empty where there
 /// are no several such places.
-pub(super) fn everywhere(all: &[Place]) -> Vec<Everywhere> {
-    let is_closed = |place: &Place| matches!(place.load, Some(LoadLevel::Concurrency(_)));
-    let asks = |place: &Place| matches!(place.by, By::Objective | By::Capacity) && !place.candidates.is_empty();
+pub(super) fn everywhere(all: &[WorkloadAnswer]) -> Vec<OverallCandidate> {
+    let is_closed = |place: &WorkloadAnswer| matches!(place.load, Some(LoadLevel::Concurrency(_)));
+    let asks = |place: &WorkloadAnswer| {
+        matches!(place.by, DecidedBy::Objective | DecidedBy::Capacity) && !place.candidates.is_empty()
+    };
     if all.len() < 2 || !all.iter().all(|place| asks(place) && !is_closed(place)) {
         return Vec::new();
     }
@@ -62,15 +67,15 @@ pub(super) fn everywhere(all: &[Place]) -> Vec<Everywhere> {
             names.push(&candidate.configuration);
         }
     }
-    let mut stand: Vec<Everywhere> = names.into_iter().filter_map(|name| of_all(all, name)).collect();
-    let price = |one: &Everywhere| one.usd_per_month.unwrap_or(f64::INFINITY);
+    let mut stand: Vec<OverallCandidate> = names.into_iter().filter_map(|name| of_all(all, name)).collect();
+    let price = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
     stand.sort_by(|a, b| price(a).total_cmp(&price(b)));
     stand
 }
 
-fn of_all(all: &[Place], name: &str) -> Option<Everywhere> {
-    let of = |place: &'_ Place| place.candidates.iter().find(|c| c.configuration == name).cloned();
-    let own: Vec<(&Place, Candidate)> = all.iter().filter_map(|p| Some((p, of(p)?))).collect();
+fn of_all(all: &[WorkloadAnswer], name: &str) -> Option<OverallCandidate> {
+    let of = |place: &'_ WorkloadAnswer| place.candidates.iter().find(|c| c.configuration == name).cloned();
+    let own: Vec<(&WorkloadAnswer, Candidate)> = all.iter().filter_map(|p| Some((p, of(p)?))).collect();
     let (worst, first) = own.iter().max_by(|a, b| strain(&a.1).total_cmp(&strain(&b.1)))?;
     let is_everywhere = own.len() == all.len();
     let meets = match own.iter().any(|(_, c)| c.meets == Meets::No) {
@@ -80,7 +85,7 @@ fn of_all(all: &[Place], name: &str) -> Option<Everywhere> {
     };
     let counts: Option<Vec<u32>> = own.iter().map(|(_, c)| Some(c.fleet?.count)).collect();
     let count = counts.filter(|_| is_everywhere).and_then(|all| all.into_iter().max());
-    Some(Everywhere {
+    Some(OverallCandidate {
         configuration: name.to_owned(),
         usd_per_month: first.usd_per_month,
         meets,

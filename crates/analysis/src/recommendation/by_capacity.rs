@@ -2,14 +2,14 @@
 
 use super::Answer;
 use crate::document::{
-    By, Candidate, Capacity, CapacityOutcome, Check, Criterion, FleetOf, Meets, OtherSettings, Outcome, Place, Range,
-    Withheld, WorseSettings,
+    AnswerOutcome, Candidate, Capacity, CapacityOutcome, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings,
+    Range, Withheld, WorkloadAnswer, WorseSettings,
 };
 use crate::hardware::Hardware;
 
 impl Answer<'_> {
     /// A place for each workload.
-    pub(super) fn by_capacity(&self) -> Vec<Place> {
+    pub(super) fn by_capacity(&self) -> Vec<WorkloadAnswer> {
         let mut workloads: Vec<&str> = Vec::new();
         for capacity in self.capacities {
             if !workloads.contains(&&*capacity.workload) {
@@ -24,10 +24,10 @@ impl Answer<'_> {
                 let own: Vec<&Capacity> = own.iter().copied().filter(|c| keeps(&c.configuration)).collect();
                 match demand {
                     Some(demand) => self.carrying_by_capacity(workload, &own, demand),
-                    None => Place {
+                    None => WorkloadAnswer {
                         workload: workload.to_owned(),
                         load: None,
-                        by: By::Capacity,
+                        by: DecidedBy::Capacity,
                         outcome: most_for_money(self.hardware, &own),
                         candidates: Vec::new(),
                     },
@@ -38,7 +38,7 @@ impl Answer<'_> {
     }
 
     /// The cheapest whose capacity less headroom is shown to be no less than the demand.
-    fn carrying_by_capacity(&self, workload: &str, own: &[&Capacity], demand: f64) -> Place {
+    fn carrying_by_capacity(&self, workload: &str, own: &[&Capacity], demand: f64) -> WorkloadAnswer {
         let headroom = self.plan.objective.as_ref().map_or(0.0, |objective| objective.headroom);
         let left = 1.0 - headroom;
         let candidate = |capacity: &&Capacity| {
@@ -77,8 +77,8 @@ impl Answer<'_> {
         };
         let mut candidates: Vec<Candidate> = own.iter().map(candidate).collect();
         super::by_objective::by_price(&mut candidates);
-        Place {
-            by: By::Capacity,
+        WorkloadAnswer {
+            by: DecidedBy::Capacity,
             ..self.cheapest_that_meets(workload.to_owned(), None, candidates)
         }
     }
@@ -87,14 +87,14 @@ impl Answer<'_> {
 /// Operations per second under the objective for a dollar; under it alone where no two have a price. One configuration
 /// leads where the least it is shown to carry is worth more than the most that any other may; one hardware, where that is so
 /// of all others.
-fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
+fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     let known = |capacity: &&&Capacity| !matches!(capacity.outcome, CapacityOutcome::NotMeasured);
     let judged: Vec<&Capacity> = own.iter().filter(known).copied().collect();
     let priced: Vec<&Capacity> = judged.iter().filter(|c| c.usd_per_month.is_some()).copied().collect();
     let judged = if priced.len() >= 2 { &priced } else { &judged };
     let by_money = priced.len() >= 2;
     if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
-        return Outcome::NoneMeets;
+        return AnswerOutcome::NoneMeets;
     }
     let judged: Vec<&Capacity> = judged
         .iter()
@@ -102,7 +102,7 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
         .copied()
         .collect();
     if own.len() < 2 || judged.is_empty() {
-        return Outcome::Nothing;
+        return AnswerOutcome::Nothing;
     }
     let withheld: Vec<(String, Withheld)> = judged
         .iter()
@@ -112,13 +112,13 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
         })
         .collect();
     if !withheld.is_empty() {
-        return Outcome::Withheld {
+        return AnswerOutcome::Withheld {
             configurations: withheld,
         };
     }
     let most = judged.iter().flat_map(|c| &c.levels).map(|level| level.trials).max();
     if most.unwrap_or(0) < stats::REPETITIONS_MIN {
-        return Outcome::TooFew {
+        return AnswerOutcome::TooFew {
             pairs: most.unwrap_or(0),
         };
     }
@@ -129,7 +129,7 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
     let least = |c: &Capacity| c.low_ops_per_s.unwrap_or(0.0) / price(c);
     let utmost = |c: &Capacity| c.high_ops_per_s.unwrap_or(f64::INFINITY) / price(c);
     let Some(leader) = judged.iter().copied().max_by(|a, b| least(a).total_cmp(&least(b))) else {
-        return Outcome::Nothing;
+        return AnswerOutcome::Nothing;
     };
     let rivals = judged
         .iter()
@@ -167,13 +167,13 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
             worse: worse.collect(),
             open,
         };
-        return Outcome::Run {
+        return AnswerOutcome::Run {
             configuration: any.first().unwrap_or(&leader.configuration).clone(),
             same: Vec::new(),
             settings: (of_leader.len() > 1).then_some(settings),
         };
     }
-    Outcome::Between {
+    AnswerOutcome::Between {
         configurations: std::iter::once(leader.configuration.clone()).chain(open).collect(),
         break_even: false,
         alike: Vec::new(),

@@ -1,10 +1,11 @@
 //! Against an objective: the cheapest configuration that meets it, at a given rate or against a demand.
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::{Answer, place};
 use crate::document::{
-    By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, OtherSettings, Outcome, Place, Range, Withheld,
+    AnswerOutcome, Candidate, CellAnalysis, Criterion, DecidedBy, FleetOf, Meets, OtherSettings, Range, Withheld,
+    WorkloadAnswer,
 };
 use crate::hardware::is_one_price;
 use crate::objective::{self, Objectives};
@@ -19,7 +20,7 @@ impl Answer<'_> {
         load: LoadLevel,
         members: &[usize],
         others_lost: bool,
-    ) -> Place {
+    ) -> WorkloadAnswer {
         let candidates = self.candidates(objectives, members);
         let meets = |i: usize| {
             let of = |c: &&Candidate| c.configuration == self.cells[i].configuration;
@@ -27,17 +28,17 @@ impl Answer<'_> {
         };
         let left: Vec<usize> = members.iter().copied().filter(|i| meets(*i) != Meets::No).collect();
         let outcome = match left.as_slice() {
-            [] => Outcome::NoneMeets,
+            [] => AnswerOutcome::NoneMeets,
             [only] if meets(*only) == Meets::Yes && (members.len() > 1 || others_lost) => {
                 let configuration = self.cells[*only].configuration.clone();
-                Outcome::Run {
+                AnswerOutcome::Run {
                     settings: self.settings_that_meet(&candidates, &configuration),
                     configuration,
                     same: Vec::new(),
                 }
             }
             left => match self.by_value(workload.clone(), load, left).outcome {
-                Outcome::Run {
+                AnswerOutcome::Run {
                     configuration,
                     same,
                     settings,
@@ -52,14 +53,14 @@ impl Answer<'_> {
                     match sure.split_first() {
                         None => {
                             let all = left.iter().map(|i| self.cells[*i].configuration.clone());
-                            Outcome::Between {
+                            AnswerOutcome::Between {
                                 configurations: all.collect(),
                                 break_even: false,
                                 alike: Vec::new(),
                                 repetitions: None,
                             }
                         }
-                        Some((run, any)) => Outcome::Run {
+                        Some((run, any)) => AnswerOutcome::Run {
                             same: if *run == configuration { same } else { Vec::new() },
                             settings: settings.map(|settings| {
                                 open.extend(settings.open);
@@ -76,9 +77,9 @@ impl Answer<'_> {
                 other => other,
             },
         };
-        Place {
+        WorkloadAnswer {
             candidates,
-            ..place(workload, load, By::Objective, outcome)
+            ..place(workload, load, DecidedBy::Objective, outcome)
         }
     }
 
@@ -183,12 +184,12 @@ impl Answer<'_> {
         workload: String,
         load: Option<LoadLevel>,
         candidates: Vec<Candidate>,
-    ) -> Place {
+    ) -> WorkloadAnswer {
         let outcome = self.cheapest(&candidates, &|name| self.trials_under(&workload, name));
-        Place {
+        WorkloadAnswer {
             workload,
             load,
-            by: By::Objective,
+            by: DecidedBy::Objective,
             outcome,
             candidates,
         }
@@ -202,7 +203,7 @@ impl Answer<'_> {
     }
 
     /// The cheapest that meets the objective, if no cheaper one might; `trials` says how many a configuration has.
-    pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> Outcome {
+    pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> AnswerOutcome {
         let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
         // Without prices the question is only who meets it: decided where one alone does.
         let pool: Vec<&Candidate> = if priced.is_empty() {
@@ -216,7 +217,7 @@ impl Answer<'_> {
         let most = pool.iter().map(|c| trials(&c.configuration)).max().unwrap_or(0);
         let run = |sure: usize| {
             let configuration = pool[sure].configuration.clone();
-            Outcome::Run {
+            AnswerOutcome::Run {
                 settings: self.settings_that_meet(candidates, &configuration),
                 configuration,
                 same: Vec::new(),
@@ -229,9 +230,9 @@ impl Answer<'_> {
             is_decided || (might.len() == 1 && pool.len() > 1)
         };
         match first_sure {
-            _ if pool.is_empty() => Outcome::Nothing,
-            _ if most < stats::REPETITIONS_MIN => Outcome::TooFew { pairs: most },
-            _ if might.is_empty() => Outcome::NoneMeets,
+            _ if pool.is_empty() => AnswerOutcome::Nothing,
+            _ if most < stats::REPETITIONS_MIN => AnswerOutcome::TooFew { pairs: most },
+            _ if might.is_empty() => AnswerOutcome::NoneMeets,
             Some(sure) if !priced.is_empty() => {
                 let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
                 // Of one price, one that meets it is as good as another that might.
@@ -240,7 +241,7 @@ impl Answer<'_> {
                 let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(might_be).collect();
                 match cheaper.is_empty() {
                     true => run(sure),
-                    false => Outcome::Between {
+                    false => AnswerOutcome::Between {
                         configurations: names(&cheaper)
                             .into_iter()
                             .chain([pool[sure].configuration.clone()])
@@ -252,7 +253,7 @@ impl Answer<'_> {
                 }
             }
             Some(sure) if is_alone(sure) => run(sure),
-            _ => Outcome::Between {
+            _ => AnswerOutcome::Between {
                 configurations: names(&might),
                 break_even: false,
                 alike: Vec::new(),

@@ -1,24 +1,28 @@
 //! Closed loops: throughput for money, or throughput alone where no two configurations have a price.
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::{Answer, place};
-use crate::document::{By, Outcome, Place, Ratio, Verdict, Withheld};
+use crate::document::{AnswerOutcome, DecidedBy, Ratio, Verdict, Withheld, WorkloadAnswer};
 use crate::value::priced;
 
 impl Answer<'_> {
     /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a
     /// price.
-    pub(super) fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> Place {
+    pub(super) fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> WorkloadAnswer {
         let with_figure: Vec<usize> = members
             .iter()
             .copied()
             .filter(|i| self.throughput.figure(*i).is_some())
             .collect();
         let priced = priced(self.cells, &with_figure, self.throughput);
-        let by = if priced.len() >= 2 { By::Value } else { By::Throughput };
+        let by = if priced.len() >= 2 {
+            DecidedBy::Value
+        } else {
+            DecidedBy::Throughput
+        };
         let judged: Vec<usize> = match by {
-            By::Value => priced.iter().map(|p| p.cell).collect(),
+            DecidedBy::Value => priced.iter().map(|p| p.cell).collect(),
             _ => with_figure,
         };
         let withheld: Vec<(String, Withheld)> = judged
@@ -26,9 +30,9 @@ impl Answer<'_> {
             .filter_map(|i| Some((self.cells[*i].configuration.clone(), self.cells[*i].withheld?)))
             .collect();
         let outcome = if judged.len() < 2 {
-            Outcome::Nothing
+            AnswerOutcome::Nothing
         } else if !withheld.is_empty() {
-            Outcome::Withheld {
+            AnswerOutcome::Withheld {
                 configurations: withheld,
             }
         } else {
@@ -38,25 +42,25 @@ impl Answer<'_> {
     }
 
     /// How much better a is than b: throughput, or throughput for money.
-    pub(super) fn advantage(&self, a: usize, b: usize, by: By) -> Option<Ratio> {
+    pub(super) fn advantage(&self, a: usize, b: usize, by: DecidedBy) -> Option<Ratio> {
         let factor = match by {
-            By::Value => self.cells[b].usd_per_month? / self.cells[a].usd_per_month?,
+            DecidedBy::Value => self.cells[b].usd_per_month? / self.cells[a].usd_per_month?,
             _ => 1.0,
         };
         self.throughput.scaled(a, b, factor)
     }
 
-    fn best_of(&self, judged: &[usize], by: By) -> Outcome {
+    fn best_of(&self, judged: &[usize], by: DecidedBy) -> AnswerOutcome {
         let name = |i: usize| self.cells[i].configuration.clone();
         let score = |i: usize| {
             let figure = self.throughput.figure(i).unwrap_or(0.0);
             match by {
-                By::Value => figure / self.cells[i].usd_per_month.unwrap_or(f64::INFINITY),
+                DecidedBy::Value => figure / self.cells[i].usd_per_month.unwrap_or(f64::INFINITY),
                 _ => figure,
             }
         };
         let Some(leader) = judged.iter().copied().max_by(|a, b| score(*a).total_cmp(&score(*b))) else {
-            return Outcome::Nothing;
+            return AnswerOutcome::Nothing;
         };
         let mut contenders = vec![leader];
         let mut most_pairs = 0;
@@ -77,7 +81,7 @@ impl Answer<'_> {
             }
         }
         if !tested {
-            return Outcome::TooFew { pairs: most_pairs };
+            return AnswerOutcome::TooFew { pairs: most_pairs };
         }
         // Several that give the same throughput: the cheapest of them; without prices, the leader.
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
@@ -86,20 +90,20 @@ impl Answer<'_> {
             .copied()
             .min_by(|a, b| price(*a).total_cmp(&price(*b)))
             .unwrap_or(leader);
-        let pick = if by == By::Value { pick } else { leader };
+        let pick = if by == DecidedBy::Value { pick } else { leader };
         if let Some(run) = self.run_of(judged, &contenders, pick, by) {
             return run;
         }
         // Shown to pay for themselves like the leader: no more repetitions would tell them from it.
         let is_alike = |i: usize| {
             let value = self.advantage(leader, i, by);
-            by == By::Value && value.is_some_and(|r| r.verdict == Verdict::Same)
+            by == DecidedBy::Value && value.is_some_and(|r| r.verdict == Verdict::Same)
         };
         let rivals = contenders.iter().copied().filter(|i| *i != leader);
         let (alike, open): (Vec<usize>, Vec<usize>) = rivals.partition(|i| is_alike(*i));
         let needed = |i: &usize| {
             let cost = match by {
-                By::Value => price(leader) / price(*i),
+                DecidedBy::Value => price(leader) / price(*i),
                 _ => 1.0,
             };
             self.throughput.repetitions_to_refute(leader, *i, cost)
@@ -110,7 +114,7 @@ impl Answer<'_> {
         let deciding = if others.is_empty() { &open } else { &others };
         let repetitions: Option<Vec<u32>> = deciding.iter().map(needed).collect();
         let break_even = open.is_empty();
-        Outcome::Between {
+        AnswerOutcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),
             break_even,
             alike: alike.into_iter().filter(|_| !break_even).map(name).collect(),

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spec::Provider;
+use experiment::Provider;
 
 use super::Answer;
 use crate::document::{
-    Capacity, Doubt, Everywhere, FleetOf, LimitedHere, NotConsidered, NotJudged, Outcome, Place, Verdict,
+    AnswerOutcome, Capacity, Doubt, FleetOf, LimitedHere, NotConsidered, NotJudged, OverallCandidate, Verdict,
+    WorkloadAnswer,
 };
 use crate::finding::{Finding, Scope};
 use crate::rule::{Rule, Severity};
@@ -86,8 +87,8 @@ impl Answer<'_> {
             }
         }
         let site = |batch: u32| {
-            let told = &self.environment[format!("batch-{}", batch + 1)]["site"];
-            told.as_str().map(str::to_owned)
+            let reported = &self.environment[format!("batch-{}", batch + 1)]["site"];
+            reported.as_str().map(str::to_owned)
         };
         let all = batches.into_iter();
         all.map(|(batch, together)| (together, site(batch))).collect()
@@ -106,7 +107,12 @@ impl Answer<'_> {
         all
     }
 
-    pub(super) fn doubts(&self, all: &[Place], everywhere: &[Everywhere], run: Option<&str>) -> Vec<Doubt> {
+    pub(super) fn doubts(
+        &self,
+        all: &[WorkloadAnswer],
+        everywhere: &[OverallCandidate],
+        run: Option<&str>,
+    ) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         if self.provider == Provider::Simulated {
             doubts.push(Doubt::Simulated);
@@ -129,7 +135,8 @@ impl Answer<'_> {
                 done: self.trials.done,
             });
         }
-        let started = |v: &&spec::VolumeSetup| v.burst_start().is_some_and(|b| b != spec::BurstStart::Baseline);
+        let started =
+            |v: &&experiment::VolumeSetup| v.burst_start().is_some_and(|b| b != experiment::BurstStart::Baseline);
         let volumes: Vec<_> = self
             .setups
             .iter()
@@ -144,12 +151,15 @@ impl Answer<'_> {
         if !volumes.is_empty() {
             doubts.push(Doubt::BurstStart { volumes });
         }
-        let open = all.iter().filter(|p| !matches!(p.outcome, Outcome::Run { .. })).count() as u64;
+        let open = all
+            .iter()
+            .filter(|p| !matches!(p.outcome, AnswerOutcome::Run { .. }))
+            .count() as u64;
         if run.is_some() && open > 0 && everywhere.is_empty() {
             doubts.push(Doubt::PlacesUndecided { places: open });
         }
         if let Some(run) = run {
-            let of_place = |place: &Place| {
+            let of_place = |place: &WorkloadAnswer| {
                 let all = place.candidates.iter();
                 all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet))
                     .collect::<Vec<Fleet>>()
@@ -218,9 +228,11 @@ fn not_monotone(capacity: &Capacity) -> Option<Doubt> {
 }
 
 /// The configuration to run, or those between which the choice is.
-fn candidates<'a>(all: &'a [Place], run: Option<&'a str>) -> BTreeSet<&'a str> {
+fn candidates<'a>(all: &'a [WorkloadAnswer], run: Option<&'a str>) -> BTreeSet<&'a str> {
     let between = all.iter().filter_map(|place| match &place.outcome {
-        Outcome::Between { configurations, .. } if run.is_none() => Some(configurations.iter().map(String::as_str)),
+        AnswerOutcome::Between { configurations, .. } if run.is_none() => {
+            Some(configurations.iter().map(String::as_str))
+        }
         _ => None,
     });
     run.into_iter().chain(between.flatten()).collect()

@@ -9,18 +9,18 @@ mod doubts;
 mod settings;
 mod writes;
 
-use spec::{LoadLevel, Plan, Provider, Setups};
+use experiment::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
-    By, Capacity, CapacityOutcome, CellAnalysis, ConfigurationFacts, Everywhere, Outcome, Place, Reason,
-    Recommendation, Status, TrialCounts, WouldDecide,
+    AnswerOutcome, Capacity, CapacityOutcome, CellAnalysis, ConfigurationFacts, DecidedBy, OverallCandidate, Reason,
+    Recommendation, Status, TrialCounts, WorkloadAnswer, WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
 use crate::hardware::Hardware;
 use crate::objective::Objectives;
-use agreement::{Says, says};
+use agreement::{Stance, says};
 
 /// What the answer is made from.
 pub struct Answer<'a> {
@@ -78,7 +78,7 @@ impl Answer<'_> {
         }
     }
 
-    fn verdict(&self, all: &[Place], everywhere: &[Everywhere]) -> (Status, Option<String>, Reason) {
+    fn verdict(&self, all: &[WorkloadAnswer], everywhere: &[OverallCandidate]) -> (Status, Option<String>, Reason) {
         let trials = self.trials;
         // Probes alone have shown it, and no trial was planned.
         let is_floor = |c: &Capacity| c.outcome == CapacityOutcome::Floor;
@@ -90,20 +90,20 @@ impl Answer<'_> {
         if !is_known && (trials.valid == 0 || trials.valid * 2 < trials.planned) {
             return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
         }
-        let is_run = |place: &Place| matches!(place.outcome, Outcome::Run { .. });
+        let is_run = |place: &WorkloadAnswer| matches!(place.outcome, AnswerOutcome::Run { .. });
         if !everywhere.is_empty() {
             return match self.of_everywhere(all, everywhere) {
                 outcome if self.gives_up_everywhere(&outcome, everywhere) => (Status::NotDecided, None, open(all)),
-                Outcome::Run { configuration, .. } => (Status::Decided, Some(configuration), Reason::Agreement),
+                AnswerOutcome::Run { configuration, .. } => (Status::Decided, Some(configuration), Reason::Agreement),
                 // Each misses it somewhere.
-                Outcome::NoneMeets if all.iter().any(is_run) => (Status::NotDecided, None, Reason::Depends),
+                AnswerOutcome::NoneMeets if all.iter().any(is_run) => (Status::NotDecided, None, Reason::Depends),
                 _ => (Status::NotDecided, None, open(all)),
             };
         }
-        let runs: Vec<(&String, &Outcome)> = all
+        let runs: Vec<(&String, &AnswerOutcome)> = all
             .iter()
             .filter_map(|p| match &p.outcome {
-                Outcome::Run { configuration, .. } => Some((configuration, &p.outcome)),
+                AnswerOutcome::Run { configuration, .. } => Some((configuration, &p.outcome)),
                 _ => None,
             })
             .collect();
@@ -115,11 +115,11 @@ impl Answer<'_> {
         let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).chain(any).collect();
         let chosen = |name: &str| runs.iter().filter(|(_, outcome)| outcome.may_run(name)).count();
         names.sort_by_key(|name| std::cmp::Reverse(chosen(name)));
-        let all_say = |name: &str, is: fn(Says) -> bool| all.iter().all(|place| is(says(place, name)));
-        let sure = names.iter().find(|name| all_say(name, |says| says == Says::Run));
+        let all_say = |name: &str, is: fn(Stance) -> bool| all.iter().all(|place| is(says(place, name)));
+        let sure = names.iter().find(|name| all_say(name, |says| says == Stance::Run));
         match sure {
             Some(name) => (Status::Decided, Some((*name).clone()), Reason::Agreement),
-            None if names.iter().any(|name| all_say(name, |says| says != Says::Another)) => {
+            None if names.iter().any(|name| all_say(name, |says| says != Stance::Another)) => {
                 (Status::NotDecided, None, Reason::Undecided)
             }
             None => (Status::NotDecided, None, Reason::Depends),
@@ -147,7 +147,7 @@ impl Answer<'_> {
         groups
     }
 
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<WorkloadAnswer> {
         if !self.capacities.is_empty() {
             return self.by_capacity();
         }
@@ -166,9 +166,9 @@ impl Answer<'_> {
                         .collect();
                     let (members, lost) = self.without_losers(&members);
                     if members.is_empty() && lost {
-                        return Place {
+                        return WorkloadAnswer {
                             load: None,
-                            ..place(workload, groups[0].1, By::Writes, Outcome::AllLostWrites)
+                            ..place(workload, groups[0].1, DecidedBy::Writes, AnswerOutcome::AllLostWrites)
                         };
                     }
                     self.across(&self.names(&members), |keeps| {
@@ -183,12 +183,14 @@ impl Answer<'_> {
             .map(|(workload, load, members)| {
                 let (members, lost) = self.without_losers(&members);
                 match (&objectives, members.as_slice()) {
-                    (_, []) if lost => place(workload, load, By::Writes, Outcome::AllLostWrites),
+                    (_, []) if lost => place(workload, load, DecidedBy::Writes, AnswerOutcome::AllLostWrites),
                     (Some(objectives), members) if is_open(load) => self.across(&self.names(members), |keeps| {
                         let candidates = self.candidates(objectives, &self.kept(members, keeps));
                         self.cheapest_that_meets(workload.clone(), Some(load), candidates)
                     }),
-                    (None, _) if is_open(load) => place(workload, load, By::Objective, Outcome::NoObjective),
+                    (None, _) if is_open(load) => {
+                        place(workload, load, DecidedBy::Objective, AnswerOutcome::NoObjective)
+                    }
                     (Some(objectives), members) if objectives.has_bounds() => {
                         self.across(&self.names(members), |keeps| {
                             let members = self.kept(members, keeps);
@@ -205,8 +207,8 @@ impl Answer<'_> {
     }
 }
 
-fn place(workload: String, load: LoadLevel, by: By, outcome: Outcome) -> Place {
-    Place {
+fn place(workload: String, load: LoadLevel, by: DecidedBy, outcome: AnswerOutcome) -> WorkloadAnswer {
+    WorkloadAnswer {
         workload,
         load: Some(load),
         by,
@@ -216,13 +218,13 @@ fn place(workload: String, load: LoadLevel, by: By, outcome: Outcome) -> Place {
 }
 
 /// Why nothing is decided, where no place says what to run, or none that counts.
-fn open(all: &[Place]) -> Reason {
-    let every = |is: fn(&Outcome) -> bool| !all.is_empty() && all.iter().all(|p| is(&p.outcome));
-    if every(|o| matches!(o, Outcome::TooFew { .. })) {
+fn open(all: &[WorkloadAnswer]) -> Reason {
+    let every = |is: fn(&AnswerOutcome) -> bool| !all.is_empty() && all.iter().all(|p| is(&p.outcome));
+    if every(|o| matches!(o, AnswerOutcome::TooFew { .. })) {
         Reason::TooFewRepetitions
-    } else if every(|o| matches!(o, Outcome::Nothing)) || all.is_empty() {
+    } else if every(|o| matches!(o, AnswerOutcome::Nothing)) || all.is_empty() {
         Reason::OneConfiguration
-    } else if every(|o| matches!(o, Outcome::NoObjective)) {
+    } else if every(|o| matches!(o, AnswerOutcome::NoObjective)) {
         Reason::NoObjective
     } else {
         Reason::Undecided
@@ -230,11 +232,11 @@ fn open(all: &[Place]) -> Reason {
 }
 
 /// Repetitions that would decide every place that repetitions can decide.
-fn more_would_decide(all: &[Place]) -> Option<u32> {
+fn more_would_decide(all: &[WorkloadAnswer]) -> Option<u32> {
     all.iter()
         .filter_map(|p| match p.outcome {
-            Outcome::Between { repetitions, .. } => repetitions,
-            Outcome::TooFew { .. } => u32::try_from(stats::REPETITIONS_MIN).ok(),
+            AnswerOutcome::Between { repetitions, .. } => repetitions,
+            AnswerOutcome::TooFew { .. } => u32::try_from(stats::REPETITIONS_MIN).ok(),
             _ => None,
         })
         .max()

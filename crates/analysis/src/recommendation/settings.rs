@@ -5,9 +5,10 @@
 //! looks best: each of the others that may be run as well is itself shown to be better than all other hardware.
 
 use super::Answer;
-use super::agreement::{Says, says};
+use super::agreement::{Stance, says};
 use crate::document::{
-    AnyOf, By, Candidate, Everywhere, Meets, OtherSettings, Outcome, Place, Ratio, Verdict, WorseSettings,
+    AnswerOutcome, AnyOf, Candidate, DecidedBy, Meets, OtherSettings, OverallCandidate, Ratio, Verdict, WorkloadAnswer,
+    WorseSettings,
 };
 use crate::value::kept_its_writes;
 
@@ -20,7 +21,13 @@ impl Answer<'_> {
     /// Runs what is on the hardware of `pick`: all contenders give the same throughput, or they all have this hardware and some
     /// other was judged. `None` where that is not so. The first of the experiment is named of those that are as good: to name
     /// the luckiest would promise what its next trials need not keep.
-    pub(super) fn run_of(&self, judged: &[usize], contenders: &[usize], pick: usize, by: By) -> Option<Outcome> {
+    pub(super) fn run_of(
+        &self,
+        judged: &[usize],
+        contenders: &[usize],
+        pick: usize,
+        by: DecidedBy,
+    ) -> Option<AnswerOutcome> {
         let name = |i: usize| self.cells[i].configuration.clone();
         let is_own = |i: &usize| self.is_of_one_hardware(*i, pick);
         let is_same = |i: usize, than: usize| {
@@ -81,7 +88,7 @@ impl Answer<'_> {
             }
         }
         let same = contenders.iter().copied().filter(|i| *i != run && is_same(*i, run));
-        Some(Outcome::Run {
+        Some(AnswerOutcome::Run {
             configuration: name(run),
             same: same.map(name).collect(),
             settings: (own.len() > 1).then_some(settings),
@@ -89,9 +96,9 @@ impl Answer<'_> {
     }
 
     /// Shown to be the better choice, or to be as fast for no more money.
-    fn is_no_worse(&self, one: usize, other: usize, by: By) -> bool {
+    fn is_no_worse(&self, one: usize, other: usize, by: DecidedBy) -> bool {
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
-        let costs_no_more = by != By::Value || price(one) <= price(other);
+        let costs_no_more = by != DecidedBy::Value || price(one) <= price(other);
         let is_better = self
             .advantage(one, other, by)
             .is_some_and(|r| r.verdict == Verdict::Faster);
@@ -119,12 +126,12 @@ impl Answer<'_> {
     }
 
     /// What may be run as well as `run`: of its hardware, accepted in every place, and nowhere shown to differ.
-    pub(super) fn any_of(&self, all: &[Place], everywhere: &[Everywhere], run: &str) -> Option<AnyOf> {
+    pub(super) fn any_of(&self, all: &[WorkloadAnswer], everywhere: &[OverallCandidate], run: &str) -> Option<AnyOf> {
         let offered = |name: &str| match everywhere.iter().find(|one| one.configuration == name) {
             Some(one) => one.meets == Meets::Yes,
             None => all
                 .iter()
-                .all(|place| says(place, name) == Says::Run && !is_only_as_fast(place, name)),
+                .all(|place| says(place, name) == Stance::Run && !is_only_as_fast(place, name)),
         };
         let mut any = vec![run];
         for name in self.setups.iter().map(|s| s.configuration.as_str()) {
@@ -167,7 +174,7 @@ impl Answer<'_> {
     }
 
     /// The hardware that is decided, with all its configurations; empty where it is not, or where one alone has it.
-    pub(super) fn decided_hardware(&self, all: &[Place], run: Option<&str>) -> Vec<String> {
+    pub(super) fn decided_hardware(&self, all: &[WorkloadAnswer], run: Option<&str>) -> Vec<String> {
         let Some(of) = run.or_else(|| self.hardware_in_all(all)) else {
             return Vec::new();
         };
@@ -177,12 +184,12 @@ impl Answer<'_> {
     }
 
     /// A configuration of the hardware on which each place has all that it leaves open, where other hardware was judged.
-    fn hardware_in_all<'a>(&self, all: &'a [Place]) -> Option<&'a str> {
+    fn hardware_in_all<'a>(&self, all: &'a [WorkloadAnswer]) -> Option<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         for place in all {
             match (&place.outcome, place.by) {
-                (Outcome::Run { configuration, .. }, _) => names.push(configuration),
-                (Outcome::Between { configurations, .. }, By::Value | By::Throughput) => {
+                (AnswerOutcome::Run { configuration, .. }, _) => names.push(configuration),
+                (AnswerOutcome::Between { configurations, .. }, DecidedBy::Value | DecidedBy::Throughput) => {
                     names.extend(configurations.iter().map(String::as_str));
                 }
                 _ => return None,
@@ -207,6 +214,6 @@ impl Answer<'_> {
 }
 
 /// Whether a place runs something else, and this is only as fast: for as much money, or more.
-fn is_only_as_fast(place: &Place, name: &str) -> bool {
-    matches!(place.outcome, Outcome::Run { .. }) && !place.outcome.may_run(name)
+fn is_only_as_fast(place: &WorkloadAnswer, name: &str) -> bool {
+    matches!(place.outcome, AnswerOutcome::Run { .. }) && !place.outcome.may_run(name)
 }

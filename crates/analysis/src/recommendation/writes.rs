@@ -1,10 +1,10 @@
 //! A configuration that lost acknowledged writes is not recommended, however fast and cheap it is. One loss is a proof:
 //! no number of repetitions takes it back.
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::{Answer, place};
-use crate::document::{By, Outcome, Place};
+use crate::document::{AnswerOutcome, DecidedBy, WorkloadAnswer};
 
 impl Answer<'_> {
     /// Those of the cells whose configurations lost no write under any workload and load, and whether there were others.
@@ -16,19 +16,19 @@ impl Answer<'_> {
     }
 
     /// The place of a single configuration left, where all others lost writes: it is the answer, if it was measured.
-    pub(super) fn only_one_left(&self, workload: String, load: LoadLevel, only: usize) -> Place {
+    pub(super) fn only_one_left(&self, workload: String, load: LoadLevel, only: usize) -> WorkloadAnswer {
         let cell = &self.cells[only];
         let outcome = match (cell.valid_trials, cell.withheld) {
-            (0, _) => Outcome::Nothing,
-            (_, Some(why)) => Outcome::Withheld {
+            (0, _) => AnswerOutcome::Nothing,
+            (_, Some(why)) => AnswerOutcome::Withheld {
                 configurations: vec![(cell.configuration.clone(), why)],
             },
-            (_, None) => Outcome::Run {
+            (_, None) => AnswerOutcome::Run {
                 configuration: cell.configuration.clone(),
                 same: Vec::new(),
                 settings: None,
             },
         };
-        place(workload, load, By::Writes, outcome)
+        place(workload, load, DecidedBy::Writes, outcome)
     }
 }

@@ -64,7 +64,7 @@ pub struct BacklogDrained(pub OfferedRate);
 
 /// Little's law does not hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Little {
+pub struct LittlesLaw {
     /// Requests in flight that were asked for.
     pub concurrency: u32,
     /// Throughput x mean response time.

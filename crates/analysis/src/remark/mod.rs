@@ -7,8 +7,8 @@
 //! Thresholds stand beside what was held against them, so that a reader can disagree with one and still use the
 //! finding.
 
-pub mod away;
 pub mod cassandra;
+pub mod faults;
 pub mod load;
 pub mod machine;
 pub mod nodes;

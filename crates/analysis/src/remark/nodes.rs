@@ -1,8 +1,8 @@
 //! Several nodes: how they and their machines differ.
 
 use evidence::HostId;
+use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
-use spec::VolumeRole;
 
 use crate::fact::{HostFact, NodeFigure};
 
@@ -47,13 +47,13 @@ pub struct HostDifference {
     pub fact: HostFact,
     /// How.
     #[serde(flatten)]
-    pub how: Unlike,
+    pub how: DifferenceKind,
 }
 
 /// How machines differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unlike {
+pub enum DifferenceKind {
     /// In words: each of them with the machines that have it, in the order of the words.
     Words(Vec<(String, Vec<HostId>)>),
     /// In an amount, in the unit of the fact.

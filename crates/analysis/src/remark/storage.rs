@@ -1,8 +1,8 @@
 //! Did the volume do the work, was it whole, and was it what was asked for?
 
 use evidence::OperationKind;
+use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
-use spec::VolumeRole;
 
 use crate::fact::VolumeLimit;
 
@@ -147,7 +147,7 @@ pub enum Credits {
 
 /// Credits of a bucket, in its own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct CreditsSpent {
     /// At the start of the trial.
     pub credits_start: f64,
     /// At its end.
@@ -180,7 +180,7 @@ pub struct BurstChanged {
     /// Unit of credits and rates.
     pub unit: Credits,
     /// What was spent.
-    pub spent: Spent,
+    pub spent: CreditsSpent,
     /// How long the bucket lasts; `None` until the setup is known.
     pub lasts: Option<BucketLasts>,
 }
@@ -193,7 +193,7 @@ pub struct BurstOnly {
     /// Unit of credits and rates.
     pub unit: Credits,
     /// What was spent; `None`: of a volume of an existing cluster nobody sees the credits.
-    pub spent: Option<Spent>,
+    pub spent: Option<CreditsSpent>,
     /// How long the bucket lasts; `None` until the setup is known.
     pub lasts: Option<BucketLasts>,
 }

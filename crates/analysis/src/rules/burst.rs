@@ -6,7 +6,7 @@
 //! Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
 use evidence::VolumeFacts;
-use spec::{Setups, VolumeRole, VolumeSetup};
+use experiment::{Setups, VolumeRole, VolumeSetup};
 
 use super::nodes::{first_named, worst};
 use super::scope::scope;
@@ -15,7 +15,7 @@ use crate::finding::Finding;
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::storage::{BucketLasts, BurstChanged, BurstOnly, Credits, Spent};
+use crate::remark::storage::{BucketLasts, BurstChanged, BurstOnly, Credits, CreditsSpent};
 use crate::rule::{Remark, Rule};
 
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
@@ -84,7 +84,7 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: 
     }
     let empty = counts.empty();
     let (volume, unit, lasts) = (role, counts, None);
-    let credits = Spent {
+    let credits = CreditsSpent {
         credits_start: start,
         credits_end: end,
     };
@@ -227,10 +227,10 @@ mod tests {
 
     /// st1 of 500 GiB at 1:16, whose credits are MiB. The sound trial moved the bytes of its requests.
     #[test]
-    fn credits_of_bytes_are_told_in_bytes() {
+    fn credits_of_bytes_are_reported_in_bytes() {
         let mut job = job();
         job.setups[1].data.byte_burst = Some(
-            spec::ByteBurst {
+            experiment::ByteBurst {
                 baseline_bytes_per_s: 20.0 * MIB,
                 burst_bytes_per_s: 125.0 * MIB,
                 credits_max: 512_000.0 * MIB,
@@ -238,7 +238,7 @@ mod tests {
             }
             .scaled(16.0),
         );
-        let told = |credits: (f64, f64)| {
+        let reported = |credits: (f64, f64)| {
             let mut record = sound_record();
             record.nodes[0].volumes[0].byte_credits = Some((credits.0 * MIB, credits.1 * MIB));
             let trials = [measured(&record, 160.0 * 60.0)];
@@ -247,19 +247,19 @@ mod tests {
                 .filter(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged))
                 .collect::<Vec<_>>()
         };
-        let only = told((32_000.0, 26_000.0)).remove(0);
+        let only = reported((32_000.0, 26_000.0)).remove(0);
         assert_eq!(only.rule(), Rule::BurstOnly);
         let figures = only.figures::<BurstOnly>().unwrap();
         assert_eq!(figures.unit, Credits::Bytes);
         assert_eq!(figures.spent.unwrap().credits_end, 26_000.0 * MIB);
         assert_eq!(figures.lasts.unwrap().baseline_per_s, 1.25 * MIB);
-        let changed = told((6_000.0, 0.5)).remove(0);
+        let changed = reported((6_000.0, 0.5)).remove(0);
         assert_eq!(changed.rule(), Rule::BurstChanged);
         // It bursts at 125 / 16 and earns 20 / 16 MiB a second, of 512,000 / 16.
         let lasts = changed.figures::<BurstChanged>().unwrap().lasts.unwrap();
         let seconds = lasts.full_bucket_lasts_s.unwrap();
         assert!((seconds - 512_000.0 / 105.0).abs() < 1e-6, "{seconds}");
-        assert_eq!(told((0.5, 0.5)), []);
+        assert_eq!(reported((0.5, 0.5)), []);
     }
 
     /// gp2 of 100 GiB at 1:16: 18.75 IOPS and 187.5 while credits last. The trial did 162, so that a full bucket lasts
@@ -268,7 +268,7 @@ mod tests {
     fn a_reader_learns_how_long_the_burst_lasts() {
         let mut job = job();
         job.setups[1].data.burst = Some(
-            spec::Burst {
+            experiment::Burst {
                 baseline_iops: 300.0,
                 burst_iops: 3000.0,
                 credits_max: 5.4e6,
@@ -280,12 +280,12 @@ mod tests {
         record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
         let trials = [measured(&record, 160.0 * 60.0)];
         let analysis = analyse(&run(&job, &trials));
-        let told = analysis
+        let reported = analysis
             .findings
             .iter()
             .find_map(Finding::figures::<BurstOnly>)
             .unwrap();
-        let lasts = told.lasts.unwrap();
+        let lasts = reported.lasts.unwrap();
         assert_eq!((lasts.baseline_per_s, lasts.burst_per_s), (18.75, 162.0));
         let seconds = lasts.full_bucket_lasts_s.unwrap();
         assert!((seconds - 337_500.0 / (162.0 - 18.75)).abs() < 1e-6, "{seconds}");
@@ -294,10 +294,10 @@ mod tests {
     /// The sound trial did 162 IOPS.
     #[test]
     fn a_volume_of_an_existing_cluster_above_its_baseline_spends_credits_that_nobody_sees() {
-        let told = |baseline_iops: f64, burst_iops: f64, exists: bool| {
+        let reported = |baseline_iops: f64, burst_iops: f64, exists: bool| {
             let mut job = job();
             job.setups[1].existing = exists.then(|| vec!["h:9042".to_owned()]);
-            job.setups[1].data.burst = Some(spec::Burst {
+            job.setups[1].data.burst = Some(experiment::Burst {
                 baseline_iops,
                 burst_iops,
                 credits_max: 5.4e6,
@@ -311,19 +311,19 @@ mod tests {
                 .find_map(Finding::figures::<BurstOnly>)
                 .cloned()
         };
-        let found = told(100.0, 3000.0, true).unwrap();
+        let found = reported(100.0, 3000.0, true).unwrap();
         let lasts = found.lasts.unwrap();
         assert_eq!((lasts.measured_per_s, found.spent), (162.0, None));
         assert_eq!(lasts.full_bucket_lasts_s, Some(5.4e6 / 62.0));
-        assert_eq!(told(160.0, 3000.0, true), None, "1 % above is how a rate breathes");
-        assert_eq!(told(300.0, 3000.0, true), None, "below its baseline");
+        assert_eq!(reported(160.0, 3000.0, true), None, "1 % above is how a rate breathes");
+        assert_eq!(reported(300.0, 3000.0, true), None, "below its baseline");
         assert_eq!(
-            told(100.0, 150.0, true),
+            reported(100.0, 150.0, true),
             None,
             "more than the volume that is stated can do"
         );
         assert_eq!(
-            told(100.0, 3000.0, false),
+            reported(100.0, 3000.0, false),
             None,
             "of our own volumes the credits are known"
         );

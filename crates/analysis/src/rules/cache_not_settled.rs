@@ -3,7 +3,7 @@
 //! Device reads for each operation are what its content makes of the workload. A page cache that was to be cold changes by plan: the answer
 //! says that it is one from a cold start, and nothing is asked here.
 
-use spec::Plan;
+use experiment::Plan;
 
 use super::scope::scope;
 use super::trajectory::is_cold_by_plan;
@@ -82,7 +82,7 @@ fn reads_per_operation(trial: &TrialMeasurement) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use evidence::Rest;
-    use spec::{CacheCondition, CacheState};
+    use experiment::{CacheCondition, CacheState};
 
     use super::*;
     use crate::rules::cases::{changed, first_host};
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_cache_that_goes_on_changing_is_told_and_a_cold_one_is_not() {
+    fn a_page_cache_that_goes_on_changing_is_reported_and_a_cold_one_is_not() {
         let warm = plan(CacheState::Warm);
         for (first, last, seconds, fires) in [
             (2000.0, 1000.0, 60, true),
@@ -160,10 +160,10 @@ mod tests {
     #[test]
     fn a_preparation_that_ended_early_counts_unless_the_window_shows_better() {
         let warm = plan(CacheState::Warm);
-        let told = |seconds, settled| finding(&with(2000.0, 2000.0, seconds, Some(settled)), &warm);
-        assert_eq!(told(10, true), None);
-        let early = told(10, false).unwrap();
+        let reported = |seconds, settled| finding(&with(2000.0, 2000.0, seconds, Some(settled)), &warm);
+        assert_eq!(reported(10, true), None);
+        let early = reported(10, false).unwrap();
         assert!(early.figures::<CacheNotSettled>().unwrap().preparation_ended_early);
-        assert_eq!(told(60, false), None);
+        assert_eq!(reported(60, false), None);
     }
 }

@@ -59,7 +59,7 @@ mod tests {
             cached_bytes: None,
         }));
         assert!(found(&warm, Rule::DataFitsPageCache).is_none());
-        let told = seen::<CacheWarmed>(&warm).unwrap();
-        assert_eq!((told.seconds, told.read_bytes), (2.5, 1_048_576));
+        let reported = seen::<CacheWarmed>(&warm).unwrap();
+        assert_eq!((reported.seconds, reported.read_bytes), (2.5, 1_048_576));
     }
 }

@@ -1,7 +1,7 @@
 //! Could the client keep up? A client out of CPU measures itself.
 
 use evidence::ClientResult;
-pub use spec::CLIENT_CPU_MAX;
+pub use experiment::CLIENT_CPU_MAX;
 
 use super::scope::scope;
 use crate::finding::Finding;

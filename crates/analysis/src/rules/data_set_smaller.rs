@@ -5,7 +5,7 @@
 //! a run whose every trial lacks records; and each trial against the others of its run, which sees a single trial that
 //! lacks a few.
 
-use spec::{Dataset, Setups};
+use experiment::{Dataset, Setups};
 
 use super::scope::scope;
 use crate::document::CellAnalysis;
@@ -92,7 +92,7 @@ mod tests {
     const WHOLE: f64 = 345e6;
 
     /// Shares of the whole data set in the four trials of the story; the scopes of what is found.
-    fn told(shares: [f64; 4]) -> Vec<String> {
+    fn reported(shares: [f64; 4]) -> Vec<String> {
         let (job, mut trials) = (job(), trials());
         for (trial, share) in trials.iter_mut().zip(shares) {
             trial.record.nodes[0].data_bytes_on_disk = (WHOLE * share) as u64;
@@ -105,20 +105,20 @@ mod tests {
     #[test]
     fn records_that_are_missing_everywhere_are_seen_against_the_layout() {
         let cells = ["gp2-320.read-heavy.c100", "io1-10000.read-heavy.c100"];
-        assert_eq!(told([1.0; 4]), [""; 0]);
+        assert_eq!(reported([1.0; 4]), [""; 0]);
         // The floor is 313.2 MB, 0.908 of the whole.
-        assert_eq!(told([0.92; 4]), [""; 0]);
-        assert_eq!(told([0.9; 4]), cells);
-        assert_eq!(told([0.8; 4]), cells);
+        assert_eq!(reported([0.92; 4]), [""; 0]);
+        assert_eq!(reported([0.9; 4]), cells);
+        assert_eq!(reported([0.8; 4]), cells);
     }
 
     #[test]
     fn records_that_are_missing_in_one_trial_are_seen_against_the_others() {
-        assert_eq!(told([1.0, 1.0, 1.0, 0.96]), [""; 0]);
-        assert_eq!(told([1.0, 1.0, 1.0, 0.94]), ["io1-10000.read-heavy.c100/2"]);
+        assert_eq!(reported([1.0, 1.0, 1.0, 0.96]), [""; 0]);
+        assert_eq!(reported([1.0, 1.0, 1.0, 0.94]), ["io1-10000.read-heavy.c100/2"]);
         // Inserts of a trial come after the count; a data set that is larger than the others is none of this rule's
         // business.
-        assert_eq!(told([1.0, 1.0, 1.0, 1.3]), [""; 0]);
+        assert_eq!(reported([1.0, 1.0, 1.0, 1.3]), [""; 0]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use spec::IoLimits;
+use experiment::IoLimits;
 
 use crate::document::{ConfigurationFacts, VolumeReport};
 use crate::fact::VolumeLimit;
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::analyse;
     use crate::rule::Rule;
-    use crate::story::{Told, job, measured, record, run, trials};
+    use crate::story::{Reported, job, measured, record, run, trials};
 
     /// gp2 delivered 60.1 of 60 (fine), io1 500 of 625 (-20 %).
     #[test]
@@ -132,29 +132,29 @@ mod tests {
         let off: Vec<&Finding> = analysis.findings.iter().filter(is_off).collect();
         assert_eq!(off.len(), 1);
         assert_eq!(off[0].scope, Scope::Configuration("io1-10000".into()));
-        let told = off[0].figures::<EmulationOffLimit>().unwrap();
-        assert_eq!((told.expected, told.measured), (625.0, 500.0));
+        let reported = off[0].figures::<EmulationOffLimit>().unwrap();
+        assert_eq!((reported.expected, reported.measured), (625.0, 500.0));
     }
 
     /// gp2 at its baseline, in its burst, or on the way from one to the other: all as it should be.
     #[test]
     fn a_bursting_volume_may_be_between_baseline_and_ceiling() {
         let mut job = job();
-        job.setups[1].data.burst = Some(spec::Burst {
+        job.setups[1].data.burst = Some(experiment::Burst {
             baseline_iops: 300.0,
             burst_iops: 625.0,
             credits_max: 1e4,
             credits_start: 1e4,
         });
         let off = |probe_read_iops: f64| {
-            let told = Told {
+            let reported = Reported {
                 configuration: "io1-10000",
                 block: 1,
                 operations: 120_000,
                 device_reads: 9_600.0,
                 probe_read_iops,
             };
-            let analysis = analyse(&run(&job, &[measured(&record(told), 9_600.0)]));
+            let analysis = analyse(&run(&job, &[measured(&record(reported), 9_600.0)]));
             analysis.findings.iter().any(|f| f.rule() == Rule::EmulationOffLimit)
         };
         assert_eq!(

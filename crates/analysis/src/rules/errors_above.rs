@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::ErrorKind;
-use spec::ERROR_SHARE_MAX;
+use experiment::ERROR_SHARE_MAX;
 
 use super::scope::scope;
 use crate::finding::Finding;

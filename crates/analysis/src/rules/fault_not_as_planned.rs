@@ -1,11 +1,11 @@
 //! Did the planned faults happen as planned?
 
-use spec::Plan;
+use experiment::Plan;
 
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::away::FaultNotAsPlanned;
+use crate::remark::faults::FaultNotAsPlanned;
 
 /// What the records of faults say of problems, and faults that have no record, of a trial that measured something.
 pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
@@ -26,14 +26,14 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use evidence::{FaultRecord, HostId};
-    use spec::{FaultAction, NodeFault, NodeFaultKind};
+    use experiment::{FaultAction, NodeFault, NodeFaultKind};
 
     use super::*;
     use crate::rules::cases::recorded;
     use crate::story::job;
 
     #[test]
-    fn a_fault_without_record_and_one_with_a_problem_are_told() {
+    fn a_fault_without_record_and_one_with_a_problem_are_reported() {
         let mut plan = job().plan;
         assert_eq!(finding(&recorded(|_| ()), &plan), None);
         plan.faults = vec![NodeFault {
@@ -59,12 +59,12 @@ mod tests {
             })
         };
         assert_eq!(finding(&with(None), &plan), None);
-        let told = |trial: &TrialMeasurement| {
+        let reported = |trial: &TrialMeasurement| {
             let found = finding(trial, &plan).unwrap();
             found.figures::<FaultNotAsPlanned>().unwrap().clone()
         };
-        assert_eq!(told(&with(Some("it did not stop"))).problems, ["it did not stop"]);
-        let none = told(&recorded(|_| ()));
+        assert_eq!(reported(&with(Some("it did not stop"))).problems, ["it did not stop"]);
+        let none = reported(&recorded(|_| ()));
         assert_eq!((none.planned, none.happened), (1, 0));
     }
 }

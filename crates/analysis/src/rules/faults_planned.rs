@@ -1,18 +1,18 @@
 //! Nodes are taken away and disks fail by plan: which figures that is in, and which not.
 
-use spec::{NodeFaultKind, Plan};
+use experiment::{NodeFaultKind, Plan};
 
 use crate::finding::{Finding, Scope};
-use crate::remark::away::FaultsPlanned;
+use crate::remark::faults::FaultsPlanned;
 
 /// Said once, of the run.
 pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
     let first_at_s = plan.faults.iter().map(|f| f.at_s).min_by(f64::total_cmp)?;
     let measured_s = plan.shape.duration_s;
-    let away = |f: &spec::NodeFault| f.until_s().unwrap_or(measured_s).min(measured_s) - f.at_s.min(measured_s);
+    let away = |f: &experiment::NodeFault| f.until_s().unwrap_or(measured_s).min(measured_s) - f.at_s.min(measured_s);
     let of_disks = plan.faults.iter().filter(|f| f.kind().is_of_disk()).count();
     // How long one takes is seen when it is done.
-    let is_compaction = |f: &&spec::NodeFault| f.kind() == NodeFaultKind::Compaction;
+    let is_compaction = |f: &&experiment::NodeFault| f.kind() == NodeFaultKind::Compaction;
     let compactions = plan.faults.iter().filter(is_compaction).count();
     let lasting = plan.faults.iter().filter(|f| !is_compaction(f));
     let figures = FaultsPlanned {
@@ -28,7 +28,7 @@ pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use spec::{FaultAction, NodeFault, VolumeRole};
+    use experiment::{FaultAction, NodeFault, VolumeRole};
 
     use super::*;
     use crate::story::job;
@@ -37,8 +37,9 @@ mod tests {
     #[test]
     fn the_seconds_of_all_faults_are_added() {
         let mut plan = job().plan;
-        let told = |plan: &Plan| of_plan("run", plan).map(|found| found.figures::<FaultsPlanned>().unwrap().clone());
-        assert_eq!(told(&plan), None);
+        let reported =
+            |plan: &Plan| of_plan("run", plan).map(|found| found.figures::<FaultsPlanned>().unwrap().clone());
+        assert_eq!(reported(&plan), None);
         let fault = |node, at_s, for_s| NodeFault {
             action: FaultAction::NodeKill,
             node,
@@ -46,12 +47,12 @@ mod tests {
             for_s,
         };
         plan.faults = vec![fault(2, 50.0, None), fault(1, 20.0, Some(20.0))];
-        let found = told(&plan).unwrap();
+        let found = reported(&plan).unwrap();
         assert_eq!((found.first_at_s, found.away_s), (20.0, 30.0));
         assert_eq!(found.disk_faults, 0);
         plan.faults[1].action = FaultAction::DiskStall {
             volume: VolumeRole::Data,
         };
-        assert_eq!(told(&plan).unwrap().disk_faults, 1);
+        assert_eq!(reported(&plan).unwrap().disk_faults, 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Throttled volumes limit reads and writes apart (cgroup `io.max`, `blkio.throttle`), unless somebody divides one
 //! limit between them; EBS counts them together.
 
-use spec::Provider;
+use experiment::Provider;
 
 use crate::document::{ConfigurationFacts, are_emulated};
 use crate::finding::{Finding, Scope};
@@ -30,10 +30,10 @@ mod tests {
     use crate::story::{job, run, trials};
 
     #[test]
-    fn a_local_run_with_limits_is_told_once() {
+    fn a_local_run_with_limits_is_reported_once() {
         let (job, trials) = (job(), trials());
         let mut evidence = run(&job, &trials);
-        let told = |evidence: &crate::RunEvidence<'_>| {
+        let reported = |evidence: &crate::RunEvidence<'_>| {
             let analysis = analyse(evidence);
             let of_rule = analysis
                 .findings
@@ -41,17 +41,17 @@ mod tests {
                 .filter(|f| f.rule() == Rule::LimitsCountSeparately);
             of_rule.count()
         };
-        assert_eq!(told(&evidence), 1);
+        assert_eq!(reported(&evidence), 1);
         let mut divided = job.clone();
         for setup in &mut divided.setups.setups {
             setup.data.combined = Some(true);
         }
         assert_eq!(
-            told(&run(&divided, &trials)),
+            reported(&run(&divided, &trials)),
             0,
             "their limits are divided anew every 100 ms"
         );
         evidence.provider = Provider::Simulated;
-        assert_eq!(told(&evidence), 0);
+        assert_eq!(reported(&evidence), 0);
     }
 }

@@ -1,12 +1,12 @@
 //! Closed loop: were the requests in flight that were asked for? By Little's law (1961) throughput x mean response time
 //! is their number.
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::load::Little;
+use crate::remark::load::LittlesLaw;
 
 /// |X R / N - 1| (practice: <= 2 %), beside what the edges of the window do: a response that ends inside it
 /// counts whole, so that up to one mean response time of the window may be counted too much or too little.
@@ -30,7 +30,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let edges = stats::ratio(busy_us / 1e6, answers * trial.window_s())?;
     let allowed = LITTLE_MAX + edges;
     (off.abs() > allowed && busy_us > 0.0).then(|| {
-        let figures = Little {
+        let figures = LittlesLaw {
             concurrency: in_flight,
             mean_in_flight,
             off_by: off,
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn two_percent_more_or_fewer_in_flight_are_allowed() {
         fires(
-            Rule::Little,
+            Rule::LittlesLaw,
             &[
                 (100, false),
                 (102, false),

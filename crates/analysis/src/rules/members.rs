@@ -4,7 +4,7 @@
 //! that has its key: the node is as fast as the volume that is asked most, or answers slowest. Members of a RAID 0 have its chunks
 //! by turns; findings say where volumes are such members.
 
-use spec::VolumeRole;
+use experiment::VolumeRole;
 
 use super::nodes::worst;
 use super::scope::scope;
@@ -205,10 +205,10 @@ mod tests {
             |members| with(&members),
         );
         let trial = with(&[(6000.0, 500.0), (9000.0, 500.0), (7000.0, 500.0)]);
-        let told = seen::<UnbalancedMembers>(&trial).unwrap();
-        assert_eq!((told.most_of, told.most), (VolumeRole::Data2, 150.0));
-        assert_eq!((told.least_of, told.least), (VolumeRole::Data, 100.0));
-        assert_eq!(told.figure, MemberFigure::Iops);
+        let reported = seen::<UnbalancedMembers>(&trial).unwrap();
+        assert_eq!((reported.most_of, reported.most), (VolumeRole::Data2, 150.0));
+        assert_eq!((reported.least_of, reported.least), (VolumeRole::Data, 100.0));
+        assert_eq!(reported.figure, MemberFigure::Iops);
         assert!(found(&trial, Rule::SlowMember).is_none());
     }
 
@@ -229,10 +229,10 @@ mod tests {
             |members| with(&members),
         );
         let trial = with(&[(6000.0, 500.0), (6000.0, 500.0), (6100.0, 1000.0)]);
-        let told = seen::<SlowMember>(&trial).unwrap();
-        assert_eq!(told.volume, VolumeRole::Data3);
+        let reported = seen::<SlowMember>(&trial).unwrap();
+        assert_eq!(reported.volume, VolumeRole::Data3);
         assert_eq!(
-            [told.await_us, told.others_await_us, told.times].map(f64::round),
+            [reported.await_us, reported.others_await_us, reported.times].map(f64::round),
             [1000.0, 500.0, 2.0]
         );
         // One finding for one cause.

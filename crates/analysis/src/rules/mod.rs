@@ -57,7 +57,7 @@ mod writes_lost;
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use spec::{Dataset, Plan, Provider, Setups, VolumeRole};
+use experiment::{Dataset, Plan, Provider, Setups, VolumeRole};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::Finding;
@@ -131,7 +131,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
 
 /// What a trial is seen beside: the plan, and what the run's other trials have in common with it.
 #[derive(Debug, Clone, Copy)]
-pub struct Together<'a> {
+pub struct RunContext<'a> {
     plan: &'a Plan,
     setups: &'a Setups,
     provider: Provider,
@@ -139,7 +139,7 @@ pub struct Together<'a> {
     data_bytes: Option<f64>,
 }
 
-impl<'a> Together<'a> {
+impl<'a> RunContext<'a> {
     /// What the trials of a run have in common.
     pub fn of(plan: &'a Plan, setups: &'a Setups, provider: Provider, trials: &[&TrialMeasurement]) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl<'a> Together<'a> {
 }
 
 /// The findings that the trial came with, completed by what only the plan knows, and those that only its fellows show.
-pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec<Finding> {
+pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = trial
         .findings
         .iter()
@@ -218,11 +218,11 @@ pub(crate) mod cases {
     use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
     use crate::rule::RuleFigures;
-    use crate::story::{Told, measured, record};
+    use crate::story::{Reported, measured, record};
 
     /// 2,000 operations/s for 60 s in closed loop, 0.1 device reads for each read, far below every limit.
     pub fn sound_record() -> TrialRecord {
-        record(Told {
+        record(Reported {
             configuration: "io1-10000",
             block: 1,
             operations: 120_000,

@@ -1,6 +1,6 @@
 //! Had the database come to rest before it was measured? The judgement is [`stats::steady_state`].
 
-use spec::Plan;
+use experiment::Plan;
 use stats::SteadyVerdict;
 
 use super::scope::scope;
@@ -41,7 +41,7 @@ mod tests {
     use crate::steady::window;
 
     #[test]
-    fn a_trend_that_is_large_and_shown_is_told() {
+    fn a_trend_that_is_large_and_shown_is_reported() {
         let drift = |over_window: f64| -> Vec<f64> {
             (0..60)
                 .map(|t| 1000.0 * (1.0 + over_window * f64::from(t) / 60.0) + f64::from(t * 37 % 11))

@@ -70,17 +70,17 @@ mod tests {
     #[test]
     fn one_finding_names_the_nodes_it_was_seen_on_and_carries_the_numbers_of_the_worst() {
         assert_eq!(dropped([0.0; 3]), None);
-        let told = dropped([0.0, 3.0, 7.0]).unwrap();
-        let nodes = told.nodes.as_ref().unwrap();
+        let reported = dropped([0.0, 3.0, 7.0]).unwrap();
+        let nodes = reported.nodes.as_ref().unwrap();
         assert_eq!((nodes.listed().as_str(), nodes.of), ("database-3, database-2", 3));
-        assert_eq!(told.figures::<DroppedMessages>().unwrap().dropped_messages, 7.0);
+        assert_eq!(reported.figures::<DroppedMessages>().unwrap().dropped_messages, 7.0);
         assert_eq!(dropped([1.0, 0.0, 0.0]).unwrap().nodes.unwrap().listed(), "database");
     }
 
     #[test]
     fn of_one_node_nothing_is_said() {
         let trial = crate::rules::cases::changed_host(|h| h.dropped_messages = Some(1.0));
-        let told = found(&trial, Rule::DroppedMessages).unwrap();
-        assert_eq!(told.nodes, None);
+        let reported = found(&trial, Rule::DroppedMessages).unwrap();
+        assert_eq!(reported.nodes, None);
     }
 }

@@ -31,7 +31,7 @@ mod tests {
     use crate::rules::cases::{counted, fires, seen};
 
     #[test]
-    fn one_missing_row_is_told_and_is_no_timeout() {
+    fn one_missing_row_is_reported_and_is_no_timeout() {
         let with = |n| counted(|c| c.errors = BTreeMap::from([(ErrorKind::NotFound, n)]));
         fires(Rule::NotFound, &[(0, false), (1, true), (1000, true)], with);
         let trial = with(1);

@@ -4,7 +4,7 @@
 //! the window (a warm-up that the configuration did not keep up with) that was worked off inside it: neither rate nor
 //! latency is that of the load asked for.
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::scope::scope;
 use crate::finding::Finding;

@@ -1,6 +1,6 @@
 //! Did programs that are no part of the run use the CPUs of a database's host?
 
-use spec::{Provider, VolumeRole};
+use experiment::{Provider, VolumeRole};
 
 use super::nodes::worst;
 use super::scope::scope;
@@ -60,19 +60,19 @@ mod tests {
     #[test]
     fn what_nobody_of_the_run_used_is_told_from_a_quarter_of_a_cpu() {
         let client = client_cpus(&sound());
-        let told = |provider, others: f64| {
+        let reported = |provider, others: f64| {
             let trial = changed_host(|h| {
                 (h.cpus_used, h.busy_cpus) = (Some(1.0), Some(1.0 + client + others));
             });
             finding(&trial, provider).map(|found| found.figures::<OtherWork>().unwrap().other_cpus)
         };
         for provider in [Provider::Local, Provider::Simulated, Provider::Hosts] {
-            assert_eq!(told(provider, 0.24), None);
-            assert!((told(provider, 0.26).unwrap() - 0.26).abs() < 1e-9);
+            assert_eq!(reported(provider, 0.24), None);
+            assert!((reported(provider, 0.26).unwrap() - 0.26).abs() < 1e-9);
         }
-        assert_eq!(told(Provider::Aws, 0.24 - client), None);
+        assert_eq!(reported(Provider::Aws, 0.24 - client), None);
         assert!(
-            told(Provider::Aws, 0.26 - client).is_some(),
+            reported(Provider::Aws, 0.26 - client).is_some(),
             "its clients have machines of their own"
         );
     }

@@ -52,16 +52,19 @@ mod tests {
             watched.nodes[0].data_bytes_on_disk,
         ) = (0, 0);
         let trial = measured(&watched, 0.0);
-        let told = seen::<ServedFromPageCache>(&trial).unwrap();
-        assert_eq!(told.device_reads, 0.0);
-        assert_eq!((told.page_cache_budget_bytes, told.data_bytes_on_disk), (None, None));
+        let reported = seen::<ServedFromPageCache>(&trial).unwrap();
+        assert_eq!(reported.device_reads, 0.0);
+        assert_eq!(
+            (reported.page_cache_budget_bytes, reported.data_bytes_on_disk),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_workload_that_does_not_read_has_nothing_to_serve() {
         let mut writes = sound_record();
         let client = writes.client.as_mut().unwrap();
-        client.completed = BTreeMap::from([(spec::OperationKind::Update, 120_000)]);
+        client.completed = BTreeMap::from([(experiment::OperationKind::Update, 120_000)]);
         assert_eq!(seen::<ServedFromPageCache>(&measured(&writes, 0.0)), None);
     }
 }

@@ -69,9 +69,9 @@ mod tests {
             })
             .collect();
         let trial = changed(|t| t.window = crate::steady::window(&decay, 120.0));
-        let told = [Rule::NoSteadyState, Rule::TooShortToJudge, Rule::SlowChangePossible];
+        let reported = [Rule::NoSteadyState, Rule::TooShortToJudge, Rule::SlowChangePossible];
         assert!(
-            trial.findings.iter().any(|f| told.contains(&f.rule())),
+            trial.findings.iter().any(|f| reported.contains(&f.rule())),
             "{:?}",
             trial.window
         );

@@ -6,7 +6,7 @@
 //! unlike a slow request (it is many) and unlike saturation (the wait comes with a jump, is longest at once and then
 //! declines).
 
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::scope::scope;
 use crate::finding::Finding;

@@ -3,7 +3,7 @@
 //! `no_steady_state` needs forty seconds. A database that wakes up changes by more than that in ten, and this rule sees it at any length:
 //! see [`stats::monotone_change`].
 
-use spec::Plan;
+use experiment::Plan;
 
 use super::scope::scope;
 use super::trajectory;
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_in_one_direction_is_told_at_any_length() {
+    fn a_change_in_one_direction_is_reported_at_any_length() {
         let plan = job().plan;
         for (count, factor, fires) in [
             (10, 1.7, true),
@@ -87,15 +87,15 @@ mod tests {
         }
     }
 
-    fn cold(plan: &Plan) -> spec::Caches {
-        let condition = spec::CacheCondition {
-            state: spec::CacheState::Cold,
+    fn cold(plan: &Plan) -> experiment::Caches {
+        let condition = experiment::CacheCondition {
+            state: experiment::CacheState::Cold,
             ratio: None,
             of: plan.workloads[0].name.clone(),
         };
-        spec::Caches {
+        experiment::Caches {
             conditions: [(plan.workloads[0].name.clone(), condition)].into(),
-            ..spec::Caches::default()
+            ..experiment::Caches::default()
         }
     }
 

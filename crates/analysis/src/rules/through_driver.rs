@@ -24,14 +24,14 @@ mod tests {
     use crate::rules::cases::{counted, seen, sound};
 
     #[test]
-    fn what_the_client_says_of_how_it_sent_is_told_with_what_it_cost() {
+    fn what_the_client_says_of_how_it_sent_is_reported_with_what_it_cost() {
         assert_eq!(finding(&sound()), None);
         let trial = counted(|c| {
             c.client_cpu_s = 1.2;
             c.notes = vec!["a node was left out".to_owned(), "and another".to_owned()];
         });
-        let told = seen::<ThroughDriver>(&trial).unwrap();
-        assert_eq!(told.notes, ["a node was left out", "and another"]);
-        assert_eq!(told.cpu_us_per_operation, 10.0);
+        let reported = seen::<ThroughDriver>(&trial).unwrap();
+        assert_eq!(reported.notes, ["a node was left out", "and another"]);
+        assert_eq!(reported.cpu_us_per_operation, 10.0);
     }
 }

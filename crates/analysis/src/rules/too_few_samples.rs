@@ -44,12 +44,12 @@ mod tests {
     fn percentiles_want_a_hundred_samples_beyond_them() {
         let (job, trials) = (job(), trials());
         let analysis = analyse(&run(&job, &trials));
-        let told: Vec<(f64, &str)> = analysis.cells[0]
+        let reported: Vec<(f64, &str)> = analysis.cells[0]
             .findings
             .iter()
             .filter_map(Finding::figures::<TooFewSamples>)
             .map(|f| (f.needed.round(), f.percentile.as_str()))
             .collect();
-        assert_eq!(told, [(100_000.0, "p99.9"), (10_000.0, "p99")]);
+        assert_eq!(reported, [(100_000.0, "p99.9"), (10_000.0, "p99")]);
     }
 }

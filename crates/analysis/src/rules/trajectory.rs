@@ -1,6 +1,6 @@
 //! Why a trial need not be at rest: its change is what was asked for.
 
-use spec::{CacheState, OperationKind, Plan};
+use experiment::{CacheState, OperationKind, Plan};
 
 use crate::fact::Trajectory;
 use crate::measurement::TrialMeasurement;

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use evidence::{ClockReading, Environment, HostId};
+use experiment::Setup;
 use serde_json::Value;
-use spec::Setup;
 
 use crate::fact::HostFact;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
-use crate::remark::nodes::{HostDifference, UnequalHosts, Unlike};
+use crate::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts};
 
 /// Memory differs from this share of the larger on (practice): firmware and kernel keep some of it before Linux says
 /// how much there is (`MemTotal`, proc(5)), not to the byte the same on machines of one kind.
@@ -34,8 +34,8 @@ pub fn findings(setups: &[Setup], environment: &Value, trials: &[&TrialMeasureme
 fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Finding> {
     let hosts: Vec<HostId> = setup.database_hosts().into_iter().map(HostId::database).collect();
     let facts = |host: &HostId| -> Option<(HostId, Environment)> {
-        let told = environment.get(host.to_string())?;
-        Some((*host, serde_json::from_value(told.clone()).ok()?))
+        let reported = environment.get(host.to_string())?;
+        Some((*host, serde_json::from_value(reported.clone()).ok()?))
     };
     let known: Vec<(HostId, Environment)> = hosts.iter().filter_map(facts).collect();
     let words = |of: fn(&Environment) -> Option<String>| unlike(&known, of);
@@ -74,21 +74,21 @@ fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64
 }
 
 /// Words that differ: each of them with its hosts. What a host does not tell is no difference.
-fn unlike(known: &[(HostId, Environment)], of: fn(&Environment) -> Option<String>) -> Option<Unlike> {
+fn unlike(known: &[(HostId, Environment)], of: fn(&Environment) -> Option<String>) -> Option<DifferenceKind> {
     let mut hosts_by_value: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
     for (host, facts) in known {
         if let Some(value) = of(facts) {
             hosts_by_value.entry(value).or_default().push(*host);
         }
     }
-    (hosts_by_value.len() > 1).then(|| Unlike::Words(hosts_by_value.into_iter().collect()))
+    (hosts_by_value.len() > 1).then(|| DifferenceKind::Words(hosts_by_value.into_iter().collect()))
 }
 
 /// An amount whose largest and smallest are further apart than this share of the largest.
-fn apart(values: &[(HostId, f64)], share: f64) -> Option<Unlike> {
+fn apart(values: &[(HostId, f64)], share: f64) -> Option<DifferenceKind> {
     let most = values.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let least = values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (least.1 < most.1 * (1.0 - share)).then_some(Unlike::Amount {
+    (least.1 < most.1 * (1.0 - share)).then_some(DifferenceKind::Amount {
         most_of: most.0,
         most: most.1,
         least_of: least.0,
@@ -97,7 +97,7 @@ fn apart(values: &[(HostId, f64)], share: f64) -> Option<Unlike> {
 }
 
 /// The clocks that were furthest apart at the start of a trial.
-fn clocks(configuration: &str, hosts: &[HostId], trials: &[&TrialMeasurement]) -> Option<Unlike> {
+fn clocks(configuration: &str, hosts: &[HostId], trials: &[&TrialMeasurement]) -> Option<DifferenceKind> {
     let of_trial = |trial: &&TrialMeasurement| {
         let clocks = &trial.record.clocks;
         let read = |host: &HostId| Some((*host, clocks.get(host)?.start));
@@ -110,7 +110,7 @@ fn clocks(configuration: &str, hosts: &[HostId], trials: &[&TrialMeasurement]) -
     let of_configuration = trials.iter().filter(|t| t.record.configuration == configuration);
     let furthest = of_configuration.filter_map(of_trial).max_by(|a, b| a.2.total_cmp(&b.2));
     let (ahead, behind, _) = furthest.filter(|(.., apart_ms)| *apart_ms > CLOCKS_APART_MS)?;
-    Some(Unlike::Amount {
+    Some(DifferenceKind::Amount {
         most_of: ahead.0,
         most: ahead.1.offset_ms,
         least_of: behind.0,
@@ -150,28 +150,28 @@ mod tests {
 
     /// `kernel: 6.1.0 (database) / 6.1.1 (database-2)`, `cpus: database / database-2`.
     fn in_words(finding: &Finding) -> Vec<String> {
-        let told = |difference: &HostDifference| {
+        let reported = |difference: &HostDifference| {
             let how = match &difference.how {
-                Unlike::Words(words) => {
+                DifferenceKind::Words(words) => {
                     let each = words.iter().map(|(value, hosts)| {
                         let hosts: Vec<String> = hosts.iter().map(HostId::to_string).collect();
                         format!("{value} ({})", hosts.join(", "))
                     });
                     each.collect::<Vec<_>>().join(" / ")
                 }
-                Unlike::Amount { most_of, least_of, .. } => format!("{most_of} / {least_of}"),
+                DifferenceKind::Amount { most_of, least_of, .. } => format!("{most_of} / {least_of}"),
             };
             let name = serde_json::to_value(difference.fact).unwrap();
             format!("{}: {how}", name.as_str().unwrap())
         };
         let figures = finding.figures::<UnequalHosts>().unwrap();
-        figures.differences.iter().map(told).collect()
+        figures.differences.iter().map(reported).collect()
     }
 
     #[test]
-    fn each_difference_among_hosts_is_told_with_its_hosts_and_equal_ones_are_not() {
+    fn each_difference_among_hosts_is_reported_with_its_hosts_and_equal_ones_are_not() {
         assert_eq!(differing(json!({})), [""; 0]);
-        for (third, told) in [
+        for (third, reported) in [
             (
                 json!({"cpu_model": "Other 2 GHz"}),
                 "processor: Example 3 GHz (database, database-2) / Other 2 GHz (database-3)",
@@ -199,7 +199,7 @@ mod tests {
             (json!({"cpus": 4}), "cpus: database-2 / database-3"),
             (json!({"memory_bytes": 97_000}), "memory: database-2 / database-3"),
         ] {
-            assert_eq!(differing(third), [told]);
+            assert_eq!(differing(third), [reported]);
         }
         // What the kernel keeps for itself, another amount of swap, what a host does not tell.
         assert_eq!(differing(json!({"memory_bytes": 98_100})), [""; 0]);
@@ -217,17 +217,17 @@ mod tests {
         assert_eq!(findings(&setups, &environment, &[]), []);
         setups[0].placement.nodes = 2;
         let found = findings(&setups, &environment, &[]);
-        let told = found[0].figures::<UnequalHosts>().unwrap();
-        let amounts = Unlike::Amount {
+        let reported = found[0].figures::<UnequalHosts>().unwrap();
+        let amounts = DifferenceKind::Amount {
             most_of: HostId::database(0),
             most: 8.0,
             least_of: HostId::database(1),
             least: 4.0,
         };
-        assert_eq!(told.hosts, 2);
-        assert_eq!(told.differences.len(), 1);
+        assert_eq!(reported.hosts, 2);
+        assert_eq!(reported.differences.len(), 1);
         assert_eq!(
-            (told.differences[0].fact, &told.differences[0].how),
+            (reported.differences[0].fact, &reported.differences[0].how),
             (HostFact::Cpus, &amounts)
         );
     }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn watched_nodes_are_compared_by_the_hosts_that_they_are_and_others_are_not() {
         let mut setups = cluster();
-        let node = |host| spec::WatchedNode {
+        let node = |host| experiment::WatchedNode {
             host,
             ssh: format!("cass{host}"),
             data: None,
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn clocks_that_are_further_apart_than_their_readings_can_tell() {
-        let told = |third_ms: f64, round_trip_ms: f64| {
+        let reported = |third_ms: f64, round_trip_ms: f64| {
             let setups = cluster();
             let trial = recorded(|record| {
                 record.configuration = setups[0].configuration.clone();
@@ -276,9 +276,9 @@ mod tests {
             found.first().map(|f| in_words(f).concat())
         };
         let apart = Some("clock: database / database-3".to_owned());
-        assert_eq!(told(-45.0, 1.0), apart);
-        assert_eq!(told(-40.5, 1.0), None);
-        assert_eq!(told(-45.0, 10.0), None);
-        assert_eq!(told(5.0, 1.0), None);
+        assert_eq!(reported(-45.0, 1.0), apart);
+        assert_eq!(reported(-40.5, 1.0), None);
+        assert_eq!(reported(-45.0, 10.0), None);
+        assert_eq!(reported(5.0, 1.0), None);
     }
 }

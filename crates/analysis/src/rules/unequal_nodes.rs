@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use spec::VolumeRole;
+use experiment::VolumeRole;
 use stats::{LEVEL, Layout, Series};
 
 use crate::document::limit::{LimitKind, ResourceUse, Unit};

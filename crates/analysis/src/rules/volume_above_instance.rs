@@ -1,6 +1,6 @@
 //! Does the money buy what it says? Known before anything is measured.
 
-use spec::{IoLimits, Setup};
+use experiment::{IoLimits, Setup};
 
 use crate::finding::{Finding, Scope};
 use crate::remark::storage::VolumeAboveInstance;
@@ -52,7 +52,7 @@ mod tests {
     use crate::story::job;
 
     #[test]
-    fn requests_are_told_before_bytes_and_rounding_is_not_told() {
+    fn requests_are_reported_before_bytes_and_rounding_is_not_reported() {
         let with = |iops: f64, bytes: f64| {
             let mut setups = job().setups;
             let data = &mut setups[1].data;

@@ -2,7 +2,7 @@
 
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
-use crate::remark::away::{WritesLost, WritesUnread};
+use crate::remark::faults::{WritesLost, WritesUnread};
 
 /// Lost writes, and values of which nobody knows because they could not be read.
 pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {

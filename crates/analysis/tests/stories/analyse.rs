@@ -1,12 +1,12 @@
 //! The story's numbers, worked out by hand, and the document as a whole.
 
-use crate::story::{Told, job, measured, record, run, trials};
+use crate::story::{Reported, job, measured, record, run, trials};
 use analysis::{
-    Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Provider, Reason, RunEvidence, Status,
+    Analysis, AnswerOutcome, Caution, IntervalMethod, LimitKind, Metric, Provider, Reason, RunEvidence, Status,
     TrialMeasurement, ValueVerdict, Verdict, analyse,
 };
 use evidence::OperationKind;
-use spec::{Basis, ConfigurationMoney, CostLine, Money};
+use experiment::{Basis, ConfigurationMoney, CostLine, Money};
 
 fn analysis() -> Analysis {
     analyse(&run(&job(), &trials()))
@@ -14,20 +14,20 @@ fn analysis() -> Analysis {
 
 /// The story with three repetitions, so that it can be tested, and an io1 whose reads do reach the volume.
 fn three() -> Vec<TrialMeasurement> {
-    let told = |configuration, block, operations, device_reads| {
-        let told = Told {
+    let reported = |configuration, block, operations, device_reads| {
+        let reported = Reported {
             configuration,
             block,
             operations,
             device_reads,
             probe_read_iops: if configuration == "gp2-320" { 60.1 } else { 500.0 },
         };
-        measured(&record(told), device_reads)
+        measured(&record(reported), device_reads)
     };
     let of_block = |block: u32, gp2: u64, io1: u64| {
         [
-            told("gp2-320", block, gp2, 3_590.0),
-            told("io1-10000", block, io1, 12_000.0),
+            reported("gp2-320", block, gp2, 3_590.0),
+            reported("io1-10000", block, io1, 12_000.0),
         ]
     };
     [
@@ -126,7 +126,7 @@ fn two_repetitions_decide_nothing() {
         (Status::NotDecided, Reason::TooFewRepetitions, None)
     );
     assert_eq!(answer.would_decide.unwrap().repetitions, 3);
-    assert!(matches!(answer.places[0].outcome, Outcome::TooFew { pairs: 2 }));
+    assert!(matches!(answer.places[0].outcome, AnswerOutcome::TooFew { pairs: 2 }));
 }
 
 fn priced(usd: [f64; 2]) -> Analysis {

@@ -1,10 +1,10 @@
 //! Configurations that were measured in several batches of machines: what is shared within a batch must not be taken
 //! for shared across them.
 
-use crate::story::{Told, measured, record};
+use crate::story::{Reported, measured, record};
 use analysis::{Analysis, Doubt, RunEvidence, TrialMeasurement, Verdict, analyse};
+use experiment::{Job, PlannedTrial, Setups};
 use serde_json::json;
-use spec::{Job, PlannedTrial, Setups};
 use stats::SplitMix;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -52,14 +52,14 @@ fn trials(seed: u64, times: [f64; 3]) -> Vec<TrialMeasurement> {
         for (number, name) in NAMES.into_iter().enumerate() {
             let hour = hours[usize::from(number == 2)];
             let log = hour + noise(&mut random, 0.005);
-            let told = Told {
+            let reported = Reported {
                 configuration: name,
                 block,
                 operations: (60_000.0 * times[number] * log.exp()) as u64,
                 device_reads: 9_600.0,
                 probe_read_iops: 625.0,
             };
-            all.push(measured(&record(told), 9_600.0));
+            all.push(measured(&record(reported), 9_600.0));
         }
     }
     all
@@ -69,7 +69,7 @@ fn analysed(batches: [u32; 3], trials: &[TrialMeasurement]) -> Analysis {
     let Job { plan, setups } = &job(batches);
     analyse(&RunEvidence {
         run: "story".to_owned(),
-        provider: spec::Provider::Aws,
+        provider: experiment::Provider::Aws,
         plan,
         setups,
         trials,

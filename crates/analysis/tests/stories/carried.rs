@@ -4,9 +4,9 @@ use analysis::{
     Analysis, Bound, BoundIs, HostId, LimitedHere, OfThisMachine, Provider, Ratio, RunEvidence, TrialMeasurement,
     ValueVerdict, Verdict, VolumeRole, analyse, precision, rules,
 };
-use spec::{Adaptive, Basis, ConfigurationMoney, Job, Money};
+use experiment::{Adaptive, Basis, ConfigurationMoney, Job, Money};
 
-use crate::story::{SECONDS, Told, job, measured, record, run};
+use crate::story::{Reported, SECONDS, job, measured, record, run};
 
 /// What the trials of a configuration showed.
 #[derive(Clone, Copy)]
@@ -42,14 +42,14 @@ const AT_ITS_CPU: Seen = Seen {
 
 fn trials(configuration: &'static str, seen: Seen) -> Vec<TrialMeasurement> {
     let trial = |block: u32| {
-        let told = Told {
+        let reported = Reported {
             configuration,
             block,
             operations: seen.operations * (99 + u64::from(block)) / 100,
             device_reads: seen.iops * SECONDS,
             probe_read_iops: seen.probed,
         };
-        let mut trial = measured(&record(told), seen.iops * SECONDS);
+        let mut trial = measured(&record(reported), seen.iops * SECONDS);
         let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
         host.cpus_used = Some(seen.cpus);
         let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();

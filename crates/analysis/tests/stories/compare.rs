@@ -1,6 +1,6 @@
 //! Two runs against each other.
 
-use crate::story::{Told, job, measured, record, run};
+use crate::story::{Reported, job, measured, record, run};
 use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, compare};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
@@ -9,14 +9,14 @@ fn trials(factor: f64) -> Vec<TrialMeasurement> {
         .flat_map(|block| {
             let drift = 1.0 + f64::from(block) / 100.0;
             [("gp2-320", 30_000.0), ("io1-10000", 120_000.0 * factor)].map(|(configuration, operations)| {
-                let told = Told {
+                let reported = Reported {
                     configuration,
                     block,
                     operations: (operations * drift) as u64,
                     device_reads: 2_000.0,
                     probe_read_iops: 60.0,
                 };
-                measured(&record(told), 2_000.0)
+                measured(&record(reported), 2_000.0)
             })
         })
         .collect()
@@ -145,14 +145,16 @@ fn unrelated_runs_differ_in_words_not_in_json() {
     after.plan.workloads[0].name = "other".into();
     let trials = trials(1.0);
     let comparison = compare(&run(&before, &trials), &run(&after, &[]));
-    let told = &comparison.differences;
+    let reported = &comparison.differences;
     assert!(
-        told.iter().any(|d| d.starts_with("configurations.gp2-320: only in ")),
-        "{told:?}"
+        reported
+            .iter()
+            .any(|d| d.starts_with("configurations.gp2-320: only in ")),
+        "{reported:?}"
     );
     assert!(
-        told.iter().any(|d| d.starts_with("workloads.other: only in ")),
-        "{told:?}"
+        reported.iter().any(|d| d.starts_with("workloads.other: only in ")),
+        "{reported:?}"
     );
-    assert!(!told.iter().any(|d| d.contains(['{', '[', '"'])), "{told:?}");
+    assert!(!reported.iter().any(|d| d.contains(['{', '[', '"'])), "{reported:?}");
 }

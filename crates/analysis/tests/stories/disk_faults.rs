@@ -1,9 +1,9 @@
 //! Served volumes that fail by plan: what of their slowness is this machine's.
 
-use crate::story::away::{Trial, kill};
+use crate::story::faults::{Trial, kill};
 use analysis::remark::storage::EmulationFloor;
 use evidence::FaultRecord;
-use spec::{NodeFaultKind, VolumeRole};
+use experiment::{NodeFaultKind, VolumeRole};
 
 const FAST: &str = "io1-10000";
 
@@ -41,9 +41,9 @@ fn a_volume_that_is_late_because_its_disk_fails_by_plan_is_no_finding() {
 #[test]
 fn the_same_lateness_without_a_plan_is_this_machine_s() {
     for late_s in [(20.0, 40.0), (20.0, 50.0)] {
-        let told = found(None, late_s).unwrap();
-        assert_eq!(told.volume, VolumeRole::Data);
-        let share = told.disk_floor_share;
+        let reported = found(None, late_s).unwrap();
+        assert_eq!(reported.volume, VolumeRole::Data);
+        let share = reported.disk_floor_share;
         assert!((share - 0.5 * (late_s.1 - late_s.0) / 60.0).abs() < 0.02, "{share}");
     }
 }
@@ -52,8 +52,8 @@ fn the_same_lateness_without_a_plan_is_this_machine_s() {
 #[test]
 fn a_volume_that_is_late_before_its_fault_is_this_machine_s() {
     for kind in SLOWED {
-        let told = found(Some(kind), (5.0, 40.0)).unwrap();
-        let share = told.disk_floor_share;
+        let reported = found(Some(kind), (5.0, 40.0)).unwrap();
+        let share = reported.disk_floor_share;
         assert!(
             (share - 0.5 * 14.0 / 19.0).abs() < 0.05,
             "of the time before it: {share}"

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::story::away::{Trial, kept, kill, plan_with, planned};
+use crate::story::faults::{Trial, kept, kill, plan_with, planned};
 use crate::story::run;
-use analysis::remark::away::{FaultsPlanned, WritesLost, WritesUnread};
+use analysis::remark::faults::{FaultsPlanned, WritesLost, WritesUnread};
 use analysis::{
-    Analysis, By, Caution, CellAnalysis, ErrorKind, FaultAnalysis, Finding, HostId, NotJudged, Outcome, PhaseAnalysis,
-    PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,
+    Analysis, AnswerOutcome, Caution, CellAnalysis, DecidedBy, ErrorKind, FaultAnalysis, Finding, HostId, NotJudged,
+    PhaseAnalysis, PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,
 };
 use evidence::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
-use spec::{Consistency, FailingRequests, FaultAction, NodeFault, NodeFaultKind, VolumeRole};
+use experiment::{Consistency, FailingRequests, FaultAction, NodeFault, NodeFaultKind, VolumeRole};
 use stats::Summary;
 
 const SLOW: &str = "gp2-320";
@@ -62,11 +62,14 @@ fn before_during_and_after_are_told_apart() {
         (ms(before) - 100.0).abs() < 0.1 && (ms(during) - 161.3).abs() < 0.2,
         "{before:?} {during:?}"
     );
-    let told = fault(&cell);
-    assert_eq!((told.node, told.planned), (HostId::database(1), Some(planned())));
-    assert_eq!((told.back_s, told.return_took_s), (at(52.0), at(12.0)));
-    assert_eq!((told.not_back, told.left_away), (0, 0));
-    assert_eq!((told.recovery.recovered, told.recovery.seconds), (1, at(0.0)));
+    let reported = fault(&cell);
+    assert_eq!(
+        (reported.node, reported.planned),
+        (HostId::database(1), Some(planned()))
+    );
+    assert_eq!((reported.back_s, reported.return_took_s), (at(52.0), at(12.0)));
+    assert_eq!((reported.not_back, reported.left_away), (0, 0));
+    assert_eq!((reported.recovery.recovered, reported.recovery.seconds), (1, at(0.0)));
 }
 
 /// The figures of the cell are those of the whole minute.
@@ -97,7 +100,7 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
     }
     // 180 reads of the volumes for 1000 operations, not for 863.
     let reads = trial
-        .per_operation(trial.sum_of_volumes(spec::VolumeRole::Data, |v| v.reads))
+        .per_operation(trial.sum_of_volumes(experiment::VolumeRole::Data, |v| v.reads))
         .unwrap();
     assert!((reads - 0.18).abs() < 0.01, "{reads}");
     let job = plan_with(vec![planned()], 1);
@@ -145,22 +148,22 @@ fn a_disk_that_fails_by_plan_spoils_no_trial() {
     assert!(measured.is_valid(), "{:?}", measured.invalid_reason());
     assert_eq!(measured.undisturbed().window.to_s, 19.0);
     let cell = of_cell(vec![planned], &[trial]);
-    let told = fault(&cell);
+    let reported = fault(&cell);
     assert_eq!(
-        (told.kind, told.volume, told.planned),
+        (reported.kind, reported.volume, reported.planned),
         (NodeFaultKind::DiskError, Some(VolumeRole::Data), Some(planned))
     );
-    assert_eq!((told.back_s, told.recovery.recovered), (at(40.1), 1));
-    assert_eq!(told.failed_requests, at(12.0));
-    assert_eq!(told.ended, ["block 1: at 24.5 s, signal 7"]);
+    assert_eq!((reported.back_s, reported.recovery.recovered), (at(40.1), 1));
+    assert_eq!(reported.failed_requests, at(12.0));
+    assert_eq!(reported.ended, ["block 1: at 24.5 s, signal 7"]);
 }
 
 /// The same errors, the same stops and the same restart without a plan: nothing excuses them.
 #[test]
 fn what_was_not_planned_still_invalidates() {
-    let told = Trial::new(FAST, 1, vec![kill(20.0, Some(40.0), Some(52.0))]);
-    assert!(told.measured().is_valid());
-    let mut unplanned = told.clone();
+    let reported = Trial::new(FAST, 1, vec![kill(20.0, Some(40.0), Some(52.0))]);
+    assert!(reported.measured().is_valid());
+    let mut unplanned = reported.clone();
     unplanned.faults.clear();
     let measured = unplanned.measured();
     assert!(!measured.is_valid());
@@ -171,7 +174,7 @@ fn what_was_not_planned_still_invalidates() {
     );
     // A process that ends once more than planned, on the node that was killed or on another one.
     for node in [0, 1, 2] {
-        let died = told.measured_with_a_death_of(node);
+        let died = reported.measured_with_a_death_of(node);
         assert!(
             died.invalid_reason()
                 .is_some_and(|r| r.starts_with("database_restarted")),
@@ -179,7 +182,7 @@ fn what_was_not_planned_still_invalidates() {
         );
     }
     // Errors before the fault are not those of the fault.
-    let mut early = told;
+    let mut early = reported;
     early.seconds[5].1 = vec![(ErrorKind::ReadTimeout, 100)];
     let reason = early.measured().invalid_reason();
     assert_eq!(reason.as_deref(), Some("errors_above: 100 read_timeout"));
@@ -209,10 +212,14 @@ fn a_node_that_does_not_come_back_has_no_afterwards() {
     for (returned, left_away, not_back) in [(None, 1, 0), (Some(40.0), 0, 1)] {
         let trial = Trial::new(FAST, 1, vec![kill(20.0, returned, None)]);
         let cell = of_cell(vec![planned()], &[trial]);
-        let told = fault(&cell);
-        assert_eq!((told.left_away, told.not_back), (left_away, not_back));
+        let reported = fault(&cell);
+        assert_eq!((reported.left_away, reported.not_back), (left_away, not_back));
         assert_eq!(
-            (told.recovery.recovered, told.recovery.never, told.recovery.too_short),
+            (
+                reported.recovery.recovered,
+                reported.recovery.never,
+                reported.recovery.too_short
+            ),
             (0, 0, 0)
         );
         assert_eq!(phase(&cell, PhaseKind::During).seconds, at(40.0));
@@ -319,12 +326,12 @@ fn repetitions_give_a_median_and_a_range() {
         })
         .to_vec();
     let cell = of_cell(vec![planned()], &trials);
-    let told = fault(&cell);
-    assert_eq!((told.trials, told.not_back), (3, 1));
-    assert_eq!(told.back_s, Summary::of(&[45.0, 52.0]));
-    assert_eq!(told.began_s, Summary::of(&[20.1, 20.2, 20.3]));
-    assert_eq!(told.return_took_s.map(|s| (s.low, s.high)), Some((5.0, 12.0)));
-    assert_eq!(told.recovery.recovered, 2);
+    let reported = fault(&cell);
+    assert_eq!((reported.trials, reported.not_back), (3, 1));
+    assert_eq!(reported.back_s, Summary::of(&[45.0, 52.0]));
+    assert_eq!(reported.began_s, Summary::of(&[20.1, 20.2, 20.3]));
+    assert_eq!(reported.return_took_s.map(|s| (s.low, s.high)), Some((5.0, 12.0)));
+    assert_eq!(reported.recovery.recovered, 2);
     // The second in which the node went away is in neither.
     let seconds = |kind| phase(&cell, kind).seconds.unwrap();
     assert_eq!(
@@ -392,7 +399,7 @@ fn who_loses_acknowledged_writes_is_not_recommended() {
         (recommendation.status, recommendation.run.as_deref()),
         (Status::Decided, Some(SLOW))
     );
-    assert_eq!(recommendation.places[0].by, By::Writes);
+    assert_eq!(recommendation.places[0].by, DecidedBy::Writes);
     assert_eq!(
         recommendation
             .not_considered
@@ -410,10 +417,10 @@ fn who_loses_acknowledged_writes_is_not_recommended() {
     let fast = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     // Its figures count all the same.
     assert_eq!(fast.valid_trials, 3);
-    let told = fast.findings.iter().find(|f| f.rule() == Rule::WritesLost).unwrap();
-    let figures = told.figures::<WritesLost>().unwrap();
+    let reported = fast.findings.iter().find(|f| f.rule() == Rule::WritesLost).unwrap();
+    let figures = reported.figures::<WritesLost>().unwrap();
     assert_eq!(
-        (told.severity, figures.older, figures.missing),
+        (reported.severity, figures.older, figures.missing),
         (Severity::Failed, 600, 42)
     );
     let example = figures.example.as_ref().unwrap();
@@ -435,7 +442,7 @@ fn where_all_lose_writes_there_is_nothing_to_recommend() {
         (recommendation.status, recommendation.reason),
         (Status::NotDecided, Reason::Undecided)
     );
-    assert_eq!(recommendation.places[0].outcome, Outcome::AllLostWrites);
+    assert_eq!(recommendation.places[0].outcome, AnswerOutcome::AllLostWrites);
     assert_eq!(recommendation.not_considered.len(), 2);
 }
 
@@ -450,9 +457,12 @@ fn what_cannot_be_read_is_a_doubt_and_no_loss() {
     let analysis = with_writes(&kept(), &unread);
     let fast = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     assert_eq!(fast.writes.as_ref().unwrap().unreadable, 9_999);
-    let told = fast.findings.iter().find(|f| f.rule() == Rule::WritesUnread).unwrap();
+    let reported = fast.findings.iter().find(|f| f.rule() == Rule::WritesUnread).unwrap();
     assert_eq!(
-        (told.severity, told.figures::<WritesUnread>().unwrap().unreadable),
+        (
+            reported.severity,
+            reported.figures::<WritesUnread>().unwrap().unreadable
+        ),
         (Severity::Suspect, 9_999)
     );
     assert_eq!(analysis.recommendation.run.as_deref(), Some(FAST));
@@ -489,7 +499,7 @@ fn without_faults_a_cell_has_none_and_with_them_it_is_read_back_as_it_was() {
 
 /// Its node is there all the time: machines are judged before it, and what it wrote is what the node counted more.
 #[test]
-fn a_compaction_is_told_with_its_time_and_the_bytes_that_it_wrote() {
+fn a_compaction_is_reported_with_its_time_and_the_bytes_that_it_wrote() {
     let compaction = FaultRecord {
         kind: NodeFaultKind::Compaction,
         gone_s: 20.0,
@@ -516,9 +526,12 @@ fn a_compaction_is_told_with_its_time_and_the_bytes_that_it_wrote() {
     };
     let cell = with(&|t| Some(if t < 31.0 { 5e6 } else { 95e6 }));
     assert_eq!(cell.valid_trials, 1, "{:?}", cell.trials_invalid);
-    let told = fault(&cell);
-    assert_eq!((told.kind, told.planned), (NodeFaultKind::Compaction, Some(planned)));
-    assert_eq!((told.away_s, told.compacted_bytes), (at(11.0), at(90e6)));
+    let reported = fault(&cell);
+    assert_eq!(
+        (reported.kind, reported.planned),
+        (NodeFaultKind::Compaction, Some(planned))
+    );
+    assert_eq!((reported.away_s, reported.compacted_bytes), (at(11.0), at(90e6)));
     assert_eq!(phase(&cell, PhaseKind::During).seconds, at(11.0));
     assert_eq!(fault(&with(&|_| None)).compacted_bytes, None, "missing is not zero");
 }

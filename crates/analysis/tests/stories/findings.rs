@@ -10,7 +10,7 @@ use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGIT
 use hdrhistogram::Histogram;
 
 #[test]
-fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
+fn an_invalid_trial_is_reported_with_its_reason_and_never_counted() {
     let mut all = trials();
     all[0].record.validity = Validity::Invalid {
         cause: evidence::Cause::DatabaseEnded,
@@ -43,7 +43,7 @@ fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
 #[test]
 fn a_trial_on_burst_credits_withholds_its_cells_value() {
     let mut job = job();
-    job.setups[1].data.burst = Some(spec::Burst {
+    job.setups[1].data.burst = Some(experiment::Burst {
         baseline_iops: 20.0,
         burst_iops: 187.5,
         credits_max: 337_500.0,
@@ -52,14 +52,14 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
     let mut all = trials();
     // Its reads do reach the volume.
     for (trial, block) in all[2..].iter_mut().zip(1..) {
-        let told = crate::story::Told {
+        let reported = crate::story::Reported {
             configuration: "io1-10000",
             block,
             operations: 120_000,
             device_reads: 12_000.0,
             probe_read_iops: 500.0,
         };
-        *trial = measured(&record(told), 12_000.0);
+        *trial = measured(&record(reported), 12_000.0);
     }
     all[2].record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 330_000.0));
     all[2].findings = rules::of_trial(&all[2]);
@@ -76,25 +76,25 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
         "{:?}",
         analysis.cells[1].withheld
     );
-    let mut told = analysis.cells[1]
+    let mut reported = analysis.cells[1]
         .findings
         .iter()
         .filter_map(Finding::figures::<BurstOnly>);
-    let lasts = told.next().unwrap().lasts.unwrap();
+    let lasts = reported.next().unwrap().lasts.unwrap();
     assert!(lasts.full_bucket_lasts_s.unwrap() > 1000.0, "{lasts:?}");
 }
 
 /// A finding is about the trial's directory; suspect is shown, not excluded.
 #[test]
 fn a_suspect_trial_names_its_directory_and_still_counts() {
-    let told = crate::story::Told {
+    let reported = crate::story::Reported {
         configuration: "io1-10000",
         block: 1,
         operations: 120_000,
         device_reads: 100.0,
         probe_read_iops: 625.0,
     };
-    let trial = measured(&record(told), 100.0);
+    let trial = measured(&record(reported), 100.0);
     assert_eq!(trial.findings.len(), 1);
     assert_eq!(
         trial.findings[0].scope,
@@ -117,14 +117,14 @@ fn a_finding_reads_back_from_a_document_with_sentences() {
 #[test]
 fn a_backlog_answered_after_the_end_is_no_rate_held() {
     let with = |drained_s: f64| {
-        let mut record = record(crate::story::Told {
+        let mut record = record(crate::story::Reported {
             configuration: "io1-10000",
             block: 1,
             operations: 60_000,
             device_reads: 12_000.0,
             probe_read_iops: 625.0,
         });
-        record.load = spec::LoadLevel::Rate {
+        record.load = experiment::LoadLevel::Rate {
             operations_per_s: 1000.0,
             poisson: false,
         };
@@ -163,7 +163,7 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
 /// As many were under way at its start and do not count, so that nothing is to be taken away.
 #[test]
 fn what_a_closed_loop_has_under_way_at_the_end_is_throughput() {
-    let record = record(crate::story::Told {
+    let record = record(crate::story::Reported {
         configuration: "gp2-320",
         block: 1,
         operations: 5_280,

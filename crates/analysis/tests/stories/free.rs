@@ -2,23 +2,23 @@
 
 use analysis::{FreeStep, Need, Spending, TrialMeasurement, Verdict, analyse};
 use evidence::HostId;
-use spec::{Basis, ConfigurationMoney, CostLine, Money};
+use experiment::{Basis, ConfigurationMoney, CostLine, Money};
 
-use crate::story::{Told, job, measured, record, run};
+use crate::story::{Reported, job, measured, record, run};
 
 /// Bytes of SSTables that an operation had written by flushes and by compactions.
 type Written = (f64, f64);
 
 fn trial(configuration: &'static str, block: u32, operations: u64, written: Option<Written>) -> TrialMeasurement {
     let device_reads = operations as f64 / 8.0;
-    let told = Told {
+    let reported = Reported {
         configuration,
         block,
         operations,
         device_reads,
         probe_read_iops: 60.1,
     };
-    let mut trial = measured(&record(told), device_reads);
+    let mut trial = measured(&record(reported), device_reads);
     let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
     host.work.flushed_bytes = written.map(|(flushed, _)| flushed * operations as f64);
     host.work.compacted_bytes = written.map(|(_, compacted)| compacted * operations as f64);
@@ -32,7 +32,7 @@ fn step(before: Option<Written>, after: Option<Written>) -> FreeStep {
     let volume = job.setups[0].data.clone();
     job.setups[1].data = volume;
     job.setups[1].settings.jvm = vec!["-XX:+UseZGC".to_owned()];
-    let money = |setup: &spec::Setup| ConfigurationMoney {
+    let money = |setup: &experiment::Setup| ConfigurationMoney {
         configuration: setup.configuration.clone(),
         usd_per_month: Some(100.0),
         lines: vec![CostLine::stated("a month", 100.0, "an offer of 2026-01-01")],
@@ -78,8 +78,8 @@ fn without_a_flush_nothing_is_known_of_what_becomes_of_a_byte() {
         (Some((20.0, 10.0)), None),
         (None, None),
     ] {
-        let told = step(before, after);
-        let all: Vec<Spending> = told.elsewhere.iter().map(|s| s.what).collect();
+        let reported = step(before, after);
+        let all: Vec<Spending> = reported.elsewhere.iter().map(|s| s.what).collect();
         assert_eq!(
             all,
             [Spending::DiskBytes, Spending::ChunkOffsetBytes],

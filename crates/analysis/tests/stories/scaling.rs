@@ -1,9 +1,9 @@
 //! Throughput over nodes: clusters that differ in nothing else are one scaling, all others are none.
 
-use crate::story::{Told, measured, record};
-use analysis::{Outcome, RunEvidence, TrialMeasurement, analyse};
+use crate::story::{Reported, measured, record};
+use analysis::{AnswerOutcome, RunEvidence, TrialMeasurement, analyse};
+use experiment::{Basis, ConfigurationMoney, Job, Money, Placement};
 use serde_json::json;
-use spec::{Basis, ConfigurationMoney, Job, Money, Placement};
 
 /// Names of configurations by nodes.
 const SIZES: [(u32, &str); 4] = [(1, "one"), (3, "three"), (6, "six"), (9, "nine")];
@@ -31,7 +31,7 @@ fn job(sizes: &[u32]) -> Job {
         let mut cell = cell.clone();
         cell.id = format!("{}.read-heavy.c100", name(*nodes));
         cell.configuration = name(*nodes).to_owned();
-        job.plan.trials.extend((1..=3).map(|block| spec::PlannedTrial {
+        job.plan.trials.extend((1..=3).map(|block| experiment::PlannedTrial {
             block,
             cell: cell.id.clone(),
         }));
@@ -42,7 +42,7 @@ fn job(sizes: &[u32]) -> Job {
 
 /// Each size has this many times the throughput of one node, a little more or less from block to block.
 fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
-    let trial = |setup: &spec::Setup, block: u32| {
+    let trial = |setup: &experiment::Setup, block: u32| {
         let nodes = f64::from(setup.placement.nodes);
         let noise = 1.0
             + 0.02
@@ -52,14 +52,14 @@ fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
                 } else {
                     (nodes * 0.9).sin()
                 };
-        let told = Told {
+        let reported = Reported {
             configuration: name(setup.placement.nodes),
             block,
             operations: (60_000.0 * times(nodes) * noise) as u64,
             device_reads: 9_600.0,
             probe_read_iops: 625.0,
         };
-        measured(&record(told), 9_600.0)
+        measured(&record(reported), 9_600.0)
     };
     job.setups
         .iter()
@@ -70,7 +70,7 @@ fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
 fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
     analyse(&RunEvidence {
         run: "story".to_owned(),
-        provider: spec::Provider::Local,
+        provider: experiment::Provider::Local,
         plan: &job.plan,
         setups: &job.setups,
         trials,
@@ -123,14 +123,14 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
     };
     let answer = |one: f64, spread: f64| {
         let trial = |nodes: u32, block: u32, throughput: f64| {
-            let told = Told {
+            let reported = Reported {
                 configuration: name(nodes),
                 block,
                 operations: (60_000.0 * throughput) as u64,
                 device_reads: 42_000.0 * throughput,
                 probe_read_iops: 625.0,
             };
-            measured(&record(told), 42_000.0 * throughput)
+            measured(&record(reported), 42_000.0 * throughput)
         };
         let trials: Vec<TrialMeasurement> = (1..=3)
             .flat_map(|block| {
@@ -145,7 +145,7 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
         let mut places = analysed(&job, &trials).recommendation.places;
         places.remove(0).outcome
     };
-    let Outcome::Between {
+    let AnswerOutcome::Between {
         configurations,
         break_even,
         alike,
@@ -159,7 +159,7 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
     // Between six and three no number would: they are 0.5 % apart, and the margin is 5 %.
     assert!(repetitions.is_some_and(|n| (4..40).contains(&n)), "{repetitions:?}");
     // Measured as well as the others it is break-even, too.
-    let Outcome::Between {
+    let AnswerOutcome::Between {
         break_even,
         alike,
         repetitions,
@@ -184,7 +184,7 @@ fn clusters_that_differ_in_more_than_nodes_are_not_one_law() {
             .is_empty()
     );
     let mut other_volume = job(&[1, 3, 6]);
-    other_volume.setups[0].data.limits = spec::IoLimits::symmetric(Some(61.0), None);
+    other_volume.setups[0].data.limits = experiment::IoLimits::symmetric(Some(61.0), None);
     assert!(
         analysed(&other_volume, &trials(&other_volume, |n| n))
             .scaling

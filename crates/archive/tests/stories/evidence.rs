@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::story::{CELLS, create, write};
 use archive::{JournalEvent, RunDirectory, RunError};
-use spec::PlannedTrial;
+use experiment::PlannedTrial;
 
 fn planned(cell: &str, block: u32) -> PlannedTrial {
     PlannedTrial {

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
-use spec::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
+use experiment::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 
 mod raw;
 
@@ -205,7 +205,7 @@ fn plan(case: &Case, duration: Duration) -> TrialPlan {
             read_all_fields: true,
             write_all_fields: false,
             scan_length: ScanLength::default(),
-            keys: spec::KeyFormat::default(),
+            keys: experiment::KeyFormat::default(),
         },
         fields: FIELDS,
         field_length: 100,

@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use experiment::{Access, TableOption};
 use scylla::{
     client::{PoolSize, execution_profile::ExecutionProfile, session::Session, session_builder::SessionBuilder},
     policies::host_filter::AllowListHostFilter,
@@ -21,7 +22,6 @@ use scylla::{
     statement::{Consistency, Statement},
     value::{CqlValue, Row},
 };
-use spec::{Access, TableOption};
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::metrics::{self, Metrics, ViewRow};
@@ -282,7 +282,7 @@ impl Admin {
         &self,
         keyspace: &str,
         table: &str,
-        dataset: &spec::Dataset,
+        dataset: &experiment::Dataset,
         replication: &Replication,
         options: &BTreeMap<String, TableOption>,
     ) -> Result<(), AdminError> {
@@ -398,7 +398,7 @@ impl Admin {
     }
 
     /// Run any statement without values; for tests and special cases.
-    pub fn run(&self, statement: &str, consistency: spec::Consistency) -> Result<(), AdminError> {
+    pub fn run(&self, statement: &str, consistency: experiment::Consistency) -> Result<(), AdminError> {
         let mut request = Statement::new(statement);
         request.set_consistency(statements::consistency(consistency));
         self.execute(request, ()).map(|_| ())

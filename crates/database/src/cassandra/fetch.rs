@@ -36,7 +36,7 @@ pub struct Fetched {
 }
 
 /// What a download thread tells the caller's thread.
-enum News {
+enum DownloadEvent {
     Bytes(u64),
     /// Bytes of an attempt that failed: they do not count any more.
     Again(u64),
@@ -72,10 +72,10 @@ pub(crate) fn fetch_all(
     let mut give_up_at = None;
     loop {
         match news.recv_timeout(Duration::from_millis(100)) {
-            Ok(News::Bytes(bytes)) => progress.bytes_done += bytes,
-            Ok(News::Again(bytes)) => progress.bytes_done -= bytes,
-            Ok(News::Done) => progress.files_done += 1,
-            Ok(News::Failed(error)) => {
+            Ok(DownloadEvent::Bytes(bytes)) => progress.bytes_done += bytes,
+            Ok(DownloadEvent::Again(bytes)) => progress.bytes_done -= bytes,
+            Ok(DownloadEvent::Done) => progress.files_done += 1,
+            Ok(DownloadEvent::Failed(error)) => {
                 failure.get_or_insert(error);
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -107,7 +107,7 @@ struct Queue {
 
 impl Queue {
     /// Fetch one jar after another until none is left, one fails, or somebody says stop.
-    fn work(&self, agent: &ureq::Agent, news: &mpsc::Sender<News>) {
+    fn work(&self, agent: &ureq::Agent, news: &mpsc::Sender<DownloadEvent>) {
         while !self.stop.load(Ordering::Relaxed) {
             let Some(jar) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
@@ -115,7 +115,7 @@ impl Queue {
             let outcome = fetch(agent, &self.repository, &self.root, jar, &self.stop, news);
             let failed = outcome.is_err();
             // Nobody listens any more after a cancellation.
-            let _ = news.send(outcome.map_or_else(News::Failed, |()| News::Done));
+            let _ = news.send(outcome.map_or_else(DownloadEvent::Failed, |()| DownloadEvent::Done));
             if failed {
                 return;
             }
@@ -144,7 +144,7 @@ fn fetch(
     root: &Path,
     jar: &Locked,
     stop: &AtomicBool,
-    news: &mpsc::Sender<News>,
+    news: &mpsc::Sender<DownloadEvent>,
 ) -> Result<(), DistributionError> {
     let url = format!("{repository}/{}", jar.path);
     let target = root.join(jar.path);
@@ -155,11 +155,11 @@ fn fetch(
     let actual = loop {
         match download(agent, &url, &aside, jar, stop, news) {
             Ok(hash) => break hash,
-            Err(Trouble::Final(error)) => {
+            Err(DownloadFailure::Final(error)) => {
                 let _ = std::fs::remove_file(&aside);
                 return Err(error);
             }
-            Err(Trouble::MayPass(reason)) if attempt == ATTEMPTS => {
+            Err(DownloadFailure::MayPass(reason)) if attempt == ATTEMPTS => {
                 let _ = std::fs::remove_file(&aside);
                 return Err(DistributionError::Unreachable {
                     url,
@@ -167,7 +167,7 @@ fn fetch(
                     reason,
                 });
             }
-            Err(Trouble::MayPass(reason)) => tracing::debug!(url, attempt, reason, "will try again"),
+            Err(DownloadFailure::MayPass(reason)) => tracing::debug!(url, attempt, reason, "will try again"),
         }
         std::thread::sleep(Duration::from_millis(300) * attempt);
         attempt += 1;
@@ -183,7 +183,7 @@ fn fetch(
     std::fs::rename(&aside, &target).map_err(|source| write_error(source, &target, jar))
 }
 
-enum Trouble {
+enum DownloadFailure {
     MayPass(String),
     Final(DistributionError),
 }
@@ -195,21 +195,21 @@ fn download(
     aside: &Path,
     jar: &Locked,
     stop: &AtomicBool,
-    news: &mpsc::Sender<News>,
-) -> Result<String, Trouble> {
+    news: &mpsc::Sender<DownloadEvent>,
+) -> Result<String, DownloadFailure> {
     let mut response = agent
         .get(url)
         .call()
-        .map_err(|error| Trouble::MayPass(error.to_string()))?;
+        .map_err(|error| DownloadFailure::MayPass(error.to_string()))?;
     let mut body = response.body_mut().as_reader();
-    let write_failed = |source| Trouble::Final(write_error(source, aside, jar));
+    let write_failed = |source| DownloadFailure::Final(write_error(source, aside, jar));
     let mut file = guarded::write_anew(aside, 0o644).map_err(write_failed)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut received = 0;
     loop {
         if stop.load(Ordering::Relaxed) {
-            return Err(Trouble::Final(DistributionError::Cancelled));
+            return Err(DownloadFailure::Final(DistributionError::Cancelled));
         }
         let outcome = body.read(&mut buffer);
         let read = match outcome {
@@ -217,8 +217,8 @@ fn download(
             Ok(_) if received > jar.size_bytes => 0,
             Ok(read) => read,
             Err(error) => {
-                let _ = news.send(News::Again(received));
-                return Err(Trouble::MayPass(error.to_string()));
+                let _ = news.send(DownloadEvent::Again(received));
+                return Err(DownloadFailure::MayPass(error.to_string()));
             }
         };
         if read == 0 {
@@ -227,7 +227,7 @@ fn download(
         hasher.update(&buffer[..read]);
         file.write_all(&buffer[..read]).map_err(write_failed)?;
         received += read as u64;
-        let _ = news.send(News::Bytes(read as u64));
+        let _ = news.send(DownloadEvent::Bytes(read as u64));
     }
     file.sync_all().map_err(write_failed)?;
     Ok(hex(&hasher.finalize()))

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_does_not_resolve_is_told_with_the_line_that_cures_it() {
+    fn a_name_that_does_not_resolve_is_reported_with_the_line_that_cures_it() {
         assert_eq!(resolve("localhost").unwrap(), "localhost");
         // Longer than any name may be (RFC 1035: 255 octets), so that no name server is asked.
         let name = "x".repeat(300);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use spec::{SettingsInForce, cassandra_values, is_cassandra_value, jvm_option_name};
+use experiment::{SettingsInForce, cassandra_values, is_cassandra_value, jvm_option_name};
 
 use super::{
     admin::Admin,

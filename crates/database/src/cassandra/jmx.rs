@@ -100,11 +100,11 @@ impl Argument<'_> {
         match self {
             Self::Flag(flag) => {
                 let field = [&[b'Z'][..], &text("value")[1..]].concat();
-                let class = class(BOOLEAN, SERIALIZABLE, &[&field], Place::Apart);
+                let class = class(BOOLEAN, SERIALIZABLE, &[&field], CodebasePosition::Apart);
                 [&[OBJECT][..], &class, &[u8::from(*flag)]].concat()
             }
             Self::Text(one) => text(one),
-            Self::Texts(several) => texts(several, Place::Apart),
+            Self::Texts(several) => texts(several, CodebasePosition::Apart),
             Self::Set(several) => hash_set(several),
         }
     }
@@ -125,7 +125,7 @@ impl Jmx {
         let connector = registry.call(&REGISTRY, LOOKUP, &text("jmxrmi"))?;
         let (connector_port, connector) = remote(&connector).ok_or_else(|| registry.no_object("the registry"))?;
         let mut peer = Peer::connect(connector_port, patience)?;
-        let credentials = texts(&to.credentials(), Place::Inside);
+        let credentials = texts(&to.credentials(), CodebasePosition::Inside);
         let client = peer.call(&connector, NEW_CLIENT, &credentials)?;
         let (client_port, object) = remote(&client).ok_or_else(|| peer.no_object("the connector"))?;
         if client_port != connector_port {
@@ -155,7 +155,7 @@ impl Jmx {
             [] => (vec![NULL], vec![NULL]),
             with => {
                 let classes: Vec<&str> = with.iter().map(Argument::class).collect();
-                (marshalled(with), texts(&classes, Place::Inside))
+                (marshalled(with), texts(&classes, CodebasePosition::Inside))
             }
         };
         let arguments = [object_name(bean), text(operation), values, signature, vec![NULL]].concat();
@@ -303,26 +303,26 @@ fn text(text: &str) -> Vec<u8> {
 
 /// Where a class may be fetched from (nowhere) is said inside of its description, or, of a marshalled object, apart.
 #[derive(Clone, Copy)]
-enum Place {
+enum CodebasePosition {
     Inside,
     Apart,
 }
 
 /// The description of a class without a parent; `fields` are described already.
-fn class((name, version): (&str, i64), how: u8, fields: &[&[u8]], place: Place) -> Vec<u8> {
+fn class((name, version): (&str, i64), how: u8, fields: &[&[u8]], place: CodebasePosition) -> Vec<u8> {
     let mut bytes = vec![CLASS];
     bytes.extend(&text(name)[1..]);
     bytes.extend(version.to_be_bytes());
     bytes.extend([how, 0, fields.len() as u8]);
     bytes.extend(fields.concat());
     match place {
-        Place::Inside => bytes.extend([NULL, END, NULL]),
-        Place::Apart => bytes.extend([END, NULL]),
+        CodebasePosition::Inside => bytes.extend([NULL, END, NULL]),
+        CodebasePosition::Apart => bytes.extend([END, NULL]),
     }
     bytes
 }
 
-fn array(of: (&str, i64), elements: &[Vec<u8>], place: Place) -> Vec<u8> {
+fn array(of: (&str, i64), elements: &[Vec<u8>], place: CodebasePosition) -> Vec<u8> {
     let length = u32::try_from(elements.len()).unwrap_or(u32::MAX).to_be_bytes();
     [
         &[ARRAY][..],
@@ -333,7 +333,7 @@ fn array(of: (&str, i64), elements: &[Vec<u8>], place: Place) -> Vec<u8> {
     .concat()
 }
 
-fn texts(several: &[&str], place: Place) -> Vec<u8> {
+fn texts(several: &[&str], place: CodebasePosition) -> Vec<u8> {
     let elements: Vec<Vec<u8>> = several.iter().map(|one| text(one)).collect();
     array(TEXTS, &elements, place)
 }
@@ -341,7 +341,7 @@ fn texts(several: &[&str], place: Place) -> Vec<u8> {
 /// A `java.util.HashSet` of strings as an argument: it writes its buckets, load factor and size, then its elements.
 fn hash_set(several: &[&str]) -> Vec<u8> {
     const LOAD_FACTOR: f32 = 0.75;
-    let class = class(HASH_SET, SERIALIZABLE | WRITES_ITSELF, &[], Place::Apart);
+    let class = class(HASH_SET, SERIALIZABLE | WRITES_ITSELF, &[], CodebasePosition::Apart);
     let size = i32::try_from(several.len()).unwrap_or(i32::MAX);
     let buckets = (2 * size).max(16);
     let elements: Vec<Vec<u8>> = several.iter().map(|one| text(one)).collect();
@@ -360,7 +360,7 @@ fn hash_set(several: &[&str]) -> Vec<u8> {
 
 /// A `javax.management.ObjectName` as an argument: it has no fields, and writes its name as a string.
 fn object_name(bean: &str) -> Vec<u8> {
-    let class = class(OBJECT_NAME, SERIALIZABLE | WRITES_ITSELF, &[], Place::Inside);
+    let class = class(OBJECT_NAME, SERIALIZABLE | WRITES_ITSELF, &[], CodebasePosition::Inside);
     [&[OBJECT][..], &class, &text(bean), &[END]].concat()
 }
 
@@ -368,7 +368,7 @@ fn object_name(bean: &str) -> Vec<u8> {
 /// loader reads it, not that of the connection.
 fn marshalled(arguments: &[Argument<'_>]) -> Vec<u8> {
     let values: Vec<Vec<u8>> = arguments.iter().map(Argument::bytes).collect();
-    let stream = [&HEADER[..], &array(OBJECTS, &values, Place::Apart)].concat();
+    let stream = [&HEADER[..], &array(OBJECTS, &values, CodebasePosition::Apart)].concat();
     let add = |sum: i32, byte: &u8| sum.wrapping_mul(31).wrapping_add(i32::from(*byte as i8));
     let sum = stream.iter().fold(0, add);
     let bytes_field = |name: &str| [&[b'['][..], &text(name)[1..], &text(BYTES.0)].concat();
@@ -378,9 +378,9 @@ fn marshalled(arguments: &[Argument<'_>]) -> Vec<u8> {
         bytes_field("objBytes"),
     ];
     let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
-    let class = class(MARSHALLED, SERIALIZABLE, &fields, Place::Inside);
+    let class = class(MARSHALLED, SERIALIZABLE, &fields, CodebasePosition::Inside);
     let elements: Vec<Vec<u8>> = stream.iter().map(|byte| vec![*byte]).collect();
-    let stream = array(BYTES, &elements, Place::Inside);
+    let stream = array(BYTES, &elements, CodebasePosition::Inside);
     [&[OBJECT][..], &class, &sum.to_be_bytes(), &[NULL], &stream].concat()
 }
 

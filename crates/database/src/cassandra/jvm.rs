@@ -87,11 +87,11 @@ pub(crate) fn module_access() -> impl Iterator<Item = String> {
     exports.chain(OPENS.iter().map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
 }
 
-/// Compiler threads of a JVM that has the whole machine until its code is compiled, and `told` CPUs after that: one that compiles
+/// Compiler threads of a JVM that has the whole machine until its code is compiled, and `reported` CPUs after that: one that compiles
 /// quickly, and one that compiles well for each CPU. By itself it would have one of these for up to two CPUs. It starts more only where it sees free memory, of which a node that is held at its page-cache budget has none: all are
 /// started at once. `None`: it is told all CPUs.
-fn compilers(told: u32, machine: u32) -> Option<u32> {
-    (machine > told).then(|| (machine + 1).min(MOST_COMPILERS))
+fn compilers(reported: u32, machine: u32) -> Option<u32> {
+    (machine > reported).then(|| (machine + 1).min(MOST_COMPILERS))
 }
 
 fn machine_cpus() -> u32 {
@@ -272,7 +272,7 @@ mod tests {
         };
         let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
         config.heap_bytes = 8 * GIB;
-        config.place = Some(crate::plan::Place {
+        config.place = Some(crate::plan::NodeLocation {
             data_centre: "dc1".to_owned(),
             rack: "rack1".to_owned(),
         });
@@ -297,9 +297,9 @@ mod tests {
         let options = all.iter().take_while(|word| *word != "-cp");
         let mut kept = 0;
         for option in options {
-            let name = spec::jvm_option_name(option);
+            let name = experiment::jvm_option_name(option);
             let is_open = open.contains(&name.split(':').next().unwrap()) || open.contains(&name.as_str());
-            let is_kept = spec::kept_jvm_option(option).is_some();
+            let is_kept = experiment::kept_jvm_option(option).is_some();
             assert!(is_open != is_kept, "{option}: open {is_open}, kept {is_kept}");
             kept += usize::from(is_kept);
         }

@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use spec::TableOption;
+use experiment::TableOption;
 
 use super::log;
 use crate::account::Account;
-use crate::plan::{NodePlan, Place, Ports};
+use crate::plan::{NodeLocation, NodePlan, Ports};
 
 /// Everything that defines one node.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +42,7 @@ pub struct NodeConfig {
     /// Addresses of the seeds; all nodes of a small cluster that starts at once.
     pub seeds: Vec<Ipv4Addr>,
     /// Where the node stands; `None`: the server's own single place.
-    pub place: Option<Place>,
+    pub place: Option<NodeLocation>,
     /// Tokens for the first start (see [`balanced_tokens`]); empty: 16 random ones.
     pub initial_tokens: Vec<i64>,
     /// Limit of compaction (shipped default 64); 0 is unlimited.

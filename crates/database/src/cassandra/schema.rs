@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use experiment::TableOption;
 use scylla::value::CqlValue;
-use spec::TableOption;
 
 use crate::plan::Replication;
 
@@ -24,7 +24,7 @@ const TABLE_OPTIONS: [(&str, &str); 5] = [
 pub(crate) fn schema_statements(
     keyspace: &str,
     table: &str,
-    dataset: &spec::Dataset,
+    dataset: &experiment::Dataset,
     replication: &Replication,
     options: &BTreeMap<String, TableOption>,
 ) -> Vec<String> {

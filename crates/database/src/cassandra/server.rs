@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use spec::{Dataset, Settings, SettingsInForce};
+use experiment::{Dataset, Settings, SettingsInForce};
 
 use super::admin::{Admin, AdminError};
 use super::distribution::{Distribution, ensure_distribution};
@@ -24,7 +24,7 @@ use super::start_archive::{ensure_start_archive, has_start_archive};
 use super::table_counters::TableCounters;
 use super::table_service::{self, compact_table};
 use crate::account::{Account, AccountError};
-use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
+use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
     Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
     RunningNode, Server, ServerError, Work,
@@ -122,7 +122,7 @@ impl Server for Cassandra {
     fn snapshot_key(
         &self,
         dataset: &Dataset,
-        places: &[Option<Place>],
+        places: &[Option<NodeLocation>],
         replication: &Replication,
         settings: &Settings,
         directories: u32,
@@ -152,7 +152,7 @@ impl Installed for Software {
         let (distribution, java) = &*self.0;
         // A plan may come from a run directory of somebody else's.
         for option in &plan.settings.jvm {
-            if let Some(kept) = spec::kept_jvm_option(option) {
+            if let Some(kept) = experiment::kept_jvm_option(option) {
                 return Err(ServerError::Failed(
                     format!("{option}: {} ({})", kept.why, kept.help).into(),
                 ));

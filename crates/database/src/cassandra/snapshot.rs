@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::{hash::hex, schema::schema_statements};
-use crate::plan::{Place, Replication};
+use crate::plan::{NodeLocation, Replication};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -38,13 +38,13 @@ pub fn captured_directories(data_directory: &Path) -> std::io::Result<Vec<PathBu
 /// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
 pub fn snapshot_key(
     version: &str,
-    dataset: &spec::Dataset,
-    places: &[Option<Place>],
+    dataset: &experiment::Dataset,
+    places: &[Option<NodeLocation>],
     replication: &Replication,
-    settings: &spec::Settings,
+    settings: &experiment::Settings,
     directories: u32,
 ) -> String {
-    let spec::Dataset {
+    let experiment::Dataset {
         records,
         fields,
         field_length,
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_definition_changes_the_key() {
-        let base = spec::Dataset {
+        let base = experiment::Dataset {
             records: 1000,
             fields: 10,
             field_length: 100,
@@ -91,25 +91,26 @@ mod tests {
         };
         let one = [None];
         let place = |rack: &str| {
-            Some(Place {
+            Some(NodeLocation {
                 data_centre: "north".to_owned(),
                 rack: rack.to_owned(),
             })
         };
         let each = Replication::Each;
-        let none = spec::Settings::default();
-        let key = |dataset: spec::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none, 1);
-        let with = |settings: spec::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings, 1);
+        let none = experiment::Settings::default();
+        let key = |dataset: experiment::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none, 1);
+        let with = |settings: experiment::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings, 1);
         let table = |name: &str, key: &str, value: &str| {
             let map = [(key.to_owned(), value.to_owned())].into();
-            let table = [(name.to_owned(), spec::TableOption::Map(map))].into();
-            with(spec::Settings {
+            let table = [(name.to_owned(), experiment::TableOption::Map(map))].into();
+            with(experiment::Settings {
                 table,
-                ..spec::Settings::default()
+                ..experiment::Settings::default()
             })
         };
-        let nodes =
-            |places: &[Option<Place>], copies: &Replication| snapshot_key("5.0.9", &base, places, copies, &none, 1);
+        let nodes = |places: &[Option<NodeLocation>], copies: &Replication| {
+            snapshot_key("5.0.9", &base, places, copies, &none, 1)
+        };
         let by_centre = Replication::ByDataCentre([("north".to_owned(), 3)].into());
         let mut keys = vec![
             key(base),
@@ -121,23 +122,23 @@ mod tests {
             nodes(&[place("a"), place("a"), place("a")], &each(3)),
             nodes(&[place("a"), place("b"), place("c")], &each(3)),
             nodes(&[place("a"), place("b"), place("c")], &by_centre),
-            key(spec::Dataset { records: 1001, ..base }),
-            key(spec::Dataset { fields: 11, ..base }),
-            key(spec::Dataset {
+            key(experiment::Dataset { records: 1001, ..base }),
+            key(experiment::Dataset { fields: 11, ..base }),
+            key(experiment::Dataset {
                 field_length: 101,
                 ..base
             }),
-            key(spec::Dataset {
+            key(experiment::Dataset {
                 compressibility: 0.5,
                 ..base
             }),
-            key(spec::Dataset { seed: 2, ..base }),
+            key(experiment::Dataset { seed: 2, ..base }),
             table("compression", "chunk_length_in_kb", "4"),
             table("compression", "chunk_length_in_kb", "64"),
             table("compaction", "class", "LeveledCompactionStrategy"),
-            with(spec::Settings {
+            with(experiment::Settings {
                 cassandra: [("column_index_size".to_owned(), "\"64KiB\"".to_owned())].into(),
-                ..spec::Settings::default()
+                ..experiment::Settings::default()
             }),
         ];
         // Whoever changes the name has every data set loaded anew.

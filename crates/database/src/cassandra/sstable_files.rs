@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use spec::TableOption;
+use experiment::TableOption;
 
 use super::node_error::NotInForce;
 

@@ -54,7 +54,7 @@ pub fn ensure_start_archive(
     cancelled: &dyn Fn() -> bool,
     remember: Remember<'_>,
 ) -> Result<(), NodeError> {
-    let asked = Asked {
+    let asked = ArchiveRequest {
         account,
         cancelled,
         remember,
@@ -101,13 +101,13 @@ fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
 
 /// Whom throw-away nodes run as, whether to give up, and who hears of what is there for a moment.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct ArchiveRequest<'a> {
     account: Option<&'a Account>,
     cancelled: &'a dyn Fn() -> bool,
     remember: Remember<'a>,
 }
 
-fn make(distribution: &Distribution, java: &Java, path: &Path, asked: Asked<'_>) -> Result<(), NodeError> {
+fn make(distribution: &Distribution, java: &Java, path: &Path, asked: ArchiveRequest<'_>) -> Result<(), NodeError> {
     in_throw_away_directory(distribution, asked.remember, |directory| {
         // Where it may write.
         let made = directory.join("tmp/made.jsa");
@@ -139,7 +139,7 @@ fn measure_row_overhead(
     distribution: &Distribution,
     java: &Java,
     path: &Path,
-    asked: Asked<'_>,
+    asked: ArchiveRequest<'_>,
 ) -> Result<(), NodeError> {
     in_throw_away_directory(distribution, asked.remember, |directory| {
         let archive = distribution
@@ -190,7 +190,7 @@ fn in_throw_away_directory(
 fn throw_away_node(
     distribution: &Distribution,
     java: &Java,
-    (directory, asked): (&Path, Asked<'_>),
+    (directory, asked): (&Path, ArchiveRequest<'_>),
     archive: ArchiveUse<'_>,
 ) -> Result<Node, NodeError> {
     let mut config = NodeConfig::new("iopslab-start-archive", ADDRESS, directory);

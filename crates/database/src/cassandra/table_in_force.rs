@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spec::TableOption;
+use experiment::TableOption;
 
 use super::node_error::NotInForce;
 

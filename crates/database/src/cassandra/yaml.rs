@@ -25,7 +25,7 @@
 //! cache, which is what a memory limit acts on.
 
 use super::node_config::NodeConfig;
-use crate::plan::Place;
+use crate::plan::NodeLocation;
 
 const MIB: u64 = 1 << 20;
 
@@ -279,7 +279,7 @@ pub(crate) fn logback_xml(config: &NodeConfig) -> String {
 }
 
 /// `cassandra-rackdc.properties`: where the node stands.
-pub(crate) fn rackdc_properties(place: &Place) -> String {
+pub(crate) fn rackdc_properties(place: &NodeLocation) -> String {
     format!("dc={}\nrack={}\n", place.data_centre, place.rack)
 }
 
@@ -338,7 +338,7 @@ mod tests {
 
     /// The buffer of the first flush, 32 MiB, is taken before page cache and load come.
     #[test]
-    fn a_node_that_is_not_to_compact_is_told_so_before_it_starts() {
+    fn a_node_that_is_not_to_compact_is_reported_so_before_it_starts() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(!cassandra_yaml(&config).contains("autocompaction_on_startup_enabled"));
         config.automatic_compaction = false;
@@ -357,7 +357,7 @@ mod tests {
     fn a_node_with_a_place_gossips_it() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: SimpleSnitch\n"));
-        let place = Place {
+        let place = NodeLocation {
             data_centre: "north".to_owned(),
             rack: "a".to_owned(),
         };

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use engine::ErrorKind;
-use spec::Access;
+use experiment::Access;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;

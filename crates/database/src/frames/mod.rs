@@ -27,9 +27,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::ErrorKind;
+use experiment::Access;
 use scylla::client::session::Session;
 use scylla::policies::load_balancing::{LoadBalancingPolicy, RoutingInfo};
-use spec::Access;
 
 use routing::Routes;
 use setup::SetupError;

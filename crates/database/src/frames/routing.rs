@@ -7,9 +7,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use experiment::Access;
 use scylla::cluster::{ClusterState, Node};
 use scylla::policies::load_balancing::{LoadBalancingPolicy, RoutingInfo};
-use spec::Access;
 use tokio::sync::oneshot;
 
 use super::connection::{Connection, Target};

@@ -8,10 +8,10 @@ mod tls;
 
 use std::sync::Arc;
 
+use experiment::Access;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
-use spec::Access;
 
 pub use refusal::Refusal;
 

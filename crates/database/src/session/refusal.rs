@@ -3,11 +3,11 @@
 //! The driver hands on what the server or rustls said, in several layers; here it becomes one of the few reasons that a
 //! user can do something about.
 
+use experiment::{Access, PasswordSource};
 use scylla::errors::{
     BrokenConnectionErrorKind, ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError,
     MetadataError, NewSessionError,
 };
-use spec::{Access, PasswordSource};
 
 /// Why a connection did not come about.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -166,14 +166,14 @@ fn broken(cause: &ConnectionError) -> Option<&BrokenConnectionErrorKind> {
 }
 
 #[cfg(not(feature = "tls"))]
-fn of_tls(_cause: &ConnectionError, _tls: &spec::Tls) -> Option<Refusal> {
+fn of_tls(_cause: &ConnectionError, _tls: &experiment::Tls) -> Option<Refusal> {
     None
 }
 
 /// What rustls said, in the handshake or right after it: in TLS 1.3 a server judges the client's certificate when the
 /// client already takes the connection for open.
 #[cfg(feature = "tls")]
-fn of_tls(cause: &ConnectionError, tls: &spec::Tls) -> Option<Refusal> {
+fn of_tls(cause: &ConnectionError, tls: &experiment::Tls) -> Option<Refusal> {
     use scylla::frame::frame_errors::FrameHeaderParseError;
 
     let io: &std::io::Error = match cause {
@@ -199,7 +199,7 @@ fn of_tls(cause: &ConnectionError, tls: &spec::Tls) -> Option<Refusal> {
 }
 
 #[cfg(feature = "tls")]
-fn of_rustls(said: &rustls::Error, tls: &spec::Tls, shown: Option<String>) -> Refusal {
+fn of_rustls(said: &rustls::Error, tls: &experiment::Tls, shown: Option<String>) -> Refusal {
     use rustls::{CertificateError, Error};
 
     match said {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
+use experiment::{Pem, Tls};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::CryptoProvider;
@@ -15,7 +16,6 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
-use spec::{Pem, Tls};
 
 use super::refusal::Refusal;
 

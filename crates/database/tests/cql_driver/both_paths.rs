@@ -37,7 +37,7 @@ impl Random {
 }
 
 /// What both paths are asked.
-enum Asked {
+enum RandomRequest {
     Read(Option<u32>),
     Update(Vec<(u32, String)>),
     Insert(Vec<String>),
@@ -48,7 +48,7 @@ enum Asked {
 
 type Fields = Vec<Option<String>>;
 
-impl Asked {
+impl RandomRequest {
     fn any(random: &mut Random) -> Self {
         let field = random.below(FIELDS.into()) as u32;
         let whole = |random: &mut Random| -> Vec<String> { (0..FIELDS).map(|_| random.text()).collect() };
@@ -172,7 +172,7 @@ async fn slot_of(slot: u64, paths: Rc<[CqlDriver; 2]>, left: Rc<Cell<u64>>) -> B
     let mut seen = BTreeMap::new();
     while left.get() > 0 {
         left.set(left.get() - 1);
-        let asked = Asked::any(&mut random);
+        let asked = RandomRequest::any(&mut random);
         let key = match random.below(200) {
             // No record may have these.
             0 => String::new(),

@@ -7,7 +7,7 @@ use super::*;
 /// Record 8 is the first that no data set has.
 const LOADED: u64 = 8;
 
-pub fn acknowledged_writes_are_found_and_planted_losses_are_told(connect: &CqlConnect) {
+pub fn acknowledged_writes_are_found_and_planted_losses_are_reported(connect: &CqlConnect) {
     let mix = Mix {
         read: 0.2,
         update: 0.5,

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use database::{CqlConnect, CqlDriver, NodeStatus, Notes, Replication, cassandra::Admin};
 use engine::{Connect as _, Driver as _, ErrorKind};
+use experiment::{Access, Consistency, ConsistencyLevels, Dataset};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::routing::Token;
-use spec::{Access, Consistency, ConsistencyLevels, Dataset};
 
 const KEYSPACE: &str = "single";
 const KEYS: u32 = 300;

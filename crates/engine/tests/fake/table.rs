@@ -64,7 +64,7 @@ pub struct Table(Arc<State>);
 type WriteScript = Box<dyn Fn(u64) -> Fate + Send + Sync>;
 type FetchScript = Box<dyn Fn(u64, &str) -> (Duration, Result<(), ErrorKind>) + Send + Sync>;
 /// A value: key and field.
-pub type Place = (String, u32);
+pub type WrittenValue = (String, u32);
 
 struct State {
     fields: u32,
@@ -74,7 +74,7 @@ struct State {
     fetch_script: Mutex<FetchScript>,
     rows: Mutex<BTreeMap<String, Vec<Option<Cell>>>>,
     /// The greatest timestamp that was acknowledged of each value.
-    acknowledged: Mutex<BTreeMap<Place, i64>>,
+    acknowledged: Mutex<BTreeMap<WrittenValue, i64>>,
     lengths: Mutex<BTreeSet<usize>>,
     writes: AtomicU64,
     plain_writes: AtomicU64,
@@ -147,14 +147,14 @@ impl Table {
     }
 
     /// Values with an acknowledged write, and the greatest timestamp of those.
-    pub fn acknowledged(&self) -> BTreeMap<Place, i64> {
+    pub fn acknowledged(&self) -> BTreeMap<WrittenValue, i64> {
         self.0.acknowledged.lock().unwrap().clone()
     }
 
     /// Values that are older in the table than was acknowledged, or not there, in order of the lost write.
-    pub fn lost(&self) -> Vec<(i64, Place)> {
+    pub fn lost(&self) -> Vec<(i64, WrittenValue)> {
         let rows = self.0.rows.lock().unwrap();
-        let is_there = |(key, field): &Place, acknowledged: i64| {
+        let is_there = |(key, field): &WrittenValue, acknowledged: i64| {
             rows.get(key)
                 .and_then(|row| row[*field as usize].as_ref())
                 .is_some_and(|cell| cell.micros >= acknowledged)

@@ -6,13 +6,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use database::{RunningNode, ServerError};
-use spec::FaultAction;
+use experiment::FaultAction;
 use storage::NetworkCut;
-use wire::{Fault, Moments};
+use wire::{Moments, RequestError};
 
 use super::disk_fault::{self, Failing};
 use super::host::Host;
-use super::outbox::{Outbox, cancelled, fault};
+use super::outbox::{Outbox, cancelled, request_error};
 use super::server::{Database, KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
@@ -48,15 +48,18 @@ impl Compacting {
     }
 
     /// Waits until it is done; gives when that was, Unix milliseconds. One that is not awaited ends with its node.
-    pub fn end(self, outbox: &Outbox) -> Result<f64, Fault> {
+    pub fn end(self, outbox: &Outbox) -> Result<f64, RequestError> {
         while !self.0.is_finished() {
             if outbox.is_cancelled() {
                 return Err(cancelled());
             }
             std::thread::sleep(LOOK);
         }
-        let (result, done_unix_ms) = self.0.join().map_err(|_| fault("the compaction's thread has failed"))?;
-        result.map_err(fault)?;
+        let (result, done_unix_ms) = self
+            .0
+            .join()
+            .map_err(|_| request_error("the compaction's thread has failed"))?;
+        result.map_err(request_error)?;
         Ok(done_unix_ms)
     }
 }
@@ -68,12 +71,13 @@ pub(super) fn begin(
     host: &Host,
     database: &Database,
     volumes: &Volumes,
-) -> Result<(Absence, Moments, Option<String>), Fault> {
+) -> Result<(Absence, Moments, Option<String>), RequestError> {
     let began_unix_ms = unix_ms();
     let mut problem = None;
     let absence = match action {
         FaultAction::NodeStop => {
-            let drained = with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly())).map_err(fault)?;
+            let drained =
+                with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly())).map_err(request_error)?;
             let took_s = (unix_ms() - began_unix_ms) / 1e3;
             problem = (!drained)
                 .then(|| format!("it had not drained when its process ended or was killed, after {took_s:.0} s"));
@@ -90,7 +94,7 @@ pub(super) fn begin(
         FaultAction::HostCut => {
             let table = Host::cgroup_name("cut").replace('-', "_");
             let cut = NetworkCut::begin(&host.ledger, &table, &database.tcp_ports());
-            Absence::Cut(cut.map_err(fault)?)
+            Absence::Cut(cut.map_err(request_error)?)
         }
         FaultAction::Compaction => Absence::Compacting(with(node, |n| Compacting::begin(&**n))),
         FaultAction::DiskStall { volume }

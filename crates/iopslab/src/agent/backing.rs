@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use catalog::MIB;
 use evidence::VolumeFigures;
-use spec::{Burst, ByteBurst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
-use storage::{Disk, Ledger, LedgerItem, ServedGauge, StorageError, Volume, VolumeServer};
-use volume::{Fault, Model, Unit};
-use wire::Ground;
+use experiment::{Burst, ByteBurst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
+use storage::{Disk, Ledger, LedgerItem, LoopVolume, ServedGauge, StorageError, VolumeServer};
+use volume::{Model, Unit, VolumeFault};
+use wire::MachineUse;
 
 use super::shared::with;
 use crate::machine;
@@ -26,9 +26,9 @@ type SharedDisk = Arc<Mutex<Disk>>;
 /// What holds a volume's files.
 pub(super) enum Backing {
     /// A file behind a loop device.
-    Image(Box<Volume>),
+    Image(Box<LoopVolume>),
     /// The same without a file system of its own: one of an array's members.
-    Member(Box<Volume>),
+    Member(Box<LoopVolume>),
     /// A directory; it is there as long as the run.
     Directory(PathBuf),
     /// A directory on a device.
@@ -78,7 +78,7 @@ impl Backing {
     }
 
     /// A served volume has these faults from now on instead of those before; `false`: nobody serves it, who could.
-    pub fn set_faults(&self, faults: &[Fault]) -> Result<bool, StorageError> {
+    pub fn set_faults(&self, faults: &[VolumeFault]) -> Result<bool, StorageError> {
         match self {
             Self::Image(volume) | Self::Member(volume) if volume.gauge().is_some() => {
                 volume.set_faults(faults).map(|()| true)
@@ -122,7 +122,7 @@ impl Backing {
     }
 
     /// The volume, if it is one of an array's members.
-    pub fn member(&self) -> Option<&Volume> {
+    pub fn member(&self) -> Option<&LoopVolume> {
         match self {
             Self::Member(volume) => Some(volume),
             Self::Image(_) | Self::Directory(_) | Self::Disk { .. } => None,
@@ -195,7 +195,7 @@ pub(super) struct Store {
     directory: PathBuf,
     /// The run's name.
     run: String,
-    ground: Option<Ground>,
+    machine_use: Option<MachineUse>,
     /// Devices that have their file system.
     disks: Vec<(String, SharedDisk)>,
     /// The process that answers for served volumes, once there is one.
@@ -206,12 +206,12 @@ pub(super) struct Store {
 
 impl Store {
     /// Nothing is made yet.
-    pub fn new(ledger: &Arc<Ledger>, directory: PathBuf, run: &str, ground: Option<Ground>) -> Self {
+    pub fn new(ledger: &Arc<Ledger>, directory: PathBuf, run: &str, machine_use: Option<MachineUse>) -> Self {
         Self {
             ledger: Arc::clone(ledger),
             directory,
             run: run.to_owned(),
-            ground,
+            machine_use,
             disks: Vec::new(),
             server: None,
             given_up: 0,
@@ -237,13 +237,13 @@ impl Store {
 
     /// A volume that is ready for files, with the directory in which they are.
     pub fn volume(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
-        let of_machine = self.ground.as_ref().and_then(|ground| match setup.role {
-            VolumeRole::Commitlog => ground.commitlog.clone().or_else(|| ground.data.clone()),
+        let of_machine = self.machine_use.as_ref().and_then(|machine_use| match setup.role {
+            VolumeRole::Commitlog => machine_use.commitlog.clone().or_else(|| machine_use.data.clone()),
             // Several are planned only where nothing of the machine is stated for data.
-            _ => ground.data.clone(),
+            _ => machine_use.data.clone(),
         });
         match of_machine {
-            None if self.ground.as_ref().is_none_or(|ground| ground.limits) => self.image(setup, name),
+            None if self.machine_use.as_ref().is_none_or(|machine_use| machine_use.limits) => self.image(setup, name),
             None => {
                 let root = self.directory.join("volumes").join(name);
                 make(&root)?;
@@ -270,7 +270,7 @@ impl Store {
     }
 
     fn image(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
-        let volume = self.emulated(setup, name, Volume::create)?;
+        let volume = self.emulated(setup, name, LoopVolume::create)?;
         let mut backing = Backing::Image(Box::new(volume));
         let root = self.mount_point(&self.name_of(name));
         backing.attach(&root)?;
@@ -279,7 +279,7 @@ impl Store {
 
     /// A volume with nothing on it, for an array.
     pub fn member(&mut self, setup: &VolumeSetup, name: &str) -> Result<Backing, StorageError> {
-        let volume = self.emulated(setup, name, Volume::create_member)?;
+        let volume = self.emulated(setup, name, LoopVolume::create_member)?;
         Ok(Backing::Member(Box::new(volume)))
     }
 
@@ -292,8 +292,8 @@ impl Store {
         &mut self,
         setup: &VolumeSetup,
         name: &str,
-        create: fn(&Arc<Ledger>, &Path, u64) -> Result<Volume, StorageError>,
-    ) -> Result<Volume, StorageError> {
+        create: fn(&Arc<Ledger>, &Path, u64) -> Result<LoopVolume, StorageError>,
+    ) -> Result<LoopVolume, StorageError> {
         storage::share_mounts_below(&self.ledger, &self.directory.join(MOUNTS))?;
         let name = &self.name_of(name);
         let image = self.directory.join(format!("{name}.img"));
@@ -388,6 +388,6 @@ fn remove(file: &Path) -> Result<(), StorageError> {
 }
 
 /// Whether configurations' limits are in force on this ground.
-pub(super) fn is_limited(ground: Option<&Ground>) -> bool {
-    ground.is_none_or(|ground| ground.limits)
+pub(super) fn is_limited(machine_use: Option<&MachineUse>) -> bool {
+    machine_use.is_none_or(|machine_use| machine_use.limits)
 }

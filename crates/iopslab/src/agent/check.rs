@@ -38,7 +38,7 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: true,
         });
     }
-    for problem in missing(&work_directory, needs.bytes, needs.ground.as_ref()) {
+    for problem in missing(&work_directory, needs.bytes, needs.machine_use.as_ref()) {
         problems.push(Problem {
             what: problem.what,
             fix: problem.fix,

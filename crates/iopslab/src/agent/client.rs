@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use database::{CqlConnect, Existing, ExistingError, Found, Notes};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
+use experiment::{Consistency, Definition, LoadLevel, Mix};
 use monitor::{Monitor, MonitorHooks, Sources};
-use spec::{Consistency, Definition, LoadLevel, Mix};
 use wire::{
-    ClientRequest, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask,
+    ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, Reply, RequestError, Second, TrialResult, TrialTask,
 };
 
-use super::outbox::{Outbox, cancelled, fault};
+use super::outbox::{Outbox, cancelled, request_error};
 use crate::machine;
 
-pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Fault> {
+pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
     match request {
         ClientRequest::Load {
             endpoint,
@@ -76,7 +76,7 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
 }
 
 /// The data set in a cluster that exists: is it there?
-fn take(wanted: &ExistingDataset) -> Result<Reply, Fault> {
+fn take(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
     let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
     let data_centre = wanted.endpoint.access.data_centre.as_deref();
     let found = existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre);
@@ -87,7 +87,7 @@ fn take(wanted: &ExistingDataset) -> Result<Reply, Fault> {
 }
 
 /// A cluster that cannot be used, with what to do about it.
-fn refused(error: ExistingError) -> Fault {
+fn refused(error: ExistingError) -> RequestError {
     let help = match &error {
         ExistingError::Connect { refusal, .. } => refusal.help(),
         ExistingError::Foreign { .. } | ExistingError::Other { .. } => {
@@ -98,7 +98,10 @@ fn refused(error: ExistingError) -> Fault {
         }
         ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
     };
-    Fault { help, ..fault(error) }
+    RequestError {
+        help,
+        ..request_error(error)
+    }
 }
 
 fn second(s: &engine::Second) -> Event {
@@ -111,7 +114,7 @@ fn second(s: &engine::Second) -> Event {
     })
 }
 
-fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, Fault> {
+fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
     let mut written = 0;
     let doing = match plan.overwrites_of {
         None => "loading records",
@@ -129,7 +132,7 @@ fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, 
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
-    let loaded = loaded.map_err(fault)?;
+    let loaded = loaded.map_err(request_error)?;
     Ok(Reply::Loaded(LoadedDataset {
         records: loaded.records,
         seconds: loaded.seconds,
@@ -182,7 +185,7 @@ fn warm(
     (seconds, in_flight): (f64, u32),
     reads_alone: bool,
     outbox: &Outbox,
-) -> Result<Reply, Fault> {
+) -> Result<Reply, RequestError> {
     let plan = plan_of(task);
     let mix = plan.definition.mix;
     let mix = match reads_alone {
@@ -216,10 +219,12 @@ fn warm(
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
-    Ok(Reply::Warm(warmed.map_err(fault)?.result.completed.values().sum()))
+    Ok(Reply::Warm(
+        warmed.map_err(request_error)?.result.completed.values().sum(),
+    ))
 }
 
-fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
+fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
     // A request waits where the database's threads have the CPU, whatever the client's priority.
     let left = machine::left_beside(task.database_cpus, machine::cpus());
     let _place = left.and_then(machine::OnFirstCpus::new);
@@ -251,7 +256,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
     let began = Instant::now();
     let outcome = at_rest().map(|()| began.elapsed().as_secs_f64()).and_then(|rest_s| {
         let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
-        Ok((outcome.map_err(fault)?, rest_s))
+        Ok((outcome.map_err(request_error)?, rest_s))
     });
     // At once: what comes next takes time.
     let now = jiff::Timestamp::now().as_millisecond();
@@ -289,7 +294,7 @@ fn look_for(
     plan: &TrialPlan,
     consistency: Consistency,
     outbox: &Outbox,
-) -> Result<WriteCheck, Fault> {
+) -> Result<WriteCheck, RequestError> {
     let check = engine::read_back(
         connect,
         writes,
@@ -300,7 +305,7 @@ fn look_for(
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
-    check.map_err(fault)
+    check.map_err(request_error)
 }
 
 /// What comes before a trial asks for other records than the trial: those that have just been asked for would come from
@@ -317,7 +322,7 @@ const LOOK_EVERY: usize = 5;
 /// experiment is read: the keys that they insert here would be missing from the trial's key space. Where writes are
 /// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late
 /// could cover a stamped one of the trial.
-fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), Fault> {
+fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), RequestError> {
     let warm_up = TrialPlan {
         seed: other_seed(plan),
         warmup: Duration::ZERO,
@@ -350,6 +355,6 @@ fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outb
     match result {
         Ok(_) => Ok(()),
         Err(_) if at_rest.load(Ordering::Relaxed) => Ok(()),
-        Err(error) => Err(fault(error)),
+        Err(error) => Err(request_error(error)),
     }
 }

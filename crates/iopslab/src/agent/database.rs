@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use spec::{DataSetFiles, Setup};
-use wire::{DatabaseRequest, Fault, Ground, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
+use experiment::{DataSetFiles, Setup};
+use wire::{DatabaseRequest, MachineUse, PreparedConfiguration, Reply, RequestError, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::check::problems;
@@ -14,7 +14,7 @@ use super::host::{self, Host};
 use super::limits::Limits;
 use super::loading::Loading;
 use super::logs::KeptLog;
-use super::outbox::{Outbox, cancelled, fault};
+use super::outbox::{Outbox, cancelled, request_error};
 use super::restored::Restored;
 use super::server::Database;
 use super::store;
@@ -35,7 +35,7 @@ pub(super) struct DatabaseHost {
 struct Opened {
     host: Host,
     store: Store,
-    ground: Option<Ground>,
+    machine_use: Option<MachineUse>,
     database: Database,
     /// By the first configuration of those that share them.
     volumes: BTreeMap<String, Volumes>,
@@ -65,7 +65,7 @@ impl DatabaseHost {
         }
     }
 
-    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, Fault> {
+    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
         if let DatabaseRequest::Check(needs) = &request {
             return Ok(Reply::Checked(problems(needs)));
         }
@@ -85,13 +85,13 @@ impl DatabaseHost {
             return match request {
                 DatabaseRequest::StartTrial { setup, .. } => watching.start_trial(&setup, &self.outbox),
                 DatabaseRequest::StopTrial { .. } => Ok(watching.stop_trial()),
-                other => Err(fault(format!("an agent that only watches cannot do {other:?}"))),
+                other => Err(request_error(format!("an agent that only watches cannot do {other:?}"))),
             };
         }
         let opened = self
             .opened
             .as_mut()
-            .ok_or_else(|| fault("the database agent was not opened first"))?;
+            .ok_or_else(|| request_error("the database agent was not opened first"))?;
         let reply = match request {
             DatabaseRequest::Initialise { files } => opened.initialise(&files),
             DatabaseRequest::FindSnapshot { files } => Ok(opened.find_snapshot(&files)),
@@ -120,10 +120,10 @@ impl DatabaseHost {
                 if started.is_err() && !self.outbox.is_cancelled() && opened.replace_held(&setup)? {
                     started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
                 }
-                if let Err(fault) = &mut started {
+                if let Err(request_error) = &mut started {
                     let lost = opened.volumes_of(&setup.configuration).and_then(Volumes::lost);
                     if let Some(how) = lost {
-                        fault.message = format!("{how}; {}", fault.message);
+                        request_error.message = format!("{how}; {}", request_error.message);
                     }
                     // Its logs are in the fault; what it had started must not stay.
                     let _ = opened.stop_trial(false);
@@ -138,11 +138,11 @@ impl DatabaseHost {
             DatabaseRequest::LookUp { sample_keys } => opened.trial_with(|trial, _, _, _| trial.look_up(&sample_keys)),
             DatabaseRequest::Hold => opened.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
             DatabaseRequest::CompactBacklog => opened.trial_with(|trial, _, _, _| trial.compact_backlog()),
-            DatabaseRequest::TakeAway(action) => {
-                opened.trial_with(|trial, host, database, volumes| trial.take_away(action, host, database, volumes))
+            DatabaseRequest::StartFault(action) => {
+                opened.trial_with(|trial, host, database, volumes| trial.start_fault(action, host, database, volumes))
             }
-            DatabaseRequest::BringBack => {
-                opened.trial_with(|trial, host, database, volumes| trial.bring_back(host, database, volumes))
+            DatabaseRequest::EndFault => {
+                opened.trial_with(|trial, host, database, volumes| trial.end_fault(host, database, volumes))
             }
             DatabaseRequest::StopTrial { keeps } => opened.stop_trial(keeps),
             DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
@@ -160,30 +160,30 @@ impl DatabaseHost {
         }
     }
 
-    fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
+    fn open(&mut self, task: UnderTest) -> Result<Reply, RequestError> {
         let outbox = &self.outbox;
         let path = host::work_directory(&task.work_directory);
         let machine = host::take_machine(&task, outbox)?;
-        let (work, cleaned) = host::take(&path, task.needed_bytes, task.ground.as_ref(), outbox)?;
+        let (work, cleaned) = host::take(&path, task.needed_bytes, task.machine_use.as_ref(), outbox)?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
         let host = Host::open(work, machine, task.run.clone(), outbox.clone())?;
         let database = match Database::install(&task, &host) {
             Ok(database) => database,
-            Err(fault) => {
+            Err(request_error) => {
                 host.close();
-                return Err(fault);
+                return Err(request_error);
             }
         };
         let reply = Reply::Opened {
             cleaned,
             software: Some(database.software()),
         };
-        let store = Store::new(&host.ledger, host.run_directory(), &host.run, task.ground.clone());
+        let store = Store::new(&host.ledger, host.run_directory(), &host.run, task.machine_use.clone());
         self.opened = Some(Opened {
             host,
             store,
-            ground: task.ground,
+            machine_use: task.machine_use,
             database,
             volumes: BTreeMap::new(),
             shared_with: BTreeMap::new(),
@@ -219,11 +219,12 @@ impl DatabaseHost {
 
 impl Opened {
     /// From here on the data volume's own data set is the snapshot.
-    fn initialise(&mut self, files: &DataSetFiles) -> Result<Reply, Fault> {
-        let ground = self.ground.as_ref();
-        let ground = ground.ok_or_else(|| fault("this host has no volume of its own to initialise"))?;
+    fn initialise(&mut self, files: &DataSetFiles) -> Result<Reply, RequestError> {
+        let machine_use = self.machine_use.as_ref();
+        let machine_use =
+            machine_use.ok_or_else(|| request_error("this host has no volume of its own to initialise"))?;
         let (key, records) = (self.database.snapshot_key(files), self.database.dataset.records);
-        let (restored, before) = Restored::initialise(&self.host, ground, (&key, records))?;
+        let (restored, before) = Restored::initialise(&self.host, machine_use, (&key, records))?;
         let how = restored.how.clone();
         self.restored = Some(restored);
         Ok(Reply::Initialised { how, before })
@@ -241,7 +242,7 @@ impl Opened {
         }
     }
 
-    fn start_loading(&mut self, files: DataSetFiles, name: String) -> Result<Reply, Fault> {
+    fn start_loading(&mut self, files: DataSetFiles, name: String) -> Result<Reply, RequestError> {
         let loading = Loading::start(&self.host, &self.database, files, name)?;
         let loading = self.loading.insert(loading);
         loading.make_ready(&self.host, &self.database)?;
@@ -250,20 +251,29 @@ impl Opened {
         })
     }
 
-    fn finish_loading(&mut self) -> Result<Reply, Fault> {
-        let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
+    fn finish_loading(&mut self) -> Result<Reply, RequestError> {
+        let loading = self
+            .loading
+            .as_mut()
+            .ok_or_else(|| request_error("no database is loading"))?;
         loading.finish(&self.host, &self.database)?;
         Ok(Reply::AtRest)
     }
 
-    fn flush_backlog(&mut self) -> Result<Reply, Fault> {
-        let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
+    fn flush_backlog(&mut self) -> Result<Reply, RequestError> {
+        let loading = self
+            .loading
+            .as_mut()
+            .ok_or_else(|| request_error("no database is loading"))?;
         loading.flush_backlog(&self.host)?;
         Ok(Reply::Flushed)
     }
 
-    fn keep_snapshot(&mut self) -> Result<Reply, Fault> {
-        let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
+    fn keep_snapshot(&mut self) -> Result<Reply, RequestError> {
+        let loading = self
+            .loading
+            .as_mut()
+            .ok_or_else(|| request_error("no database is loading"))?;
         let facts = loading.keep(&self.host, &self.database)?;
         self.loading = None;
         Ok(Reply::Snapshot(facts))
@@ -273,12 +283,12 @@ impl Opened {
     /// they are made once more: no trial has begun that would have seen it.
     ///
     /// `others` are the configurations that share the process of this one, and so its volumes.
-    fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply, Fault> {
+    fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply, RequestError> {
         let name = &setup.configuration;
         if !self.shared_with.contains_key(name) {
             let volumes = match self.make_volumes(setup, others) {
-                Err(fault) if !self.host.outbox.is_cancelled() && self.store.is_server_lost() => {
-                    tracing::warn!("the volumes of {name} are made once more: {}", fault.message);
+                Err(request_error) if !self.host.outbox.is_cancelled() && self.store.is_server_lost() => {
+                    tracing::warn!("the volumes of {name} are made once more: {}", request_error.message);
                     self.make_volumes(setup, others)?
                 }
                 made => made?,
@@ -296,7 +306,7 @@ impl Opened {
 
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the old ones left in
     /// the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it was so.
-    fn replace_held(&mut self, setup: &Setup) -> Result<bool, Fault> {
+    fn replace_held(&mut self, setup: &Setup) -> Result<bool, RequestError> {
         let Some(name) = self.shared_with.get(&setup.configuration).cloned() else {
             return Ok(false);
         };
@@ -318,7 +328,7 @@ impl Opened {
         self.volumes.get(self.shared_with.get(configuration)?)
     }
 
-    fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes, Fault> {
+    fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes, RequestError> {
         // The volumes of another process are in nobody's way once that has ended.
         self.end_kept()?;
         let (host, name) = (&self.host, &setup.configuration);
@@ -333,30 +343,36 @@ impl Opened {
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);
         let data = snapshot.join("data");
-        let mut volumes = Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(fault)?;
+        let mut volumes =
+            Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(request_error)?;
         if let Some(account) = &host.account {
-            volumes.hand_to(account).map_err(fault)?;
+            volumes.hand_to(account).map_err(request_error)?;
         }
-        let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
+        let cgroup = is_limited(self.machine_use.as_ref()).then(|| Host::cgroup_name("probe"));
         for measured in others.iter().chain([setup]) {
             let doing = format!("measuring the volumes of {}", measured.configuration);
             host.outbox.progress(doing, None);
             if let Err(error) = volumes.probe(measured, cgroup.as_deref()) {
                 let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
-                return Err(fault(format!("{how}{error}")));
+                return Err(request_error(format!("{how}{error}")));
             }
         }
-        volumes.detach().map_err(fault)?;
+        volumes.detach().map_err(request_error)?;
         Ok(volumes)
     }
 
-    fn start_trial(&mut self, setup: &Setup, database_cpus: f64, how: (&[String], &str)) -> Result<Reply, Fault> {
+    fn start_trial(
+        &mut self,
+        setup: &Setup,
+        database_cpus: f64,
+        how: (&[String], &str),
+    ) -> Result<Reply, RequestError> {
         let serves = |(before, fork): &(Setup, Fork)| before.shares_process_with(setup) && fork.ended().is_none();
         let fork = match self.kept.take_if(|kept| serves(kept)) {
             Some((_, fork)) => fork.goes_on(setup, self.on_machine, database_cpus),
             None => {
                 self.end_kept()?;
-                Fork::new(match is_limited(self.ground.as_ref()) {
+                Fork::new(match is_limited(self.machine_use.as_ref()) {
                     true => Limits::for_start(&self.host.ledger, setup, self.on_machine, database_cpus)?,
                     false => Limits::none(),
                 })
@@ -365,14 +381,14 @@ impl Opened {
         let shared = self.shared_with.get(&setup.configuration);
         let volumes = shared.and_then(|name| self.volumes.get_mut(name));
         let volumes =
-            volumes.ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
+            volumes.ok_or_else(|| request_error(format!("configuration {} was not prepared", setup.configuration)))?;
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, fork)?);
         let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))
     }
 
     /// The database that was kept from the trial before is ended, and its volumes are detached.
-    fn end_kept(&mut self) -> Result<(), Fault> {
+    fn end_kept(&mut self) -> Result<(), RequestError> {
         if let Some((_, fork)) = self.kept.take() {
             fork.end()?;
             self.detach()?;
@@ -381,11 +397,11 @@ impl Opened {
     }
 
     /// Those that somebody else keeps are left: they are made anew when they are needed.
-    fn detach(&mut self) -> Result<(), Fault> {
+    fn detach(&mut self) -> Result<(), RequestError> {
         for volumes in self.volumes.values_mut() {
             match volumes.detach() {
                 Err(error) if volumes.held_elsewhere().is_some() => tracing::warn!("{error}"),
-                detached => detached.map_err(fault)?,
+                detached => detached.map_err(request_error)?,
             }
         }
         Ok(())
@@ -394,22 +410,25 @@ impl Opened {
     /// Acts on the trial under way.
     fn trial_with<R>(
         &mut self,
-        act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R, Fault>,
-    ) -> Result<R, Fault> {
-        let trial = self.trial.as_mut().ok_or_else(|| fault("no trial is under way"))?;
+        act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R, RequestError>,
+    ) -> Result<R, RequestError> {
+        let trial = self
+            .trial
+            .as_mut()
+            .ok_or_else(|| request_error("no trial is under way"))?;
         let shared = self.shared_with.get(trial.configuration());
         let volumes = shared.and_then(|name| self.volumes.get(name));
-        let volumes = volumes.ok_or_else(|| fault("the trial under way has no volumes"))?;
+        let volumes = volumes.ok_or_else(|| request_error("the trial under way has no volumes"))?;
         act(trial, &self.host, &self.database, volumes)
     }
 
-    fn read_log(&self, name: &str, offset: u64) -> Result<Reply, Fault> {
+    fn read_log(&self, name: &str, offset: u64) -> Result<Reply, RequestError> {
         let log = self.logs.iter().find(|log| log.name == name);
-        let log = log.ok_or_else(|| fault(format!("the trial has left no log {name}")))?;
+        let log = log.ok_or_else(|| request_error(format!("the trial has left no log {name}")))?;
         log.piece(offset).map(Reply::LogPiece)
     }
 
-    fn stop_trial(&mut self, keeps: bool) -> Result<Reply, Fault> {
+    fn stop_trial(&mut self, keeps: bool) -> Result<Reply, RequestError> {
         let mut clock = Stopwatch::start();
         let mut stopped = StoppedTrial {
             logs: Vec::new(),

@@ -1,10 +1,10 @@
 //! A disk that fails by plan: whoever answers for a served volume is told of the fault, and of its end.
 
-use spec::{FailingRequests, FaultAction, VolumeRole};
-use volume::{Effect, Fault};
-use wire::{Fault as Refusal, Moments};
+use experiment::{FailingRequests, FaultAction, VolumeRole};
+use volume::{Effect, VolumeFault};
+use wire::{Moments, RequestError};
 
-use super::outbox::fault;
+use super::outbox::request_error;
 use super::volumes::Volumes;
 use crate::machine::unix_ms;
 
@@ -16,11 +16,15 @@ pub(super) struct Failing {
 }
 
 /// The volume has the fault, from now until [`end`].
-pub(super) fn begin(action: FaultAction, role: VolumeRole, volumes: &Volumes) -> Result<(Failing, Moments), Refusal> {
+pub(super) fn begin(
+    action: FaultAction,
+    role: VolumeRole,
+    volumes: &Volumes,
+) -> Result<(Failing, Moments), RequestError> {
     let makes_some_fail = matches!(action, FaultAction::DiskError { .. } | FaultAction::DiskFull { .. });
     let failed_before = volumes.failed_requests(role).filter(|_| makes_some_fail);
     let size_bytes = volumes.size_bytes(role).unwrap_or_default();
-    let fault = effect(action, size_bytes).map(|effect| Fault {
+    let fault = effect(action, size_bytes).map(|effect| VolumeFault {
         from_s: 0.0,
         until_s: None,
         effect,
@@ -30,20 +34,20 @@ pub(super) fn begin(action: FaultAction, role: VolumeRole, volumes: &Volumes) ->
 }
 
 /// It has none any more; what a stall held back is answered. Says how many requests have failed.
-pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Option<u64>), Refusal> {
+pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Option<u64>), RequestError> {
     let moments = set(volumes, failing.role, &[])?;
     let failed = volumes.failed_requests(failing.role).zip(failing.failed_before);
     Ok((moments, failed.map(|(now, before)| now.saturating_sub(before))))
 }
 
-fn set(volumes: &Volumes, role: VolumeRole, faults: &[Fault]) -> Result<Moments, Refusal> {
+fn set(volumes: &Volumes, role: VolumeRole, faults: &[VolumeFault]) -> Result<Moments, RequestError> {
     let began_unix_ms = unix_ms();
-    match volumes.set_faults(role, faults).map_err(fault)? {
+    match volumes.set_faults(role, faults).map_err(request_error)? {
         true => Ok(Moments {
             began_unix_ms,
             done_unix_ms: unix_ms(),
         }),
-        false => Err(fault(format!(
+        false => Err(request_error(format!(
             "no process answers for {}, so that it cannot fail",
             role.of_node()
         ))),
@@ -85,15 +89,15 @@ mod tests {
             share: 0.5,
             range: Some((0.25, 1.0)),
         };
-        let told = effect(action(FailingRequests::Reads), 1 << 30);
+        let reported = effect(action(FailingRequests::Reads), 1 << 30);
         let Some(Effect::Error {
             reads,
             writes,
             range,
             share,
-        }) = told
+        }) = reported
         else {
-            panic!("{told:?}")
+            panic!("{reported:?}")
         };
         assert_eq!((reads, writes, share), (true, false, 0.5));
         assert_eq!(range, Some((1 << 28, 1 << 30)));

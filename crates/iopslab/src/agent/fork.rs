@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use database::{MetricsReader, RunningNode};
+use experiment::{SettingsInForce, Setup};
 use monitor::CompilerMeter;
 use rustix::process::{Pid, setpriority_process};
-use spec::{SettingsInForce, Setup};
-use wire::{Fault, ToRest, Usage};
+use wire::{RequestError, ToRest, Usage};
 
 use super::limits::Limits;
 use super::logs::KeptLog;
-use super::outbox::fault;
+use super::outbox::request_error;
 use super::server::{KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
@@ -79,8 +79,8 @@ impl Fork {
     }
 
     /// The node.
-    pub fn node(&self) -> Result<&Node, Fault> {
-        self.node.as_ref().ok_or_else(|| fault("no node is running"))
+    pub fn node(&self) -> Result<&Node, RequestError> {
+        self.node.as_ref().ok_or_else(|| request_error("no node is running"))
     }
 
     /// How it ended, if it has.
@@ -102,10 +102,10 @@ impl Fork {
     ///
     /// It is also asked for all that a trial samples, and the answer thrown away: classes that are loaded for the first answer make the
     /// JVM throw away compiled code, two to four CPU-seconds of it, which would be compiled again in the first trial's window.
-    pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, Fault> {
+    pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, RequestError> {
         self.put_compilers_first();
         if self.metrics.is_none() {
-            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
+            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE)).map_err(request_error)?;
             self.metrics = Some(metrics);
         }
         let _ = self.metrics.as_mut().map(|metrics| metrics.read());
@@ -154,7 +154,7 @@ impl Fork {
 
     /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large memtable through a
     /// small volume could take minutes.
-    pub fn end(mut self) -> Result<(), Fault> {
+    pub fn end(mut self) -> Result<(), RequestError> {
         self.limits.rest();
         if let Some(node) = self.node.take() {
             with(&node, |node| node.kill());

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use database::{Account, Temporary};
-use spec::MachineStorage;
+use experiment::MachineStorage;
 use storage::{Disk, Ledger, LedgerItem, Measuring, Problem, StorageError, WorkDirectory};
-use wire::{Fault, Ground, SnapshotFacts, UnderTest};
+use wire::{MachineUse, RequestError, SnapshotFacts, UnderTest};
 
 use super::backing::is_limited;
 use super::logs::KeptLog;
-use super::outbox::{Outbox, fault};
+use super::outbox::{Outbox, request_error};
 use super::volumes::CGROUP_ROOT;
 
 /// For logs and the ledger, where no data set is in the work directory.
@@ -46,35 +46,35 @@ pub(super) struct Host {
 pub(super) fn take(
     path: &Path,
     needed_bytes: u64,
-    ground: Option<&Ground>,
+    machine_use: Option<&MachineUse>,
     outbox: &Outbox,
-) -> Result<(WorkDirectory, Vec<String>), Fault> {
+) -> Result<(WorkDirectory, Vec<String>), RequestError> {
     let work = lock(path, outbox)?;
-    let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
+    let cleaned = storage::clean(&work.ledger_path()).map_err(request_error)?;
     cleaned
         .left()
         .for_each(|left| tracing::warn!("of an earlier run: {left}"));
-    let problems = missing(work.path(), needed_bytes, ground);
+    let problems = missing(work.path(), needed_bytes, machine_use);
     // Only here: what an earlier run had left on a device is gone now.
-    let stated = ground
+    let stated = machine_use
         .into_iter()
-        .flat_map(|ground| ground.data.iter().chain(&ground.commitlog));
+        .flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     for storage in stated {
         if let MachineStorage::Device(device) = storage {
-            Disk::check(Path::new(device)).map_err(fault)?;
+            Disk::check(Path::new(device)).map_err(request_error)?;
         }
     }
     match problems.into_iter().next() {
-        Some(problem) => Err(Fault {
+        Some(problem) => Err(RequestError {
             help: Some(problem.fix),
-            ..fault(problem.what)
+            ..request_error(problem.what)
         }),
         None => Ok((work, cleaned.removed)),
     }
 }
 
 /// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.
-pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, Fault> {
+pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, RequestError> {
     let lock = crate::paths::machine_lock().filter(|_| task.on_machine == 0);
     let what = format!("run {}", task.run);
     let waiting = |what: &str| {
@@ -85,7 +85,7 @@ pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<M
         true => Measuring::begin_beside(&lock, &what),
         false => Measuring::begin_when_free(&lock, &what, waiting),
     };
-    lock.map(begin).transpose().map_err(fault)
+    lock.map(begin).transpose().map_err(request_error)
 }
 
 /// The work directory that is meant: where none is stated, the default of this machine.
@@ -97,13 +97,13 @@ pub(super) fn work_directory(stated: &str) -> PathBuf {
 }
 
 /// What stands in the way of a node on this ground.
-pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -> Vec<Problem> {
-    if is_limited(ground) {
+pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&MachineUse>) -> Vec<Problem> {
+    if is_limited(machine_use) {
         return storage::preflight(work, needed_bytes, Path::new(CGROUP_ROOT));
     }
-    let stated = ground
+    let stated = machine_use
         .into_iter()
-        .flat_map(|ground| ground.data.iter().chain(&ground.commitlog));
+        .flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     let directories = stated.filter_map(|storage| match storage {
         MachineStorage::Directory(directory) => Some(Path::new(directory)),
         MachineStorage::Device(_) => None,
@@ -118,7 +118,7 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
         });
     let mut problems: Vec<Problem> = absent.collect();
     problems.extend(storage::changed_by_others(work));
-    if ground.is_some_and(|ground| ground.snapshot.is_some()) {
+    if machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some()) {
         // Nothing is loaded: the data set is on its volume.
         problems.extend(storage::preflight_without_limits(&directories, needed_bytes));
         problems.extend(storage::preflight_without_limits(&[work], LEAST_WORK_BYTES));
@@ -130,21 +130,26 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
 }
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
-fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, Fault> {
+fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, RequestError> {
     let waiting = |what: &str| {
         outbox.progress(what.to_owned(), None);
         !outbox.is_cancelled()
     };
-    WorkDirectory::lock_when_free(path, waiting).map_err(fault)
+    WorkDirectory::lock_when_free(path, waiting).map_err(request_error)
 }
 
 impl Host {
     /// Opens the ledger of a work directory that was taken.
-    pub fn open(work: WorkDirectory, machine: Option<Measuring>, run: String, outbox: Outbox) -> Result<Self, Fault> {
-        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(fault)?);
-        let account = Account::of_this_machine().map_err(fault)?;
+    pub fn open(
+        work: WorkDirectory,
+        machine: Option<Measuring>,
+        run: String,
+        outbox: Outbox,
+    ) -> Result<Self, RequestError> {
+        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(request_error)?);
+        let account = Account::of_this_machine().map_err(request_error)?;
         if let Some(account) = &account {
-            account.let_through(work.path()).map_err(fault)?;
+            account.let_through(work.path()).map_err(request_error)?;
         }
         Ok(Self {
             work,
@@ -162,10 +167,10 @@ impl Host {
     }
 
     /// Where a trial's node has what is its own; what an earlier trial has left there is gone.
-    pub fn node_directory(&self) -> Result<PathBuf, Fault> {
+    pub fn node_directory(&self) -> Result<PathBuf, RequestError> {
         let directory = self.run_directory().join("node");
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(fault)?;
+            storage::remove_tree(&directory).map_err(request_error)?;
         }
         Ok(directory)
     }
@@ -176,21 +181,21 @@ impl Host {
     }
 
     /// Moves a log to where the node's next start leaves it; `None` where there is none.
-    pub fn keep_earlier_log(&self, log: &Path, name: String) -> Result<Option<KeptLog>, Fault> {
+    pub fn keep_earlier_log(&self, log: &Path, name: String) -> Result<Option<KeptLog>, RequestError> {
         if !log.exists() {
             return Ok(None);
         }
         let path = self.earlier_logs().join(&name);
         std::fs::create_dir_all(self.earlier_logs())
             .and_then(|()| std::fs::rename(log, &path))
-            .map_err(|e| fault(format!("cannot keep {} as {}: {e}", log.display(), path.display())))?;
+            .map_err(|e| request_error(format!("cannot keep {} as {}: {e}", log.display(), path.display())))?;
         Ok(Some(KeptLog { name, path, from: 0 }))
     }
 
     /// Removes what earlier trials have kept.
-    pub fn forget_earlier_logs(&self) -> Result<(), Fault> {
+    pub fn forget_earlier_logs(&self) -> Result<(), RequestError> {
         match self.earlier_logs().exists() {
-            true => storage::remove_tree(&self.earlier_logs()).map_err(fault),
+            true => storage::remove_tree(&self.earlier_logs()).map_err(request_error),
             false => Ok(()),
         }
     }
@@ -212,7 +217,7 @@ impl Host {
     }
 
     /// Moves a data directory to where the snapshot is kept.
-    pub fn keep_snapshot(&self, data: &Path, facts: &SnapshotFacts) -> Result<(), Fault> {
+    pub fn keep_snapshot(&self, data: &Path, facts: &SnapshotFacts) -> Result<(), RequestError> {
         let target = self.snapshot_directory(&facts.key);
         let keep = || -> std::io::Result<()> {
             if target.exists() {
@@ -223,31 +228,31 @@ impl Host {
             // Written last: a snapshot without this file is not one.
             guarded::replace(&target.join(MANIFEST), &serde_json::to_vec_pretty(facts)?, 0o644)
         };
-        keep().map_err(|e| fault(format!("cannot keep the snapshot in {}: {e}", target.display())))
+        keep().map_err(|e| request_error(format!("cannot keep the snapshot in {}: {e}", target.display())))
     }
 
     /// An empty directory in which a data set is loaded.
-    pub fn loading_directory(&self, key: &str) -> Result<PathBuf, Fault> {
+    pub fn loading_directory(&self, key: &str) -> Result<PathBuf, RequestError> {
         let directory = self.work.path().join("loading").join(key);
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(fault)?;
+            storage::remove_tree(&directory).map_err(request_error)?;
         }
         self.claim_directory(&directory)?;
         Ok(directory)
     }
 
     /// A directory that the ledger knows.
-    pub fn claim_directory(&self, path: &Path) -> Result<(), Fault> {
+    pub fn claim_directory(&self, path: &Path) -> Result<(), RequestError> {
         self.ledger
             .intend(LedgerItem::Directory { path: path.to_owned() })
-            .map_err(fault)?;
-        std::fs::create_dir_all(path).map_err(|e| fault(format!("cannot create {}: {e}", path.display())))
+            .map_err(request_error)?;
+        std::fs::create_dir_all(path).map_err(|e| request_error(format!("cannot create {}: {e}", path.display())))
     }
 
     /// Writes a process into the ledger, so that it does not outlive this agent.
-    pub fn remember_process(&self, pid: u32, name: &str) -> Result<(), Fault> {
+    pub fn remember_process(&self, pid: u32, name: &str) -> Result<(), RequestError> {
         match LedgerItem::process(pid, name) {
-            Some(item) => self.ledger.intend(item).map(|_| ()).map_err(fault),
+            Some(item) => self.ledger.intend(item).map(|_| ()).map_err(request_error),
             // It has ended already: nothing is left to be undone, and who waits for it says why.
             None => Ok(()),
         }

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use experiment::{Setup, VolumeRole};
 use monitor::CgroupFiles;
-use spec::{Setup, VolumeRole};
 use storage::{Cgroup, Ledger, LimitController, MovingLimits, PageCacheBudget, ResourceLimits, StorageError};
-use wire::Fault;
+use wire::RequestError;
 
 use super::host::Host;
-use super::outbox::fault;
+use super::outbox::request_error;
 use super::volumes::{CGROUP_ROOT, Mounted, Volumes, device_limit};
 use crate::machine;
 
@@ -45,7 +45,12 @@ impl Limits {
     ///
     /// `on_machine` is the number of this node among those of its machine, from 0; `promised` are the CPUs of the machine that all of
     /// them were promised.
-    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup, on_machine: u32, promised: f64) -> Result<Self, Fault> {
+    pub fn for_start(
+        ledger: &Arc<Ledger>,
+        setup: &Setup,
+        on_machine: u32,
+        promised: f64,
+    ) -> Result<Self, RequestError> {
         let cpus = cpu_limits(setup.cpus, on_machine, machine::cpus());
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
@@ -55,7 +60,7 @@ impl Limits {
             ..ResourceLimits::default()
         };
         let name = Host::cgroup_name("database");
-        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(fault)?;
+        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(request_error)?;
         Ok(Self {
             cgroup: Some(Arc::new(cgroup)),
             cpus,
@@ -73,16 +78,16 @@ impl Limits {
 
     /// CPU and I/O limits come into force here, after the start: a start-up that crawls at 60 IOPS would measure
     /// nothing but patience.
-    pub fn enforce(&mut self, volumes: &Volumes) -> Result<(), Fault> {
+    pub fn enforce(&mut self, volumes: &Volumes) -> Result<(), RequestError> {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
-            .map_err(fault)?;
+            .map_err(request_error)?;
         let machine = machine::cpus();
         volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
-        volumes.behave().map_err(fault)?;
+        volumes.behave().map_err(request_error)?;
         for mounted in &volumes.mounted {
-            let moved = hold(cgroup, mounted).map_err(fault)?;
+            let moved = hold(cgroup, mounted).map_err(request_error)?;
             self.controllers
                 .extend(moved.map(|controller| (mounted.setup.role, Arc::new(controller))));
         }
@@ -90,19 +95,19 @@ impl Limits {
     }
 
     /// The process goes on with nothing that holds it or its volumes back, but for the page cache.
-    pub fn relax(&mut self, volumes: &Volumes) -> Result<(), Fault> {
+    pub fn relax(&mut self, volumes: &Volumes) -> Result<(), RequestError> {
         self.stop_moving();
-        volumes.relax().map_err(fault)?;
+        volumes.relax().map_err(request_error)?;
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         for limit in volumes.mounted.iter().filter_map(device_limit) {
             cgroup
-                .set_device_limits(limit.device, &spec::IoLimits::default())
-                .map_err(fault)?;
+                .set_device_limits(limit.device, &experiment::IoLimits::default())
+                .map_err(request_error)?;
         }
         let machine = machine::cpus();
         let all = self.cpus.cpuset.as_ref().map(|_| format!("0-{}", machine - 1));
         let quota = self.cpus.cpus.map(|_| machine as f64);
-        cgroup.set_cpu_limits(quota, all.as_deref()).map_err(fault)
+        cgroup.set_cpu_limits(quota, all.as_deref()).map_err(request_error)
     }
 
     /// From now on these are the limits of another configuration, which come into force with [`Self::enforce`]; the page cache is held
@@ -135,10 +140,10 @@ impl Limits {
 
     /// A node is started again: it takes its memory before the page cache gets the rest, as at the first start. Without
     /// this the limit would still be what the one before held at its end: almost nothing.
-    pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), Fault> {
+    pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), RequestError> {
         drop(self.page_cache.take());
         match &self.cgroup {
-            Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(fault),
+            Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(request_error),
             None => Ok(()),
         }
     }
@@ -151,7 +156,7 @@ impl Limits {
 
     /// How the limits of a volume came to move no more, in words: since then it was not the volume that was asked for.
     pub fn lost(&self) -> Option<String> {
-        let lost = |(role, controller): &(spec::VolumeRole, Arc<LimitController>)| {
+        let lost = |(role, controller): &(experiment::VolumeRole, Arc<LimitController>)| {
             let why = controller.lost()?;
             Some(format!(
                 "the limits of the volume for {} no longer moved: {why}",
@@ -169,10 +174,10 @@ impl Limits {
     }
 
     /// Ends whatever still runs inside, and removes the cgroup.
-    pub fn release(self) -> Result<(), Fault> {
+    pub fn release(self) -> Result<(), RequestError> {
         let Some(cgroup) = self.cgroup else { return Ok(()) };
-        cgroup.kill_all().map_err(fault)?;
-        cgroup.remove().map_err(fault)
+        cgroup.kill_all().map_err(request_error)?;
+        cgroup.remove().map_err(request_error)
     }
 
     /// Where the cgroup's figures are.
@@ -209,7 +214,7 @@ pub(super) fn hold(cgroup: &Arc<Cgroup>, mounted: &Mounted) -> Result<Option<Lim
         return Ok(None);
     };
     let group = Arc::clone(cgroup);
-    let apply = move |limits: &spec::IoLimits| group.set_device_limits(limit.device, limits);
+    let apply = move |limits: &experiment::IoLimits| group.set_device_limits(limit.device, limits);
     let stat = Path::new("/sys/block").join(device).join("stat");
     LimitController::start(&stat, &moving, apply).map(Some)
 }

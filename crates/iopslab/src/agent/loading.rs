@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, RunningNode};
-use spec::DataSetFiles;
-use wire::{Fault, SnapshotFacts};
+use experiment::DataSetFiles;
+use wire::{RequestError, SnapshotFacts};
 
 use super::host::Host;
-use super::outbox::fault;
+use super::outbox::request_error;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
 use super::volumes::data_parts;
 use crate::{loader, machine};
@@ -43,7 +43,7 @@ pub(super) struct Loading {
 
 impl Loading {
     /// Starts the database; [`Self::make_ready`] follows, so that a start that fails leaves something to end.
-    pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, Fault> {
+    pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, RequestError> {
         let directory = host.loading_directory(&database.snapshot_key(&files))?;
         let placement = files.placement;
         host.outbox
@@ -68,7 +68,7 @@ impl Loading {
     }
 
     /// Waits until it answers and knows the other nodes; the first one creates the schema.
-    pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
+    pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
         host.remember_process(self.node.pid(), database.name())?;
         database.wait_ready(&mut *self.node, &host.outbox)?;
         if self.files.placement.is_cluster() {
@@ -79,36 +79,38 @@ impl Loading {
         }
         self.node
             .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.files.placement))
-            .map_err(fault)
+            .map_err(request_error)
     }
 
     /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a backlog is
     /// to come, nothing is compacted after that.
-    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
+    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
         host.outbox.progress("flushing and compacting the data set", None);
-        self.node.compact(KEYSPACE).map_err(fault)?;
+        self.node.compact(KEYSPACE).map_err(request_error)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         if self.files.backlog.is_some() {
-            self.node.compact_automatically(KEYSPACE, false).map_err(fault)?;
-            self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(fault)?;
+            self.node
+                .compact_automatically(KEYSPACE, false)
+                .map_err(request_error)?;
+            self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(request_error)?;
         }
         Ok(())
     }
 
     /// A part of the backlog is written: one SSTable more in each data directory, or an error.
-    pub fn flush_backlog(&mut self, host: &Host) -> Result<(), Fault> {
+    pub fn flush_backlog(&mut self, host: &Host) -> Result<(), RequestError> {
         host.outbox.progress("flushing a part of the backlog", None);
-        self.node.flush(KEYSPACE, TABLE).map_err(fault)?;
-        let now = self.node.sstables(KEYSPACE, TABLE).map_err(fault)?;
+        self.node.flush(KEYSPACE, TABLE).map_err(request_error)?;
+        let now = self.node.sstables(KEYSPACE, TABLE).map_err(request_error)?;
         let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
         if now != before + each {
-            return Err(Fault {
+            return Err(RequestError {
                 help: Some(
                     "state more `sstables` in its backlog, so that each is smaller; a compaction strategy that splits what \
                      is flushed (min_sstable_size) cannot have one"
                         .to_owned(),
                 ),
-                ..fault(format!(
+                ..request_error(format!(
                     "a part of the backlog did not become one SSTable in each data directory: there were {before} SSTables, \
                      {} belong there now, and there are {now}",
                     before + each
@@ -120,11 +122,11 @@ impl Loading {
     }
 
     /// Stops, and keeps the files as the snapshot.
-    pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, Fault> {
+    pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, RequestError> {
         let name = database.name();
         host.outbox
             .progress(format!("stopping {name} and keeping its data as a snapshot"), None);
-        self.node.stop(STOP_TIMEOUT).map_err(fault)?;
+        self.node.stop(STOP_TIMEOUT).map_err(request_error)?;
         self.check_stop(name)?;
         let data = data_of(&self.directory);
         let facts = SnapshotFacts {
@@ -135,12 +137,12 @@ impl Loading {
             bytes: storage::tree_bytes(&data),
         };
         host.keep_snapshot(&data, &facts)?;
-        storage::remove_tree(&self.directory).map_err(fault)?;
+        storage::remove_tree(&self.directory).map_err(request_error)?;
         Ok(facts)
     }
 
     /// What the database had only in memory would be missing from every trial.
-    fn check_stop(&mut self, name: &str) -> Result<(), Fault> {
+    fn check_stop(&mut self, name: &str) -> Result<(), RequestError> {
         if self.node.stopped_cleanly() {
             return Ok(());
         }
@@ -148,9 +150,9 @@ impl Loading {
         let logs = self.node.logs();
         let log = logs.iter().find(|log| log.name == DATABASE_LOG);
         let log = log.map(|log| log.path.display().to_string()).unwrap_or_default();
-        Err(Fault {
+        Err(RequestError {
             help: Some("the next start loads the data set again".to_owned()),
-            ..fault(format!(
+            ..request_error(format!(
                 "{name} did not stop in order after loading ({how}), so that its files may not be whole: they are not \
                  kept; the last lines of {log}:\n{}",
                 self.node.log_tail(15).join("\n")

@@ -3,9 +3,9 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use wire::{Fault, LOG_PIECE_BYTES, LogFile, LogPiece};
+use wire::{LOG_PIECE_BYTES, LogFile, LogPiece, RequestError};
 
-use super::outbox::fault;
+use super::outbox::request_error;
 
 /// A log with its name in the trial directory.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl KeptLog {
     }
 
     /// The piece that begins at `offset`.
-    pub fn piece(&self, offset: u64) -> Result<LogPiece, Fault> {
+    pub fn piece(&self, offset: u64) -> Result<LogPiece, RequestError> {
         let read = || -> std::io::Result<Vec<u8>> {
             // The database writes it: it could be a link to a file of root's.
             let mut file = guarded::open_no_link(&self.path)?;
@@ -34,7 +34,7 @@ impl KeptLog {
             file.take(LOG_PIECE_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().map_err(|e| fault(format!("cannot read {}: {e}", self.path.display())))?;
+        let bytes = read().map_err(|e| request_error(format!("cannot read {}: {e}", self.path.display())))?;
         Ok(LogPiece::of(&bytes))
     }
 }

@@ -39,9 +39,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use wire::{Event, Fault, Reply, Request};
+use wire::{Event, Reply, Request, RequestError};
 
-use outbox::{Outbox, fault};
+use outbox::{Outbox, request_error};
 use watchdog::Heard;
 
 /// How the agent is started.
@@ -110,7 +110,7 @@ pub fn serve(args: &AgentArgs) {
             let mut host = database::DatabaseHost::new(outbox.clone(), ledger);
             answer(&work, &outbox, |request| match request {
                 Request::Database(request) => host.handle(request),
-                other => Err(fault(format!("a database agent cannot do {other:?}"))),
+                other => Err(request_error(format!("a database agent cannot do {other:?}"))),
             });
             // Whoever waits for its end hears that it goes on.
             outbox.works(true);
@@ -118,7 +118,7 @@ pub fn serve(args: &AgentArgs) {
         }
         AgentRole::Client => answer(&work, &outbox, |request| match request {
             Request::Client(request) => client::handle(request, &outbox),
-            other => Err(fault(format!("a client agent cannot do {other:?}"))),
+            other => Err(request_error(format!("a client agent cannot do {other:?}"))),
         }),
     }
 }
@@ -153,14 +153,14 @@ fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>, heard: Arc<Heard>) {
     });
 }
 
-fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, Fault>) {
+fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, RequestError>) {
     outbox.tell_of_work();
     while let Ok(Work::Request(request)) = work.recv() {
         outbox.works(true);
         let reply = match request {
-            Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(Fault {
+            Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(RequestError {
                 help: Some("use the same iopslab binary on every host".to_owned()),
-                ..fault(format!(
+                ..request_error(format!(
                     "the controller speaks protocol {protocol}, this agent {}",
                     wire::PROTOCOL
                 ))

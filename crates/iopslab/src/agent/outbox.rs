@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use wire::{Event, Fault, Progress};
+use wire::{Event, Progress, RequestError};
 
 /// The agent's way to the controller; clones share one stdout.
 #[derive(Clone)]
@@ -65,8 +65,8 @@ impl Outbox {
 }
 
 /// A failed request: what the controller will show.
-pub(super) fn fault(message: impl ToString) -> Fault {
-    Fault {
+pub(super) fn request_error(message: impl ToString) -> RequestError {
+    RequestError {
         message: message.to_string(),
         help: None,
         cancelled: false,
@@ -74,8 +74,8 @@ pub(super) fn fault(message: impl ToString) -> Fault {
 }
 
 /// A request that ended because the controller asked for it.
-pub(super) fn cancelled() -> Fault {
-    Fault {
+pub(super) fn cancelled() -> RequestError {
+    RequestError {
         message: "cancelled".to_owned(),
         help: None,
         cancelled: true,

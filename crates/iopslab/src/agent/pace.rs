@@ -16,7 +16,7 @@ pub(super) struct Pace<'o> {
     doing: String,
     bytes: u64,
     began: Instant,
-    told: Option<Instant>,
+    reported: Option<Instant>,
 }
 
 impl<'o> Pace<'o> {
@@ -27,14 +27,14 @@ impl<'o> Pace<'o> {
             doing,
             bytes,
             began: Instant::now(),
-            told: None,
+            reported: None,
         }
     }
 
     /// `false` where somebody asked for the end.
     pub fn goes_on(&mut self, done: u64) -> bool {
-        if self.told.is_none_or(|told| told.elapsed() >= REPORT) {
-            self.told = Some(Instant::now());
+        if self.reported.is_none_or(|reported| reported.elapsed() >= REPORT) {
+            self.reported = Some(Instant::now());
             let doing = format!("{}: {}", self.doing, how_far(done, self.bytes, self.began.elapsed()));
             self.outbox.progress(doing, Some((done, self.bytes)));
         }
@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn a_pace_says_how_fast_it_goes_and_how_long_it_takes() {
-        let told = |done: u64, seconds| how_far(done << 20, 102_400 << 20, Duration::from_secs_f64(seconds));
-        assert_eq!(told(0, 0.3), "0 of 102400 MiB");
+        let reported = |done: u64, seconds| how_far(done << 20, 102_400 << 20, Duration::from_secs_f64(seconds));
+        assert_eq!(reported(0, 0.3), "0 of 102400 MiB");
         // Nothing so far is no speed.
-        assert_eq!(told(0, 5.0), "0 of 102400 MiB");
-        assert_eq!(told(12_800, 100.0), "12800 of 102400 MiB, 128 MiB/s, 11m 40s left");
-        assert_eq!(told(102_400, 800.0), "102400 of 102400 MiB, 128 MiB/s, 0s left");
+        assert_eq!(reported(0, 5.0), "0 of 102400 MiB");
+        assert_eq!(reported(12_800, 100.0), "12800 of 102400 MiB, 128 MiB/s, 11m 40s left");
+        assert_eq!(reported(102_400, 800.0), "102400 of 102400 MiB, 128 MiB/s, 0s left");
     }
 }

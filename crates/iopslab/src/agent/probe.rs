@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use spec::{IoLimits, Setup, VolumeRole};
-use storage::{Cgroup, Ledger, ProbeAsked, ProbeSuite, ResourceLimits, StorageError};
+use experiment::{IoLimits, Setup, VolumeRole};
+use storage::{Cgroup, Ledger, ProbeRequest, ProbeSuite, ResourceLimits, StorageError};
 
 use super::backing::Store;
 use super::host::Host;
@@ -35,7 +35,7 @@ pub fn probe_configuration(
     ledger: &Arc<Ledger>,
     directory: PathBuf,
     setup: &Setup,
-    asked: &ProbeAsked,
+    asked: &ProbeRequest,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, StorageError> {
     std::fs::create_dir_all(&directory).map_err(|source| StorageError::Io {

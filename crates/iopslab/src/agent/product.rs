@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use database::cassandra::{Cassandra, GC_LOG, series};
 use database::{Account, MemoryPlan, Metrics, NodeLog, Server};
 use evidence::HostFigures;
+use experiment::{Setup, VolumeRole};
 use monitor::{CgroupFiles, Sources};
-use spec::{Setup, VolumeRole};
 
 /// The database under test; its processes run as this user.
 pub(super) fn server(version: &str, account: Option<Account>) -> Box<dyn Server> {

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evidence::Initialised;
-use spec::MachineStorage;
-use wire::{Fault, Ground, SnapshotFacts};
+use experiment::MachineStorage;
+use wire::{MachineUse, RequestError, SnapshotFacts};
 
 use super::backing::BELOW;
 use super::host::{Host, MANIFEST, MANIFEST_MOST_BYTES, SNAPSHOTS};
-use super::outbox::{cancelled, fault};
+use super::outbox::{cancelled, request_error};
 use super::pace::Pace;
 
 /// The volume, ready to be measured.
@@ -28,14 +28,19 @@ pub(super) struct Restored {
 impl Restored {
     /// Looks whether the volume holds this data set (its key and its records), and reads each of its blocks unless that
     /// was done on this machine before; with whether it was.
-    pub fn initialise(host: &Host, ground: &Ground, wanted: (&str, u64)) -> Result<(Self, bool), Fault> {
-        let (Some(snapshot), Some(MachineStorage::Directory(mount))) = (&ground.snapshot, &ground.data) else {
-            return Err(fault("this host's data volume was not made from a snapshot"));
+    pub fn initialise(
+        host: &Host,
+        machine_use: &MachineUse,
+        wanted: (&str, u64),
+    ) -> Result<(Self, bool), RequestError> {
+        let (Some(snapshot), Some(MachineStorage::Directory(mount))) = (&machine_use.snapshot, &machine_use.data)
+        else {
+            return Err(request_error("this host's data volume was not made from a snapshot"));
         };
         let mount = Path::new(mount);
         let (directory, facts) = held(mount, snapshot, wanted)?;
         let name = storage::device_of(mount).ok_or_else(|| {
-            fault(format!(
+            request_error(format!(
                 "{} has no device of its own, so it is no volume made from {snapshot}",
                 mount.display()
             ))
@@ -61,13 +66,14 @@ impl Restored {
             seconds: read.seconds,
             done_at: jiff::Timestamp::now().to_string(),
         };
-        write_down(&written, &how).map_err(|error| fault(format!("cannot write {}: {error}", written.display())))?;
+        write_down(&written, &how)
+            .map_err(|error| request_error(format!("cannot write {}: {error}", written.display())))?;
         Ok((Self { directory, facts, how }, false))
     }
 }
 
 /// The data set of a volume, if it is the one that is wanted and whole.
-fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(PathBuf, SnapshotFacts), Fault> {
+fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(PathBuf, SnapshotFacts), RequestError> {
     let all = mount.join(BELOW).join(SNAPSHOTS);
     let directory = all.join(key);
     let Some(facts) = manifest(&directory) else {
@@ -84,13 +90,13 @@ fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(Pa
                 named.collect::<Vec<_>>().join(", ")
             }
         };
-        return Err(Fault {
+        return Err(RequestError {
             help: Some(
                 "name the snapshot of a volume on which this data set was loaded by this version of the database \
                  (docs/aws.md says how to make one), or leave out `snapshot`, and it is loaded"
                     .to_owned(),
             ),
-            ..fault(format!(
+            ..request_error(format!(
                 "the volume made from {snapshot} does not hold the data set of this plan: it holds {holds}, the plan needs \
                  {key} ({records} records)"
             ))
@@ -98,9 +104,9 @@ fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(Pa
     };
     let bytes = storage::tree_bytes(&directory.join("data"));
     if bytes != facts.bytes || facts.records != records {
-        return Err(Fault {
+        return Err(RequestError {
             help: Some("make the snapshot again once the run has ended and the volume is unmounted".to_owned()),
-            ..fault(format!(
+            ..request_error(format!(
                 "the data set {key} on the volume made from {snapshot} is not whole: its files have {bytes} bytes, and had \
                  {} when it was loaded",
                 facts.bytes
@@ -138,12 +144,12 @@ fn write_down(file: &Path, how: &Initialised) -> std::io::Result<()> {
     guarded::replace(file, &serde_json::to_vec_pretty(how)?, 0o644)
 }
 
-fn unreadable(error: storage::StorageError, name: &str) -> Fault {
-    Fault {
+fn unreadable(error: storage::StorageError, name: &str) -> RequestError {
+    RequestError {
         help: Some(format!(
             "whoever logs in must be allowed to read /dev/{name}, as the modules' first boot has it; where the disk \
              itself fails, see dmesg, and go on with --resume"
         )),
-        ..fault(error)
+        ..request_error(error)
     }
 }

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use database::{
-    Directories, Installed, MemoryPlan, NodePlan, Place, Ports, Replication, RunningNode, Server, ServerError,
+    Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Replication, RunningNode, Server, ServerError,
 };
-use spec::{DataSetFiles, Dataset, Patience, Placement, Settings};
-use wire::{Fault, UnderTest};
+use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings};
+use wire::{RequestError, UnderTest};
 
 use super::host::Host;
-use super::outbox::{Outbox, fault};
+use super::outbox::{Outbox, request_error};
 use super::product;
 
 /// Keyspace and table of the data set, as in YCSB.
@@ -65,11 +65,11 @@ pub(super) struct NodeResources {
 impl Database {
     /// Fetches and verifies what is missing, once its ports are found to be free.
     /// What that starts and makes for a moment is written into the host's ledger.
-    pub fn install(task: &UnderTest, host: &Host) -> Result<Self, Fault> {
+    pub fn install(task: &UnderTest, host: &Host) -> Result<Self, RequestError> {
         let outbox = &host.outbox;
         let server = product::server(&task.version, host.account.clone());
         let address = task.addresses.get(task.index as usize).copied();
-        let address = address.ok_or_else(|| fault("this host has no address among those of the run"))?;
+        let address = address.ok_or_else(|| request_error("this host has no address among those of the run"))?;
         let usual = server.ports();
         let ports = Ports {
             // Management has one address on a machine, whatever the node's is.
@@ -78,10 +78,10 @@ impl Database {
                 .saturating_add(management_port(task.on_machine, address)),
             ..usual
         };
-        server.check(address, ports).map_err(fault)?;
+        server.check(address, ports).map_err(request_error)?;
         // What lies there is run.
-        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(fault)?;
-        host.ledger.allow(&cache).map_err(fault)?;
+        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(request_error)?;
+        host.ledger.allow(&cache).map_err(request_error)?;
         let installed = server
             .install(
                 &cache,
@@ -89,7 +89,7 @@ impl Database {
                 &|| outbox.is_cancelled(),
                 &|temporary| host.remember(temporary).map_err(std::io::Error::other),
             )
-            .map_err(fault)?;
+            .map_err(request_error)?;
         Ok(Self {
             server,
             installed,
@@ -152,7 +152,7 @@ impl Database {
     }
 
     /// Starts the node and returns at once; [`Self::wait_ready`] follows.
-    pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, Fault> {
+    pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, RequestError> {
         let NodeResources {
             directories,
             memory,
@@ -178,21 +178,26 @@ impl Database {
             settings,
             launch_prefix,
         };
-        self.installed.start(&plan).map_err(fault)
+        self.installed.start(&plan).map_err(request_error)
     }
 
     /// Waits until clients are answered.
-    pub fn wait_ready(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), Fault> {
+    pub fn wait_ready(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), RequestError> {
         let timeout = Duration::from_secs_f64(self.patience.start_s);
         let ready = node.wait_ready(timeout, &|| outbox.is_cancelled());
         ready.map(|_| ()).map_err(not_started)
     }
 
     /// Waits until it knows all nodes and nothing goes on in the background.
-    pub fn settle(&self, placement: Placement, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), Fault> {
+    pub fn settle(
+        &self,
+        placement: Placement,
+        node: &mut dyn RunningNode,
+        outbox: &Outbox,
+    ) -> Result<(), RequestError> {
         let timeout = Duration::from_secs_f64(self.patience.settle_s);
         let settled = node.settle(placement.nodes, timeout, &|| outbox.is_cancelled());
-        settled.map(|_| ()).map_err(fault)
+        settled.map(|_| ()).map_err(request_error)
     }
 
     /// Directories of the data set below the data directories of a node.
@@ -222,20 +227,23 @@ pub(super) fn replication(placement: Placement) -> Replication {
 }
 
 /// Where a node stands; one that is alone stands nowhere in particular.
-fn place(placement: Placement, index: u32) -> Option<Place> {
-    placement.is_cluster().then(|| Place {
+fn place(placement: Placement, index: u32) -> Option<NodeLocation> {
+    placement.is_cluster().then(|| NodeLocation {
         data_centre: DATA_CENTRE.to_owned(),
         rack: format!("rack{}", index % placement.racks + 1),
     })
 }
 
 /// A database that did not start, with what a user can do about one that is only slow.
-fn not_started(error: ServerError) -> Fault {
+fn not_started(error: ServerError) -> RequestError {
     let help = match &error {
         ServerError::NotReady(_) => {
             Some("on a very slow machine, raise start_timeout_s in [provider.local]".to_owned())
         }
         _ => None,
     };
-    Fault { help, ..fault(error) }
+    RequestError {
+        help,
+        ..request_error(error)
+    }
 }

@@ -3,14 +3,14 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use datasets::{Layout, PART_BYTES, Place, StoreError};
+use datasets::{Layout, PART_BYTES, PartsLocation, StoreError};
 use evidence::KeptDataSet;
-use spec::DataSetFiles;
-use wire::{Fault, Reply, SnapshotFacts, Transfer};
+use experiment::DataSetFiles;
+use wire::{Reply, RequestError, SnapshotFacts, Transfer};
 
 use super::host::Host;
 use super::loading::data_of;
-use super::outbox::{cancelled, fault};
+use super::outbox::{cancelled, request_error};
 use super::pace::Pace;
 use super::server::Database;
 
@@ -20,13 +20,13 @@ const DOCUMENT: &str = "snapshot.json";
 const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 
 /// What a directory has of this node's data set.
-pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, Fault> {
+pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, RequestError> {
     let key = database.snapshot_key(files);
     let path = Path::new(directory).join(&key).join(DOCUMENT);
     let text = match guarded::text(&path, DOCUMENT_MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
-        Err(error) => return Err(fault(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => return Err(request_error(format!("cannot read {}: {error}", path.display()))),
     };
     Ok(match KeptDataSet::read(&text, &key) {
         Ok(kept) => Reply::Kept(Some(Box::new(kept))),
@@ -41,11 +41,11 @@ pub(super) fn restore(
     files: &DataSetFiles,
     kept: &KeptDataSet,
     from: &Transfer,
-) -> Result<Reply, Fault> {
+) -> Result<Reply, RequestError> {
     let key = database.snapshot_key(files);
     let directory = host.loading_directory(&key)?;
     let data = data_of(&directory);
-    let way = Way::of(from, &key);
+    let way = KeptParts::of(from, &key);
     let mut pace = Pace::new(
         &host.outbox,
         format!("restoring the data set from {}", way.name()),
@@ -73,12 +73,12 @@ pub(super) fn restore(
         Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
         Err(error) => Err(refusal(error)),
     };
-    storage::remove_tree(&directory).map_err(fault)?;
+    storage::remove_tree(&directory).map_err(request_error)?;
     reply
 }
 
 /// How long an archive of this node's snapshot would be.
-pub(super) fn measure(host: &Host, database: &Database, files: &DataSetFiles) -> Result<Reply, Fault> {
+pub(super) fn measure(host: &Host, database: &Database, files: &DataSetFiles) -> Result<Reply, RequestError> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     Ok(Reply::Archive {
@@ -94,10 +94,10 @@ pub(super) fn keep(
     files: &DataSetFiles,
     to: &Transfer,
     run: String,
-) -> Result<Reply, Fault> {
+) -> Result<Reply, RequestError> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
-    let way = Way::of(to, &facts.key);
+    let way = KeptParts::of(to, &facts.key);
     let mut pace = Pace::new(
         &host.outbox,
         format!("keeping the data set in {}", way.name()),
@@ -122,7 +122,7 @@ pub(super) fn keep(
         made_at: jiff::Timestamp::now().to_string(),
         parts,
     };
-    if let Way::Directory(directory) = &way
+    if let KeptParts::Directory(directory) = &way
         && let Err(error) = write_down(directory, &kept)
     {
         return Ok(Reply::StoreProblem(format!(
@@ -133,10 +133,10 @@ pub(super) fn keep(
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
 
-fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts, Fault> {
+fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts, RequestError> {
     let key = database.snapshot_key(files);
     let facts = host.snapshot(&key);
-    facts.ok_or_else(|| fault(format!("there is no snapshot {key} to keep")))
+    facts.ok_or_else(|| request_error(format!("there is no snapshot {key} to keep")))
 }
 
 /// Parts of a loading lie below its name: two runs that keep one data set at the same time do not mix.
@@ -154,12 +154,12 @@ fn write_down(directory: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
 }
 
 /// Where a key's parts are.
-enum Way {
+enum KeptParts {
     Directory(PathBuf),
     Urls { name: String, urls: Vec<String> },
 }
 
-impl Way {
+impl KeptParts {
     fn of(transfer: &Transfer, key: &str) -> Self {
         match transfer {
             Transfer::Directory(directory) => Self::Directory(Path::new(directory).join(key)),
@@ -170,10 +170,10 @@ impl Way {
         }
     }
 
-    fn place(&self) -> Place<'_> {
+    fn place(&self) -> PartsLocation<'_> {
         match self {
-            Self::Directory(directory) => Place::Directory(directory),
-            Self::Urls { name, urls } => Place::Urls(urls, name),
+            Self::Directory(directory) => PartsLocation::Directory(directory),
+            Self::Urls { name, urls } => PartsLocation::Urls(urls, name),
         }
     }
 
@@ -195,7 +195,7 @@ fn in_words(error: &StoreError) -> String {
     }
 }
 
-fn refusal(error: StoreError) -> Fault {
+fn refusal(error: StoreError) -> RequestError {
     let help = match &error {
         StoreError::Cancelled => return cancelled(),
         StoreError::Refused {
@@ -206,10 +206,10 @@ fn refusal(error: StoreError) -> Fault {
             "see that the database hosts reach it; without [dataset.store] the data set is loaded".to_owned()
         }
         StoreError::Io { .. } => "make room, or see to the disk, and go on with --resume".to_owned(),
-        _ => return fault(error),
+        _ => return request_error(error),
     };
-    Fault {
+    RequestError {
         help: Some(help),
-        ..fault(error)
+        ..request_error(error)
     }
 }

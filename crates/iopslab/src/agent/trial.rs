@@ -11,16 +11,16 @@ use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, RunningNode};
 use evidence::{OtherProgram, Overhead, Warmed};
+use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
-use spec::{CacheState, FaultAction, Setup};
-use wire::{Fault, Moments, Reply, StartedTrial};
+use wire::{Moments, Reply, RequestError, StartedTrial};
 
 use super::absence::{self, Absence};
 use super::disk_fault;
 use super::fork::{Fork, Node};
 use super::host::Host;
 use super::logs::KeptLog;
-use super::outbox::fault;
+use super::outbox::request_error;
 use super::product;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
@@ -52,14 +52,14 @@ pub(super) struct Trial {
 impl Trial {
     /// Volumes with what this process needs of them: restored and cold for one that is to be started. [`Self::start`] follows, so that
     /// a start that fails leaves something to stop.
-    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, fork: Fork) -> Result<Self, Fault> {
+    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, fork: Fork) -> Result<Self, RequestError> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
         host.forget_earlier_logs()?;
         volumes.turn_into(setup);
         if fork.node.is_none() {
             host.outbox.progress("restoring the data set", None);
-            volumes.restore().map_err(fault)?;
+            volumes.restore().map_err(request_error)?;
         }
         Ok(Self {
             setup: setup.clone(),
@@ -93,7 +93,7 @@ impl Trial {
         database: &Database,
         volumes: &Volumes,
         (sample_keys, workload): (&[String], &str),
-    ) -> Result<StartedTrial, Fault> {
+    ) -> Result<StartedTrial, RequestError> {
         let restore_s = self.clock.lap_s();
         let mut start_s = 0.0;
         if self.fork.node.is_none() {
@@ -109,7 +109,7 @@ impl Trial {
         }
         let budget_bytes = self.setup.page_cache_budget_bytes;
         self.fork.limits.hold_page_cache(budget_bytes);
-        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
+        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(request_error)?;
         Ok(StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
@@ -132,7 +132,7 @@ impl Trial {
     }
 
     /// What the database and its volumes have used. Nobody watches it yet: that it has ended is said here.
-    pub fn usage(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
+    pub fn usage(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
         if let Some(died) = with(self.fork.node()?, |n| death(None, &mut **n)) {
             host.outbox.send(&died);
             return Ok(Reply::Usage(None));
@@ -141,8 +141,8 @@ impl Trial {
     }
 
     /// All rows of the data set are taken away, on all nodes of the cluster.
-    pub fn empty(&self) -> Result<Reply, Fault> {
-        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE)).map_err(fault)?;
+    pub fn empty(&self) -> Result<Reply, RequestError> {
+        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE)).map_err(request_error)?;
         Ok(Reply::Emptied)
     }
 
@@ -153,13 +153,13 @@ impl Trial {
         database: &Database,
         volumes: &Volumes,
         cache: CacheState,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, RequestError> {
         host.outbox.progress("restoring the data set", None);
-        let directories = volumes.renew(KEYSPACE).map_err(fault)?;
+        let directories = volumes.renew(KEYSPACE).map_err(request_error)?;
         let node = self.fork.node()?;
-        with(node, |n| n.import(KEYSPACE, TABLE, &directories)).map_err(fault)?;
+        with(node, |n| n.import(KEYSPACE, TABLE, &directories)).map_err(request_error)?;
         for directory in &directories {
-            storage::remove_tree(directory).map_err(fault)?;
+            storage::remove_tree(directory).map_err(request_error)?;
         }
         let warmed = match cache {
             CacheState::Cold => None,
@@ -169,19 +169,19 @@ impl Trial {
     }
 
     /// Every key of the sample must exist, now that all nodes have taken the data set in.
-    pub fn look_up(&self, sample_keys: &[String]) -> Result<Reply, Fault> {
+    pub fn look_up(&self, sample_keys: &[String]) -> Result<Reply, RequestError> {
         with(self.fork.node()?, |n| check_sample(&mut **n, sample_keys)).map(|_| Reply::LookedUp)
     }
 
     /// Reads the data set into the page cache, which is held at its budget.
-    fn warm(&self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, Fault> {
+    fn warm(&self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, RequestError> {
         let directories = database.data_set_directories(&volumes.data_directories());
         let budget_bytes = self.setup.page_cache_budget_bytes;
         warming::warm(&directories, budget_bytes, &self.fork.limits, &host.outbox)
     }
 
     /// A node that answers clients, on whatever is in its directories.
-    fn launch(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Node, Fault> {
+    fn launch(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Node, RequestError> {
         let directories = Directories {
             own: host.node_directory()?,
             data: volumes.data_directories(),
@@ -206,12 +206,12 @@ impl Trial {
             // What was flushed need not be in that shape either.
             is_restored: self.earlier_lives == 0 && self.setup.backlog.is_none(),
         };
-        self.fork.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
+        self.fork.settings = with(&node, |n| n.settings_in_force(table)).map_err(request_error)?;
         Ok(node)
     }
 
     /// From now on all limits are in force, and host and node are watched.
-    pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
+    pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
         self.fork.limits.enforce(volumes)?;
         let node = Arc::clone(self.fork.node()?);
         self.watch(&node, host, volumes)?;
@@ -219,19 +219,19 @@ impl Trial {
     }
 
     /// Measurement has begun: the node is left to compact its backlog, which must still be there.
-    pub fn compact_backlog(&mut self) -> Result<Reply, Fault> {
+    pub fn compact_backlog(&mut self) -> Result<Reply, RequestError> {
         let backlog = self.setup.backlog;
-        let backlog = backlog.ok_or_else(|| fault("this configuration has no backlog"))?;
+        let backlog = backlog.ok_or_else(|| request_error("this configuration has no backlog"))?;
         let node = self.fork.node()?;
-        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(fault)?;
+        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(request_error)?;
         // And one at rest, at the least.
         let least = u64::from(backlog.sstables) * u64::from(self.setup.data_directory_count()) + 1;
         if sstables < least {
-            return Err(fault(format!(
+            return Err(request_error(format!(
                 "{sstables} SSTables are left of the {least} at least that the trial was to begin with"
             )));
         }
-        with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(fault)?;
+        with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(request_error)?;
         self.compacts = true;
         Ok(Reply::Compacting {
             sstables,
@@ -240,10 +240,10 @@ impl Trial {
     }
 
     /// From now on this host and this node are watched.
-    fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
+    fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), RequestError> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
+        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(request_error)?;
         let controllers = &self.fork.limits.controllers;
         let served = volumes.served();
         self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
@@ -260,23 +260,23 @@ impl Trial {
     }
 
     /// Takes the node away, spoils a disk of it, or has it compact, as planned.
-    pub fn take_away(
+    pub fn start_fault(
         &mut self,
         action: FaultAction,
         host: &Host,
         database: &Database,
         volumes: &Volumes,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, RequestError> {
         let node = self.fork.node()?;
         // A node whose disk fails, or that compacts, is there: it is watched.
         self.away.store(action.kind().takes_node_away(), Ordering::Relaxed);
         let (absence, moments, problem) = absence::begin(action, node, host, database, volumes)?;
         self.absence = Some(absence);
-        Ok(Reply::TakenAway { moments, problem })
+        Ok(Reply::FaultStarted { moments, problem })
     }
 
     /// Takes the logs of a life that has ended out of the way of the next one.
-    fn keep_earlier(&mut self, host: &Host, logs: Vec<NodeLog>) -> Result<(), Fault> {
+    fn keep_earlier(&mut self, host: &Host, logs: Vec<NodeLog>) -> Result<(), RequestError> {
         self.earlier_lives += 1;
         let before = match self.earlier_lives {
             1 => "before-fault".to_owned(),
@@ -291,8 +291,11 @@ impl Trial {
 
     /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until its
     /// compaction is done.
-    pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, Fault> {
-        let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
+    pub fn end_fault(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, RequestError> {
+        let absence = self
+            .absence
+            .take()
+            .ok_or_else(|| request_error("the node is not away"))?;
         let began_unix_ms = unix_ms();
         match absence {
             Absence::Ended => {
@@ -312,27 +315,27 @@ impl Trial {
                 with(node, |n| n.resume());
                 with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
             }
-            Absence::Cut(cut) => cut.end().map_err(fault)?,
+            Absence::Cut(cut) => cut.end().map_err(request_error)?,
             Absence::Compacting(compacting) => {
                 let moments = Moments {
                     began_unix_ms,
                     done_unix_ms: compacting.end(&host.outbox)?,
                 };
-                return Ok(Reply::BroughtBack {
+                return Ok(Reply::FaultEnded {
                     moments,
                     failed_requests: None,
                 });
             }
             Absence::Disk(failing) => {
                 let (moments, failed_requests) = disk_fault::end(&failing, volumes)?;
-                return Ok(Reply::BroughtBack {
+                return Ok(Reply::FaultEnded {
                     moments,
                     failed_requests,
                 });
             }
         }
         self.away.store(false, Ordering::Relaxed);
-        Ok(Reply::BroughtBack {
+        Ok(Reply::FaultEnded {
             moments: Moments {
                 began_unix_ms,
                 done_unix_ms: unix_ms(),
@@ -360,7 +363,11 @@ impl Trial {
     /// The trial is over: gives its logs, and the process where it is kept for another trial, held back by nothing then.
     ///
     /// First of all no disk fails any more: a process that waits for one that stalls cannot be killed.
-    pub fn stop(mut self, volumes: Option<&Volumes>, keeps: bool) -> Result<(Vec<KeptLog>, Option<Fork>), Fault> {
+    pub fn stop(
+        mut self,
+        volumes: Option<&Volumes>,
+        keeps: bool,
+    ) -> Result<(Vec<KeptLog>, Option<Fork>), RequestError> {
         if let Some(volumes) = volumes {
             volumes.lift_faults();
         }
@@ -380,21 +387,21 @@ impl Trial {
         self.fork.end()?;
         // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
         if let Some(Absence::Cut(cut)) = self.absence.take() {
-            cut.end().map_err(fault)?;
+            cut.end().map_err(request_error)?;
         }
         Ok((logs, None))
     }
 }
 
 /// Every key of the sample must exist.
-fn check_sample(node: &mut dyn RunningNode, keys: &[String]) -> Result<u32, Fault> {
-    let present = node.count_sample(KEYSPACE, TABLE, keys).map_err(fault)?;
+fn check_sample(node: &mut dyn RunningNode, keys: &[String]) -> Result<u32, RequestError> {
+    let present = node.count_sample(KEYSPACE, TABLE, keys).map_err(request_error)?;
     if present as usize == keys.len() {
         return Ok(present);
     }
-    Err(Fault {
+    Err(RequestError {
         help: Some("remove the snapshot with: iopslab clean --snapshots".to_owned()),
-        ..fault(format!(
+        ..request_error(format!(
             "the restored data set is not whole: {present} of {} sampled keys exist",
             keys.len()
         ))

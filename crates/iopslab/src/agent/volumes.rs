@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use database::{Account, AccountError};
 use evidence::{Initialised, ProbeResult, VolumeFacts};
-use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
+use experiment::{IoLimits, Setup, VolumeRole, VolumeSetup};
 use storage::{
     Array, BurstBucket, Cgroup, DISK_READ_AHEAD_KB, DeviceLimit, Ledger, ProbeFigures, ReadAhead, ResourceLimits,
     ServedGauge, StorageError,
 };
-use volume::{Fault, Model};
+use volume::{Model, VolumeFault};
 
 use super::backing::{Backing, Served, Store};
 use crate::machine;
@@ -293,7 +293,7 @@ impl Volumes {
     }
 
     /// The volume of this role has these faults from now on instead of those before; `false`: there is none that could.
-    pub fn set_faults(&self, role: VolumeRole, faults: &[Fault]) -> Result<bool, StorageError> {
+    pub fn set_faults(&self, role: VolumeRole, faults: &[VolumeFault]) -> Result<bool, StorageError> {
         self.of(role)
             .map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
     }

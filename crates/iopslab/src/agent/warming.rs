@@ -18,10 +18,10 @@ use std::time::Instant;
 use clap::Args;
 use evidence::Warmed;
 use storage::ReadFiles;
-use wire::Fault;
+use wire::RequestError;
 
 use super::limits::Limits;
-use super::outbox::{Outbox, cancelled, fault};
+use super::outbox::{Outbox, cancelled, request_error};
 use super::pace::Pace;
 
 /// Pieces of 1 MiB between two reports of how far it is.
@@ -60,7 +60,7 @@ pub(super) fn warm(
     budget_bytes: u64,
     limits: &Limits,
     outbox: &Outbox,
-) -> Result<Warmed, Fault> {
+) -> Result<Warmed, RequestError> {
     let of_bytes: u64 = directories.iter().map(|directory| storage::tree_bytes(directory)).sum();
     let began = Instant::now();
     let mut reader = start(directories, budget_bytes, limits)?;
@@ -73,7 +73,7 @@ pub(super) fn warm(
         .into_iter()
         .flat_map(|stdout| BufReader::new(stdout).lines())
     {
-        let so_far: ReadFiles = serde_json::from_str(&line.map_err(fault)?).map_err(fault)?;
+        let so_far: ReadFiles = serde_json::from_str(&line.map_err(request_error)?).map_err(request_error)?;
         if !pace.goes_on(so_far.bytes) {
             // It may have ended by itself.
             let _ = reader.kill();
@@ -82,7 +82,7 @@ pub(super) fn warm(
         }
         read = Some(so_far);
     }
-    let status = reader.wait().map_err(fault)?;
+    let status = reader.wait().map_err(request_error)?;
     let mut words = String::new();
     if let Some(mut stderr) = reader.stderr.take() {
         // What cannot be read of it is missing from a message.
@@ -97,7 +97,7 @@ pub(super) fn warm(
             seconds: began.elapsed().as_secs_f64(),
             cached_bytes: limits.page_cache_bytes(),
         }),
-        _ => Err(fault(format!(
+        _ => Err(request_error(format!(
             "the data set could not be read into the page cache ({status}): {}",
             words.trim()
         ))),
@@ -105,8 +105,8 @@ pub(super) fn warm(
 }
 
 /// This program again, in the database's cgroup.
-fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<Child, Fault> {
-    let program = std::env::current_exe().map_err(fault)?;
+fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<Child, RequestError> {
+    let program = std::env::current_exe().map_err(request_error)?;
     let mut words = limits.launch_prefix();
     words.extend([
         program.display().to_string(),
@@ -116,12 +116,12 @@ fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<
         "--".to_owned(),
     ]);
     words.extend(directories.iter().map(|directory| directory.display().to_string()));
-    let (first, rest) = words.split_first().ok_or_else(|| fault("no command"))?;
+    let (first, rest) = words.split_first().ok_or_else(|| request_error("no command"))?;
     Command::new(first)
         .args(rest)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(fault)
+        .map_err(request_error)
 }

@@ -83,10 +83,10 @@ mod tests {
     fn a_controller_that_speaks_is_never_given_up_and_a_silent_one_is() {
         let heard = Arc::new(Heard::new());
         let silent = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&silent);
+        let reported = Arc::clone(&silent);
         let patience = Duration::from_millis(600);
         watch(Arc::clone(&heard), patience, Arc::default(), move || {
-            told.store(true, Ordering::Relaxed);
+            reported.store(true, Ordering::Relaxed);
         });
         for _ in 0..8 {
             std::thread::sleep(Duration::from_millis(200));

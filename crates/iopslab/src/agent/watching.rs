@@ -6,11 +6,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use evidence::VolumeFacts;
+use experiment::{IoLimits, SettingsInForce, Setup, VolumeRole};
 use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, MonitorHooks, NotFound, OpenFile, Sources};
-use spec::{IoLimits, SettingsInForce, Setup, VolumeRole};
-use wire::{Event, Fault, GivenByMachine, Reply, StartedTrial, StoppedTrial, WatchTask, WatchedFacts};
+use wire::{Event, GivenByMachine, Reply, RequestError, StartedTrial, StoppedTrial, WatchTask, WatchedFacts};
 
-use super::outbox::{Outbox, fault};
+use super::outbox::{Outbox, request_error};
 
 /// The end of a data file's name (Cassandra since 1.0, DSE, ScyllaDB).
 const DATA_FILE: &str = "-Data.db";
@@ -36,7 +36,7 @@ struct Seen {
 
 impl Watching {
     /// Looks for the node.
-    pub fn begin(task: WatchTask) -> Result<(Self, WatchedFacts), Fault> {
+    pub fn begin(task: WatchTask) -> Result<(Self, WatchedFacts), RequestError> {
         let seen = look(&task)?;
         let FoundProcess { pid, name, .. } = &seen.process;
         let devices = seen.devices.iter().map(|(role, device)| match role {
@@ -53,13 +53,14 @@ impl Watching {
 
     /// From now on samples are sent, and the end of the process is told. The process is looked for anew: between trials
     /// its owner may have started another one.
-    pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, Fault> {
+    pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, RequestError> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let seen = look(&self.task)?;
         let memory_bytes = monitor::memory_bytes(Path::new("/"));
         let given = GivenByMachine {
             cpus: cpus(&seen.process),
-            memory_bytes: memory_bytes.ok_or_else(|| fault("this machine does not say how much memory it has"))?,
+            memory_bytes: memory_bytes
+                .ok_or_else(|| request_error("this machine does not say how much memory it has"))?,
         };
         let stated = std::iter::once(&setup.data).chain(&setup.commitlog);
         let volumes = stated.filter_map(|volume| {
@@ -144,7 +145,7 @@ fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
 }
 
 /// Finds the process, and of what it uses as much as this user may see.
-fn look(task: &WatchTask) -> Result<Seen, Fault> {
+fn look(task: &WatchTask) -> Result<Seen, RequestError> {
     let root = Path::new("/");
     let found = match &task.node.process {
         Some(words) => FoundProcess::called(root, words),
@@ -152,7 +153,7 @@ fn look(task: &WatchTask) -> Result<Seen, Fault> {
     };
     let process = found.map_err(|reason| not_found(task, reason))?;
     let started_ticks = storage::start_time_ticks(process.pid)
-        .ok_or_else(|| fault(format!("{}: process {} has just ended", task.node.ssh, process.pid)))?;
+        .ok_or_else(|| request_error(format!("{}: process {} has just ended", task.node.ssh, process.pid)))?;
     let mut missing = Vec::new();
     let mut devices = BTreeMap::new();
     let files = process.open_files();
@@ -215,16 +216,16 @@ fn device(
     stated: Option<&str>,
     files: Option<&[OpenFile]>,
     is_of_kind: fn(&str) -> bool,
-) -> Result<Result<String, String>, Fault> {
+) -> Result<Result<String, String>, RequestError> {
     let no_device =
         |path: &str| format!("{path} is on a file system without a device of its own (overlay, btrfs, network)");
     if let Some(directory) = stated {
         if !Path::new(directory).is_dir() {
-            return Err(Fault {
+            return Err(RequestError {
                 help: Some(format!(
                     "state an existing directory as {key} of this node, or leave it out"
                 )),
-                ..fault(format!("{}: {directory} is no directory there", task.node.ssh))
+                ..request_error(format!("{}: {directory} is no directory there", task.node.ssh))
             });
         }
         return Ok(storage::device_of(Path::new(directory)).ok_or_else(|| no_device(directory)));
@@ -248,7 +249,7 @@ fn device(
     })
 }
 
-fn not_found(task: &WatchTask, reason: NotFound) -> Fault {
+fn not_found(task: &WatchTask, reason: NotFound) -> RequestError {
     let ports: Vec<String> = task.ports.iter().map(u16::to_string).collect();
     let (what, help) = match (&task.node.process, reason) {
         (None, NotFound::None) => (
@@ -283,9 +284,9 @@ fn not_found(task: &WatchTask, reason: NotFound) -> Fault {
             "start the database, or correct `process` of this node",
         ),
     };
-    Fault {
+    RequestError {
         help: Some(help.to_owned()),
-        ..fault(format!("{}: {what}", task.node.ssh))
+        ..request_error(format!("{}: {what}", task.node.ssh))
     }
 }
 
@@ -295,7 +296,7 @@ mod tests {
 
     fn task(process: Option<&str>, data: Option<&str>) -> WatchTask {
         WatchTask {
-            node: spec::WatchedNode {
+            node: experiment::WatchedNode {
                 host: 0,
                 ssh: "cass1".to_owned(),
                 data: data.map(str::to_owned),

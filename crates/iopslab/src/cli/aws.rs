@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use archive::{JournalEvent, RunDirectory};
 use clap::Args;
+use experiment::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
-use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 
 use super::{machines, quotas, snapshots};
 use crate::failure::Failure;
@@ -64,7 +64,7 @@ pub(super) fn estimate(job: &Job, settings: &AwsSettings) -> Result<Estimate, St
 }
 
 /// What is to be made and what that costs, for people.
-pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) -> String {
+pub(super) fn reported(settings: &AwsSettings, estimate: &Result<Estimate, String>) -> String {
     let machines = match settings.batches.as_slice() {
         [all] => {
             let place = match all.zones() {
@@ -90,7 +90,7 @@ pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) 
             )
         }
     };
-    let machines = machines + &quotas::told(settings) + &snapshots::told(settings);
+    let machines = machines + &quotas::reported(settings) + &snapshots::reported(settings);
     let rate = match settings.batches.len() {
         1 => "",
         _ => "at most ",

@@ -44,7 +44,7 @@ pub(super) fn same_machine(
 }
 
 /// Directories of this machine, and no bound of money.
-pub(super) fn settings_for(plan: &spec::Plan) -> Settings {
+pub(super) fn settings_for(plan: &experiment::Plan) -> Settings {
     let stated = plan.work_directory.as_deref();
     Settings {
         work_directory: stated.map_or_else(work_directory, PathBuf::from),

@@ -57,9 +57,9 @@ fn nodes(path: &Path) -> Vec<PathBuf> {
 
 /// The work directory. A run that was killed a moment ago may still be leaving it, so it gets some time.
 fn lock(directory: &Path) -> Result<WorkDirectory, Failure> {
-    let mut told = false;
+    let mut reported = false;
     let waiting = |what: &str| {
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut reported, true) {
             eprintln!("{what}");
         }
         true

@@ -57,7 +57,7 @@ mod with_aws {
     use std::time::Duration;
 
     use jiff::Timestamp;
-    use offers::{Account, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
+    use offers::{Account, Kind, Lifetime, Patience, RemovalOutcome, Resource, Run, Selection, runs};
     use serde_json::{Value, json};
 
     use crate::cli::clean_aws::AwsArgs;
@@ -73,30 +73,30 @@ mod with_aws {
     /// What there is in all regions that were asked.
     struct There {
         /// By region.
-        things: BTreeMap<String, Vec<Thing>>,
+        resources: BTreeMap<String, Vec<Resource>>,
         /// What could not be found out.
         unknown: Vec<String>,
     }
 
     impl There {
         fn runs(&self) -> Vec<Run> {
-            runs(self.things.values().flatten())
+            runs(self.resources.values().flatten())
         }
 
         /// `us-east-1, eu-west-1`
         fn regions(&self) -> String {
-            let names: Vec<&str> = self.things.keys().map(String::as_str).collect();
+            let names: Vec<&str> = self.resources.keys().map(String::as_str).collect();
             names.join(", ")
         }
 
         /// `r1, expired 2026-11-20T10:00:00Z: 2 instances, 1 network (us-east-1)`
-        fn told(&self, run: &Run, now: Timestamp) -> String {
+        fn reported(&self, run: &Run, now: Timestamp) -> String {
             let mut regions = BTreeSet::new();
             let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
-            for (region, things) in &self.things {
-                for thing in things.iter().filter(|thing| thing.run == run.name) {
+            for (region, resources) in &self.resources {
+                for resource in resources.iter().filter(|resource| resource.run == run.name) {
                     regions.insert(region.as_str());
-                    *counts.entry(thing.kind).or_default() += 1;
+                    *counts.entry(resource.kind).or_default() += 1;
                 }
             }
             let counts = counts.into_iter().map(|(kind, count)| match count {
@@ -114,11 +114,11 @@ mod with_aws {
         }
     }
 
-    fn life(life: Life, now: Timestamp) -> String {
+    fn life(life: Lifetime, now: Timestamp) -> String {
         match life {
-            Life::Until(moment) if life.is_past(now) => format!("expired {}", at(moment)),
-            Life::Until(moment) => format!("expires {}", at(moment)),
-            Life::Unknown => "without a moment in iopslab:expires".to_owned(),
+            Lifetime::Until(moment) if life.is_past(now) => format!("expired {}", at(moment)),
+            Lifetime::Until(moment) => format!("expires {}", at(moment)),
+            Lifetime::Unknown => "without a moment in iopslab:expires".to_owned(),
         }
     }
 
@@ -167,18 +167,22 @@ mod with_aws {
         for why in &there.unknown {
             report.unknown(why);
         }
-        for (region, things) in &there.things {
-            let things = things.iter().filter(|thing| meant.contains(thing.run.as_str()));
-            let things: Vec<Thing> = things.cloned().collect();
-            if things.is_empty() {
+        for (region, resources) in &there.resources {
+            let resources = resources
+                .iter()
+                .filter(|resource| meant.contains(resource.run.as_str()));
+            let resources: Vec<Resource> = resources.cloned().collect();
+            if resources.is_empty() {
                 continue;
             }
             if args.dry_run {
-                things
+                resources
                     .iter()
-                    .for_each(|thing| report.taken(region, thing, "would remove"));
+                    .for_each(|resource| report.taken(region, resource, "would remove"));
             } else {
-                account.remove(region, things, &PATIENCE, &mut |outcome| report.hear(region, outcome));
+                account.remove(region, resources, &PATIENCE, &mut |outcome| {
+                    report.hear(region, outcome)
+                });
             }
         }
         report.end(&there, &selection, &kept, now)
@@ -191,25 +195,25 @@ mod with_aws {
             stated => stated.to_vec(),
         };
         let mut there = There {
-            things: BTreeMap::new(),
+            resources: BTreeMap::new(),
             unknown: Vec::new(),
         };
         for region in regions {
-            if there.things.contains_key(&region) {
+            if there.resources.contains_key(&region) {
                 continue;
             }
-            let things = match account.list(&region) {
+            let resources = match account.list(&region) {
                 Ok(found) => {
-                    let told = |(kind, why): (Kind, String)| format!("{}s in {region}: {why}", kind.name());
-                    there.unknown.extend(found.not_listed.into_iter().map(told));
-                    found.things
+                    let reported = |(kind, why): (Kind, String)| format!("{}s in {region}: {why}", kind.name());
+                    there.unknown.extend(found.not_listed.into_iter().map(reported));
+                    found.resources
                 }
                 Err(error) => {
                     there.unknown.push(error.to_string());
                     Vec::new()
                 }
             };
-            there.things.insert(region, things);
+            there.resources.insert(region, resources);
         }
         there
     }
@@ -221,7 +225,7 @@ mod with_aws {
             return Failure::work(format!("it is not known what runs have: {}", there.unknown.join("; ")))
                 .help("permissions that are needed: docs/aws-policy.json");
         }
-        let lines = runs.iter().map(|run| format!("\n  {}", there.told(run, now)));
+        let lines = runs.iter().map(|run| format!("\n  {}", there.reported(run, now)));
         let unknown = there.unknown.iter().map(|why| format!("\n  not known: {why}"));
         let lines: String = lines.chain(unknown).collect();
         Failure::input(format!(
@@ -241,28 +245,28 @@ mod with_aws {
     }
 
     impl Report {
-        fn hear(&mut self, region: &str, outcome: Outcome<'_>) {
+        fn hear(&mut self, region: &str, outcome: RemovalOutcome<'_>) {
             match outcome {
-                Outcome::Removed(thing) => self.taken(region, thing, "removed"),
-                Outcome::Gone(thing) => self.taken(region, thing, "gone by itself:"),
-                Outcome::Failed(thing, why) => {
+                RemovalOutcome::Removed(resource) => self.taken(region, resource, "removed"),
+                RemovalOutcome::Gone(resource) => self.taken(region, resource, "gone by itself:"),
+                RemovalOutcome::Failed(resource, why) => {
                     if self.format == Format::Human {
-                        println!("could not remove {}: {why}", place(region, thing));
+                        println!("could not remove {}: {why}", place(region, resource));
                     }
-                    let mut entry = document(region, thing);
+                    let mut entry = document(region, resource);
                     entry["reason"] = why.into();
                     self.failed.push(entry);
                 }
-                Outcome::Unknown(why) => self.unknown(&format!("whether anything is left in {region}: {why}")),
-                Outcome::Waiting(what) => eprintln!("{region}: {what} ..."),
+                RemovalOutcome::Unknown(why) => self.unknown(&format!("whether anything is left in {region}: {why}")),
+                RemovalOutcome::Waiting(what) => eprintln!("{region}: {what} ..."),
             }
         }
 
-        fn taken(&mut self, region: &str, thing: &Thing, what: &str) {
+        fn taken(&mut self, region: &str, resource: &Resource, what: &str) {
             if self.format == Format::Human {
-                println!("{what} {}", place(region, thing));
+                println!("{what} {}", place(region, resource));
             }
-            self.taken.push(document(region, thing));
+            self.taken.push(document(region, resource));
         }
 
         fn unknown(&mut self, why: &str) {
@@ -280,7 +284,7 @@ mod with_aws {
                 failed,
                 unknown,
             } = self;
-            let told: Vec<String> = kept.iter().map(|run| there.told(run, now)).collect();
+            let reported: Vec<String> = kept.iter().map(|run| there.reported(run, now)).collect();
             match format {
                 Format::Human => {
                     if taken.is_empty() && failed.is_empty() && unknown.is_empty() {
@@ -289,21 +293,21 @@ mod with_aws {
                     if dry_run && !taken.is_empty() {
                         println!("nothing was removed: --dry-run");
                     }
-                    told.iter().for_each(|run| println!("kept: {run}"));
+                    reported.iter().for_each(|run| println!("kept: {run}"));
                 }
                 Format::Json => {
                     let (removed, would_remove) = if dry_run { (vec![], taken) } else { (taken, vec![]) };
                     let kept = kept.iter().map(|run| {
                         let until = match run.life {
-                            Life::Until(moment) => Some(at(moment)),
-                            Life::Unknown => None,
+                            Lifetime::Until(moment) => Some(at(moment)),
+                            Lifetime::Unknown => None,
                         };
-                        json!({ "run": run.name, "expires": until, "things": run.things })
+                        json!({ "run": run.name, "expires": until, "things": run.resources })
                     });
                     println!(
                         "{}",
                         pretty(&json!({
-                            "regions": there.things.keys().collect::<Vec<_>>(),
+                            "regions": there.resources.keys().collect::<Vec<_>>(),
                             "dry_run": dry_run,
                             "removed": removed,
                             "would_remove": would_remove,
@@ -332,18 +336,18 @@ mod with_aws {
     }
 
     /// `instance i-0123 of r1 (us-east-1)`
-    fn place(region: &str, thing: &Thing) -> String {
-        format!("{} of {} ({region})", thing.told(), thing.run)
+    fn place(region: &str, resource: &Resource) -> String {
+        format!("{} of {} ({region})", resource.reported(), resource.run)
     }
 
-    fn document(region: &str, thing: &Thing) -> Value {
+    fn document(region: &str, resource: &Resource) -> Value {
         json!({
             "region": region,
-            "kind": thing.kind.name(),
-            "id": thing.id,
-            "name": thing.name,
-            "run": thing.run,
-            "expires": thing.expires,
+            "kind": resource.kind.name(),
+            "id": resource.id,
+            "name": resource.name,
+            "run": resource.run,
+            "expires": resource.expires,
         })
     }
 }

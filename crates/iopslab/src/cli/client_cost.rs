@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, Part, TrialPlan};
-use serde::{Deserialize, Serialize};
-use spec::{
+use experiment::{
     Access, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, KeyFormat, Mix, SPARSE_PER_S,
     ScanLength,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::paths::cache_directory;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
+use experiment::SPARSE_PER_S;
 use serde::Serialize;
-use spec::SPARSE_PER_S;
 use storage::Controller;
 
 use crate::failure::Failure;
@@ -127,16 +127,16 @@ const EVIDENCE_BYTES: u64 = 160_000;
 /// Each directory that a run writes to: what is free there, and what the example needs.
 fn directories() -> Result<Vec<Check>, Failure> {
     let no_file = |_: &str| Err("the example names no other file".to_owned());
-    let example = spec::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
+    let example = experiment::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
         .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
-    let job = spec::job(&example);
+    let job = experiment::job(&example);
     let plan = &job.plan;
     let cache = cache_directory();
     let downloads = match &plan.target.database {
-        spec::Database::Cassandra { version } => {
+        experiment::Database::Cassandra { version } => {
             database::cassandra::download_bytes(version).map_err(Failure::work)? + START_ARCHIVE_BYTES
         }
-        spec::Database::Hosts { .. } => 0,
+        experiment::Database::Hosts { .. } => 0,
     };
     let there = storage::tree_bytes(&cache.join("cassandra"));
     Ok(vec![

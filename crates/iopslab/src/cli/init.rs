@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use spec::{Draft, Experiment, LoadLevel};
+use experiment::{Draft, Experiment, LoadLevel};
 
 use super::facts::catalog;
 use super::size::{data_size, share};
@@ -135,9 +135,9 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         p99_ms: args.p99,
         machine_cpus,
     };
-    let text = spec::draft(catalog, &draft);
+    let text = experiment::draft(catalog, &draft);
     let no_file = |_: &str| Err("no other file is named".to_owned());
-    let experiment = spec::parse(catalog, "the file that would be written", &text, &no_file)
+    let experiment = experiment::parse(catalog, "the file that would be written", &text, &no_file)
         .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     Ok((text, experiment))
 }

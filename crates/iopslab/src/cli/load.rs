@@ -35,7 +35,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         keyspace: args.keyspace.clone(),
         table: args.table.clone(),
         fields: plan.fields,
-        consistency: spec::ConsistencyLevels::all(args.consistency),
+        consistency: experiment::ConsistencyLevels::all(args.consistency),
         request_timeout: args.request_timeout,
         access: args.entry.access()?,
         driver_only: database::driver_only(),
@@ -122,7 +122,7 @@ fn load_data(
     screen: &mut Screen,
     cancelled: &AtomicBool,
 ) -> Result<LoadOutcome, Failure> {
-    let dataset = spec::Dataset {
+    let dataset = experiment::Dataset {
         records: plan.records,
         fields: plan.fields,
         field_length: plan.field_length,

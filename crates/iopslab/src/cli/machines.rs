@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use experiment::{Configuration, Database, HostsSettings, Provider};
 use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
-use spec::{Configuration, Database, HostsSettings, Provider};
 
-use super::experiment::{For, read_experiment};
+use super::experiment_file::{ReadFor, read_experiment};
 use super::facts::catalog;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -102,7 +102,7 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
 /// The machines that an experiment names: those of its own databases and clients, or of an existing cluster's nodes.
 fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let catalog = catalog()?;
-    let mut read = read_experiment(&catalog, experiment, For::Anybody)?.experiment;
+    let mut read = read_experiment(&catalog, experiment, ReadFor::Anybody)?.experiment;
     if let Database::Hosts { .. } = read.target.database {
         settle(read.target.database.files_mut(), "[target]", experiment)?;
         let found = of_existing(&read.target.database, &read.configurations)?;
@@ -113,7 +113,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
             .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
         });
     }
-    let read = read_experiment(&catalog, experiment, For::Run(Provider::Hosts))?.experiment;
+    let read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
     let mut settings = read
         .hosts
         .ok_or_else(|| Failure::input("the experiment names no machines"))?;

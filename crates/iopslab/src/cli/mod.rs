@@ -10,7 +10,7 @@ mod client_cost;
 mod compare;
 mod db;
 mod doctor;
-mod experiment;
+mod experiment_file;
 mod facts;
 mod init;
 mod load;
@@ -36,7 +36,7 @@ use crate::output::{Format, pretty};
 
 /// What may be asked for: two formats of every command, and one of `report` alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Asked {
+enum FormatArg {
     /// Tables for people
     Human,
     /// One JSON document on stdout
@@ -51,7 +51,7 @@ enum Asked {
 pub struct Cli {
     /// How results are printed on stdout; progress and logs go to stderr
     #[arg(long, value_enum, default_value = "human", global = true)]
-    format: Asked,
+    format: FormatArg,
     #[command(subcommand)]
     command: Command,
 }
@@ -133,14 +133,14 @@ impl Cli {
     /// How results and failures are printed.
     pub fn format(&self) -> Format {
         match self.format {
-            Asked::Json => Format::Json,
-            Asked::Human | Asked::Openmetrics => Format::Human,
+            FormatArg::Json => Format::Json,
+            FormatArg::Human | FormatArg::Openmetrics => Format::Human,
         }
     }
 
     /// Does what was asked.
     pub fn dispatch(self) -> Result<(), Failure> {
-        if self.format == Asked::Openmetrics {
+        if self.format == FormatArg::Openmetrics {
             return match &self.command {
                 Command::Report(args) => report::openmetrics(args),
                 _ => Err(Failure::input("--format openmetrics is for `iopslab report` only")),
@@ -164,7 +164,7 @@ impl Cli {
             Command::Clean(args) => clean::run(&args, format),
             Command::Destroy(args) => aws::destroy(&args, format),
             Command::Schema => {
-                println!("{}", pretty(&spec::json_schema()));
+                println!("{}", pretty(&experiment::json_schema()));
                 Ok(())
             }
             Command::Man { directory } => std::fs::create_dir_all(&directory)

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use spec::Provider;
+use experiment::Provider;
 
-use super::experiment::{For, read_experiment};
+use super::experiment_file::{ReadFor, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
 use super::{aws, terminal};
@@ -30,14 +30,14 @@ pub struct PlanArgs {
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
     let provider = args.provider.map(Provider::from);
-    let purpose = provider.map_or(For::Anybody, For::PlanOf);
+    let purpose = provider.map_or(ReadFor::Anybody, ReadFor::PlanOf);
     let experiment = read_experiment(&catalog, &args.experiment, purpose)?.experiment;
-    let job = spec::job(&experiment);
+    let job = experiment::job(&experiment);
     let plan = &job.plan;
     // Machines that are made, or those of others, have CPUs of their own.
     let is_here = matches!(provider, None | Some(Provider::Local));
     let cpus = is_here.then(|| machine::cpus() as f64);
-    let notes = spec::static_notes(&catalog, &experiment, provider, cpus);
+    let notes = experiment::static_notes(&catalog, &experiment, provider, cpus);
     let on_aws = plan
         .aws
         .as_ref()
@@ -46,7 +46,7 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
         Format::Human => {
             println!("{}", ::report::plan_table(&job, &notes, terminal::width()));
             if let Some((settings, estimate)) = &on_aws {
-                println!("{}", aws::told(settings, estimate));
+                println!("{}", aws::reported(settings, estimate));
             }
         }
         Format::Json => {

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::catalog::MIB;
 use clap::Args;
+use experiment::{IoLimits, Provider, Setup};
 use serde_json::{Value, json};
-use spec::{IoLimits, Provider, Setup};
-use storage::{BurstDrain, Ledger, LedgerItem, Measuring, ProbeAsked, ProbeMeasured, ProbeSuite, WorkDirectory};
+use storage::{BurstDrain, Ledger, LedgerItem, Measuring, ProbeMeasured, ProbeRequest, ProbeSuite, WorkDirectory};
 
-use super::experiment::{For, read_experiment};
+use super::experiment_file::{ReadFor, read_experiment};
 use super::facts::catalog;
 use crate::agent::{ProbedVolume, probe_configuration};
 use crate::failure::Failure;
@@ -114,7 +114,7 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-fn asked(args: &ProbeArgs) -> Result<ProbeAsked, Failure> {
+fn asked(args: &ProbeArgs) -> Result<ProbeRequest, Failure> {
     if !(args.seconds > 0.0 && args.seconds <= 3600.0) || args.size_mib == 0 {
         return Err(Failure::input(
             "--seconds must lie in 0..3600 and --size-mib must be positive",
@@ -126,7 +126,7 @@ fn asked(args: &ProbeArgs) -> Result<ProbeAsked, Failure> {
             "--p99-ms must lie in 0..60000 and --burst-s in 0..86400",
         ));
     }
-    Ok(ProbeAsked {
+    Ok(ProbeRequest {
         seconds: args.seconds,
         file_bytes: args.size_mib << 20,
         bound_us: args.p99_ms * 1e3,
@@ -137,8 +137,8 @@ fn asked(args: &ProbeArgs) -> Result<ProbeAsked, Failure> {
 /// What this machine makes of the configurations that are asked for.
 fn setups(args: &ProbeArgs) -> Result<Vec<Setup>, Failure> {
     let catalog = catalog()?;
-    let experiment = read_experiment(&catalog, &args.target, For::PlanOf(Provider::Local))?.experiment;
-    let mut setups = spec::setups(&experiment).setups;
+    let experiment = read_experiment(&catalog, &args.target, ReadFor::PlanOf(Provider::Local))?.experiment;
+    let mut setups = experiment::setups(&experiment).setups;
     let names: Vec<String> = setups.iter().map(|setup| setup.configuration.clone()).collect();
     if let Some(name) = &args.configuration {
         setups.retain(|setup| setup.configuration == *name);
@@ -168,7 +168,7 @@ fn setups(args: &ProbeArgs) -> Result<Vec<Setup>, Failure> {
 /// Makes, measures and deletes the volumes of a configuration.
 fn of_configuration(
     setup: &Setup,
-    asked: &ProbeAsked,
+    asked: &ProbeRequest,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, Failure> {

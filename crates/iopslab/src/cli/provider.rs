@@ -15,7 +15,7 @@ pub enum ProviderName {
     Aws,
 }
 
-impl From<ProviderName> for spec::Provider {
+impl From<ProviderName> for experiment::Provider {
     fn from(name: ProviderName) -> Self {
         match name {
             ProviderName::Local => Self::Local,

@@ -1,6 +1,6 @@
 //! What AWS grants an account, for experiments whose sites are limited by it, and how it is shown.
 
-use spec::{AwsQuota, AwsQuotas, AwsSettings, AwsSite, QuotaNeeds};
+use experiment::{AwsQuota, AwsQuotas, AwsSettings, AwsSite, QuotaNeeds};
 
 /// Asks AWS for the quotas of a site.
 #[cfg(not(feature = "aws"))]
@@ -11,12 +11,12 @@ pub(super) fn read(_: &AwsSite, _: &QuotaNeeds) -> Result<AwsQuotas, String> {
 /// Asks AWS for the quotas of a site.
 #[cfg(feature = "aws")]
 pub(super) fn read(site: &AwsSite, needs: &QuotaNeeds) -> Result<AwsQuotas, String> {
-    let asked = offers::Asked {
+    let asked = offers::QuotaRequest {
         pools: &needs.pools,
         spot: needs.spot,
         volume_types: &needs.volume_types,
     };
-    let told = offers::quotas(site.profile.as_deref(), &site.region, asked).map_err(|error| error.to_string())?;
+    let reported = offers::quotas(site.profile.as_deref(), &site.region, asked).map_err(|error| error.to_string())?;
     let one = |quota: offers::Quota| AwsQuota {
         code: quota.code.to_owned(),
         granted: quota.granted,
@@ -25,8 +25,12 @@ pub(super) fn read(site: &AwsSite, needs: &QuotaNeeds) -> Result<AwsQuotas, Stri
     };
     Ok(AwsQuotas {
         spot: needs.spot,
-        vcpus: told.vcpus.into_iter().map(|(pool, quota)| (pool, one(quota))).collect(),
-        volume_gib: told
+        vcpus: reported
+            .vcpus
+            .into_iter()
+            .map(|(pool, quota)| (pool, one(quota)))
+            .collect(),
+        volume_gib: reported
             .volume_gib
             .into_iter()
             .map(|(kind, quota)| (kind, one(quota)))
@@ -35,7 +39,7 @@ pub(super) fn read(site: &AwsSite, needs: &QuotaNeeds) -> Result<AwsQuotas, Stri
 }
 
 /// The quotas that sites are held to, for people: a line each; nothing where AWS was not asked.
-pub(super) fn told(settings: &AwsSettings) -> String {
+pub(super) fn reported(settings: &AwsSettings) -> String {
     let mut text = String::new();
     for site in &settings.sites {
         let Some(quotas) = &site.limits.quotas else { continue };

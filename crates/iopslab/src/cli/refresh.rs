@@ -55,20 +55,20 @@ mod with_aws {
         let old = read_old(&file)?;
         let today = jiff::Zoned::now().date().to_string();
         let mut say = |what: &str| eprintln!("{what} ...");
-        let mut told =
+        let mut reported =
             offers::ask(&args.region, &today, !args.without_prices, &mut say).map_err(|error| {
                 Failure::work(error).help(
                     "credentials: aws sso login, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; permission: ec2:DescribeInstanceTypes",
                 )
             })?;
         if let Some(old) = &old {
-            told.catalog.keep_prices_of(old);
+            reported.catalog.keep_prices_of(old);
         }
         let text = format!(
             "# Instance types and prices of {} as AWS told them on {today}. Written by `iopslab catalog refresh`, which replaces this file; put your\n\
              # own types and prices into another .toml file beside it (form: docs/catalog.md).\n{}",
             args.region,
-            told.catalog.to_toml()
+            reported.catalog.to_toml()
         );
         // What cannot be read again must not take the place of what can.
         let name = file.display().to_string();
@@ -78,13 +78,13 @@ mod with_aws {
             .map_err(|error| Failure::work(format!("AWS told something that the catalog cannot take: {error}")))?;
         replace(&file, &text)?;
 
-        let new = told
+        let new = reported
             .catalog
             .instances
             .iter()
             .filter(|entry| Catalog::built_in().instance(entry.name()).is_none());
         let new = new.count();
-        if let Some(why) = &told.prices_missing {
+        if let Some(why) = &reported.prices_missing {
             eprintln!("warning: no new prices: {why}; prices known before stay, each with its day");
         }
         match format {
@@ -94,16 +94,16 @@ mod with_aws {
                     "file": name,
                     "region": args.region,
                     "date": today,
-                    "instance_types": told.instance_types,
+                    "instance_types": reported.instance_types,
                     "new_instance_types": new,
-                    "priced_instance_types": told.priced,
-                    "priced_volume_types": told.volume_prices,
-                    "prices_missing": told.prices_missing,
+                    "priced_instance_types": reported.priced,
+                    "priced_volume_types": reported.volume_prices,
+                    "prices_missing": reported.prices_missing,
                 }))
             ),
             Format::Human => println!(
                 "{}: {} instance types ({new} that the program's own table lacks), {} with prices; prices of {} volume types\n{name}",
-                args.region, told.instance_types, told.priced, told.volume_prices
+                args.region, reported.instance_types, reported.priced, reported.volume_prices
             ),
         }
         Ok(())

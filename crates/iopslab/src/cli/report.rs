@@ -7,7 +7,7 @@ use ::report::TerminalOptions;
 use analysis::Analysis;
 use archive::{JournalEvent, RunDirectory};
 use clap::Args;
-use spec::PlannedTrial;
+use experiment::PlannedTrial;
 
 use super::terminal;
 use crate::failure::Failure;

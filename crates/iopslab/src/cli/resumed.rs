@@ -8,11 +8,11 @@ use std::path::{Component, Path, PathBuf};
 
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
+use experiment::{AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, Setups};
 use serde_json::Value;
-use spec::{AwsQuotas, AwsSettings, AwsSite, Beside, ClientCost, Job, Plan, Provider, QuotaNeeds, Setups};
 
 use super::client_cost;
-use super::experiment::this_machine;
+use super::experiment_file::this_machine;
 use super::facts::catalog;
 use crate::failure::Failure;
 
@@ -54,15 +54,15 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
     };
     let plan = directory.plan();
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
-    let beside = Beside {
+    let beside = ParseContext {
         file: &read,
         quotas: &quotas,
         client,
         machine: Some(this_machine()),
     };
     let name = directory.path().join("experiment.toml").display().to_string();
-    let experiment = spec::parse_to_run(&catalog, &name, &text, &beside, provider);
-    let mut job = spec::job(&experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?);
+    let experiment = experiment::parse_to_run(&catalog, &name, &text, &beside, provider);
+    let mut job = experiment::job(&experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?);
     if job.plan.search.is_some() {
         job.plan.grow(&directory.rounds().map_err(Failure::input)?);
     }
@@ -95,7 +95,7 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
             "environment.json does not say what the database hosts are",
         ));
     };
-    spec::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, _)| {
+    experiment::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, _)| {
         Failure::input(format!(
             "environment.json has hosts on which {configuration} does not fit"
         ))

@@ -9,20 +9,20 @@ use ::catalog::Catalog;
 use archive::{JournalEvent, RunDirectory};
 use clap::Args;
 use evidence::{Cause, Environment, HostId, Validity};
+use experiment::{AwsSettings, Experiment, Job, PlannedTrial, Provider};
 use provider::Incoming;
 use provider::aws::Aws;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
-use spec::{AwsSettings, Experiment, Job, PlannedTrial, Provider};
 use storage::{Measuring, WorkDirectory};
 
 use super::carried_out::{Channel, same_machine, settings_for};
-use super::experiment::{For, Read, check_measurable, read_experiment};
+use super::experiment_file::{ReadExperiment, ReadFor, check_measurable, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
 use super::{aws, machines, report, resumed, sites, snapshots, terminal};
-use crate::controller::{self, Crew};
+use crate::controller::{self, Agents};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
@@ -100,7 +100,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         eprintln!("live figures: http://{}/metrics", metrics.address);
     }
     let mut screen = Screen::new().with_metrics(metrics);
-    let channel = Crew::channel();
+    let channel = Agents::channel();
     let to_controller = channel.0.clone();
     let interrupted = interrupt::install(move || {
         eprintln!("stopping in order; once more leaves at once");
@@ -114,11 +114,11 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
     let (driven, released) = match hands {
-        Hands::Crew(mut crew) => {
-            if crew.is_simulated() {
+        Hands::Agents(mut agents) => {
+            if agents.is_simulated() {
                 screen.quiet();
             }
-            (drive(&directory, &mut crew, &mut screen, &interrupted), Ok(()))
+            (drive(&directory, &mut agents, &mut screen, &interrupted), Ok(()))
         }
         Hands::Sites(settings, channel) => {
             sites::drive(&directory, &settings, args.max_cost, channel, &mut screen, &interrupted)
@@ -161,7 +161,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
 /// Who carries a run out.
 enum Hands {
     /// The agents of all hosts.
-    Crew(Box<Crew>),
+    Agents(Box<Agents>),
     /// The agents of machines that have to be made, site by site and batch by batch.
     Sites(Box<AwsSettings>, Channel),
 }
@@ -187,11 +187,11 @@ fn begin(
             "--beside is for machines on which others may measure; those of the provider {provider} are the run's own"
         )));
     }
-    let Read {
+    let ReadExperiment {
         text,
         beside,
         mut experiment,
-    } = read_experiment(&catalog, file, For::Run(provider))?;
+    } = read_experiment(&catalog, file, ReadFor::Run(provider))?;
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
     }
@@ -204,34 +204,34 @@ fn begin(
     secrets::notes(database.secret_files())
         .iter()
         .for_each(|note| screen.say(note));
-    let mut job = spec::job(&experiment);
+    let mut job = experiment::job(&experiment);
     if let Some(settings) = job.plan.aws.clone() {
         let of_file = (&catalog, &experiment, (text.as_str(), &beside));
         let directory = begin_on_aws(of_file, args, &job, &settings, screen)?;
         return Ok((directory, Hands::Sites(Box::new(settings), channel)));
     }
-    let mut crew = Crew::new(hosts_of(provider, &job, args.beside)?, channel);
-    let looked = look(&mut crew, &mut job, provider, screen, interrupted);
-    let hosts = looked.inspect_err(|_| crew.close(screen))?;
+    let mut agents = Agents::new(hosts_of(provider, &job, args.beside)?, channel);
+    let looked = look(&mut agents, &mut job, provider, screen, interrupted);
+    let hosts = looked.inspect_err(|_| agents.close(screen))?;
     screen.say(&report_plan(&catalog, &job, &experiment, provider));
     let directory = create(args, &catalog, &experiment, (&text, &beside), &job, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
-    Ok((directory, Hands::Crew(Box::new(crew))))
+    Ok((directory, Hands::Agents(Box::new(agents))))
 }
 
 /// The hosts are there, and nothing stands in the way of the run on them.
 fn look(
-    crew: &mut Crew,
+    agents: &mut Agents,
     job: &mut Job,
     provider: Provider,
     screen: &mut Screen,
     interrupted: &AtomicBool,
 ) -> Result<Vec<(HostId, Environment)>, Failure> {
-    let hosts = controller::greet(crew, job, screen)?;
+    let hosts = controller::greet(agents, job, screen)?;
     if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         controller::take_as_they_are(&mut job.setups, &hosts, screen)?;
     }
-    controller::check(job, crew, &settings_for(&job.plan), screen)?;
+    controller::check(job, agents, &settings_for(&job.plan), screen)?;
     wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
     Ok(hosts)
 }
@@ -247,7 +247,7 @@ fn begin_on_aws(
     Aws::check_program().map_err(Failure::work)?;
     screen.say(&report_plan(catalog, job, experiment, Provider::Aws));
     let estimate = aws::estimate(job, settings);
-    screen.say(&aws::told(settings, &estimate));
+    screen.say(&aws::reported(settings, &estimate));
     controller::check_store(&job.plan)?;
     snapshots::check(settings, screen)?;
     aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
@@ -272,7 +272,7 @@ fn refuse_for_aws(args: &RunArgs) -> Result<(), Failure> {
 /// leave it. The agent takes the lock later; what it would refuse is refused before a run directory is made.
 fn wait_for_work_directory(
     provider: Provider,
-    plan: &spec::Plan,
+    plan: &experiment::Plan,
     screen: &mut Screen,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
@@ -410,7 +410,7 @@ fn resume(
             if !is_done {
                 Aws::check_program().map_err(Failure::work)?;
                 let estimate = aws::estimate(directory.job(), settings);
-                screen.say(&aws::told(settings, &estimate));
+                screen.say(&aws::reported(settings, &estimate));
                 controller::check_store(directory.plan())?;
                 snapshots::check(settings, screen)?;
                 aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
@@ -420,12 +420,12 @@ fn resume(
         None => {
             refuse_for_aws(args)?;
             let goes_beside = controller::goes_beside(&directory)?;
-            let mut crew = Crew::new(hosts_of(provider, directory.job(), goes_beside)?, channel);
-            if let Err(failure) = go_on(&directory, &mut crew, (is_done, provider), screen, interrupted) {
-                crew.close(screen);
+            let mut agents = Agents::new(hosts_of(provider, directory.job(), goes_beside)?, channel);
+            if let Err(failure) = go_on(&directory, &mut agents, (is_done, provider), screen, interrupted) {
+                agents.close(screen);
                 return Err(failure);
             }
-            Hands::Crew(Box::new(crew))
+            Hands::Agents(Box::new(agents))
         }
     };
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
@@ -436,14 +436,14 @@ fn resume(
 /// The hosts of a run are there again, and they are what they were.
 fn go_on(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     (is_done, provider): (bool, Provider),
     screen: &mut Screen,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
     let job = directory.job();
-    let hosts = controller::greet(crew, job, screen)?;
-    controller::check(job, crew, &settings_for(&job.plan), screen)?;
+    let hosts = controller::greet(agents, job, screen)?;
+    controller::check(job, agents, &settings_for(&job.plan), screen)?;
     if !is_done {
         wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
     }
@@ -489,13 +489,13 @@ fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], screen:
 
 fn drive(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
     let settings = settings_for(directory.plan());
-    controller::run(directory, crew, &settings, screen, interrupted)
+    controller::run(directory, agents, &settings, screen, interrupted)
 }
 
 /// Whether work failed before there was anything to keep: no data set, no trial begun.
@@ -530,7 +530,7 @@ fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
 }
 
 fn report_plan(catalog: &Catalog, job: &Job, experiment: &Experiment, provider: Provider) -> String {
-    let notes = spec::static_notes(catalog, experiment, Some(provider), None);
+    let notes = experiment::static_notes(catalog, experiment, Some(provider), None);
     ::report::plan_table(job, &notes, terminal::width())
 }
 

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use archive::RunDirectory;
+use experiment::AwsSettings;
 use provider::Incoming;
 use provider::aws::Certainty;
-use spec::AwsSettings;
 
 use super::aws::{self, Meter};
 use super::carried_out::{Channel, same_machine, settings_for};
-use crate::controller::sites::{Outcome, Work, work_through};
-use crate::controller::{self, Crew, Settings};
+use crate::controller::sites::{BatchOutcome, Work, work_through};
+use crate::controller::{self, Agents, Settings};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress::Screen;
@@ -106,47 +106,47 @@ impl Sites<'_> {
     fn interrupt(&self) {
         let crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
         // A batch that is over does not listen any more.
-        crews.iter().for_each(|crew| drop(crew.send(Incoming::Interrupt)));
+        crews.iter().for_each(|agents| drop(agents.send(Incoming::Interrupt)));
     }
 
     /// Makes the machines of a batch, measures on them what is missing, and takes them away.
-    fn carry_out(&self, number: usize, site: usize, screen: &mut Screen) -> Outcome {
+    fn carry_out(&self, number: usize, site: usize, screen: &mut Screen) -> BatchOutcome {
         let part = self.directory.part(self.directory.job().of_batch(number as u32));
         let say = &mut |line: &str| screen.say(line);
         if let Err(failure) = aws::leave_other_sites(self.directory, self.settings, number, site, say) {
-            return Outcome::Failed(aws::left(self.directory.path(), failure));
+            return BatchOutcome::Failed(aws::left(self.directory.path(), failure));
         }
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
         let (is_finished, machines) = match (part.is_finished(), machines) {
             // Nothing is left to measure: what stands is only taken away.
             (Ok(true), Ok(machines)) => (true, machines.asking_state(Certainty::Unlikely)),
             (Ok(is_finished), Ok(machines)) => (is_finished, machines),
-            (Err(error), _) => return Outcome::Failed(Failure::work(error)),
-            (_, Err(failure)) => return Outcome::Failed(failure),
+            (Err(error), _) => return BatchOutcome::Failed(Failure::work(error)),
+            (_, Err(failure)) => return BatchOutcome::Failed(failure),
         };
-        let channel = Crew::channel();
+        let channel = Agents::channel();
         let listens = channel.0.clone();
-        let mut crew = Crew::new(Box::new(machines), channel);
+        let mut agents = Agents::new(Box::new(machines), channel);
         // Where nothing is left to measure nothing is made, and what was left there goes.
         let done = match is_finished {
             true => Ok(()),
-            false => self.measure((number, site), &part, (&mut crew, listens), screen),
+            false => self.measure((number, site), &part, (&mut agents, listens), screen),
         };
-        let has_no_room = crew.has_no_room();
-        crew.close(screen);
-        let released = crew.release(screen);
+        let has_no_room = agents.has_no_room();
+        agents.close(screen);
+        let released = agents.release(screen);
         self.meter.ends(number);
         let is_gone = released.is_ok();
         if let Err(failure) = released {
             self.left.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
         }
         match done {
-            Ok(()) => Outcome::Done,
+            Ok(()) => BatchOutcome::Done,
             Err(failure) if has_no_room && is_gone => {
                 screen.say(&format!("batch {}: {}", number + 1, in_words(&failure)));
-                Outcome::NoRoom(failure)
+                BatchOutcome::NoRoom(failure)
             }
-            Err(failure) => Outcome::Failed(failure),
+            Err(failure) => BatchOutcome::Failed(failure),
         }
     }
 
@@ -154,7 +154,7 @@ impl Sites<'_> {
         &self,
         (number, site): (usize, usize),
         part: &RunDirectory,
-        (crew, listens): (&mut Crew, Sender<Incoming>),
+        (agents, listens): (&mut Agents, Sender<Incoming>),
         screen: &mut Screen,
     ) -> Result<(), Failure> {
         let price = &self.settings.batches[number].prices[site];
@@ -176,15 +176,15 @@ impl Sites<'_> {
             ));
         }
         self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(listens);
-        crew.provide(screen, self.interrupted)?;
+        agents.provide(screen, self.interrupted)?;
         let job = part.job();
-        let hosts = controller::greet(crew, job, screen)?;
+        let hosts = controller::greet(agents, job, screen)?;
         let meter = Arc::clone(&self.meter);
         let settings = Settings {
             affords: Arc::new(move |seconds| meter.affords(seconds)),
             ..settings_for(&job.plan)
         };
-        controller::check(job, crew, &settings, screen)?;
+        controller::check(job, agents, &settings, screen)?;
         same_machine(self.directory, &hosts, screen)?;
         let facts = hosts
             .into_iter()
@@ -194,7 +194,7 @@ impl Sites<'_> {
         self.directory
             .add_to_environment(facts.collect())
             .map_err(Failure::work)?;
-        controller::work_through(part, crew, &settings, screen, self.interrupted)
+        controller::work_through(part, agents, &settings, screen, self.interrupted)
     }
 }
 

@@ -8,7 +8,7 @@ use ::sizing::{SizingError, SizingOptions, Survive, Target};
 use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
-use spec::Consistency;
+use experiment::Consistency;
 
 use super::basis::BasisArgs;
 use super::facts::catalog;
@@ -217,7 +217,7 @@ fn target(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Target, Failu
 }
 
 /// The level at which a run read and wrote, if it is one.
-fn one_level(plan: &spec::Plan) -> Result<spec::Consistency, Failure> {
+fn one_level(plan: &experiment::Plan) -> Result<experiment::Consistency, Failure> {
     let levels = plan.target.consistency;
     let one = levels.read;
     let own = plan
@@ -226,7 +226,7 @@ fn one_level(plan: &spec::Plan) -> Result<spec::Consistency, Failure> {
         .filter_map(|configuration| configuration.consistency);
     if std::iter::once(levels)
         .chain(own)
-        .all(|l| l == spec::ConsistencyLevels::all(one))
+        .all(|l| l == experiment::ConsistencyLevels::all(one))
     {
         return Ok(one);
     }

@@ -1,6 +1,6 @@
 //! Snapshots of EBS from which data volumes are made: whether they can be used, and what that takes.
 
-use spec::{AwsInitialisation, AwsSettings};
+use experiment::{AwsInitialisation, AwsSettings};
 
 use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
@@ -22,29 +22,29 @@ pub(super) fn check(settings: &AwsSettings, _: &mut Screen) -> Result<(), Failur
     for site in &settings.sites {
         let Some(id) = &site.snapshot else { continue };
         let of_site = format!("snapshot {id} of {}", site.name);
-        let told = offers::snapshot(site.profile.as_deref(), &site.region, id).map_err(|error| {
+        let reported = offers::snapshot(site.profile.as_deref(), &site.region, id).map_err(|error| {
             Failure::input(format!("{of_site} cannot be used: {error}")).help(
                 "name a snapshot in the region of the site, which its credentials may see (permission \
                  ec2:DescribeSnapshots); a copy in another region has an id of its own",
             )
         })?;
-        if told.state != "completed" {
+        if reported.state != "completed" {
             return Err(
-                Failure::input(format!("{of_site} cannot be used: its state is {}", told.state))
+                Failure::input(format!("{of_site} cannot be used: its state is {}", reported.state))
                     .help(format!("aws ec2 wait snapshot-completed --snapshot-ids {id}")),
             );
         }
         let smaller = settings
             .initialisations
             .iter()
-            .filter(|volume| volume.size_gib < told.size_gib);
+            .filter(|volume| volume.size_gib < reported.size_gib);
         let smaller: Vec<String> = smaller
             .map(|volume| format!("{} has {} GiB", volume.configuration, volume.size_gib))
             .collect();
         if !smaller.is_empty() {
             return Err(Failure::input(format!(
                 "{of_site} is of a volume of {} GiB, and volumes made from it have at least that: {}",
-                told.size_gib,
+                reported.size_gib,
                 smaller.join(", ")
             ))
             .help("raise size_gib of these configurations, or make a snapshot of a smaller volume"));
@@ -54,7 +54,7 @@ pub(super) fn check(settings: &AwsSettings, _: &mut Screen) -> Result<(), Failur
 }
 
 /// What reading the volumes takes, for people; nothing where they are made empty.
-pub(super) fn told(settings: &AwsSettings) -> String {
+pub(super) fn reported(settings: &AwsSettings) -> String {
     let named: Vec<&str> = settings
         .sites
         .iter()

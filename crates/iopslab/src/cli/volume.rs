@@ -9,7 +9,9 @@ use ::catalog::{GIB, KnownLatency, Latency, VolumeRequest, latency_of, resolve_v
 use ::volume::Model;
 use clap::{Args, ValueEnum};
 use served::Counts;
-use storage::{DISK_READ_AHEAD_KB, Ledger, LedgerItem, ReadAhead, StorageError, Volume, VolumeServer, WorkDirectory};
+use storage::{
+    DISK_READ_AHEAD_KB, Ledger, LedgerItem, LoopVolume, ReadAhead, StorageError, VolumeServer, WorkDirectory,
+};
 
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -67,7 +69,7 @@ enum Start {
 }
 
 /// What is served.
-struct Asked {
+struct VolumeToServe {
     request: VolumeRequest,
     model: Model,
     known: &'static KnownLatency,
@@ -124,7 +126,7 @@ fn allow(args: &VolumeArgs, ledger: &Ledger) -> Result<(), Failure> {
 }
 
 /// The volume of this type, size and time.
-fn asked(args: &VolumeArgs) -> Result<Asked, Failure> {
+fn asked(args: &VolumeArgs) -> Result<VolumeToServe, Failure> {
     let request = VolumeRequest::parse(&args.volume)
         .map_err(|e| Failure::input(format!("volume `{}`: {}; expected {}", e.given, e.problem, e.expected)))?;
     let resolved = match &args.era {
@@ -159,7 +161,7 @@ fn asked(args: &VolumeArgs) -> Result<Asked, Failure> {
         let message = format!("--burst baseline: {} has no burst bucket", request.label());
         return Err(Failure::input(message).help("leave --burst out"));
     }
-    Ok(Asked { request, model, known })
+    Ok(VolumeToServe { request, model, known })
 }
 
 /// A name for a directory, of a path.
@@ -170,7 +172,7 @@ fn name_of(mount: &Path) -> String {
 
 fn serve(
     args: &VolumeArgs,
-    asked: &Asked,
+    asked: &VolumeToServe,
     ledger: &Arc<Ledger>,
     directory: &Path,
     stop: &AtomicBool,
@@ -184,9 +186,11 @@ fn serve(
     }
     let size_bytes = (asked.request.size_gib * GIB) as u64;
     let mut volume = match &args.image {
-        Some(image) if image.exists() => Volume::open(ledger, image),
-        Some(image) => Volume::create(ledger, image, size_bytes).and_then(|mut volume| volume.keep().map(|()| volume)),
-        None => Volume::create(ledger, &directory.join("volume.img"), size_bytes),
+        Some(image) if image.exists() => LoopVolume::open(ledger, image),
+        Some(image) => {
+            LoopVolume::create(ledger, image, size_bytes).and_then(|mut volume| volume.keep().map(|()| volume))
+        }
+        None => LoopVolume::create(ledger, &directory.join("volume.img"), size_bytes),
     }
     .map_err(Failure::work)?;
     volume.serve_by(&server, "volume", asked.model.clone());
@@ -214,13 +218,13 @@ fn serve(
     }
     // Before its loop device is given back.
     read_ahead.map_or(Ok(()), ReadAhead::put_back).map_err(Failure::work)?;
-    let mut told = false;
+    let mut reported = false;
     loop {
         counts = volume.served_counts().map_err(Failure::work)?.unwrap_or(counts);
         match volume.unmount_and_detach() {
             Ok(()) => break,
             Err(error @ StorageError::Busy { .. }) => {
-                if !std::mem::replace(&mut told, true) {
+                if !std::mem::replace(&mut reported, true) {
                     eprintln!("{error}; waiting for that");
                 }
             }
@@ -239,7 +243,7 @@ fn serve(
     Ok(())
 }
 
-fn tell(args: &VolumeArgs, asked: &Asked, volume: &Volume, format: Format) {
+fn tell(args: &VolumeArgs, asked: &VolumeToServe, volume: &LoopVolume, format: Format) {
     let limits = &asked.model.limits;
     let latency = asked.model.latency.unwrap_or(asked.known.latency);
     let basis = if args.latency_us.is_some() || args.latency_sigma.is_some() {
@@ -280,7 +284,7 @@ fn tell(args: &VolumeArgs, asked: &Asked, volume: &Volume, format: Format) {
     );
 }
 
-fn summarise(args: &VolumeArgs, asked: &Asked, counts: &Counts, format: Format) {
+fn summarise(args: &VolumeArgs, asked: &VolumeToServe, counts: &Counts, format: Format) {
     if format == Format::Json {
         let document = serde_json::json!({
             "volume": asked.request.label(), "mounted_on": args.mount, "model": asked.model, "did": counts,

@@ -6,7 +6,7 @@
 
 use analysis::Widest;
 use archive::{JournalEvent, RunDirectory};
-use spec::{Adaptive, PlannedTrial};
+use experiment::{Adaptive, PlannedTrial};
 
 use super::journal::note;
 use crate::failure::Failure;

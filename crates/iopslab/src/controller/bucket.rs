@@ -1,7 +1,7 @@
 //! The bucket in which data sets are kept, as far as this iopslab was built with AWS.
 
 use evidence::KeptDataSet;
-use spec::DataSetPlace;
+use experiment::DataSetPlace;
 use wire::{SignedUrl, Transfer};
 
 use crate::failure::Failure;
@@ -94,8 +94,8 @@ impl Bucket {
     /// The right to read or write these parts.
     pub fn transfer(&self, is_written: bool, key: &str, parts: &[String]) -> Result<Transfer, Failure> {
         let right = match is_written {
-            true => offers::Right::Put,
-            false => offers::Right::Get,
+            true => offers::UrlPermission::Put,
+            false => offers::UrlPermission::Get,
         };
         let url = |part: &String| self.remote.signed_url(right, &format!("{key}/{part}")).map(SignedUrl);
         let urls: Result<Vec<_>, _> = parts.iter().map(url).collect();

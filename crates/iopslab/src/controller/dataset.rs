@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{BacklogFiles, Consistency, ConsistencyLevels, Job, KeyFormat, Plan, Setup, part_of};
+use experiment::{BacklogFiles, Consistency, ConsistencyLevels, Job, KeyFormat, Plan, Setup, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
-use super::crew::{Crew, unexpected};
+use super::agents::{Agents, unexpected};
 use super::hosts::{self, Cluster};
 use super::journal::note;
 use super::store::{Restored, Store};
@@ -28,21 +28,21 @@ type FoundHere = (BTreeMap<HostId, String>, Option<Vec<SnapshotFacts>>);
 pub(super) fn provide(
     directory: &RunDirectory,
     target: &Target,
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let store = Store::of(plan)?;
-    initialise(directory.setups(), crew, screen)?;
+    initialise(directory.setups(), agents, screen)?;
     for cluster in hosts::clusters(directory.setups()) {
         let cluster = &cluster;
         let of = match cluster.files.label() {
             label if label.is_empty() => "data set".to_owned(),
             label => format!("data set of {label}"),
         };
-        let (keys, found) = find(cluster, crew, screen)?;
+        let (keys, found) = find(cluster, agents, screen)?;
         let restored = match (&found, &store) {
-            (None, Some(store)) => store.restore(cluster, &keys, &of, crew, screen)?,
+            (None, Some(store)) => store.restore(cluster, &keys, &of, agents, screen)?,
             _ => Restored::Nothing,
         };
         let anew = matches!(restored, Restored::Damaged);
@@ -54,11 +54,11 @@ pub(super) fn provide(
             }
             (None, Restored::All(restored, origin)) => (restored, Some(origin)),
             (None, Restored::Nothing | Restored::Damaged) => {
-                (load(directory.job(), target, cluster, &of, crew, screen)?, None)
+                (load(directory.job(), target, cluster, &of, agents, screen)?, None)
             }
         };
         if let (Some(store), None) = (&store, &from) {
-            store.keep(directory, cluster, &keys, (&of, anew), crew, screen)?;
+            store.keep(directory, cluster, &keys, (&of, anew), agents, screen)?;
         }
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
         screen.say(&format!(
@@ -79,11 +79,11 @@ pub(super) fn provide(
 }
 
 /// Data volumes that were made from a snapshot of EBS have each of their blocks read: on all machines at the same time.
-fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+fn initialise(setups: &[Setup], agents: &mut Agents, screen: &mut Screen) -> Result<(), Failure> {
     let mut requests = Vec::new();
     for cluster in hosts::clusters(setups) {
         let files = &cluster.files;
-        let made = |host: &HostId| hosts::is_restored(crew.ground(*host).as_ref());
+        let made = |host: &HostId| hosts::is_restored(agents.machine_use(*host).as_ref());
         for host in cluster.nodes().into_iter().filter(made) {
             let files = files.clone();
             requests.push((host, Request::Database(DatabaseRequest::Initialise { files })));
@@ -92,11 +92,11 @@ fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<
     if requests.is_empty() {
         return Ok(());
     }
-    for (host, reply) in crew.call_all(requests, screen)? {
+    for (host, reply) in agents.call_all(requests, screen)? {
         let Reply::Initialised { how, before } = reply else {
             return Err(unexpected(&reply));
         };
-        let (machine, gib) = (crew.place(host).machine, how.bytes as f64 / catalog::MIB / 1_024.0);
+        let (machine, gib) = (agents.place(host).machine, how.bytes as f64 / catalog::MIB / 1_024.0);
         screen.say(&match before {
             true => format!(
                 "{machine}: every block of the volume made from {} was read before, on {}",
@@ -115,10 +115,10 @@ fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<
 
 /// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from the
 /// same loading.
-fn find(cluster: &Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<FoundHere, Failure> {
+fn find(cluster: &Cluster, agents: &mut Agents, screen: &mut Screen) -> Result<FoundHere, Failure> {
     let files = cluster.files.clone();
     let request = DatabaseRequest::FindSnapshot { files };
-    let replies = crew.ask_each(&cluster.nodes(), &request, screen)?;
+    let replies = agents.ask_each(&cluster.nodes(), &request, screen)?;
     let (mut keys, mut found) = (BTreeMap::new(), Vec::new());
     for (host, reply) in replies {
         match reply {
@@ -139,7 +139,7 @@ fn load(
     target: &Target,
     cluster: &Cluster,
     of: &str,
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
 ) -> Result<Vec<SnapshotFacts>, Failure> {
     let began = Instant::now();
@@ -149,7 +149,7 @@ fn load(
         loading: jiff::Timestamp::now().to_string(),
     };
     let mut contact_points = Vec::new();
-    for reply in crew.ask_each(&nodes, &start, screen)?.into_values() {
+    for reply in agents.ask_each(&nodes, &start, screen)?.into_values() {
         match reply {
             Reply::Loading {
                 contact_points: of_node,
@@ -160,8 +160,8 @@ fn load(
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
     let levels = ConsistencyLevels::all(Consistency::All);
     let endpoint = target.endpoint(contact_points, levels, LOAD_TIMEOUT_S);
-    let (records, seconds) = write(job, &endpoint, Records::all(&job.plan), crew, screen)?;
-    for reply in crew
+    let (records, seconds) = write(job, &endpoint, Records::all(&job.plan), agents, screen)?;
+    for reply in agents
         .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
         .into_values()
     {
@@ -170,10 +170,10 @@ fn load(
         }
     }
     if let Some(backlog) = cluster.files.backlog {
-        overwrite(job, &endpoint, (&nodes, backlog, of), crew, screen)?;
+        overwrite(job, &endpoint, (&nodes, backlog, of), agents, screen)?;
     }
     let mut parts = Vec::new();
-    for reply in crew
+    for reply in agents
         .ask_each(&nodes, &DatabaseRequest::KeepSnapshot, screen)?
         .into_values()
     {
@@ -196,7 +196,7 @@ fn overwrite(
     job: &Job,
     endpoint: &Endpoint,
     (nodes, backlog, of): (&[HostId], BacklogFiles, &str),
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let began = Instant::now();
@@ -206,8 +206,8 @@ fn overwrite(
             count: backlog.records,
             exist: true,
         };
-        write(job, endpoint, records, crew, screen)?;
-        let flushed = crew.ask_each(nodes, &DatabaseRequest::FlushBacklog, screen)?;
+        write(job, endpoint, records, agents, screen)?;
+        let flushed = agents.ask_each(nodes, &DatabaseRequest::FlushBacklog, screen)?;
         if let Some(other) = flushed.into_values().find(|reply| !matches!(reply, Reply::Flushed)) {
             return Err(unexpected(&other));
         }
@@ -225,7 +225,7 @@ fn overwrite(
 pub(super) fn provide_existing(
     job: &Job,
     target: &Target,
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let Job { plan, setups } = job;
@@ -244,7 +244,7 @@ pub(super) fn provide_existing(
             replication_factor: setup.placement.replication_factor,
         };
         screen.doing("looking for the data set", "");
-        let reply = crew.call(
+        let reply = agents.call(
             HostId::CLIENT,
             Request::Client(ClientRequest::Take(Box::new(wanted.clone()))),
             screen,
@@ -265,8 +265,8 @@ pub(super) fn provide_existing(
         // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.
         let everywhere = ConsistencyLevels::all(Consistency::Quorum);
         let endpoint = target.endpoint(hosts.clone(), everywhere, LOAD_TIMEOUT_S);
-        let (records, seconds) = write(job, &endpoint, Records::all(plan), crew, screen)?;
-        let reply = crew.call(
+        let (records, seconds) = write(job, &endpoint, Records::all(plan), agents, screen)?;
+        let reply = agents.call(
             HostId::CLIENT,
             Request::Client(ClientRequest::Loaded(Box::new(wanted))),
             screen,
@@ -317,7 +317,7 @@ fn write(
     job: &Job,
     endpoint: &Endpoint,
     records: Records,
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
 ) -> Result<(u64, f64), Failure> {
     let plan = &job.plan;
@@ -339,7 +339,7 @@ fn write(
     };
     let requests = clients.iter().copied().zip(0..).map(part).collect();
     let (mut records, mut seconds) = (0, 0.0_f64);
-    for reply in crew.call_all(requests, screen)?.into_values() {
+    for reply in agents.call_all(requests, screen)?.into_values() {
         let Reply::Loaded(loaded) = reply else {
             return Err(unexpected(&reply));
         };

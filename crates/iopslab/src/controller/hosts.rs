@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use spec::{DataSetFiles, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
-use wire::{Demand, Ground, Needs};
+use experiment::{DataSetFiles, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
+use wire::{Demand, MachineUse, Needs};
 
-use super::crew::Crew;
+use super::agents::Agents;
 use crate::loader;
 
 /// Bytes on disk for each byte of payload: keys, timestamps, index,
@@ -94,28 +94,33 @@ pub(super) fn clusters(setups: &[Setup]) -> Vec<Cluster> {
 }
 
 /// The database hosts that a run has to itself, by the machine they are on.
-pub(super) fn by_machine(setups: &[Setup], crew: &Crew) -> BTreeMap<String, Vec<HostId>> {
+pub(super) fn by_machine(setups: &[Setup], agents: &Agents) -> BTreeMap<String, Vec<HostId>> {
     let mut machines: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
     for host in databases(setups) {
-        machines.entry(crew.place(host).machine).or_default().push(host);
+        machines.entry(agents.place(host).machine).or_default().push(host);
     }
     machines
 }
 
 /// CPUs that the nodes of a configuration were promised of the machine that a host is on.
-pub(super) fn database_cpus(setup: &Setup, host: HostId, crew: &Crew) -> f64 {
+pub(super) fn database_cpus(setup: &Setup, host: HostId, agents: &Agents) -> f64 {
     if setup.existing.is_some() {
         return 0.0;
     }
-    let machine = crew.place(host).machine;
+    let machine = agents.place(host).machine;
     let there = nodes_of(setup)
         .into_iter()
-        .filter(|node| crew.place(*node).machine == machine);
+        .filter(|node| agents.place(*node).machine == machine);
     setup.cpus * there.count() as f64
 }
 
 /// What a run needs of a machine that has these database hosts.
-pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, on_machine: &[HostId]) -> Needs {
+pub(super) fn needs(
+    job: &Job,
+    work_directory: String,
+    machine_use: Option<MachineUse>,
+    on_machine: &[HostId],
+) -> Needs {
     let Job { plan, setups } = job;
     let most = |each: &dyn Fn(&Setup) -> f64| {
         let demand = |setup: &Setup| Demand {
@@ -126,10 +131,10 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
         let demands = started(setups).map(demand).filter(|demand| demand.nodes > 0);
         demands.max_by(|a, b| a.total().total_cmp(&b.total()))
     };
-    let restored = is_restored(ground.as_ref());
+    let restored = is_restored(machine_use.as_ref());
     Needs {
         work_directory,
-        ground,
+        machine_use,
         bytes: on_machine.iter().map(|host| needed_bytes(job, *host, restored)).sum(),
         network_cut: plan.faults.iter().any(|fault| {
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
@@ -170,8 +175,8 @@ fn of_cluster(hosts: &[HostId], setup: &Setup) -> u32 {
 }
 
 /// Whether the data volume was made from a snapshot, with the data set on it.
-pub(super) fn is_restored(ground: Option<&Ground>) -> bool {
-    ground.is_some_and(|ground| ground.snapshot.is_some())
+pub(super) fn is_restored(machine_use: Option<&MachineUse>) -> bool {
+    machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some())
 }
 
 /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and
@@ -222,7 +227,7 @@ mod tests {
         "#;
         let catalog = catalog::Catalog::built_in();
         let no_file = |_: &str| Err("none".to_owned());
-        spec::job(&spec::parse(catalog, "x.toml", text, &no_file).expect("a valid experiment"))
+        experiment::job(&experiment::parse(catalog, "x.toml", text, &no_file).expect("a valid experiment"))
     }
 
     #[test]
@@ -284,11 +289,11 @@ mod tests {
             alone.bytes
         );
         // On a volume that has the data set already: nothing is loaded, and a copy is written anew once.
-        let ground = Ground {
+        let machine_use = MachineUse {
             snapshot: Some("snap-0123456789abcdef0".to_owned()),
-            ..Ground::default()
+            ..MachineUse::default()
         };
-        let restored = needs(&job, String::new(), Some(ground), &all[1..2]).bytes;
+        let restored = needs(&job, String::new(), Some(machine_use), &all[1..2]).bytes;
         assert!((restored as f64 - (part + SPARE_BYTES)).abs() < 10.0, "{restored}");
     }
 }

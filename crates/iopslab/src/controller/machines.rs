@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalog::GIB;
 use evidence::{Environment, HostId, Role};
-use spec::Setups;
+use experiment::Setups;
 
 use crate::failure::Failure;
 use crate::progress::Screen;
@@ -59,7 +59,7 @@ pub fn take_as_they_are(
             ));
         }
     }
-    spec::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, own)| {
+    experiment::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, own)| {
         let gib = |bytes: u64| bytes as f64 / GIB;
         Failure::input(format!(
             "the database of configuration {configuration} takes {:.1} GiB, the hosts have {:.1} GiB",

@@ -5,8 +5,8 @@
 //! reports. It is the same loop for every provider.
 
 mod adaptive;
+mod agents;
 mod bucket;
-mod crew;
 mod dataset;
 mod hosts;
 mod journal;
@@ -31,19 +31,19 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};
-use spec::{Job, Plan, PlannedTrial};
-use wire::{DatabaseRequest, Ground, Problem, Reply, Request, UnderTest};
+use experiment::{Job, Plan, PlannedTrial};
+use wire::{DatabaseRequest, MachineUse, Problem, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
 use crate::progress::Screen;
-pub use crew::Crew;
-use crew::unexpected;
+pub use agents::Agents;
+use agents::unexpected;
 use journal::note;
 pub use machines::take_as_they_are;
 use position::Position;
 use store::Store;
 use target::Target;
-use trial::Carried;
+use trial::Completion;
 
 /// Simulated trials between two lines of progress.
 const SIMULATED_TRIALS_A_LINE: usize = 50;
@@ -83,13 +83,13 @@ impl Settings {
 /// Runs what is missing of `directory`; at the end every planned trial has its evidence.
 pub fn run(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     settings: &Settings,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     begins(directory, screen);
-    let result = work_through(directory, crew, settings, screen, interrupted);
+    let result = work_through(directory, agents, settings, screen, interrupted);
     ended(directory, result, interrupted)
 }
 
@@ -102,15 +102,15 @@ pub fn begins(directory: &RunDirectory, screen: &Screen) {
 /// Does what is missing of a run, or of a part of one.
 pub fn work_through(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     settings: &Settings,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let greeting = |crew: &mut Crew, screen: &mut Screen| greet(crew, directory.job(), screen).map(drop);
-    let work = |crew: &mut Crew, screen: &mut Screen| run_trials(directory, crew, settings, screen);
-    let result = reconnect::through_losses(directory, crew, interrupted, screen, &greeting, &work);
-    crew.close(screen);
+    let greeting = |agents: &mut Agents, screen: &mut Screen| greet(agents, directory.job(), screen).map(drop);
+    let work = |agents: &mut Agents, screen: &mut Screen| run_trials(directory, agents, settings, screen);
+    let result = reconnect::through_losses(directory, agents, interrupted, screen, &greeting, &work);
+    agents.close(screen);
     screen.clear();
     result
 }
@@ -147,7 +147,7 @@ fn interrupted_failure(directory: &RunDirectory) -> Failure {
 
 fn run_trials(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     settings: &Settings,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
@@ -157,19 +157,19 @@ fn run_trials(
     }
     let remaining = directory.remaining().map_err(Failure::work)?;
     let target = Target::of(directory.plan())?;
-    open(directory, &target, crew, settings, screen)?;
+    open(directory, &target, agents, settings, screen)?;
     if !is_searched {
-        return measure(directory, remaining, &target, crew, settings, screen);
+        return measure(directory, remaining, &target, agents, settings, screen);
     }
     let left = directory.plan().expected_trials().len() + remaining.len();
     let may_take = |seconds: f64| match (settings.affords)(seconds) {
         true => Ok(()),
         false => Err(spent(directory, left)),
     };
-    let mut grown = searches::through(directory, crew, &target, &may_take, screen)?;
+    let mut grown = searches::through(directory, agents, &target, &may_take, screen)?;
     loop {
         let remaining = grown.remaining().map_err(Failure::work)?;
-        measure(&grown, remaining, &target, crew, settings, screen)?;
+        measure(&grown, remaining, &target, agents, settings, screen)?;
         match searches::more(&grown, screen)? {
             Some(more) => grown = more,
             None => return Ok(()),
@@ -182,7 +182,7 @@ fn measure(
     directory: &RunDirectory,
     remaining: Vec<PlannedTrial>,
     target: &Target,
-    crew: &mut Crew,
+    agents: &mut Agents,
     settings: &Settings,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
@@ -205,18 +205,18 @@ fn measure(
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.
         let trial_began = Instant::now();
-        let carried = trial::run(
+        let completion = trial::run(
             directory,
-            crew,
+            agents,
             (planned, remaining.get(done + 1)),
             target,
             progress,
             screen,
         )?;
         took_s.push(trial_began.elapsed().as_secs_f64());
-        match carried {
-            Carried::Out => failures_in_a_row = 0,
-            Carried::Not(reason) => {
+        match completion {
+            Completion::Completed => failures_in_a_row = 0,
+            Completion::Failed(reason) => {
                 failures_in_a_row += 1;
                 last_reason = reason;
             }
@@ -231,7 +231,7 @@ fn measure(
             )));
         }
         let done = done + 1;
-        let spent_s = if crew.is_simulated() {
+        let spent_s = if agents.is_simulated() {
             if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || done == remaining.len() {
                 screen.say(&format!("[{done} of {}] simulated", remaining.len()));
             }
@@ -261,44 +261,46 @@ fn remaining_time(plan: &Plan, took_s: &[f64], remaining: &[PlannedTrial]) -> f6
 fn open(
     directory: &RunDirectory,
     target: &Target,
-    crew: &mut Crew,
+    agents: &mut Agents,
     settings: &Settings,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let Job { plan, setups } = directory.job();
     let version = match &plan.target.database {
-        spec::Database::Cassandra { version } => version,
-        spec::Database::Hosts { .. } => {
-            watched::find(setups, crew, screen)?;
-            return dataset::provide_existing(directory.job(), target, crew, screen);
+        experiment::Database::Cassandra { version } => version,
+        experiment::Database::Hosts { .. } => {
+            watched::find(setups, agents, screen)?;
+            return dataset::provide_existing(directory.job(), target, agents, screen);
         }
     };
-    let machines = hosts::by_machine(setups, crew);
+    let machines = hosts::by_machine(setups, agents);
     let beside = goes_beside(directory)?;
-    let open = |on_machine: usize, host: HostId, nodes: &[HostId], ground: Option<Ground>, crew: &Crew| UnderTest {
-        needed_bytes: hosts::needed_bytes(directory.job(), host, hosts::is_restored(ground.as_ref())),
-        run: directory.name(),
-        work_directory: match &ground {
-            Some(ground) => ground.work_directory.clone().unwrap_or_default(),
-            None => settings.work_directory_of(on_machine).display().to_string(),
-        },
-        addresses: nodes.iter().map(|node| crew.place(*node).address).collect(),
-        index: nodes.iter().position(|node| *node == host).unwrap_or(0) as u32,
-        on_machine: on_machine as u32,
-        cache_directory: match ground {
-            Some(_) => String::new(),
-            None => settings.cache_directory.display().to_string(),
-        },
-        ground,
-        version: version.clone(),
-        dataset: plan.dataset,
-        patience: plan.patience,
-        beside,
+    let open = |on_machine: usize, host: HostId, nodes: &[HostId], machine_use: Option<MachineUse>, agents: &Agents| {
+        UnderTest {
+            needed_bytes: hosts::needed_bytes(directory.job(), host, hosts::is_restored(machine_use.as_ref())),
+            run: directory.name(),
+            work_directory: match &machine_use {
+                Some(machine_use) => machine_use.work_directory.clone().unwrap_or_default(),
+                None => settings.work_directory_of(on_machine).display().to_string(),
+            },
+            addresses: nodes.iter().map(|node| agents.place(*node).address).collect(),
+            index: nodes.iter().position(|node| *node == host).unwrap_or(0) as u32,
+            on_machine: on_machine as u32,
+            cache_directory: match machine_use {
+                Some(_) => String::new(),
+                None => settings.cache_directory.display().to_string(),
+            },
+            machine_use,
+            version: version.clone(),
+            dataset: plan.dataset,
+            patience: plan.patience,
+            beside,
+        }
     };
     for hosts in machines.values() {
         for (number, host) in hosts.iter().enumerate() {
-            if crew.ground(*host).is_none() {
-                crew.works_here(*host, &settings.work_directory_of(number));
+            if agents.machine_use(*host).is_none() {
+                agents.works_here(*host, &settings.work_directory_of(number));
             }
         }
     }
@@ -309,11 +311,11 @@ fn open(
         let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
         let requests = of_turn.map(|host| {
             let nodes = hosts::companions(setups, *host);
-            let task = open(number, *host, &nodes, crew.ground(*host), crew);
+            let task = open(number, *host, &nodes, agents.machine_use(*host), agents);
             (*host, Request::Database(DatabaseRequest::Open(task)))
         });
         let requests: Vec<_> = requests.collect();
-        for reply in crew.call_all(requests, screen)?.into_values() {
+        for reply in agents.call_all(requests, screen)?.into_values() {
             let Reply::Opened {
                 cleaned,
                 software: runs,
@@ -332,7 +334,7 @@ fn open(
         return Ok(());
     }
     software.iter().for_each(|line| screen.say(line));
-    dataset::provide(directory, target, crew, screen)
+    dataset::provide(directory, target, agents, screen)
 }
 
 /// Of a run's environment: who measured on this machine when a run began that may go on beside others.
@@ -352,14 +354,14 @@ pub fn needed_bytes(job: &Job) -> u64 {
 
 /// Starts and greets the agents; returns the facts about their hosts and what their clocks show beside the
 /// controller's.
-pub fn greet(crew: &mut Crew, job: &Job, screen: &mut Screen) -> Result<Vec<(HostId, Environment)>, Failure> {
+pub fn greet(agents: &mut Agents, job: &Job, screen: &mut Screen) -> Result<Vec<(HostId, Environment)>, Failure> {
     let hosts = hosts::all(job);
-    crew.start(&hosts)?;
+    agents.start(&hosts)?;
     let hello = |host: &HostId| {
         let protocol = wire::PROTOCOL;
         (*host, Request::Hello { protocol })
     };
-    let replies = crew.call_all(hosts.iter().map(hello).collect(), screen)?;
+    let replies = agents.call_all(hosts.iter().map(hello).collect(), screen)?;
     let mut facts = Vec::new();
     for (host, reply) in replies {
         match reply {
@@ -367,7 +369,7 @@ pub fn greet(crew: &mut Crew, job: &Job, screen: &mut Screen) -> Result<Vec<(Hos
             other => return Err(unexpected(&other)),
         }
     }
-    for (host, clock) in crew.clocks(&hosts)? {
+    for (host, clock) in agents.clocks(&hosts)? {
         if clock.offset_ms.abs() > CLOCK_WARNING_MS + clock.round_trip_ms / 2.0 {
             screen.say(&format!(
                 "warning: the clock of {host} is {:.0} ms off this machine's; its samples are placed by the difference",
@@ -384,23 +386,23 @@ pub fn check_store(plan: &Plan) -> Result<(), Failure> {
 }
 
 /// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
-pub fn check(job: &Job, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
+pub fn check(job: &Job, agents: &mut Agents, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
     Target::of(&job.plan)?;
     check_store(&job.plan)?;
-    watched::find_and_tell(&job.setups, crew, screen)?;
+    watched::find_and_tell(&job.setups, agents, screen)?;
     let mut problems = Vec::new();
-    for on_machine in hosts::by_machine(&job.setups, crew).into_values() {
+    for on_machine in hosts::by_machine(&job.setups, agents).into_values() {
         let Some(host) = on_machine.first() else { continue };
-        let ground = crew.ground(*host);
-        let (work_directory, whose) = match &ground {
-            Some(ground) => {
-                let stated = ground.work_directory.clone().unwrap_or_default();
-                (stated, format!("{}: ", crew.place(*host).machine))
+        let machine_use = agents.machine_use(*host);
+        let (work_directory, whose) = match &machine_use {
+            Some(machine_use) => {
+                let stated = machine_use.work_directory.clone().unwrap_or_default();
+                (stated, format!("{}: ", agents.place(*host).machine))
             }
             None => (settings.work_directory.display().to_string(), String::new()),
         };
-        let needs = hosts::needs(job, work_directory, ground, &on_machine);
-        let reply = crew.call(*host, Request::Database(DatabaseRequest::Check(needs)), screen)?;
+        let needs = hosts::needs(job, work_directory, machine_use, &on_machine);
+        let reply = agents.call(*host, Request::Database(DatabaseRequest::Check(needs)), screen)?;
         let Reply::Checked(found) = reply else {
             return Err(unexpected(&reply));
         };

@@ -1,6 +1,6 @@
 //! Which trials of a block one process of the database serves.
 
-use spec::{Job, PlannedTrial, Setup};
+use experiment::{Job, PlannedTrial, Setup};
 
 /// Trials in the order of the plan, but those of a block that one process can serve come one after the other: where its first one stands.
 pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTrial> {
@@ -42,10 +42,10 @@ mod tests {
         ]
         .concat();
         let nothing = |_: &str| Err("no file".to_owned());
-        let experiment = spec::parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
+        let experiment = experiment::parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
         let job = Job {
-            setups: spec::setups(&experiment),
-            plan: spec::plan(&experiment),
+            setups: experiment::setups(&experiment),
+            plan: experiment::plan(&experiment),
         };
         let trials = |words: &[&str]| -> Vec<PlannedTrial> {
             let of = |word: &&str| {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use archive::RunDirectory;
 
-use super::crew::Crew;
+use super::agents::Agents;
 use crate::failure::Failure;
 use crate::progress::Screen;
 
@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// So many losses without a trial between them end the run.
 const LOSSES_IN_A_ROW: u32 = 3;
 
-/// What is done with the crew of a run.
-pub(super) type Act<'a> = &'a dyn Fn(&mut Crew, &mut Screen) -> Result<(), Failure>;
+/// What is done with the agents of a run.
+pub(super) type Act<'a> = &'a dyn Fn(&mut Agents, &mut Screen) -> Result<(), Failure>;
 
 /// Does `work` again after each loss of a host, once all hosts answer a `greeting` again.
 pub(super) fn through_losses(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     interrupted: &Arc<AtomicBool>,
     screen: &mut Screen,
     greeting: Act<'_>,
@@ -37,10 +37,10 @@ pub(super) fn through_losses(
     let mut in_a_row = 0;
     loop {
         let done = directory.done().len();
-        let Err(failure) = work(crew, screen) else {
+        let Err(failure) = work(agents, screen) else {
             return Ok(());
         };
-        let Some(how) = crew.cut_off().map(str::to_owned) else {
+        let Some(how) = agents.cut_off().map(str::to_owned) else {
             return Err(failure);
         };
         // The trial in which it was lost counts as done, and is invalid.
@@ -59,12 +59,12 @@ pub(super) fn through_losses(
         let began = Instant::now();
         let mut wait = FIRST_WAIT;
         loop {
-            crew.dismiss(screen);
-            match greeting(crew, screen) {
+            agents.dismiss(screen);
+            match greeting(agents, screen) {
                 Ok(_) if interrupted.load(Ordering::Relaxed) => return Err(Failure::interrupted("interrupted")),
                 Ok(_) => break,
                 Err(failure) if began.elapsed() + wait > PATIENCE => return Err(failure),
-                Err(failure) if crew.cut_off().is_none() => return Err(failure),
+                Err(failure) if agents.cut_off().is_none() => return Err(failure),
                 Err(_) => sleep(wait, interrupted)?,
             }
             wait = (wait * 2).min(LONGEST_WAIT);

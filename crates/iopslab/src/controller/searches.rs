@@ -1,9 +1,9 @@
 //! `rate = "find"`: the run finds the rates that its trials measure, and measures more where they do not suffice.
 
 use archive::{JournalEvent, RunDirectory};
-use spec::{Round, Search, rounded};
+use experiment::{Round, Search, rounded};
 
-use super::crew::Crew;
+use super::agents::Agents;
 use super::journal::note;
 use super::target::Target;
 use super::trial;
@@ -14,7 +14,7 @@ use crate::progress::Screen;
 /// Does what is missing of all searches; `may_take` refuses one of so many seconds that there is no money for. Returns the run with the trials that they came to.
 pub fn through(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     target: &Target,
     may_take: &dyn Fn(f64) -> Result<(), Failure>,
     screen: &mut Screen,
@@ -27,8 +27,8 @@ pub fn through(
         }
         may_take(directory.plan().seconds_of_search(search))?;
         let label = format!("[search {} of {}] {}", number + 1, searches.len(), search.id);
-        let round = trial::search(directory, crew, search, target, &label, screen)?;
-        screen.say(&format!("{label}: {}", told(&round)));
+        let round = trial::search(directory, agents, search, target, &label, screen)?;
+        screen.say(&format!("{label}: {}", reported(&round)));
         note(directory, JournalEvent::Round(round))?;
     }
     directory.grown().map_err(Failure::work)
@@ -49,7 +49,7 @@ pub fn more(directory: &RunDirectory, screen: &mut Screen) -> Result<Option<RunD
             continue;
         }
         let round = next(search, had + 1, &rates);
-        screen.say(&format!("{}: {}", search.id, told(&round)));
+        screen.say(&format!("{}: {}", search.id, reported(&round)));
         note(directory, JournalEvent::Round(round))?;
         any = true;
     }
@@ -69,7 +69,7 @@ fn next(search: &Search, round: u32, rates: &[f64]) -> Round {
     }
 }
 
-fn told(round: &Round) -> String {
+fn reported(round: &Round) -> String {
     let rates: Vec<String> = round.rates.iter().map(|rate| format!("{rate}/s")).collect();
     match rates.is_empty() {
         true => "nothing meets the objective".to_owned(),

@@ -16,7 +16,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// How a batch went at a site.
-pub enum Outcome {
+pub enum BatchOutcome {
     /// All that was planned for it is done, and its machines are gone.
     Done,
     /// Its machines could not be had there now; nothing is left of them.
@@ -36,7 +36,7 @@ pub struct Work<'a> {
     /// Whether a batch may stand at a site.
     pub may_stand: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// Measures a batch at a site.
-    pub carry_out: &'a (dyn Fn(usize, usize, &mut Screen) -> Outcome + Sync),
+    pub carry_out: &'a (dyn Fn(usize, usize, &mut Screen) -> BatchOutcome + Sync),
     /// Whether the user wants an end.
     pub is_called_off: &'a (dyn Fn() -> bool + Sync),
 }
@@ -109,13 +109,13 @@ impl Site<'_> {
             let mut queue = self.queue();
             queue.busy -= 1;
             match outcome {
-                Outcome::Done => {}
-                Outcome::Failed(failure) => {
+                BatchOutcome::Done => {}
+                BatchOutcome::Failed(failure) => {
                     queue.failures.push(failure);
                     queue.out_of_work.insert(self.site);
                     queue.waiting.retain(|waiting| waiting.site != self.site);
                 }
-                Outcome::NoRoom(failure) => match self.elsewhere_or_later(&queue, next, screen) {
+                BatchOutcome::NoRoom(failure) => match self.elsewhere_or_later(&queue, next, screen) {
                     Some(again) => queue.waiting.push(again),
                     None => queue.failures.push(failure),
                 },
@@ -196,7 +196,7 @@ mod tests {
         planned: &[usize],
         sites: usize,
         patience: Duration,
-        outcome: &(dyn Fn(usize, usize) -> Outcome + Sync),
+        outcome: &(dyn Fn(usize, usize) -> BatchOutcome + Sync),
     ) -> (Vec<(usize, usize)>, Vec<String>) {
         let seen = Mutex::new(Vec::new());
         let names: Vec<String> = (0..sites).map(|site| format!("site {site}")).collect();
@@ -232,7 +232,7 @@ mod tests {
             together.fetch_max(now, Ordering::SeqCst);
             std::thread::sleep(Duration::from_millis(300));
             at_work.fetch_sub(1, Ordering::SeqCst);
-            Outcome::Done
+            BatchOutcome::Done
         });
         assert_eq!((of_site(&seen, 0), of_site(&seen, 1)), (vec![0, 2], vec![1, 3]));
         assert_eq!((together.into_inner(), failures.len()), (2, 0));
@@ -242,8 +242,8 @@ mod tests {
     fn what_one_site_has_no_room_for_goes_to_one_that_may_have_it() {
         // Site 0 has no room for anything; batch 3 must not stand at site 1.
         let full = |_: usize, site: usize| match site {
-            0 => Outcome::NoRoom(Failure::work("InsufficientInstanceCapacity")),
-            _ => Outcome::Done,
+            0 => BatchOutcome::NoRoom(Failure::work("InsufficientInstanceCapacity")),
+            _ => BatchOutcome::Done,
         };
         let (seen, failures) = carried_out(&[0, 1, 1, 0], 3, Duration::ZERO, &full);
         let at = |batch: usize| {
@@ -261,7 +261,7 @@ mod tests {
         let asked = AtomicUsize::new(0);
         let never = |_: usize, _: usize| {
             asked.fetch_add(1, Ordering::SeqCst);
-            Outcome::NoRoom(Failure::work("InsufficientInstanceCapacity"))
+            BatchOutcome::NoRoom(Failure::work("InsufficientInstanceCapacity"))
         };
         let (_, failures) = carried_out(&[0], 2, Duration::from_millis(300), &never);
         assert_eq!(
@@ -272,8 +272,8 @@ mod tests {
         assert!(failures[0].contains("InsufficientInstanceCapacity"));
         let later = AtomicUsize::new(0);
         let then = |_: usize, _: usize| match later.fetch_add(1, Ordering::SeqCst) {
-            0 => Outcome::NoRoom(Failure::work("full")),
-            _ => Outcome::Done,
+            0 => BatchOutcome::NoRoom(Failure::work("full")),
+            _ => BatchOutcome::Done,
         };
         let (seen, failures) = carried_out(&[0], 1, Duration::from_millis(300), &then);
         assert_eq!((seen.len(), failures.len()), (2, 0));
@@ -282,8 +282,8 @@ mod tests {
     #[test]
     fn a_site_that_fails_begins_nothing_more_and_the_others_go_on() {
         let (seen, failures) = carried_out(&[0, 0, 1, 1], 2, Duration::ZERO, &|batch, _| match batch {
-            0 => Outcome::Failed(Failure::work("ExpiredToken")),
-            _ => Outcome::Done,
+            0 => BatchOutcome::Failed(Failure::work("ExpiredToken")),
+            _ => BatchOutcome::Done,
         });
         assert_eq!((of_site(&seen, 0), of_site(&seen, 1)), (vec![0], vec![2, 3]));
         assert_eq!(failures.len(), 1);

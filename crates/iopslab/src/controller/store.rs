@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{DataSetOrigin, HostId, KeptDataSet};
-use spec::{DataSetPlace, DataSetStore, Plan};
+use experiment::{DataSetPlace, DataSetStore, Plan};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
+use super::agents::{Agents, unexpected};
 use super::bucket::Bucket;
-use super::crew::{Crew, unexpected};
 use super::hosts::Cluster;
 use super::journal::note;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(super) struct Store<'p> {
 }
 
 /// What a store has of the nodes of a cluster.
-enum Had {
+enum StoreContents {
     Nothing,
     /// What cannot be used, and why.
     Unusable(String),
@@ -66,18 +66,18 @@ impl<'p> Store<'p> {
         cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         of: &str,
-        crew: &mut Crew,
+        agents: &mut Agents,
         screen: &mut Screen,
     ) -> Result<Restored, Failure> {
         let (place, began) = (&self.stated.place, Instant::now());
-        let kept = match self.find(cluster, keys, crew, screen)? {
-            Had::All(kept) => kept,
-            Had::Nothing => {
+        let kept = match self.find(cluster, keys, agents, screen)? {
+            StoreContents::All(kept) => kept,
+            StoreContents::Nothing => {
                 screen.say(&format!("{of}: not in {place}"));
                 return Ok(Restored::Nothing);
             }
-            Had::Refused(failure) => return Err(failure),
-            Had::Unusable(why) => {
+            StoreContents::Refused(failure) => return Err(failure),
+            StoreContents::Unusable(why) => {
                 screen.say(&format!("warning: {of}: what {place} has cannot be used: {why}"));
                 return Ok(Restored::Damaged);
             }
@@ -93,7 +93,7 @@ impl<'p> Store<'p> {
             requests.push((*host, Request::Database(request)));
         }
         let mut restored = Vec::new();
-        for reply in crew.call_all(requests, screen)?.into_values() {
+        for reply in agents.call_all(requests, screen)?.into_values() {
             match reply {
                 Reply::Snapshot(facts) => restored.push(facts),
                 Reply::StoreProblem(why) => {
@@ -130,7 +130,7 @@ impl<'p> Store<'p> {
         cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         (of, anew): (&str, bool),
-        crew: &mut Crew,
+        agents: &mut Agents,
         screen: &mut Screen,
     ) -> Result<(), Failure> {
         if !self.stated.keep {
@@ -142,7 +142,7 @@ impl<'p> Store<'p> {
         let brought = match Bucket::open(place) {
             Ok(bucket) => {
                 let stated = self.stated;
-                Self { stated, bucket }.bring(directory, cluster, keys, anew, crew, screen)?
+                Self { stated, bucket }.bring(directory, cluster, keys, anew, agents, screen)?
             }
             Err(failure) => Err(failure.message()),
         };
@@ -173,18 +173,18 @@ impl<'p> Store<'p> {
         cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         anew: bool,
-        crew: &mut Crew,
+        agents: &mut Agents,
         screen: &mut Screen,
     ) -> Result<Result<u64, String>, Failure> {
-        match self.find(cluster, keys, crew, screen)? {
-            Had::All(_) if !anew => return Ok(Ok(0)),
-            Had::Refused(failure) => return Ok(Err(failure.message())),
-            Had::All(_) | Had::Nothing | Had::Unusable(_) => {}
+        match self.find(cluster, keys, agents, screen)? {
+            StoreContents::All(_) if !anew => return Ok(Ok(0)),
+            StoreContents::Refused(failure) => return Ok(Err(failure.message())),
+            StoreContents::All(_) | StoreContents::Nothing | StoreContents::Unusable(_) => {}
         }
         let files = cluster.files.clone();
         let measure = DatabaseRequest::MeasureArchive { files: files.clone() };
         let (mut requests, mut all_bytes) = (Vec::new(), 0);
-        for (host, reply) in crew.ask_each(&cluster.nodes(), &measure, screen)? {
+        for (host, reply) in agents.ask_each(&cluster.nodes(), &measure, screen)? {
             let Reply::Archive { parts, bytes } = reply else {
                 return Err(unexpected(&reply));
             };
@@ -198,7 +198,7 @@ impl<'p> Store<'p> {
             requests.push((host, Request::Database(request)));
         }
         let mut kept = Vec::new();
-        for reply in crew.call_all(requests, screen)?.into_values() {
+        for reply in agents.call_all(requests, screen)?.into_values() {
             match reply {
                 Reply::Kept(Some(one)) => kept.push(*one),
                 Reply::StoreProblem(why) => return Ok(Err(why)),
@@ -220,9 +220,9 @@ impl<'p> Store<'p> {
         &self,
         cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
-        crew: &mut Crew,
+        agents: &mut Agents,
         screen: &mut Screen,
-    ) -> Result<Had, Failure> {
+    ) -> Result<StoreContents, Failure> {
         let mut found = BTreeMap::new();
         match (&self.bucket, &self.stated.place) {
             (None, DataSetPlace::Directory { path }) => {
@@ -230,11 +230,11 @@ impl<'p> Store<'p> {
                     files: cluster.files.clone(),
                     directory: path.clone(),
                 };
-                for (host, reply) in crew.ask_each(&cluster.nodes(), &request, screen)? {
+                for (host, reply) in agents.ask_each(&cluster.nodes(), &request, screen)? {
                     match reply {
                         Reply::Kept(Some(kept)) => drop(found.insert(host, *kept)),
                         Reply::Kept(None) => {}
-                        Reply::StoreProblem(why) => return Ok(Had::Unusable(why)),
+                        Reply::StoreProblem(why) => return Ok(StoreContents::Unusable(why)),
                         other => return Err(unexpected(&other)),
                     }
                 }
@@ -243,9 +243,9 @@ impl<'p> Store<'p> {
                 for (host, key) in keys {
                     match bucket.find(key) {
                         Ok(Some(Ok(kept))) => drop(found.insert(*host, kept)),
-                        Ok(Some(Err(why))) => return Ok(Had::Unusable(why)),
+                        Ok(Some(Err(why))) => return Ok(StoreContents::Unusable(why)),
                         Ok(None) => {}
-                        Err(failure) => return Ok(Had::Refused(failure)),
+                        Err(failure) => return Ok(StoreContents::Refused(failure)),
                     }
                 }
             }
@@ -255,9 +255,9 @@ impl<'p> Store<'p> {
         let first = loadings.next();
         Ok(
             match first.is_some() && loadings.all(|loading| Some(loading) == first) {
-                _ if found.is_empty() => Had::Nothing,
-                true if found.len() == keys.len() => Had::All(found),
-                _ => Had::Unusable(format!(
+                _ if found.is_empty() => StoreContents::Nothing,
+                true if found.len() == keys.len() => StoreContents::All(found),
+                _ => StoreContents::Unusable(format!(
                     "{} of {} nodes are there, or they come from different loadings",
                     found.len(),
                     keys.len()

@@ -1,6 +1,6 @@
 //! Where the database of a plan answers, and who asks.
 
-use spec::{Access, ConsistencyLevels, Database, Plan};
+use experiment::{Access, ConsistencyLevels, Database, Plan};
 use wire::Endpoint;
 
 use crate::failure::Failure;

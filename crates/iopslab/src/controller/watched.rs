@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use evidence::HostId;
-use spec::{Setup, WatchedNode};
+use experiment::{Setup, WatchedNode};
 use wire::{DatabaseRequest, Reply, Request, WatchTask, WatchedFacts};
 
-use super::crew::{Crew, unexpected};
+use super::agents::{Agents, unexpected};
 use crate::failure::Failure;
 use crate::progress::Screen;
 
@@ -46,12 +46,12 @@ fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
 /// Finds every node, and tells its agent that it only looks.
 pub(super) fn find(
     setups: &[Setup],
-    crew: &mut Crew,
+    agents: &mut Agents,
     screen: &mut Screen,
 ) -> Result<BTreeMap<HostId, WatchedFacts>, Failure> {
     let request = |(host, node)| (host, Request::Database(DatabaseRequest::Watch(task(&node))));
     let requests = nodes(setups).into_iter().map(request).collect();
-    let each = crew
+    let each = agents
         .call_all(requests, screen)?
         .into_iter()
         .map(|(host, reply)| match reply {
@@ -62,8 +62,8 @@ pub(super) fn find(
 }
 
 /// The same, with what was found for people: what is watched, what is not, and where a machine is not what is stated.
-pub(super) fn find_and_tell(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
-    let found = find(setups, crew, screen)?;
+pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents, screen: &mut Screen) -> Result<(), Failure> {
+    let found = find(setups, agents, screen)?;
     for (host, (node, of_node)) in nodes(setups) {
         let (Some(facts), ssh) = (found.get(&host), &node.ssh) else {
             continue;
@@ -121,7 +121,9 @@ mod tests {
             concurrency = [2]
         "#;
         let no_file = |_: &str| Err("none".to_owned());
-        let setups = spec::setups(&spec::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"));
+        let setups = experiment::setups(
+            &experiment::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"),
+        );
         let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> = tasks
             .iter()

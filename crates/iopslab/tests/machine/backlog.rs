@@ -50,7 +50,7 @@ page_cache_mib = 64
 fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
     let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
     let trials = &directory.plan().trials;
-    let is_it = |t: &&spec::PlannedTrial| t.cell.starts_with(&format!("{configuration}."));
+    let is_it = |t: &&experiment::PlannedTrial| t.cell.starts_with(&format!("{configuration}."));
     let trial = directory.trial(trials.iter().find(is_it).unwrap()).unwrap();
     trial.samples[&HostId::DATABASE].clone()
 }
@@ -111,11 +111,11 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
 
     // One at rest, and five.
     let behind = samples(&lab, "behind");
-    let told = finding(&analysis, "compaction_backlog");
-    let number = |name: &str| told["figures"][name].as_f64().unwrap();
-    assert_eq!(number("sstables"), 6.0, "{told:#}");
+    let reported = finding(&analysis, "compaction_backlog");
+    let number = |name: &str| reported["figures"][name].as_f64().unwrap();
+    assert_eq!(number("sstables"), 6.0, "{reported:#}");
     let from_s = number("compacts_from_s");
-    assert!(from_s > 0.0 && from_s < number("compacted_until_s"), "{told:#}");
+    assert!(from_s > 0.0 && from_s < number("compacted_until_s"), "{reported:#}");
     // Not before it was turned on; from there to one SSTable.
     let (before, after): (Vec<_>, Vec<_>) = behind.iter().partition(|s| s.t_s < from_s - 0.1);
     assert!(before.len() >= 4, "{before:?}");
@@ -125,7 +125,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     }
     let last = after.iter().rev().find_map(|s| s.host.sstables).unwrap();
     assert_eq!((last, number("sstables_left")), (1.0, 1.0));
-    assert!(number("compacted_bytes") > 20e6, "{told:#}");
+    assert!(number("compacted_bytes") > 20e6, "{reported:#}");
     // A read finds its record at rest and once more, until they are one.
     let (first, end) = (
         per_read(&behind, -4.0, from_s),

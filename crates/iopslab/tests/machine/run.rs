@@ -193,10 +193,10 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
         "separate_read_write_limits",
         "limits_count_separately",
     ];
-    let told: Vec<&Value> = rules
+    let reported: Vec<&Value> = rules
         .filter(|rule| of_the_throttle.iter().any(|name| *rule == name))
         .collect();
-    assert!(told.is_empty(), "{told:?}");
+    assert!(reported.is_empty(), "{reported:?}");
 
     let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
     let stored = directory.trials().next().unwrap().unwrap();
@@ -210,7 +210,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     // The trial had no more than the limit, reads and writes together, and what was saved.
     let samples: Vec<_> = stored.samples.values().flatten().filter(|s| s.t_s > 0.0).collect();
     let done = |s: &evidence::HostSample| {
-        let data = s.volumes.get(&spec::VolumeRole::Data)?;
+        let data = s.volumes.get(&experiment::VolumeRole::Data)?;
         Some((s.t_s, data.reads? + data.writes?, data.server_cpu_s?))
     };
     let seen: Vec<_> = samples.iter().filter_map(|s| done(s)).collect();

@@ -319,22 +319,22 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
     };
     let (ca, key) = (file("ca.pem"), file("client.key"));
     let me = ["--tls-cert", &file("client.pem"), "--tls-key", &key];
-    let told = |entry: &[&str], trusted_by_system: &str, code: i32, said: &str| {
+    let reported = |entry: &[&str], trusted_by_system: &str, code: i32, said: &str| {
         let (status, stderr) = by_hand(entry, trusted_by_system);
         assert_eq!(status, Some(code), "{entry:?}: {stderr}");
         assert!(stderr.contains(said), "{entry:?}: {stderr}\nlacks: {said}");
     };
     let user = ["--user", "lab"];
-    told(
+    reported(
         &[&["--tls-ca", &ca][..], &me, &user].concat(),
         "other-ca.pem",
         0,
         BY_DRIVER,
     );
-    told(&[&me[..], &user].concat(), "ca.pem", 0, "");
+    reported(&[&me[..], &user].concat(), "ca.pem", 0, "");
     let of_system = "its certificate is not signed by an authority in the list of the operating system";
-    told(&["--tls"], "other-ca.pem", 1, of_system);
-    told(
+    reported(&["--tls"], "other-ca.pem", 1, of_system);
+    reported(
         &[&["--tls-ca", &ca][..], &me].concat(),
         "ca.pem",
         1,
@@ -348,8 +348,8 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
         "--tls-key",
         &file("stranger.key"),
     ];
-    told(&stranger, "ca.pem", 1, "it may not trust the client certificate in /");
-    told(
+    reported(&stranger, "ca.pem", 1, "it may not trust the client certificate in /");
+    reported(
         &[&["--load-data", "--tls-ca", &ca][..], &me].concat(),
         "ca.pem",
         1,

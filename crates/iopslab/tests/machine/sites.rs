@@ -135,9 +135,9 @@ fn sites_of_two_accounts_share_a_run_within_their_limits() {
     assert!(most.values().all(|most| (1..=2).contains(most)), "{most:?}");
     // The reader is told what was measured where.
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
-    let told = "Not all were measured on neighbouring machines at the same time: ";
+    let reported = "Not all were measured on neighbouring machines at the same time: ";
     assert!(
-        report.contains(told) && report.contains(" at a; ") && report.contains(" at b."),
+        report.contains(reported) && report.contains(" at a; ") && report.contains(" at b."),
         "{report}"
     );
 }

@@ -105,7 +105,7 @@ fn destroyed_from_a_copy(story: &mut Story) -> String {
 
 #[test]
 #[ignore = "make test-all"]
-fn a_bucket_that_is_not_there_is_told_before_anything_is_made() {
+fn a_bucket_that_is_not_there_is_reported_before_anything_is_made() {
     let mut story = begun(1, &|_| S3.replace("\"states\"", "\"others\""));
     assert!(!story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());

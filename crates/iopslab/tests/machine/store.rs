@@ -115,9 +115,9 @@ fn was_restored(output: &Output, runs: &Path, store: &str) {
     assert_eq!(origin["store"], store);
     assert!(origin["made_by"].as_str().unwrap().starts_with("stored-"), "{origin}");
     let report = runs.join(analysis["run"].as_str().unwrap()).join("report.md");
-    let told = std::fs::read_to_string(report).unwrap();
+    let reported = std::fs::read_to_string(report).unwrap();
     let sentence = format!("Data set restored from {store}, where the run stored-");
-    assert!(told.contains(&sentence), "{told}");
+    assert!(reported.contains(&sentence), "{reported}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ page_cache_mib = 64
 "#;
 
 #[test]
-fn an_operation_is_told_with_what_the_database_did_for_it() {
+fn an_operation_is_reported_with_what_the_database_did_for_it() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("work.toml", EXPERIMENT);
     let output = lab.output(&["run", "work.toml", "--format", "json"]);

@@ -377,10 +377,10 @@ fn what_an_operation_uses_once_is_measured_where_clusters_tell() {
         ];
         size(&lab, &evidence, &target)
     };
-    let (alone, told) = (answer(false), answer(true));
+    let (alone, reported) = (answer(false), answer(true));
     let share = |answer: &Value| answer["evidence"]["demand"]["coordinator_share"].as_f64();
     assert_eq!(share(&alone), None, "{alone}");
-    let share = share(&told).unwrap();
+    let share = share(&reported).unwrap();
     assert!((0.5..=0.7).contains(&share), "{share}");
     let notes = |answer: &Value| answer["notes"].to_string();
     assert!(
@@ -389,13 +389,13 @@ fn what_an_operation_uses_once_is_measured_where_clusters_tell() {
         notes(&alone)
     );
     assert!(
-        notes(&told).contains("Coordination takes") && !notes(&told).contains("charged like a whole operation"),
+        notes(&reported).contains("Coordination takes") && !notes(&reported).contains("charged like a whole operation"),
         "{}",
-        notes(&told)
+        notes(&reported)
     );
     // Reads ask two replicas: 1.4 operations' worth instead of 2.
     let nodes = |answer: &Value| answer["proposals"][0]["nodes"].as_f64().unwrap();
-    let spared = nodes(&told) / nodes(&alone);
-    println!("{} nodes, {} by one node's evidence", nodes(&told), nodes(&alone));
+    let spared = nodes(&reported) / nodes(&alone);
+    println!("{} nodes, {} by one node's evidence", nodes(&reported), nodes(&alone));
     assert!((0.55..0.9).contains(&spared), "{spared}");
 }

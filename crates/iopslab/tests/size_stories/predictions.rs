@@ -228,10 +228,10 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
     let lowest = cells
         .map(|cell| cell["latency_us"]["read"]["p99"].as_f64().unwrap())
         .fold(f64::INFINITY, f64::min);
-    let told = format!("lowest p99 there: {:.1} ms", lowest / 1e3);
+    let reported = format!("lowest p99 there: {:.1} ms", lowest / 1e3);
     assert!(
-        balanced["notes"].to_string().contains(&told),
-        "{told}: {}",
+        balanced["notes"].to_string().contains(&reported),
+        "{reported}: {}",
         balanced["notes"]
     );
 }
@@ -377,8 +377,8 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
             assert_eq!(best["label"], "measured", "{best}");
             let given = best["operations_per_s"].as_f64().unwrap();
             assert!((given / of(iops) - 1.0).abs() < 1e-6, "{given} of {}", of(iops));
-            let told = "p99 was measured: of r4-xlarge-300, r4-xlarge-600 it is known";
-            assert!(answer["notes"].to_string().contains(told), "{}", answer["notes"]);
+            let reported = "p99 was measured: of r4-xlarge-300, r4-xlarge-600 it is known";
+            assert!(answer["notes"].to_string().contains(reported), "{}", answer["notes"]);
         }
     }
     // A stricter one was not searched for: what cells did below it says how much may be used.

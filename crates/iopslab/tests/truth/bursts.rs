@@ -52,8 +52,8 @@ fn a_bucket_that_is_hardly_touched_supports_no_verdict_either() {
             false => {
                 assert!(iops < 300.0 * 0.97, "{iops}");
                 assert_eq!(cell(&analysis, "gp2").withheld, None);
-                let is_told = matches!(io1.verdict, ValueVerdict::Same | ValueVerdict::NotWorthIt);
-                assert!(is_told, "{io1:?}");
+                let is_reported = matches!(io1.verdict, ValueVerdict::Same | ValueVerdict::NotWorthIt);
+                assert!(is_reported, "{io1:?}");
                 assert_eq!(analysis.recommendation.run.as_deref(), Some("gp2"));
             }
         }

@@ -15,28 +15,28 @@ fn swept(volume: &str, noise: f64, ratios: &str) -> Story {
     }
 }
 
-fn told(story: &Story) -> (CacheCurve, String) {
+fn reported(story: &Story) -> (CacheCurve, String) {
     let analysis = story.analysis();
     let [curve] = analysis.cache_curves.as_slice() else {
         panic!("{:?}", analysis.cache_curves)
     };
     let lines = report::answer(&analysis).lines();
-    let told = lines.iter().find(|l| l.contains("in flight, warm: ")).unwrap();
-    println!("{told}");
-    (curve.clone(), told.clone())
+    let reported = lines.iter().find(|l| l.contains("in flight, warm: ")).unwrap();
+    println!("{reported}");
+    (curve.clone(), reported.clone())
 }
 
 /// Half of the reads miss at 2.00, for which 300 IOPS are a sixth of what is asked; a full bucket of 3,000 carries all of them.
 #[test]
 fn credits_carry_no_step_of_the_page_cache() {
     let ratios = "0.5, 0.8, 2, 4";
-    let (curve, spent) = told(&swept(&gp2("a", 100, ""), 0.005, ratios));
+    let (curve, spent) = reported(&swept(&gp2("a", 100, ""), 0.005, ratios));
     let (last, next) = curve.measured_tipping_ratio.unwrap();
     assert!(last < 0.9 && (1.9..2.1).contains(&next), "{last} {next}: {spent}");
     assert!(curve.predicted_tipping_ratio.unwrap() < 1.3, "{spent}");
 
     let full = gp2("a", 100, ", burst = \"full\"");
-    let (curve, carried) = told(&swept(&full, 0.005, ratios));
+    let (curve, carried) = reported(&swept(&full, 0.005, ratios));
     let at_2 = &curve.points[2];
     assert!(matches!(at_2.withheld, Some(Withheld::Burst { .. })), "{at_2:?}");
     assert!(
@@ -49,7 +49,7 @@ fn credits_carry_no_step_of_the_page_cache() {
 
 /// The same step of a few percent with little noise and with much: what is not shown is not told.
 #[test]
-fn a_step_is_told_where_it_is_shown() {
+fn a_step_is_reported_where_it_is_shown() {
     let volume = |iops: u32| {
         configuration(
             "a",
@@ -58,7 +58,7 @@ fn a_step_is_told_where_it_is_shown() {
     };
     let mut quiet = swept(&volume(600), 0.005, "0.5, 0.8, 2, 4");
     quiet.truth = quiet.truth.replace("block_noise = 0.08", "block_noise = 0.0");
-    let (curve, sentence) = told(&quiet);
+    let (curve, sentence) = reported(&quiet);
     let (last, next) = curve.measured_tipping_ratio.unwrap();
     assert!((0.7..0.9).contains(&last) && next > 1.9, "{last} {next}");
     assert!(
@@ -69,7 +69,7 @@ fn a_step_is_told_where_it_is_shown() {
     // 100,000 IOPS: nothing tips over, whatever the luck of a point.
     for seed in 0..6 {
         let story = swept(&volume(100_000), 0.15, "0.5, 0.7, 0.8").truth(&format!("seed = {seed}"));
-        let (curve, sentence) = told(&story);
+        let (curve, sentence) = reported(&story);
         assert_eq!(curve.measured_tipping_ratio, None, "{sentence}");
         assert!(sentence.contains("no step is shown between the ratios"), "{sentence}");
     }

@@ -47,22 +47,22 @@ fn equal_nodes_are_not_told_unequal() {
             let (least, most) = reads.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
             (!unequal(analysis).is_empty(), most / least - 1.0)
         });
-        let told = share(&seen.iter().map(|(told, _)| *told).collect::<Vec<_>>());
+        let reported = share(&seen.iter().map(|(reported, _)| *reported).collect::<Vec<_>>());
         let mut apart: Vec<f64> = seen.iter().map(|(_, apart)| *apart).collect();
         apart.sort_by(f64::total_cmp);
         println!(
             "| equal nodes, {what}, 3 nodes at QUORUM, 3 repetitions, {n} seeds | called unequal: {:.1} %; device reads of the \
              largest over the smallest: median +{:.1} %, most +{:.1} % |",
-            told * 100.0,
+            reported * 100.0,
             apart[apart.len() / 2] * 100.0,
             apart[apart.len() - 1] * 100.0
         );
-        assert!(told <= 0.01, "{what}: {told}");
+        assert!(reported <= 0.01, "{what}: {reported}");
     }
 }
 
 #[test]
-fn a_busier_node_is_told_by_how_much_it_is_busier() {
+fn a_busier_node_is_reported_by_how_much_it_is_busier() {
     let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() {
         100
     } else {
@@ -72,15 +72,15 @@ fn a_busier_node_is_told_by_how_much_it_is_busier() {
         let mut story = usual(NVME, 0.95);
         story.configurations = story.configurations.replace("quorum", "one");
         let story = story.fault(&format!("kind = \"busy_node\"\nnode = 2\namount = {amount:.1}"));
-        let told = over_seeds(n, &story.job(), |analysis| {
+        let reported = over_seeds(n, &story.job(), |analysis| {
             unequal(analysis).contains(&NodeFigure::DeviceReads) || unequal(analysis).contains(&NodeFigure::Cpus)
         });
-        let told = share(&told);
+        let reported = share(&reported);
         println!(
             "| one of 3 nodes asked {amount:.1} times as often, 3 repetitions, {n} seeds | called unequal: {:.0} % |",
-            told * 100.0
+            reported * 100.0
         );
-        assert!((least..=most).contains(&told), "{amount}: {told}");
+        assert!((least..=most).contains(&reported), "{amount}: {reported}");
     }
 }
 

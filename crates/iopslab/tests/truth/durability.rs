@@ -1,7 +1,7 @@
 //! No speed and no price makes up for what a lost node costs: configurations that differ in it are compared, the difference is reported,
 //! and none is recommended over one that keeps more unless the experiment says so.
 
-use analysis::{Analysis, Outcome, Status, ValueVerdict};
+use analysis::{Analysis, AnswerOutcome, Status, ValueVerdict};
 
 use crate::story::{NVME, Story, configuration, noisy, step};
 use crate::words::contradictions::contradictions;
@@ -31,15 +31,15 @@ fn headline(analysis: &Analysis) -> String {
 fn is_separate(all: &[String], names: [&str; 2], costs: [&str; 2]) {
     let analysis = story(all).analysis();
     assert_eq!(analysis.recommendation.status, Status::NotDecided);
-    let Outcome::Unlike { best } = &analysis.recommendation.places[0].outcome else {
+    let AnswerOutcome::Unlike { best } = &analysis.recommendation.places[0].outcome else {
         panic!("{:?}", analysis.recommendation.places[0].outcome)
     };
-    let told: Vec<&str> = best
+    let reported: Vec<&str> = best
         .iter()
         .flat_map(|b| &b.configurations)
         .map(String::as_str)
         .collect();
-    assert_eq!(told, names);
+    assert_eq!(reported, names);
     let headline = headline(&analysis);
     assert!(
         headline.starts_with("Not decided: what a lost node costs differs"),
@@ -159,14 +159,14 @@ fn every_sentence_across_it_says_so() {
     let mut held = story(&all).open(500.0);
     held.rest = "[objective]\np99_ms = 500.0".into();
     let analysis = held.analysis();
-    let Outcome::Unlike { best } = &analysis.recommendation.places[0].outcome else {
+    let AnswerOutcome::Unlike { best } = &analysis.recommendation.places[0].outcome else {
         panic!("{:?}", analysis.recommendation.places[0])
     };
-    let told: Vec<&str> = best
+    let reported: Vec<&str> = best
         .iter()
         .flat_map(|b| &b.configurations)
         .map(String::as_str)
         .collect();
-    assert_eq!(told, ["single", "three"], "the cheapest of each kind");
+    assert_eq!(reported, ["single", "three"], "the cheapest of each kind");
     headline(&analysis);
 }

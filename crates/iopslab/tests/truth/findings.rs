@@ -14,7 +14,7 @@ fn a_stall_of_whole_seconds_is_seen_in_the_longest_latencies() {
     let longest = latency.values().map(|l| l.max).fold(0.0, f64::max);
     assert!((2_000_000.0..2_500_000.0).contains(&longest), "{longest}");
     assert!(
-        !analysis.findings.iter().any(|f| f.rule() == analysis::Rule::Little),
+        !analysis.findings.iter().any(|f| f.rule() == analysis::Rule::LittlesLaw),
         "{:?}",
         analysis.findings
     );

@@ -11,7 +11,7 @@ fn free(analysis: &Analysis) -> &FreeStep {
     step
 }
 
-fn told(analysis: &Analysis) -> Vec<String> {
+fn reported(analysis: &Analysis) -> Vec<String> {
     let answer = report::answer(analysis);
     let free = answer.sentences.into_iter().filter(|s| s.contains("or no money"));
     free.collect()
@@ -40,18 +40,18 @@ fn a_free_step_stands_before_the_paid_one_that_it_replaces() {
         .map(|r| (r.configuration.as_str(), r.extra_usd_per_month))
         .collect();
     assert_eq!(replaced, [("paid", 50.0)]);
-    let told = told(&analysis);
+    let reported = reported(&analysis);
     assert!(
-        told[0].starts_with("First, for no money: settings instead of plain, 1.")
-            && told[0].contains("; it is shown to be faster than paid ($50.00 a month more)."),
-        "{told:?}"
+        reported[0].starts_with("First, for no money: settings instead of plain, 1.")
+            && reported[0].contains("; it is shown to be faster than paid ($50.00 a month more)."),
+        "{reported:?}"
     );
     assert_eq!(analysis.recommendation.run.as_deref(), Some("settings"));
 }
 
 /// Equal truths, and noise that is small enough to show it: within 5 %, and no faster.
 #[test]
-fn what_is_the_same_for_more_money_is_told_as_that() {
+fn what_is_the_same_for_more_money_is_reported_as_that() {
     let all = [
         priced("plain", 600, 100.0),
         priced("settings", 1_000, 100.0),
@@ -62,10 +62,10 @@ fn what_is_the_same_for_more_money_is_told_as_that() {
         panic!("{:?}", free(&analysis));
     };
     assert_eq!(replaced.throughput_ratio.verdict, Verdict::Same, "{replaced:?}");
-    let told = told(&analysis);
+    let reported = reported(&analysis);
     assert!(
-        told[0].contains("; it is shown to be the same as paid ($50.00 a month more) within 5 %."),
-        "{told:?}"
+        reported[0].contains("; it is shown to be the same as paid ($50.00 a month more) within 5 %."),
+        "{reported:?}"
     );
 }
 
@@ -84,7 +84,11 @@ fn what_is_faster_than_the_free_step_is_not_replaced() {
     let step = free(&analysis);
     assert_eq!(step.throughput_ratio.verdict, Verdict::Faster);
     assert_eq!(step.replaces, Vec::new());
-    assert!(!told(&analysis)[0].contains("it is shown"), "{:?}", told(&analysis));
+    assert!(
+        !reported(&analysis)[0].contains("it is shown"),
+        "{:?}",
+        reported(&analysis)
+    );
 }
 
 /// 1 and 2 % lie inside the margin of 5 %, 7 % at a noise of 2 % on its edge: whatever is said follows the verdict.
@@ -92,13 +96,13 @@ fn what_is_faster_than_the_free_step_is_not_replaced() {
 fn nothing_is_promised_that_is_not_shown() {
     for with in [600, 606, 612, 642, 540] {
         let analysis = settings(with, 3_000, 3).analysis();
-        let (verdict, told) = (free(&analysis).throughput_ratio.verdict, told(&analysis));
-        let is_promised = told[0].starts_with("First, for no money");
-        assert_eq!(is_promised, verdict == Verdict::Faster, "{with}: {told:?}");
+        let (verdict, reported) = (free(&analysis).throughput_ratio.verdict, reported(&analysis));
+        let is_promised = reported[0].starts_with("First, for no money");
+        assert_eq!(is_promised, verdict == Verdict::Faster, "{with}: {reported:?}");
         if !is_promised {
             assert!(
-                told[0].contains("nothing that was tried is shown to be faster than plain"),
-                "{told:?}"
+                reported[0].contains("nothing that was tried is shown to be faster than plain"),
+                "{reported:?}"
             );
             assert_eq!(free(&analysis).replaces, Vec::new());
         }

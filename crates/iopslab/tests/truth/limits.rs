@@ -262,8 +262,9 @@ fn the_true_limit_is_named_beside_garbage_collection() {
         let mut named: Vec<LimitKind> = vec![limit.kind];
         named.extend(&limit.also);
         let is_first = named.iter().find(|kind| **kind != LimitKind::Gc) == Some(&truth);
-        let is_told = (gc < 0.06 || named.contains(&LimitKind::Gc)) && (gc > 0.03 || !named.contains(&LimitKind::Gc));
-        if !(is_first && is_told) {
+        let is_reported =
+            (gc < 0.06 || named.contains(&LimitKind::Gc)) && (gc > 0.03 || !named.contains(&LimitKind::Gc));
+        if !(is_first && is_reported) {
             wrong.push(format!(
                 "{seed}: {truth:?}, collection {gc:.3}: {}",
                 report::limit_message(limit)

@@ -22,10 +22,10 @@ fn within_the_margin_the_better_value_is_named_beside() {
         let lines = report::answer(&analysis).lines().join("\n");
         println!("{speed} for {usd}: {lines}");
         assert_eq!(step(&analysis, "b").verdict, verdict, "{:?}", step(&analysis, "b"));
-        let is_told = lines.contains("; within the margin b is the better value");
+        let is_reported = lines.contains("; within the margin b is the better value");
         // A place that breaks even tells its steps in other words.
         assert!(
-            is_told == is_better || (verdict == ValueVerdict::BreakEven && !is_told),
+            is_reported == is_better || (verdict == ValueVerdict::BreakEven && !is_reported),
             "{lines}"
         );
         if verdict == ValueVerdict::Same {

@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Analysis, By, Criterion, LoadLevel, Meets, OperationKind, Outcome, Status, ValueVerdict, Verdict};
+use analysis::{
+    Analysis, AnswerOutcome, Criterion, DecidedBy, LoadLevel, Meets, OperationKind, Status, ValueVerdict, Verdict,
+};
 use evidence::Series;
 use hdrhistogram::Histogram;
 use provider::simulated::{SimulatedTrial, Simulation};
@@ -376,11 +378,11 @@ impl Said<'_> {
         let places = &recommendation.places;
         for name in any.chain([run]) {
             for place in places {
-                let asks = matches!(place.by, By::Objective | By::Capacity);
+                let asks = matches!(place.by, DecidedBy::Objective | DecidedBy::Capacity);
                 if asks && !self.meets(name, &place.workload, place.load, 1.0 / MARGIN) {
                     wrong.push(format!("run {name}, which does not meet it under {}", place.workload));
                 }
-                if place.by == By::Value && matches!(place.outcome, Outcome::Run { .. }) {
+                if place.by == DecidedBy::Value && matches!(place.outcome, AnswerOutcome::Run { .. }) {
                     let load = place.load.unwrap();
                     let value = |name: &str| self.rate(name, &place.workload, load) / self.usd(name);
                     let here = self
@@ -401,7 +403,7 @@ impl Said<'_> {
         }
         let asks = places
             .iter()
-            .all(|p| p.by == By::Objective && !matches!(p.load, Some(LoadLevel::Concurrency(_))));
+            .all(|p| p.by == DecidedBy::Objective && !matches!(p.load, Some(LoadLevel::Concurrency(_))));
         for cheaper in self.analysis.configurations.iter().map(|c| c.name.as_str()) {
             let is_judged = self
                 .analysis
@@ -428,11 +430,11 @@ impl Said<'_> {
             .iter()
             .filter(|s| s.verdict == ValueVerdict::Dominated)
         {
-            let is_by_value = |p: &&analysis::Place| {
-                p.by == By::Value
+            let is_by_value = |p: &&analysis::WorkloadAnswer| {
+                p.by == DecidedBy::Value
                     && p.workload == s.workload
                     && p.load == Some(s.load)
-                    && matches!(p.outcome, Outcome::Run { .. })
+                    && matches!(p.outcome, AnswerOutcome::Run { .. })
             };
             if run.contains(&&s.to) && recommendation.places.iter().any(|p| is_by_value(&p)) {
                 wrong.push(format!("{} may be run and is dominated by {}", s.to, s.from));

@@ -1,7 +1,9 @@
 //! Sentences about money that were wrong once. Each story is a kind, with values around what decides; it failed before
 //! its rule was mended.
 
-use analysis::{By, Doubt, LatencyFigure, Meets, NotJudged, Outcome, Reason, Status, ValueVerdict, Verdict, Withheld};
+use analysis::{
+    AnswerOutcome, DecidedBy, Doubt, LatencyFigure, Meets, NotJudged, Reason, Status, ValueVerdict, Verdict, Withheld,
+};
 
 use crate::story::{cell, configuration, gp2, iops, noisy, priced, sound, step};
 
@@ -76,7 +78,7 @@ fn at_a_given_rate_the_objective_decides() {
     assert_eq!(plain.recommendation.run, None);
 
     // 1,000/s need about 800 reads of the device: 300 IOPS cannot.
-    let p99 = |name: &str| cell(&plain, name).latency_us[&spec::OperationKind::Read].p99 / 1000.0;
+    let p99 = |name: &str| cell(&plain, name).latency_us[&experiment::OperationKind::Read].p99 / 1000.0;
     println!(
         "p99: slow {:.1}, middle {:.1}, fast {:.1} ms",
         p99("slow"),
@@ -94,7 +96,7 @@ fn at_a_given_rate_the_objective_decides() {
         decided.recommendation
     );
     let place = &decided.recommendation.places[0];
-    assert_eq!(place.by, By::Objective);
+    assert_eq!(place.by, DecidedBy::Objective);
     let meets: Vec<Meets> = place.candidates.iter().map(|c| c.meets).collect();
     assert_eq!(meets, [Meets::No, Meets::Yes, Meets::Yes]);
 
@@ -111,7 +113,7 @@ fn at_a_given_rate_the_objective_decides() {
     story.rest = format!("[objective]\np99_ms = {:.3}", p99("fast") / 100.0);
     assert!(matches!(
         story.analysis().recommendation.places[0].outcome,
-        Outcome::NoneMeets
+        AnswerOutcome::NoneMeets
     ));
 }
 
@@ -272,7 +274,7 @@ fn three_that_cost_what_they_bring_are_break_even() {
         "block_noise = 0.01\nsecond_noise = 0.001\nspeed = { one = 1.0, three = 3.0, six = 6.0 }",
     );
     let sure = story.analysis();
-    let Outcome::Between {
+    let AnswerOutcome::Between {
         configurations,
         break_even,
         alike,
@@ -323,7 +325,7 @@ fn a_verdict_needs_the_storage_to_have_been_measured() {
     assert_eq!(step(&client, "b").verdict, ValueVerdict::NotDecided);
     assert!(matches!(
         client.recommendation.places[0].outcome,
-        Outcome::Withheld { .. }
+        AnswerOutcome::Withheld { .. }
     ));
 
     let mut memory = noisy(&pair, 0.02, 3);
@@ -384,11 +386,11 @@ fn latency_is_that_of_the_worst_kind() {
     let slow = p99.ranking.iter().find(|r| r.configuration == "slow").unwrap();
     let latency = &cell(&analysis, "slow").latency_us;
     let (reads, updates) = (
-        &latency[&spec::OperationKind::Read],
-        &latency[&spec::OperationKind::Update],
+        &latency[&experiment::OperationKind::Read],
+        &latency[&experiment::OperationKind::Update],
     );
     assert!(reads.p99 > 5.0 * updates.p99, "{} {}", reads.p99, updates.p99);
-    assert_eq!(slow.operation, Some(spec::OperationKind::Read));
+    assert_eq!(slow.operation, Some(experiment::OperationKind::Read));
     assert!(
         (slow.value / reads.p99 - 1.0).abs() < 0.1,
         "{} {}",

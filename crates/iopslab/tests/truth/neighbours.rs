@@ -61,18 +61,19 @@ fn what_is_free_is_faster_where_it_is_shown() {
         lines.retain(|l| l.contains("or no money"));
         lines
     };
-    let told = only(lines(&of("update = 1.0")));
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("First, for no money: y instead of x, ") && told[0].contains(" under reads"));
+    let reported = only(lines(&of("update = 1.0")));
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    assert!(reported[0].starts_with("First, for no money: y instead of x, ") && reported[0].contains(" under reads"));
     assert!(
-        told[1].starts_with("For no money, nothing that was tried is shown to be faster than x under writes: y has "),
-        "{told:?}"
+        reported[1]
+            .starts_with("For no money, nothing that was tried is shown to be faster than x under writes: y has "),
+        "{reported:?}"
     );
-    let told = only(lines(&of("read = 0.9\nupdate = 0.1")));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let reported = only(lines(&of("read = 0.9\nupdate = 0.1")));
+    assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(
-        told[0].contains(" under reads, ") && told[0].contains(" under writes"),
-        "{told:?}"
+        reported[0].contains(" under reads, ") && reported[0].contains(" under writes"),
+        "{reported:?}"
     );
 }
 
@@ -94,7 +95,7 @@ fn the_free_step_is_the_one_that_is_shown() {
         let any = others.any(|c| c.ratio_to_baseline.as_ref().is_some_and(is_faster));
         (any, step.throughput_ratio.verdict == Verdict::Faster)
     });
-    assert!(seen.iter().all(|(any, told)| any == told), "{seen:?}");
+    assert!(seen.iter().all(|(any, reported)| any == reported), "{seen:?}");
     assert!(seen.iter().any(|(any, _)| *any), "{seen:?}");
 }
 
@@ -174,7 +175,7 @@ fn beside_noise(neighbour: bool) -> Story {
 #[test]
 fn what_a_neighbour_needs_is_not_asked_of_a_pair() {
     let median = |neighbour: bool| {
-        let told = over_seeds(seeds(12, 60), &beside_noise(neighbour).job(), |analysis| {
+        let reported = over_seeds(seeds(12, 60), &beside_noise(neighbour).job(), |analysis| {
             let lines = lines(analysis);
             let step = step(analysis, "b");
             let own = step.repetitions_to_decide.filter(|_| step.from == "a");
@@ -188,9 +189,9 @@ fn what_a_neighbour_needs_is_not_asked_of_a_pair() {
             }
             own.map(f64::from)
         });
-        let told: Vec<f64> = told.into_iter().flatten().collect();
-        assert!(told.len() >= 4, "{told:?}");
-        let mut sorted = told;
+        let reported: Vec<f64> = reported.into_iter().flatten().collect();
+        assert!(reported.len() >= 4, "{reported:?}");
+        let mut sorted = reported;
         sorted.sort_by(f64::total_cmp);
         sorted[sorted.len() / 2]
     };

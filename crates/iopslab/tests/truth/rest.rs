@@ -177,7 +177,7 @@ fn compilers_count_from_a_twentieth_of_the_cpu_on() {
 
 /// Ten seconds in which throughput moves by 1.7 times.
 #[test]
-fn throughput_that_moves_one_way_is_told_after_ten_seconds() {
+fn throughput_that_moves_one_way_is_reported_after_ten_seconds() {
     let rising = |factor: f64| {
         let fault = format!("kind = \"drift\"\namount = {}", factor - 1.0);
         let mut story = sound().fault(&fault);
@@ -224,8 +224,11 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
     assert_eq!((found(&full), unrest(&full, "fast")), (None, None));
 
     let filling = story("warm", 0.1).analysis();
-    let told = found(&filling).unwrap();
-    assert_eq!((told.because, told.explained_by), (GainBecause::PageCache, None));
+    let reported = found(&filling).unwrap();
+    assert_eq!(
+        (reported.because, reported.explained_by),
+        (GainBecause::PageCache, None)
+    );
     assert_eq!(filling.recommendation.run, None);
     // Asked for: a finding with its explanation, and an answer.
     let cold = story("cold", 1.0).analysis();

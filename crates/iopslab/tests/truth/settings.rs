@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Analysis, OtherSettings, Outcome, Reason, Status, Verdict, analyse};
+use analysis::{Analysis, AnswerOutcome, OtherSettings, Reason, Status, Verdict, analyse};
 
 use crate::rates::{at_least, at_most, seeds};
 use crate::story::{Story, cell, evidence, measured, noisy, over_seeds, priced, share};
@@ -52,7 +52,7 @@ fn offered(analysis: &Analysis) -> Vec<&str> {
 fn settings(analysis: &Analysis) -> Vec<&OtherSettings> {
     let places = analysis.recommendation.places.iter();
     let settings = places.filter_map(|place| match &place.outcome {
-        Outcome::Run { settings, .. } => settings.as_ref(),
+        AnswerOutcome::Run { settings, .. } => settings.as_ref(),
         _ => None,
     });
     settings.collect()
@@ -97,8 +97,8 @@ fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
             && answer.headline().contains("for 1.20 times its cost"),
         "{answer:#?}"
     );
-    let told = sentence(&answer.sentences, "Settings, which cost nothing: ").unwrap();
-    assert!(told.contains("big, big_b and big_c"), "{told}");
+    let reported = sentence(&answer.sentences, "Settings, which cost nothing: ").unwrap();
+    assert!(reported.contains("big, big_b and big_c"), "{reported}");
     assert!(sentence(&answer.sentences, "big_b is ").is_none(), "{answer:#?}");
     // The document says the same.
     let document = report::document(&analysis);
@@ -113,8 +113,8 @@ fn settings_that_are_shown_to_be_slower_are_named() {
     assert_eq!(offered(&analysis), ["big", "big_b"]);
     assert_eq!(worse(&analysis), ["big_c"]);
     let answer = report::answer(&analysis);
-    let told = sentence(&answer.sentences, "Not big_c, shown to be slower: big_c has 0.7").unwrap();
-    assert!(told.contains("the throughput of big"), "{told}");
+    let reported = sentence(&answer.sentences, "Not big_c, shown to be slower: big_c has 0.7").unwrap();
+    assert!(reported.contains("the throughput of big"), "{reported}");
 
     // The one that the experiment names first is the slow one: another is named.
     let speeds = [("small", 1.0), ("big", 1.9 * 0.72), ("big_b", 1.9), ("big_c", 1.9)];
@@ -153,7 +153,7 @@ fn what_is_said_of_two_settings_follows_their_interval() {
             let analysis = sound(story.analysis());
             let step = analysis.free_steps.iter().find(|s| s.from == "big").unwrap();
             let answer = report::answer(&analysis);
-            let told = sentence(&answer.sentences, "Settings, which cost nothing: ");
+            let reported = sentence(&answer.sentences, "Settings, which cost nothing: ");
             let verdict = step.throughput_ratio.verdict;
             let (run, no) = match verdict {
                 Verdict::Slower => (vec!["big"], vec!["big_b"]),
@@ -166,8 +166,8 @@ fn what_is_said_of_two_settings_follows_their_interval() {
                 "{noise} {slower}: {step:?}"
             );
             let same = "big and big_b give the same throughput within 5 %.";
-            let is_same = told.is_some_and(|told| told.ends_with(same));
-            assert_eq!(is_same, verdict == Verdict::Same, "{noise} {slower}: {told:?}");
+            let is_same = reported.is_some_and(|reported| reported.ends_with(same));
+            assert_eq!(is_same, verdict == Verdict::Same, "{noise} {slower}: {reported:?}");
             if verdict == Verdict::NoDifferenceShown {
                 let apart = analysis.recommendation.any_of.as_ref().unwrap().apart.unwrap();
                 assert!(apart > 1.05 && apart > 1.0 / slower, "{apart} for {slower}");
@@ -365,8 +365,9 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     };
     let mut story = all(1.0);
     let plain = story.analysis();
-    let p99 =
-        |analysis: &Analysis, name: &str| cell(analysis, name).latency_us[&spec::OperationKind::Read].p99 / 1000.0;
+    let p99 = |analysis: &Analysis, name: &str| {
+        cell(analysis, name).latency_us[&experiment::OperationKind::Read].p99 / 1000.0
+    };
     story.rest = format!(
         "[objective]\np99_ms = {:.2}",
         (p99(&plain, "slow") * p99(&plain, "middle")).sqrt()

@@ -1,6 +1,6 @@
 //! A machine or a node that is sick supports no verdict on the configuration; a sickness that took nothing of what limits does.
 
-use analysis::{Analysis, Meets, Outcome, Sickness, ValueVerdict, Withheld};
+use analysis::{Analysis, AnswerOutcome, Meets, Sickness, ValueVerdict, Withheld};
 
 use crate::story::{Story, cell, configuration, noisy, priced, step};
 use crate::words::contradictions::contradictions;
@@ -23,7 +23,7 @@ fn is_withheld(story: &Story, name: &str, expected: Sickness, says: &str) {
     assert_eq!(sickness(&analysis, name), Some(expected));
     assert_eq!(analysis.recommendation.run, None, "{:?}", analysis.recommendation);
     let outcome = &analysis.recommendation.places[0].outcome;
-    assert!(matches!(outcome, Outcome::Withheld { .. }), "{outcome:?}");
+    assert!(matches!(outcome, AnswerOutcome::Withheld { .. }), "{outcome:?}");
     let headline = report::answer(&analysis).headline();
     assert!(headline.contains(says) && headline.contains(name), "{headline}");
     assert!(

@@ -7,8 +7,8 @@ use analysis::{
     Analysis, CellAnalysis, LimitKind, Ratio, RunEvidence, TrialEvidence, TrialMeasurement, ValueOfMoney, Verdict,
     analyse, measure,
 };
+use experiment::Job;
 use provider::simulated::Simulation;
-use spec::Job;
 
 /// An experiment file in parts.
 #[derive(Clone)]
@@ -101,10 +101,10 @@ impl Story {
 
     pub fn job(&self) -> Job {
         let text = self.text();
-        let experiment = spec::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| {
+        let experiment = experiment::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| {
             Err("no file".into())
         });
-        spec::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
+        experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
     pub fn fault(mut self, fault: &str) -> Self {
@@ -167,7 +167,7 @@ pub fn measured(job: &Job) -> Vec<TrialMeasurement> {
 pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: run.into(),
-        provider: spec::Provider::Simulated,
+        provider: experiment::Provider::Simulated,
         plan: &job.plan,
         setups: &job.setups,
         environment: serde_json::Value::Null,

@@ -1,8 +1,8 @@
 //! An account of AWS, asked with the user's credentials.
 
 use super::listing::{Ask, Found, list};
-use super::removal::{Outcome, Patience, remove};
-use super::thing::Thing;
+use super::removal::{Patience, RemovalOutcome, remove};
+use super::resource::Resource;
 use crate::AwsError;
 use crate::ec2;
 use crate::signed::{Caller, Refused};
@@ -53,8 +53,14 @@ impl Account {
     }
 
     /// Removes things of a region, and what their runs make there meanwhile. `say` hears what goes on.
-    pub fn remove(&self, region: &str, things: Vec<Thing>, patience: &Patience, say: &mut dyn FnMut(Outcome<'_>)) {
+    pub fn remove(
+        &self,
+        region: &str,
+        resources: Vec<Resource>,
+        patience: &Patience,
+        say: &mut dyn FnMut(RemovalOutcome<'_>),
+    ) {
         let caller = &self.caller;
-        remove(&InRegion { caller, region }, things, patience, say);
+        remove(&InRegion { caller, region }, resources, patience, say);
     }
 }

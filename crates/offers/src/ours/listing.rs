@@ -1,7 +1,7 @@
 //! What an account has in a region: all pages of all kinds.
 
 use super::kind::Kind;
-use super::thing::{RUN, Thing, page};
+use super::resource::{RUN, Resource, page};
 use crate::signed::Refused;
 
 /// Whom EC2's questions go to.
@@ -14,7 +14,7 @@ pub(super) trait Ask {
 #[derive(Debug, Default)]
 pub struct Found {
     /// In the order of removal.
-    pub things: Vec<Thing>,
+    pub resources: Vec<Resource>,
     /// Kinds that could not be listed, with the reason.
     pub not_listed: Vec<(Kind, String)>,
 }
@@ -26,8 +26,8 @@ pub struct Found {
 pub(super) fn list(account: &dyn Ask) -> Result<Found, Refused> {
     let mut found = Found::default();
     for kind in Kind::ALL {
-        match things(account, kind) {
-            Ok(things) => found.things.extend(things),
+        match resources(account, kind) {
+            Ok(resources) => found.resources.extend(resources),
             Err(refused) if refused.code.as_deref() == Some("UnauthorizedOperation") => {
                 found.not_listed.push((kind, refused.reason));
             }
@@ -37,9 +37,9 @@ pub(super) fn list(account: &dyn Ask) -> Result<Found, Refused> {
     Ok(found)
 }
 
-pub(super) fn things(account: &dyn Ask, kind: Kind) -> Result<Vec<Thing>, Refused> {
+pub(super) fn resources(account: &dyn Ask, kind: Kind) -> Result<Vec<Resource>, Refused> {
     let words = kind.words();
-    let mut things = Vec::new();
+    let mut resources = Vec::new();
     let mut token: Option<String> = None;
     loop {
         let mut parameters = vec![
@@ -50,10 +50,10 @@ pub(super) fn things(account: &dyn Ask, kind: Kind) -> Result<Vec<Thing>, Refuse
         parameters.extend(token.map(|token| ("NextToken".to_owned(), token)));
         let answer = account.ask(words.describe, &parameters)?;
         let page = page(kind, &answer).map_err(|reason| Refused { code: None, reason })?;
-        things.extend(page.things);
+        resources.extend(page.resources);
         token = page.next_token;
         if token.is_none() {
-            return Ok(things);
+            return Ok(resources);
         }
     }
 }

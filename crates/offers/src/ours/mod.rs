@@ -13,12 +13,12 @@ mod account;
 mod kind;
 mod listing;
 mod removal;
+mod resource;
 mod runs;
-mod thing;
 
 pub use account::Account;
 pub use kind::Kind;
 pub use listing::Found;
-pub use removal::{Outcome, Patience};
-pub use runs::{Life, Run, Selection, runs};
-pub use thing::Thing;
+pub use removal::{Patience, RemovalOutcome};
+pub use resource::Resource;
+pub use runs::{Lifetime, Run, Selection, runs};

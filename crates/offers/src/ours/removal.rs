@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::kind::Kind;
-use super::listing::{Ask, list, things};
-use super::thing::Thing;
+use super::listing::{Ask, list, resources};
+use super::resource::Resource;
 use crate::signed::Refused;
 
 /// A run whose Terraform outlived its controller may make more while it is cleaned: so often it is looked for.
@@ -24,13 +24,13 @@ pub struct Patience {
 
 /// What became of a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome<'a> {
+pub enum RemovalOutcome<'a> {
     /// It is removed.
-    Removed(&'a Thing),
+    Removed(&'a Resource),
     /// It had gone when it was to be removed, as volumes do with their instance.
-    Gone(&'a Thing),
+    Gone(&'a Resource),
     /// It is still there, with the reason.
-    Failed(&'a Thing, &'a str),
+    Failed(&'a Resource, &'a str),
     /// It is not known whether anything is left, with the reason.
     Unknown(&'a str),
     /// Nothing yet: what is waited for.
@@ -47,8 +47,13 @@ enum Attempt {
 }
 
 /// Removes these things, and what their runs make meanwhile.
-pub(super) fn remove(account: &dyn Ask, things: Vec<Thing>, patience: &Patience, say: &mut dyn FnMut(Outcome<'_>)) {
-    let runs: BTreeSet<String> = things.iter().map(|thing| thing.run.clone()).collect();
+pub(super) fn remove(
+    account: &dyn Ask,
+    resources: Vec<Resource>,
+    patience: &Patience,
+    say: &mut dyn FnMut(RemovalOutcome<'_>),
+) {
+    let runs: BTreeSet<String> = resources.iter().map(|resource| resource.run.clone()).collect();
     let mut removal = Removal {
         account,
         patience,
@@ -57,7 +62,7 @@ pub(super) fn remove(account: &dyn Ask, things: Vec<Thing>, patience: &Patience,
         is_stuck: false,
         silent: None,
     };
-    let mut left = things;
+    let mut left = resources;
     for _ in 0..ROUNDS {
         removal.round(left);
         if removal.silent.is_some() {
@@ -65,11 +70,11 @@ pub(super) fn remove(account: &dyn Ask, things: Vec<Thing>, patience: &Patience,
         }
         match list(account) {
             Ok(found) => {
-                let is_new = |thing: &Thing| runs.contains(&thing.run) && !removal.ours.contains(&thing.id);
-                left = found.things.into_iter().filter(is_new).collect();
+                let is_new = |resource: &Resource| runs.contains(&resource.run) && !removal.ours.contains(&resource.id);
+                left = found.resources.into_iter().filter(is_new).collect();
             }
             Err(refused) => {
-                (removal.say)(Outcome::Unknown(&refused.reason));
+                (removal.say)(RemovalOutcome::Unknown(&refused.reason));
                 return;
             }
         }
@@ -77,9 +82,9 @@ pub(super) fn remove(account: &dyn Ask, things: Vec<Thing>, patience: &Patience,
             return;
         }
     }
-    for thing in &left {
-        (removal.say)(Outcome::Failed(
-            thing,
+    for resource in &left {
+        (removal.say)(RemovalOutcome::Failed(
+            resource,
             "its run still makes things: end it, then repeat",
         ));
     }
@@ -88,7 +93,7 @@ pub(super) fn remove(account: &dyn Ask, things: Vec<Thing>, patience: &Patience,
 struct Removal<'a> {
     account: &'a dyn Ask,
     patience: &'a Patience,
-    say: &'a mut dyn FnMut(Outcome<'_>),
+    say: &'a mut dyn FnMut(RemovalOutcome<'_>),
     /// Ids of all things that were to be removed.
     ours: BTreeSet<String>,
     /// Something stays that holds on to others.
@@ -98,17 +103,18 @@ struct Removal<'a> {
 }
 
 impl Removal<'_> {
-    fn round(&mut self, mut things: Vec<Thing>) {
-        self.ours.extend(things.iter().map(|thing| thing.id.clone()));
-        things.sort_by_key(|thing| thing.kind);
-        let (instances, others): (Vec<Thing>, Vec<Thing>) =
-            things.into_iter().partition(|thing| thing.kind == Kind::Instance);
+    fn round(&mut self, mut resources: Vec<Resource>) {
+        self.ours.extend(resources.iter().map(|resource| resource.id.clone()));
+        resources.sort_by_key(|resource| resource.kind);
+        let (instances, others): (Vec<Resource>, Vec<Resource>) = resources
+            .into_iter()
+            .partition(|resource| resource.kind == Kind::Instance);
         self.end(instances);
         self.let_go(others);
     }
 
     /// Ends instances and waits until they have ended: they hold on to almost everything else.
-    fn end(&mut self, instances: Vec<Thing>) {
+    fn end(&mut self, instances: Vec<Resource>) {
         let mut ending = Vec::new();
         for instance in instances {
             match self.attempt(&instance) {
@@ -117,15 +123,15 @@ impl Removal<'_> {
             }
         }
         let began = Instant::now();
-        let mut told = 0;
+        let mut reported = 0;
         while !ending.is_empty() {
             // Whoever cannot be asked about has not been seen to end.
-            let there = things(self.account, Kind::Instance);
-            let is_there = |instance: &Thing| match &there {
+            let there = resources(self.account, Kind::Instance);
+            let is_there = |instance: &Resource| match &there {
                 Ok(there) => there.iter().any(|other| other.id == instance.id),
                 Err(_) => true,
             };
-            let (still, ended): (Vec<Thing>, Vec<Thing>) = ending.into_iter().partition(is_there);
+            let (still, ended): (Vec<Resource>, Vec<Resource>) = ending.into_iter().partition(is_there);
             for instance in &ended {
                 self.tell(instance, Attempt::Done);
             }
@@ -149,25 +155,27 @@ impl Removal<'_> {
                 }
                 return;
             }
-            if told != ending.len() {
-                told = ending.len();
-                (self.say)(Outcome::Waiting(&format!("waiting for {told} instances to end")));
+            if reported != ending.len() {
+                reported = ending.len();
+                (self.say)(RemovalOutcome::Waiting(&format!(
+                    "waiting for {reported} instances to end"
+                )));
             }
             std::thread::sleep(self.patience.look);
         }
     }
 
     /// Removes things that others may hold on to for a while.
-    fn let_go(&mut self, mut things: Vec<Thing>) {
+    fn let_go(&mut self, mut resources: Vec<Resource>) {
         let mut last_went = Instant::now();
-        let mut told = 0;
+        let mut reported = 0;
         loop {
             let mut held = Vec::new();
-            let before = things.len();
-            for thing in things {
-                match self.attempt(&thing) {
-                    Attempt::Held(why) => held.push((thing, why)),
-                    other => self.tell(&thing, other),
+            let before = resources.len();
+            for resource in resources {
+                match self.attempt(&resource) {
+                    Attempt::Held(why) => held.push((resource, why)),
+                    other => self.tell(&resource, other),
                 }
             }
             if held.is_empty() {
@@ -177,41 +185,43 @@ impl Removal<'_> {
                 last_went = Instant::now();
             } else if self.is_stuck || last_went.elapsed() >= self.patience.held {
                 // What stays goes on holding: that is not waited for.
-                for (thing, why) in held {
-                    self.tell(&thing, Attempt::Failed(why));
+                for (resource, why) in held {
+                    self.tell(&resource, Attempt::Failed(why));
                 }
                 return;
             }
-            if told != held.len() {
-                told = held.len();
-                let what: Vec<String> = held.iter().map(|(thing, _)| thing.told()).collect();
+            if reported != held.len() {
+                reported = held.len();
+                let what: Vec<String> = held.iter().map(|(resource, _)| resource.reported()).collect();
                 let what = what.join(", ");
-                (self.say)(Outcome::Waiting(&format!("waiting for what others still hold: {what}")));
+                (self.say)(RemovalOutcome::Waiting(&format!(
+                    "waiting for what others still hold: {what}"
+                )));
             }
             std::thread::sleep(self.patience.look);
-            things = held.into_iter().map(|(thing, _)| thing).collect();
+            resources = held.into_iter().map(|(resource, _)| resource).collect();
         }
     }
 
-    fn tell(&mut self, thing: &Thing, attempt: Attempt) {
+    fn tell(&mut self, resource: &Resource, attempt: Attempt) {
         match attempt {
-            Attempt::Done => (self.say)(Outcome::Removed(thing)),
-            Attempt::Gone => (self.say)(Outcome::Gone(thing)),
+            Attempt::Done => (self.say)(RemovalOutcome::Removed(resource)),
+            Attempt::Gone => (self.say)(RemovalOutcome::Gone(resource)),
             Attempt::Held(why) | Attempt::Failed(why) => {
-                self.is_stuck |= thing.kind.holds_others();
-                (self.say)(Outcome::Failed(thing, &why));
+                self.is_stuck |= resource.kind.holds_others();
+                (self.say)(RemovalOutcome::Failed(resource, &why));
             }
         }
     }
 
-    fn attempt(&mut self, thing: &Thing) -> Attempt {
+    fn attempt(&mut self, resource: &Resource) -> Attempt {
         if let Some(why) = &self.silent {
             return Attempt::Failed(format!("not tried: {why}"));
         }
-        let words = thing.kind.words();
-        let id = thing.name.as_deref().unwrap_or(&thing.id);
+        let words = resource.kind.words();
+        let id = resource.name.as_deref().unwrap_or(&resource.id);
         let outcome = self
-            .loosen(thing)
+            .loosen(resource)
             .unwrap_or_else(|| self.ask(words.remove, &[(words.parameter, id)]));
         if let Err((refused, _)) = &outcome
             && refused.code.is_none()
@@ -220,36 +230,36 @@ impl Removal<'_> {
         }
         match outcome {
             Ok(()) => Attempt::Done,
-            Err((_, Why::Gone)) => Attempt::Gone,
-            Err((refused, Why::Held)) => Attempt::Held(refused.reason),
-            Err((refused, Why::Other)) => Attempt::Failed(refused.reason),
+            Err((_, RefusalKind::Gone)) => Attempt::Gone,
+            Err((refused, RefusalKind::Held)) => Attempt::Held(refused.reason),
+            Err((refused, RefusalKind::Other)) => Attempt::Failed(refused.reason),
         }
     }
 
     /// Loosens what a thing holds on to itself. `Some`: it cannot be removed.
-    fn loosen(&self, thing: &Thing) -> Option<Result<(), (Refused, Why)>> {
-        for (own, other) in &thing.holds {
+    fn loosen(&self, resource: &Resource) -> Option<Result<(), (Refused, RefusalKind)>> {
+        for (own, other) in &resource.holds {
             if !self.ours.contains(other) {
                 let reason = format!("it is attached to {other}, which is not of this run; nothing was changed there");
                 let code = Some("NotOurs".to_owned());
-                return Some(Err((Refused { code, reason }, Why::Other)));
+                return Some(Err((Refused { code, reason }, RefusalKind::Other)));
             }
-            let loosened = match thing.kind {
+            let loosened = match resource.kind {
                 Kind::InternetGateway => self.ask(
                     "DetachInternetGateway",
-                    &[("InternetGatewayId", &thing.id), ("VpcId", own)],
+                    &[("InternetGatewayId", &resource.id), ("VpcId", own)],
                 ),
                 _ => self.ask("DisassociateRouteTable", &[("AssociationId", own)]),
             };
             match loosened {
-                Ok(()) | Err((_, Why::Gone)) => {}
+                Ok(()) | Err((_, RefusalKind::Gone)) => {}
                 refused => return Some(refused),
             }
         }
         None
     }
 
-    fn ask(&self, action: &str, parameters: &[(&str, &str)]) -> Result<(), (Refused, Why)> {
+    fn ask(&self, action: &str, parameters: &[(&str, &str)]) -> Result<(), (Refused, RefusalKind)> {
         let parameters: Vec<(String, String)> = parameters
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -257,7 +267,7 @@ impl Removal<'_> {
         match self.account.ask(action, &parameters) {
             Ok(_) => Ok(()),
             Err(refused) => {
-                let why = Why::of(&refused);
+                let why = RefusalKind::of(&refused);
                 Err((refused, why))
             }
         }
@@ -266,13 +276,13 @@ impl Removal<'_> {
 
 /// Why EC2 does not remove a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum RefusalKind {
     Gone,
     Held,
     Other,
 }
 
-impl Why {
+impl RefusalKind {
     /// Source: "Error codes for the Amazon EC2 API".
     fn of(refused: &Refused) -> Self {
         let code = refused.code.as_deref().unwrap_or_default();
@@ -304,7 +314,7 @@ mod tests {
 
     #[derive(Default)]
     struct State {
-        things: Vec<Piece>,
+        resources: Vec<Piece>,
         /// Removals in their order.
         calls: Vec<String>,
         /// Looks at instances until one that was told to end has ended.
@@ -370,9 +380,9 @@ mod tests {
     }
 
     impl Region {
-        fn of(things: Vec<Piece>) -> Self {
+        fn of(resources: Vec<Piece>) -> Self {
             let region = Self::default();
-            region.state.borrow_mut().things = things;
+            region.state.borrow_mut().resources = resources;
             region
         }
 
@@ -381,11 +391,11 @@ mod tests {
             if kind == Kind::Instance {
                 state.ending = state.ending.saturating_sub(1);
                 if state.ending == 0 {
-                    state.things.retain(|piece| !piece.is_ending);
+                    state.resources.retain(|piece| !piece.is_ending);
                 }
             }
             let words = kind.words();
-            let all: Vec<&Piece> = state.things.iter().filter(|piece| piece.kind == kind).collect();
+            let all: Vec<&Piece> = state.resources.iter().filter(|piece| piece.kind == kind).collect();
             let token = parameters.iter().find(|(name, _)| name == "NextToken");
             let from = token.map_or(0, |(_, from)| from.parse::<usize>().unwrap());
             let mut items = String::new();
@@ -418,28 +428,28 @@ mod tests {
             let id = parameters[0].1.clone();
             state.calls.push(format!("{action} {id}"));
             let late = std::mem::take(&mut state.late);
-            state.things.extend(late);
+            state.resources.extend(late);
             if ["DetachInternetGateway", "DisassociateRouteTable"].contains(&action) {
                 return Ok(String::new());
             }
-            let Some(at) = state.things.iter().position(|piece| piece.id == id) else {
+            let Some(at) = state.resources.iter().position(|piece| piece.id == id) else {
                 return Err(refuse("InvalidThing.NotFound", "it is not there"));
             };
-            let piece = state.things[at].clone();
+            let piece = state.resources[at].clone();
             if let Some((code, message)) = piece.refusal {
                 return Err(refuse(code, message));
             }
             if let Some(other) = piece
                 .held_by
                 .iter()
-                .find(|id| state.things.iter().any(|p| p.id == **id))
+                .find(|id| state.resources.iter().any(|p| p.id == **id))
             {
                 return Err(refuse("DependencyViolation", &format!("{id} is held by {other}")));
             }
             if piece.kind == Kind::Instance && state.ending > 0 {
-                state.things[at].is_ending = true;
+                state.resources[at].is_ending = true;
             } else {
-                state.things.remove(at);
+                state.resources.remove(at);
             }
             Ok(String::new())
         }
@@ -463,15 +473,19 @@ mod tests {
     /// Removes a run's things; what was said, in lines.
     fn clean(region: &Region, run: &str) -> Vec<String> {
         let found = list(region).unwrap();
-        let meant = found.things.into_iter().filter(|thing| thing.run == run).collect();
+        let meant = found
+            .resources
+            .into_iter()
+            .filter(|resource| resource.run == run)
+            .collect();
         let mut said = Vec::new();
         remove(region, meant, &SOON, &mut |outcome| {
             said.push(match outcome {
-                Outcome::Removed(thing) => format!("removed {}", thing.id),
-                Outcome::Gone(thing) => format!("gone {}", thing.id),
-                Outcome::Failed(thing, why) => format!("failed {}: {why}", thing.id),
-                Outcome::Unknown(why) => format!("unknown: {why}"),
-                Outcome::Waiting(what) => what.to_owned(),
+                RemovalOutcome::Removed(resource) => format!("removed {}", resource.id),
+                RemovalOutcome::Gone(resource) => format!("gone {}", resource.id),
+                RemovalOutcome::Failed(resource, why) => format!("failed {}: {why}", resource.id),
+                RemovalOutcome::Unknown(why) => format!("unknown: {why}"),
+                RemovalOutcome::Waiting(what) => what.to_owned(),
             });
         });
         said
@@ -506,17 +520,17 @@ mod tests {
 
     #[test]
     fn all_pages_are_read_and_other_runs_keep_what_they_have() {
-        let mut things: Vec<Piece> = ["vol-1", "vol-2", "vol-3", "vol-4", "vol-5"]
+        let mut resources: Vec<Piece> = ["vol-1", "vol-2", "vol-3", "vol-4", "vol-5"]
             .map(|id| piece(Kind::Volume, id, "r1"))
             .into();
-        things[1].run = Some("r1-2");
-        things[3].run = None;
-        let region = Region::of(things);
+        resources[1].run = Some("r1-2");
+        resources[3].run = None;
+        let region = Region::of(resources);
         assert_eq!(
             clean(&region, "r1"),
             ["removed vol-1", "removed vol-3", "removed vol-5"]
         );
-        let left: Vec<&str> = region.state.borrow().things.iter().map(|piece| piece.id).collect();
+        let left: Vec<&str> = region.state.borrow().resources.iter().map(|piece| piece.id).collect();
         assert_eq!(left, ["vol-2", "vol-4"]);
     }
 
@@ -530,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_that_does_not_end_is_told_and_the_rest_goes_on() {
+    fn an_instance_that_does_not_end_is_reported_and_the_rest_goes_on() {
         let region = Region::of(network("r1"));
         region.state.borrow_mut().ending = u32::MAX;
         let said = clean(&region, "r1");
@@ -547,25 +561,25 @@ mod tests {
 
     #[test]
     fn one_thing_that_may_not_be_removed_does_not_keep_the_others() {
-        let mut things = network("r1");
-        let key = things.iter_mut().find(|piece| piece.id == "key-1").unwrap();
+        let mut resources = network("r1");
+        let key = resources.iter_mut().find(|piece| piece.id == "key-1").unwrap();
         key.refusal = Some(("UnauthorizedOperation", "You are not authorized."));
-        let said = clean(&Region::of(things), "r1");
+        let said = clean(&Region::of(resources), "r1");
         let failed: Vec<&String> = said.iter().filter(|line| line.starts_with("failed")).collect();
         assert_eq!(failed, ["failed key-1: UnauthorizedOperation: You are not authorized."]);
         assert_eq!(said.len(), 10, "{said:?}");
     }
 
     #[test]
-    fn what_somebody_else_holds_is_waited_for_and_then_told() {
-        let mut things = network("r1");
-        things.push(Piece {
+    fn what_somebody_else_holds_is_waited_for_and_then_reported() {
+        let mut resources = network("r1");
+        resources.push(Piece {
             run: None,
             ..piece(Kind::NetworkInterface, "eni-other", "r1")
         });
-        let subnet = things.iter_mut().find(|piece| piece.id == "subnet-1").unwrap();
+        let subnet = resources.iter_mut().find(|piece| piece.id == "subnet-1").unwrap();
         subnet.held_by = &["eni-other"];
-        let region = Region::of(things);
+        let region = Region::of(resources);
         let said = clean(&region, "r1");
         assert!(
             said.contains(&"waiting for what others still hold: subnet subnet-1, network vpc-1".to_owned()),
@@ -606,23 +620,23 @@ mod tests {
 
     #[test]
     fn what_went_by_itself_is_no_failure() {
-        let mut things = network("r1");
+        let mut resources = network("r1");
         for id in ["vol-1", "eni-1"] {
-            let gone = things.iter_mut().find(|piece| piece.id == id).unwrap();
+            let gone = resources.iter_mut().find(|piece| piece.id == id).unwrap();
             gone.refusal = Some(("InvalidVolume.NotFound", "no"));
         }
-        let region = Region::of(things);
-        let found = list(&region).unwrap().things;
+        let region = Region::of(resources);
+        let found = list(&region).unwrap().resources;
         region
             .state
             .borrow_mut()
-            .things
+            .resources
             .retain(|piece| !["vol-1", "eni-1"].contains(&piece.id));
         let mut gone = Vec::new();
         let mut failed = 0;
         remove(&region, found, &SOON, &mut |outcome| match outcome {
-            Outcome::Gone(thing) => gone.push(thing.id.clone()),
-            Outcome::Failed(..) => failed += 1,
+            RemovalOutcome::Gone(resource) => gone.push(resource.id.clone()),
+            RemovalOutcome::Failed(..) => failed += 1,
             _ => {}
         });
         assert_eq!((gone, failed), (vec!["vol-1".to_owned(), "eni-1".to_owned()], 0));
@@ -633,18 +647,18 @@ mod tests {
         let region = Region::of(vec![piece(Kind::Volume, "vol-1", "r1")]);
         region.state.borrow_mut().late = vec![piece(Kind::Instance, "i-9", "r1"), piece(Kind::Instance, "i-8", "r2")];
         assert_eq!(clean(&region, "r1"), ["removed vol-1", "removed i-9"]);
-        assert_eq!(region.state.borrow().things.len(), 1);
+        assert_eq!(region.state.borrow().resources.len(), 1);
     }
 
     #[test]
     fn what_ec2_says_is_understood() {
-        let why = |code: &str, message: &str| Why::of(&refuse(code, message));
-        assert_eq!(why("InvalidInstanceID.NotFound", ""), Why::Gone);
-        assert_eq!(why("InvalidPlacementGroup.InUse", ""), Why::Held);
-        assert_eq!(why("VolumeInUse", ""), Why::Held);
+        let why = |code: &str, message: &str| RefusalKind::of(&refuse(code, message));
+        assert_eq!(why("InvalidInstanceID.NotFound", ""), RefusalKind::Gone);
+        assert_eq!(why("InvalidPlacementGroup.InUse", ""), RefusalKind::Held);
+        assert_eq!(why("VolumeInUse", ""), RefusalKind::Held);
         let interface = "Network interface 'eni-1' is currently in use.";
-        assert_eq!(why("InvalidParameterValue", interface), Why::Held);
-        assert_eq!(why("InvalidParameterValue", "no such thing"), Why::Other);
-        assert_eq!(why("OperationNotPermitted", ""), Why::Other);
+        assert_eq!(why("InvalidParameterValue", interface), RefusalKind::Held);
+        assert_eq!(why("InvalidParameterValue", "no such thing"), RefusalKind::Other);
+        assert_eq!(why("OperationNotPermitted", ""), RefusalKind::Other);
     }
 }

@@ -1,6 +1,6 @@
 //! Where Terraform keeps its state, if not in the run directory.
 
-use spec::AwsBackend;
+use experiment::AwsBackend;
 
 /// One state in a backend.
 #[derive(Debug, Clone, PartialEq, Eq)]

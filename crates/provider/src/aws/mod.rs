@@ -17,13 +17,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evidence::HostId;
+use experiment::{AwsBatch, AwsMachine, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage};
 use serde_json::json;
-use spec::{AwsBatch, AwsMachine, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage};
-use wire::Ground;
+use wire::MachineUse;
 
 use crate::hosts::Hosts;
 use crate::hosts::ssh::Ssh;
-use crate::{Agent, AgentError, Incoming, Place, Provider};
+use crate::{Agent, AgentError, HostAddress, Incoming, Provider};
 pub use backend::Backend;
 pub use error::AwsError;
 use heartbeat::Heartbeat;
@@ -457,16 +457,16 @@ impl Provider for Aws {
         self.made()?.start(host, inbox)
     }
 
-    fn place(&self, host: HostId) -> Place {
-        let nowhere = || Place {
+    fn place(&self, host: HostId) -> HostAddress {
+        let nowhere = || HostAddress {
             machine: String::new(),
             address: std::net::Ipv4Addr::UNSPECIFIED,
         };
         self.hosts.as_ref().map_or_else(nowhere, |hosts| hosts.place(host))
     }
 
-    fn ground(&self, host: HostId) -> Option<Ground> {
-        self.hosts.as_ref()?.ground(host)
+    fn machine_use(&self, host: HostId) -> Option<MachineUse> {
+        self.hosts.as_ref()?.machine_use(host)
     }
 
     fn may_come_back(&self) -> bool {
@@ -482,7 +482,7 @@ impl Provider for Aws {
 mod tests {
     use std::collections::BTreeMap;
 
-    use spec::{AwsLimits, AwsNetwork, AwsVolume};
+    use experiment::{AwsLimits, AwsNetwork, AwsVolume};
 
     use super::*;
 

@@ -290,7 +290,7 @@ impl Terraform {
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
         // An apply whose controller was killed may still hold the state for a moment.
         let arguments = [verb, "-auto-approve", "-input=false", "-lock-timeout=300s", "-json"].map(str::to_owned);
-        let mut told = |line: &str| {
+        let mut reported = |line: &str| {
             let Ok(event) = serde_json::from_str::<Value>(line) else {
                 return;
             };
@@ -304,14 +304,14 @@ impl Terraform {
                 _ => {}
             }
         };
-        self.run(verb, &arguments, &mut told)
+        self.run(verb, &arguments, &mut reported)
     }
 
     /// Runs it to its end; each line of its stdout is told.
     ///
     /// It writes to a file rather than to us: one that is half done when this program is killed goes on to its end, and
     /// its state knows what it made. (With a pipe it died of the next line, and three machines were in no state.)
-    fn run(&self, verb: &'static str, arguments: &[String], told: &mut dyn FnMut(&str)) -> Result<(), AwsError> {
+    fn run(&self, verb: &'static str, arguments: &[String], reported: &mut dyn FnMut(&str)) -> Result<(), AwsError> {
         let log_path = self.directory.join(LOG);
         let failed = |error| AwsError::file("write", &log_path, error);
         let log = guarded::open_to_append(&log_path, 0o600).map_err(failed)?;
@@ -334,7 +334,7 @@ impl Terraform {
             let status = child.try_wait().map_err(|source| self.missing(source))?;
             while written.read_line(&mut line).map_err(failed)? > 0 {
                 if line.ends_with('\n') {
-                    told(line.trim_end());
+                    reported(line.trim_end());
                     lines.push(line.trim_end().to_owned());
                     line.clear();
                 }
@@ -477,9 +477,9 @@ mod tests {
     #[test]
     fn an_error_of_terraform_is_its_summary_and_its_detail_in_one_line() {
         let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"creating EC2 Instance","detail":"InsufficientInstanceCapacity:\n  none left"}}"#;
-        let told = diagnostic(line);
+        let reported = diagnostic(line);
         assert_eq!(
-            told.as_deref(),
+            reported.as_deref(),
             Some("creating EC2 Instance: InsufficientInstanceCapacity: none left")
         );
         assert_eq!(

@@ -22,10 +22,10 @@ use std::thread;
 use std::time::Duration;
 
 use evidence::{HostId, Role};
-use spec::{DatabaseMachine, HostsSettings, SshFiles};
-use wire::{Ground, Request};
+use experiment::{DatabaseMachine, HostsSettings, SshFiles};
+use wire::{MachineUse, Request};
 
-use crate::{Agent, AgentError, Incoming, Place, ProcessAgent, Provider};
+use crate::{Agent, AgentError, HostAddress, Incoming, ProcessAgent, Provider};
 pub use error::HostError;
 use program::Programs;
 use ssh::{Ssh, quote};
@@ -236,17 +236,17 @@ impl Provider for Hosts {
         }))
     }
 
-    fn place(&self, host: HostId) -> Place {
+    fn place(&self, host: HostId) -> HostAddress {
         let name = self.name(host).unwrap_or_default().to_owned();
-        Place {
+        HostAddress {
             address: self.addresses.get(&name).copied().unwrap_or(Ipv4Addr::UNSPECIFIED),
             machine: name,
         }
     }
 
-    fn ground(&self, host: HostId) -> Option<Ground> {
+    fn machine_use(&self, host: HostId) -> Option<MachineUse> {
         let machine = self.machines.get(&host.index)?;
-        (host.role == Role::Database).then(|| Ground {
+        (host.role == Role::Database).then(|| MachineUse {
             work_directory: machine.work_directory.clone(),
             limits: self.limits,
             data: machine.data.clone(),

@@ -9,14 +9,14 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use evidence::{Environment, HostId, Role};
-use spec::{Cell, Job, LoadLevel, PlannedTrial, SettingsInForce, TrialShape, Truth};
+use experiment::{Cell, Job, LoadLevel, PlannedTrial, SettingsInForce, TrialShape, Truth};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, Fault, LoadedDataset, PreparedConfiguration, Reply, Request, SnapshotFacts,
-    StartedTrial, StoppedTrial, TrialResult,
+    ClientRequest, DatabaseRequest, Event, LoadedDataset, PreparedConfiguration, Reply, Request, RequestError,
+    SnapshotFacts, StartedTrial, StoppedTrial, TrialResult,
 };
 
 use super::simulation::{SimulatedTrial, Simulation};
-use crate::{Agent, AgentError, Held, Incoming, Place, Provider};
+use crate::{Agent, AgentError, Held, HostAddress, Incoming, Provider};
 
 /// The hosts of a simulation.
 pub struct SimulatedHosts(Rc<RefCell<Shared>>);
@@ -50,8 +50,8 @@ impl Provider for SimulatedHosts {
         }))
     }
 
-    fn place(&self, host: HostId) -> Place {
-        Place {
+    fn place(&self, host: HostId) -> HostAddress {
+        HostAddress {
             machine: host.to_string(),
             address: Ipv4Addr::LOCALHOST,
         }
@@ -91,7 +91,10 @@ impl Agent for SimulatedAgent {
             (Request::Clock, _) => Ok(Reply::Clock { unix_ms: None }),
             (Request::Database(request), Role::Database) => shared.database(self.host, request),
             (Request::Client(request), Role::Client) => shared.client(request, &self.inbox),
-            (request, _) => Err(fault(format!("the simulated {} cannot do {request:?}", self.host))),
+            (request, _) => Err(request_error(format!(
+                "the simulated {} cannot do {request:?}",
+                self.host
+            ))),
         };
         let _ = self
             .inbox
@@ -119,29 +122,31 @@ impl Shared {
         }
     }
 
-    fn database(&mut self, host: HostId, request: &DatabaseRequest) -> Result<Reply, Fault> {
+    fn database(&mut self, host: HostId, request: &DatabaseRequest) -> Result<Reply, RequestError> {
         Ok(match request {
             DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
             DatabaseRequest::Open(_) => Reply::Opened {
                 cleaned: Vec::new(),
                 software: None,
             },
-            DatabaseRequest::Watch(_) => return Err(fault("a simulation has no node of somebody else's")),
+            DatabaseRequest::Watch(_) => return Err(request_error("a simulation has no node of somebody else's")),
             DatabaseRequest::FindSnapshot { .. } => Reply::Found {
                 key: self.snapshot().key,
                 snapshot: Some(self.snapshot()),
             },
-            DatabaseRequest::Initialise { .. } => return Err(fault("a simulation has no volumes to initialise")),
+            DatabaseRequest::Initialise { .. } => {
+                return Err(request_error("a simulation has no volumes to initialise"));
+            }
             DatabaseRequest::FindKept { .. }
             | DatabaseRequest::Restore { .. }
             | DatabaseRequest::MeasureArchive { .. }
-            | DatabaseRequest::KeepInStore { .. } => return Err(fault("a simulation has no data set to keep")),
+            | DatabaseRequest::KeepInStore { .. } => return Err(request_error("a simulation has no data set to keep")),
             DatabaseRequest::StartLoading { .. } => Reply::Loading {
                 contact_points: Vec::new(),
             },
             DatabaseRequest::FinishLoading => Reply::AtRest,
             DatabaseRequest::FlushBacklog | DatabaseRequest::CompactBacklog => {
-                return Err(fault("a simulation has no SSTables to compact"));
+                return Err(request_error("a simulation has no SSTables to compact"));
             }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
@@ -154,13 +159,13 @@ impl Shared {
                         self.open(trial, &setup.configuration);
                     }
                     let simulated = self.simulation.trial(trial);
-                    let simulated =
-                        simulated.ok_or_else(|| fault(format!("the plan has no cell {} to simulate", trial.cell)))?;
+                    let simulated = simulated
+                        .ok_or_else(|| request_error(format!("the plan has no cell {} to simulate", trial.cell)))?;
                     self.trial = Some((trial.clone(), simulated));
                 }
                 let nodes = self.trial.iter().flat_map(|(_, simulated)| &simulated.record.nodes);
                 let facts = nodes.into_iter().find(|node| node.host == host);
-                let facts = facts.ok_or_else(|| fault(format!("{host} is no node of {}", trial.cell)))?;
+                let facts = facts.ok_or_else(|| request_error(format!("{host} is no node of {}", trial.cell)))?;
                 let started = StartedTrial {
                     contact_points: Vec::new(),
                     volumes: facts.volumes.clone(),
@@ -181,13 +186,13 @@ impl Shared {
             | DatabaseRequest::Renew { .. }
             | DatabaseRequest::LookUp { .. }
             | DatabaseRequest::Hold => {
-                return Err(fault("a simulated database is at rest from the start"));
+                return Err(request_error("a simulated database is at rest from the start"));
             }
-            DatabaseRequest::TakeAway(_) | DatabaseRequest::BringBack => {
-                return Err(fault("a simulated node cannot be taken away"));
+            DatabaseRequest::StartFault(_) | DatabaseRequest::EndFault => {
+                return Err(request_error("a simulated node cannot be taken away"));
             }
             DatabaseRequest::ReadLog { name, .. } => {
-                return Err(fault(format!("a simulated node has no log {name}")));
+                return Err(request_error(format!("a simulated node has no log {name}")));
             }
             DatabaseRequest::StopTrial { .. } => Reply::Stopped(Box::new(StoppedTrial {
                 logs: Vec::new(),
@@ -236,7 +241,7 @@ impl Shared {
         self.simulation.take_in(cell, trial, shape);
     }
 
-    fn client(&mut self, request: &ClientRequest, inbox: &Sender<Incoming>) -> Result<Reply, Fault> {
+    fn client(&mut self, request: &ClientRequest, inbox: &Sender<Incoming>) -> Result<Reply, RequestError> {
         let task = match request {
             ClientRequest::Load { dataset, .. } => {
                 return Ok(Reply::Loaded(LoadedDataset {
@@ -275,7 +280,7 @@ impl Shared {
         };
         let (_, mut simulated) = begun
             .filter(|(trial, _)| *trial == task.trial)
-            .ok_or_else(|| fault("the simulated database was not started for this trial"))?;
+            .ok_or_else(|| request_error("the simulated database was not started for this trial"))?;
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
         for node in nodes {
             for sample in simulated.samples.remove(&node).unwrap_or_default() {
@@ -289,7 +294,7 @@ impl Shared {
         let result = simulated
             .record
             .client
-            .ok_or_else(|| fault("the simulated client measured nothing"))?;
+            .ok_or_else(|| request_error("the simulated client measured nothing"))?;
         let started_ms = self.simulation.started_unix_ms(&task.trial);
         Ok(Reply::Trial(Box::new(TrialResult {
             measurement_started_unix_ms: started_ms + (result.warmup_s * 1e3) as i64,
@@ -301,8 +306,8 @@ impl Shared {
     }
 }
 
-fn fault(message: impl ToString) -> Fault {
-    Fault {
+fn request_error(message: impl ToString) -> RequestError {
+    RequestError {
         message: message.to_string(),
         help: None,
         cancelled: false,

@@ -1,6 +1,6 @@
 //! The simulated calendar: trials one after another from 2000-01-01, so that the same plan gives the same bytes.
 
-use spec::Plan;
+use experiment::Plan;
 
 /// Seconds from one trial's end to the next one's start.
 const BETWEEN_TRIALS_S: f64 = 15.0;

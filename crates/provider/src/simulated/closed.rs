@@ -8,13 +8,13 @@
 
 use std::collections::VecDeque;
 
-use spec::FaultKind;
+use experiment::FaultKind;
 
 use super::latency::normal_below;
 use super::noise::SIGMA;
 use super::recorder::{Part, Recorder};
 use super::stops::Stops;
-use super::volume::{Requests, Volume};
+use super::volume::{Requests, SimulatedVolume};
 use super::world::{Work, World};
 
 /// Sharpness of the knee between "too few requests in flight" and "a resource is full".
@@ -56,7 +56,7 @@ struct NodeFlow {
 pub struct ClosedNode<'a> {
     world: &'a World<'a>,
     /// The data volume.
-    pub volume: Volume,
+    pub volume: SimulatedVolume,
 }
 
 impl ClosedNode<'_> {
@@ -112,7 +112,7 @@ pub struct Closed<'a> {
 
 impl<'a> Closed<'a> {
     /// `in_flight` requests that have just been sent, to one node or more.
-    pub fn new(worlds: &'a [World<'a>], stops: &'a Stops, volumes: Vec<Volume>, in_flight: u32) -> Self {
+    pub fn new(worlds: &'a [World<'a>], stops: &'a Stops, volumes: Vec<SimulatedVolume>, in_flight: u32) -> Self {
         let world = &worlds[0];
         let node = |(world, volume)| ClosedNode { world, volume };
         Self {

@@ -1,6 +1,6 @@
 //! The faults meant for one trial.
 
-use spec::{Fault, FaultKind, Truth};
+use experiment::{Fault, FaultKind, Truth};
 
 /// Time constant of a decay where the file states none, seconds.
 const DECAY_S: f64 = 600.0;

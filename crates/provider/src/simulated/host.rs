@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostId, HostSample, VolumeFigures};
-use spec::{FaultKind, VolumeRole};
+use experiment::{FaultKind, VolumeRole};
 
 use super::closed::PERIOD_S;
 use super::recorder::{Done, Tally};
 use super::stops::Stops;
-use super::volume::Volume;
+use super::volume::SimulatedVolume;
 use super::world::World;
 
 /// Bytes on the wire for an operation besides its payload.
@@ -93,7 +93,7 @@ impl<'a> Counters<'a> {
     }
 
     /// The node's host now, and the client where it is beside it.
-    pub fn samples(&self, volume: &Volume, cached_bytes: f64, t_s: f64) -> Vec<(HostId, HostSample)> {
+    pub fn samples(&self, volume: &SimulatedVolume, cached_bytes: f64, t_s: f64) -> Vec<(HostId, HostSample)> {
         let (setup, faults, sum) = (self.world.setup, &self.world.faults, &self.sum);
         let unix_ms = ((self.zero_unix_s + t_s) * 1e3) as i64;
         let bytes = self.operations * MESSAGE_BYTES;
@@ -151,7 +151,7 @@ impl<'a> Counters<'a> {
         samples
     }
 
-    fn volumes(&self, volume: &Volume) -> BTreeMap<VolumeRole, VolumeFigures> {
+    fn volumes(&self, volume: &SimulatedVolume) -> BTreeMap<VolumeRole, VolumeFigures> {
         let (truth, sum) = (self.world.truth, &self.sum);
         let log = VolumeFigures {
             reads: Some(0.0),

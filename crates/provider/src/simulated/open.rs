@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use evidence::{OperationKind, SendLag};
+use experiment::FaultKind;
 use hdrhistogram::Histogram;
-use spec::FaultKind;
 
 use super::closed::PERIOD_S;
 use super::latency::{self, whole_us};

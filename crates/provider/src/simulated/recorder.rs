@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use evidence::{ErrorKind, Interval, OperationKind, Series};
+use experiment::LoadLevel;
 use hdrhistogram::Histogram;
-use spec::LoadLevel;
 
 use super::latency::{self, whole_us};
 use super::noise::Noise;

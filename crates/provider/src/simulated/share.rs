@@ -5,7 +5,7 @@
 //! replicas. So an operation's coordination is done once and its replica work as often as there are replicas asked;
 //! spread evenly, unless one node is asked more often than the others.
 
-use spec::{ConsistencyLevels, Definition, FaultKind, OperationKind, Placement, Truth};
+use experiment::{ConsistencyLevels, Definition, FaultKind, OperationKind, Placement, Truth};
 
 use super::faults::Faults;
 use super::latency::normal_quantile;
@@ -50,7 +50,7 @@ impl Spread {
         let weight = |node| Faults::of(truth, configuration, block, node).amount_or(FaultKind::BusyNode, 1.0);
         let weights: Vec<f64> = (0..nodes).map(weight).collect();
         let all: f64 = weights.iter().sum();
-        let asked = |level: spec::Consistency| {
+        let asked = |level: experiment::Consistency| {
             let copies = placement.replication_factor;
             level.replicas(copies).min(copies) as usize
         };

@@ -6,7 +6,7 @@ use evidence::{
     ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
     VolumeFacts, Warmed,
 };
-use spec::{
+use experiment::{
     CacheState, Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, SettingsInForce, Setups,
     TrialShape, Truth, VolumeSetup,
 };
@@ -21,7 +21,7 @@ use super::recorder::Recorder;
 use super::share::Spread;
 use super::stops::Stops;
 use super::variation::{self, Pace, Seconds};
-use super::volume::{Paced, Volume, counted};
+use super::volume::{Paced, SimulatedVolume, counted};
 use super::waking::Waking;
 use super::world::{Work, World};
 
@@ -192,7 +192,7 @@ enum Database<'a> {
 
 impl Database<'_> {
     /// The data volume of a node.
-    fn volume(&self, node: usize) -> &Volume {
+    fn volume(&self, node: usize) -> &SimulatedVolume {
         match self {
             Self::Closed(closed) => &closed.nodes[node].volume,
             Self::Open(open) => open.nodes[node].volume.volume(),
@@ -245,7 +245,10 @@ impl Trial<'_> {
             shape.duration_s,
             self.noise("stops"),
         );
-        let volumes = self.worlds.iter().map(|w| Volume::new(w.truth, w.setup, &w.faults));
+        let volumes = self
+            .worlds
+            .iter()
+            .map(|w| SimulatedVolume::new(w.truth, w.setup, &w.faults));
         let mut database = match world.load {
             LoadLevel::Concurrency(n) => {
                 Database::Closed(Box::new(Closed::new(self.worlds, &stops, volumes.collect(), n)))

@@ -1,6 +1,6 @@
 //! Times in which the database does nothing: stalls of the whole server, and pauses of the garbage collector.
 
-use spec::{FaultKind, Truth};
+use experiment::{FaultKind, Truth};
 
 use super::faults::Faults;
 use super::noise::Noise;

@@ -4,7 +4,7 @@
 //! many bytes are written for a byte). What a volume was bought for does not vary: a volume at its limit delivers its
 //! limit, and its noise is seen in the throughput.
 
-use spec::{Plan, Truth};
+use experiment::{Plan, Truth};
 
 use super::noise::{Chain, Noise, factor, linked};
 
@@ -48,7 +48,7 @@ pub fn of_trials(plan: &Plan, truth: &Truth) -> Vec<Pace> {
     let of_device_block = truth.device_block_noise.unwrap_or(truth.block_noise);
     let (mut cpu_before, mut device_before) = (None, None);
     let last = plan.trials.len().saturating_sub(1).max(1) as f64;
-    let of_trial = |(position, trial): (usize, &spec::PlannedTrial)| {
+    let of_trial = |(position, trial): (usize, &experiment::PlannedTrial)| {
         let block = trial.block.to_string();
         let cell = plan.cells.iter().find(|c| c.id == trial.cell);
         let host = cell.map_or("", |c| c.configuration.as_str());
@@ -79,7 +79,7 @@ pub fn of_trials(plan: &Plan, truth: &Truth) -> Vec<Pace> {
 impl Pace {
     /// That of one node of a cluster: its own machine, and what equal nodes differ by from trial to trial. The first
     /// one's machine is in the trial's pace already.
-    pub fn of_node(self, plan: &Plan, truth: &Truth, trial: &spec::PlannedTrial, node: usize) -> Self {
+    pub fn of_node(self, plan: &Plan, truth: &Truth, trial: &experiment::PlannedTrial, node: usize) -> Self {
         let seed = seed(plan, truth);
         let (block, name) = (trial.block.to_string(), node.to_string());
         let cell = plan.cells.iter().find(|c| c.id == trial.cell);
@@ -110,7 +110,7 @@ pub struct Seconds {
 
 impl Seconds {
     /// That of a node in one trial.
-    pub fn new(seed: u64, truth: &Truth, trial: &spec::PlannedTrial, node: usize) -> Self {
+    pub fn new(seed: u64, truth: &Truth, trial: &experiment::PlannedTrial, node: usize) -> Self {
         let block = trial.block.to_string();
         let chain = |name: &str| {
             let number = node.to_string();

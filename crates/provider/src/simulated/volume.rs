@@ -6,7 +6,7 @@
 //! gp2 earns credits at the baseline and spends one for each request counted.
 
 use catalog::Burst;
-use spec::{FaultKind, Setup, Truth};
+use experiment::{FaultKind, Setup, Truth};
 
 use super::faults::Faults;
 
@@ -21,7 +21,7 @@ pub struct Requests {
 
 /// A volume of a stated truth.
 #[derive(Debug, Clone)]
-pub struct Volume {
+pub struct SimulatedVolume {
     /// Requests (as the limit counts) and bytes of a read and of a write request.
     units: [f64; 2],
     bytes: [f64; 2],
@@ -36,7 +36,7 @@ pub struct Volume {
     pub credits: f64,
 }
 
-impl Volume {
+impl SimulatedVolume {
     /// The data volumes of a setup, their buckets filled as the setup says.
     pub fn new(truth: &Truth, setup: &Setup, faults: &Faults<'_>) -> Self {
         // Each has its part of the work, so that together they do what so many volumes do.
@@ -169,7 +169,7 @@ pub fn counted(bytes: f64, truth: &Truth) -> f64 {
 
 /// A volume on which requests arrive one by one: each limit is served at an even pace.
 pub struct Paced {
-    volume: Volume,
+    volume: SimulatedVolume,
     /// When each limit has served what it was asked so far.
     free: [f64; 4],
     /// Until when credits are counted.
@@ -178,7 +178,7 @@ pub struct Paced {
 
 impl Paced {
     /// Idle from `from` on.
-    pub fn new(volume: Volume, from: f64) -> Self {
+    pub fn new(volume: SimulatedVolume, from: f64) -> Self {
         Self {
             volume,
             free: [f64::NEG_INFINITY; 4],
@@ -187,7 +187,7 @@ impl Paced {
     }
 
     /// The volume's state now.
-    pub fn volume(&self) -> &Volume {
+    pub fn volume(&self) -> &SimulatedVolume {
         &self.volume
     }
 

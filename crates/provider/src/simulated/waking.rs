@@ -4,7 +4,7 @@
 //! The figures of [`WakingUp`] are given; how the way from one to the other looks is chosen here: compilers slow down with the square root
 //! of what is left, so that they end after a time, and what is compiled first is what costs most.
 
-use spec::{Truth, WakingUp};
+use experiment::{Truth, WakingUp};
 
 /// How much faster than the code that is left the cost of an operation falls: the hottest methods are compiled first.
 const HOTTEST_FIRST: f64 = 1.5;

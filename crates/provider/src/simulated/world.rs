@@ -1,6 +1,6 @@
 //! What an operation asks of each resource of a node, and what the machine has of it.
 
-use spec::{
+use experiment::{
     Definition, FaultKind, LoadLevel, OperationKind, PageCache, Plan, SettingsEffect, Setup, Truth, VolumeSetup,
 };
 

@@ -14,13 +14,13 @@ const SHOWN: usize = 2;
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let mut first: Vec<&NotTried> = Vec::new();
     for one in &analysis.not_tried {
-        let is_told = |told: &&NotTried| discriminant(&told.setting) == discriminant(&one.setting);
-        if !first.iter().any(is_told) {
+        let is_reported = |reported: &&NotTried| discriminant(&reported.setting) == discriminant(&one.setting);
+        if !first.iter().any(is_reported) {
             first.push(one);
         }
     }
-    let told = first.into_iter().take(SHOWN);
-    told.map(|one| sentence(analysis, one)).collect()
+    let reported = first.into_iter().take(SHOWN);
+    reported.map(|one| sentence(analysis, one)).collect()
 }
 
 /// The setting, what was seen, and who expects what. The sources stand in docs/method.md.

@@ -20,8 +20,8 @@ pub fn ends(analysis: &Analysis, headline: &str) -> String {
             None => shortest.push((name, why)),
         }
     }
-    let told = |name: &str| headline.contains(&format!("burst credits carried {name} "));
-    let clauses = shortest.iter().filter(|(name, _)| !told(name));
+    let reported = |name: &str| headline.contains(&format!("burst credits carried {name} "));
+    let clauses = shortest.iter().filter(|(name, _)| !reported(name));
     clauses
         .map(|(name, why)| format!("; {}", doubts::withheld(analysis, &[((*name).to_owned(), *why)])))
         .collect()

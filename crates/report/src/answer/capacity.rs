@@ -1,6 +1,6 @@
 //! The answer where the highest rates were found.
 
-use analysis::{Analysis, Capacity, CapacityOutcome, Outcome, Place};
+use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, WorkloadAnswer};
 
 use super::doubts;
 use crate::capacity::{bounds, measured, rate, used};
@@ -8,7 +8,7 @@ use crate::figures::{listed, number};
 use crate::labels;
 
 /// Why a place says to run this: its claim and the numbers that show it.
-pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
+pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, String) {
     let own = |c: &&Capacity| c.workload == place.workload;
     let Some(ours) = analysis.capacities.iter().filter(own).find(|c| c.configuration == run) else {
         return ("it meets the objective".to_owned(), String::new());
@@ -43,10 +43,10 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
 }
 
 /// Why a place is between several, or none of them.
-pub fn open(analysis: &Analysis, place: &Place) -> String {
+pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let own = analysis.capacities.iter().filter(|c| c.workload == place.workload);
     match &place.outcome {
-        Outcome::Between { configurations, .. } => {
+        AnswerOutcome::Between { configurations, .. } => {
             let all: Vec<String> = own
                 .filter(|c| configurations.contains(&c.configuration))
                 .map(|c| clause(analysis, c))
@@ -77,7 +77,7 @@ pub fn open(analysis: &Analysis, place: &Place) -> String {
 }
 
 /// What one carries under the workload of a place: `3,900 (3,700 to 4,100) operations/s`.
-pub fn carried(analysis: &Analysis, place: &Place, configuration: &str) -> String {
+pub fn carried(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> String {
     let is_it = |c: &&Capacity| c.workload == place.workload && c.configuration == configuration;
     match analysis.capacities.iter().find(is_it) {
         Some(of) if of.outcome == CapacityOutcome::Floor => at_floor(of),

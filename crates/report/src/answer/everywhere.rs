@@ -1,6 +1,6 @@
 //! An objective, or a demand, that must be met in every place: what meets it everywhere, and where it stands worst.
 
-use analysis::{Analysis, By, Candidate, Everywhere, LoadLevel, Meets, Place, Withheld};
+use analysis::{Analysis, Candidate, DecidedBy, LoadLevel, Meets, OverallCandidate, Withheld, WorkloadAnswer};
 
 use super::{capacity, doubts, objective, places};
 use crate::figures::listed;
@@ -22,7 +22,7 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
         (false, Some(_)) => format!("it is the cheapest that {bounds}"),
         (false, None) => format!("it {bounds}"),
     };
-    let cost = |one: &Everywhere| one.usd_per_month.unwrap_or(f64::INFINITY);
+    let cost = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
     let misses = others().filter(|one| one.meets == Meets::No && (is_only || cost(one) <= cost(ours)));
     let misses = misses.rev().take(SHOWN);
     let misses = misses.filter_map(|one| {
@@ -47,11 +47,11 @@ pub fn open(analysis: &Analysis) -> Option<String> {
     let all = &analysis.recommendation.everywhere;
     let sure = all.iter().position(|one| one.meets == Meets::Yes);
     let before = &all[..sure.map_or(all.len(), |sure| sure)];
-    let open: Vec<&Everywhere> = before.iter().filter(|one| one.meets == Meets::NotDecided).collect();
+    let open: Vec<&OverallCandidate> = before.iter().filter(|one| one.meets == Meets::NotDecided).collect();
     if open.is_empty() {
         return None;
     }
-    let of = |one: &&Everywhere| {
+    let of = |one: &&OverallCandidate| {
         let (place, candidate) = worst(analysis, one)?;
         let reason = match withheld(analysis, place, &one.configuration) {
             Some(why) => doubts::withheld(analysis, &[(one.configuration.clone(), why)]),
@@ -88,33 +88,38 @@ fn bounds(analysis: &Analysis) -> String {
         _ => format!("in all {n} places"),
     };
     let latency = match first.by {
-        By::Capacity => format!(" at {}", crate::capacity::bounds(analysis)),
+        DecidedBy::Capacity => format!(" at {}", crate::capacity::bounds(analysis)),
         _ => String::new(),
     };
     format!("{}{latency} {places}", objective::bounds(first, is_one_load))
 }
 
 /// The place where a configuration stands worst.
-fn worst<'a>(analysis: &'a Analysis, one: &Everywhere) -> Option<(&'a Place, &'a Candidate)> {
-    let is_worst = |place: &&Place| place.workload == one.worst_workload && place.load == one.worst_load;
+fn worst<'a>(analysis: &'a Analysis, one: &OverallCandidate) -> Option<(&'a WorkloadAnswer, &'a Candidate)> {
+    let is_worst = |place: &&WorkloadAnswer| place.workload == one.worst_workload && place.load == one.worst_load;
     let place = analysis.recommendation.places.iter().find(is_worst)?;
     let candidate = place.candidates.iter().find(|c| c.configuration == one.configuration)?;
     Some((place, candidate))
 }
 
-fn at(analysis: &Analysis, place: &Place) -> String {
+fn at(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     places::at(analysis, &place.workload, place.load)
 }
 
-fn numbers(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn Fn(Meets) -> bool) -> String {
+fn numbers(
+    analysis: &Analysis,
+    place: &WorkloadAnswer,
+    candidate: &Candidate,
+    meets: &dyn Fn(Meets) -> bool,
+) -> String {
     match place.by {
-        By::Capacity => capacity::carried(analysis, place, &candidate.configuration),
+        DecidedBy::Capacity => capacity::carried(analysis, place, &candidate.configuration),
         _ => objective::parts(analysis, place, candidate, meets).join(", "),
     }
 }
 
 /// What was measured of it there instead of storage.
-fn withheld(analysis: &Analysis, place: &Place, configuration: &str) -> Option<Withheld> {
+fn withheld(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> Option<Withheld> {
     let is_here = |load: LoadLevel| place.load.is_none_or(|of| of == load);
     let mut cells = analysis
         .cells

@@ -1,6 +1,6 @@
 //! What costs no money, before what does; and what it costs besides.
 
-use analysis::{Analysis, FreeStep, Need, Spending, Spent, Verdict};
+use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict};
 
 use super::{durability, places, steps};
 use crate::figures::{bytes, given_percent, listed, number, several};
@@ -19,8 +19,8 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let run = analysis.recommendation.run.as_deref();
     let concerns = |step: &&FreeStep| {
         let is_run = run.is_some_and(|run| step.from == run || step.tried.iter().any(|t| t == run));
-        let is_told = !analysis.recommendation.hardware.is_empty();
-        let is_news = !is_told || step.throughput_ratio.verdict == Verdict::Faster;
+        let is_reported = !analysis.recommendation.hardware.is_empty();
+        let is_news = !is_reported || step.throughput_ratio.verdict == Verdict::Faster;
         step.usd_per_month == cheapest || (is_run && is_news)
     };
     let groups = alike(analysis.free_steps.iter().filter(concerns).collect());
@@ -88,13 +88,13 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
 /// `1.62 times (1.50 to 1.75) its throughput under reads, 1.20 times (...) under mixed`, `of` behind the first.
 fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     let at = |s: &FreeStep| places::at(analysis, &s.workload, Some(s.load));
-    let told = |s: &FreeStep, of: &str| format!("{}{of}{}", steps::times(&s.throughput_ratio), at(s));
+    let reported = |s: &FreeStep, of: &str| format!("{}{of}{}", steps::times(&s.throughput_ratio), at(s));
     let beyond = steps::beyond(group.iter().map(|s| &s.throughput_ratio));
     if group.len() <= PLACES {
         let all: Vec<String> = group
             .iter()
             .enumerate()
-            .map(|(i, s)| told(s, if i == 0 { of } else { "" }))
+            .map(|(i, s)| reported(s, if i == 0 { of } else { "" }))
             .collect();
         return format!("{}{beyond}", all.join(", "));
     }
@@ -103,8 +103,8 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     format!(
         "{} up to {}, in {} places{beyond}",
-        told(least, of),
-        told(most, ""),
+        reported(least, of),
+        reported(most, ""),
         group.len()
     )
 }
@@ -113,16 +113,16 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
 fn needed(needs: &[Need]) -> Option<String> {
     let has = |need: Need| needs.contains(&need);
     // One of the two is told: either way the files are written anew.
-    let is_told = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
-    let told = needs.iter().filter(is_told).map(|need| match need {
+    let is_reported = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
+    let reported = needs.iter().filter(is_reported).map(|need| match need {
         Need::AlterTable => "ALTER TABLE".to_owned(),
         Need::Restart => "a restart of each node".to_owned(),
         Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)".to_owned(),
         Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself".to_owned(),
         Need::Host => "the read-ahead of each host's volumes set".to_owned(),
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() {
+    let reported: Vec<String> = reported.collect();
+    if reported.is_empty() {
         return None;
     }
     let spared = match (has(Need::Restart), has(Need::Rewrite) || has(Need::Recompaction)) {
@@ -131,7 +131,7 @@ fn needed(needs: &[Need]) -> Option<String> {
         (false, true) => "; no node is restarted",
         (false, false) => "; no node is restarted and no SSTable rewritten",
     };
-    Some(format!("It needs {}{spared}.", listed(&told)))
+    Some(format!("It needs {}{spared}.", listed(&reported)))
 }
 
 /// The room that its data set takes, where that is another.
@@ -160,13 +160,13 @@ fn spent(group: &[&FreeStep]) -> Option<String> {
     let takes = (!takes.is_empty()).then(|| format!("An operation takes {}.", listed(&takes)));
     let amplification = step.elsewhere.iter().find(|s| s.what == Spending::WriteAmplification);
     let amplification = amplification.and_then(taken);
-    let amplification = amplification.map(|told| format!("For each byte that clients write there are {told}."));
+    let amplification = amplification.map(|reported| format!("For each byte that clients write there are {reported}."));
     let all: Vec<String> = takes.into_iter().chain(amplification).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// `1.10 device reads instead of 1.90`; `None` where both are the same to three digits.
-fn taken(spent: &Spent) -> Option<String> {
+fn taken(spent: &SpendingChange) -> Option<String> {
     let us = |value: f64| format!("{} us", number(value));
     let (show, what): (&dyn Fn(f64) -> String, &str) = match spent.what {
         Spending::DeviceReads => (&number, "device reads"),

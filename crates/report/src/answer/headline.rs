@@ -1,6 +1,6 @@
 //! The headline: what to run and the numbers that decide it, or what keeps it from being decided.
 
-use analysis::{Analysis, By, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer};
 
 use super::undecided::{decisive, here, one_configuration};
 use super::words::{TOO_FEW, listed};
@@ -15,19 +15,20 @@ pub struct Headline<'a> {
     /// What follows `Run X:`, without a full stop.
     pub because: String,
     /// Steps that need not be told again.
-    pub told: Vec<&'a ValueOfMoney>,
+    pub reported: Vec<&'a ValueOfMoney>,
 }
 
 /// Words the reason of the recommendation.
 pub fn headline(analysis: &Analysis) -> Headline<'_> {
     let recommendation = &analysis.recommendation;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let because = match (&recommendation.run, recommendation.reason) {
         (Some(run), _) if recommendation.status == Status::Decided => {
             let because = match recommendation.everywhere.is_empty() {
                 true => {
-                    let deciding: Vec<&Place> = recommendation.places.iter().filter(|p| runs(p, run)).collect();
-                    reason(analysis, run, &deciding, true, &mut told)
+                    let deciding: Vec<&WorkloadAnswer> =
+                        recommendation.places.iter().filter(|p| runs(p, run)).collect();
+                    reason(analysis, run, &deciding, true, &mut reported)
                 }
                 false => everywhere::why(analysis, run),
             };
@@ -52,16 +53,16 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
             format!("{TOO_FEW}{needed}")
         }
         (_, Reason::OneConfiguration) => one_configuration(analysis),
-        (_, Reason::Depends) => depends(analysis, &mut told),
+        (_, Reason::Depends) => depends(analysis, &mut reported),
         _ => match everywhere::open(analysis) {
             Some(open) => open,
-            None if undecided::is_partly(analysis) => by_place(analysis, &mut told).1,
-            None => open(analysis, &mut told),
+            None if undecided::is_partly(analysis) => by_place(analysis, &mut reported).1,
+            None => open(analysis, &mut reported),
         },
     };
     Headline {
         because: from_cold_start(analysis, because),
-        told,
+        reported,
     }
 }
 
@@ -76,9 +77,9 @@ fn from_cold_start(analysis: &Analysis, because: String) -> String {
 }
 
 /// Whether a place says to run this.
-fn runs(place: &Place, run: &str) -> bool {
+fn runs(place: &WorkloadAnswer, run: &str) -> bool {
     match &place.outcome {
-        Outcome::Run { same, .. } => place.outcome.may_run(run) || same.iter().any(|s| s == run),
+        AnswerOutcome::Run { same, .. } => place.outcome.may_run(run) || same.iter().any(|s| s == run),
         _ => false,
     }
 }
@@ -94,9 +95,9 @@ struct Clause {
 fn reason<'a>(
     analysis: &'a Analysis,
     run: &str,
-    places: &[&Place],
+    places: &[&WorkloadAnswer],
     with_places: bool,
-    told: &mut Vec<&'a ValueOfMoney>,
+    reported: &mut Vec<&'a ValueOfMoney>,
 ) -> String {
     let mut gains: Vec<&ValueOfMoney> = Vec::new();
     let mut above: Vec<&ValueOfMoney> = Vec::new();
@@ -108,16 +109,16 @@ fn reason<'a>(
             at: places::at(analysis, &place.workload, place.load),
         };
         match (place.by, &place.outcome) {
-            (By::Capacity, _) => others.push(clause(capacity::why(analysis, place, run))),
-            (By::Objective, _) => others.push(clause(objective::why(analysis, place, run))),
-            (_, Outcome::Run { configuration, .. }) if !place.outcome.may_run(run) => {
+            (DecidedBy::Capacity, _) => others.push(clause(capacity::why(analysis, place, run))),
+            (DecidedBy::Objective, _) => others.push(clause(objective::why(analysis, place, run))),
+            (_, AnswerOutcome::Run { configuration, .. }) if !place.outcome.may_run(run) => {
                 let margin = given_percent(analysis.margin);
                 let claim = format!("it gives the same throughput as {configuration} within {margin}");
                 others.push(clause((claim, String::new())));
             }
-            (By::Writes, _) => others.push(clause((ONLY_ONE.to_owned(), String::new()))),
-            (By::Throughput, _) => others.push(clause(fastest(analysis, place, run))),
-            (By::Value, _) => match step_to(analysis, place, run) {
+            (DecidedBy::Writes, _) => others.push(clause((ONLY_ONE.to_owned(), String::new()))),
+            (DecidedBy::Throughput, _) => others.push(clause(fastest(analysis, place, run))),
+            (DecidedBy::Value, _) => match step_to(analysis, place, run) {
                 Some(step) => gains.push(step),
                 None => match step_above(analysis, place, run) {
                     Some(step) => above.push(step),
@@ -126,7 +127,7 @@ fn reason<'a>(
             },
         }
     }
-    told.extend(gains.iter().chain(&above).copied());
+    reported.extend(gains.iter().chain(&above).copied());
     let mut clauses: Vec<String> = steps::alike(gains)
         .iter()
         .map(|group| steps::gain(analysis, group, with_places))
@@ -176,7 +177,7 @@ fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
         .collect()
 }
 
-fn step_to<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a ValueOfMoney> {
+fn step_to<'a>(analysis: &'a Analysis, place: &WorkloadAnswer, run: &str) -> Option<&'a ValueOfMoney> {
     // Settings cost nothing: what they give is no reason to pay for their hardware.
     let hardware = &analysis.recommendation.hardware;
     here(analysis, place).find(|s| s.to == run && !hardware.contains(&s.from))
@@ -184,7 +185,7 @@ fn step_to<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a V
 
 /// The first step above the cheapest: one that is not worth it tells more than one that is dominated; one to other hardware
 /// more than one of its settings.
-fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a ValueOfMoney> {
+fn step_above<'a>(analysis: &'a Analysis, place: &WorkloadAnswer, run: &str) -> Option<&'a ValueOfMoney> {
     let rank = |s: &ValueOfMoney| match s.verdict {
         ValueVerdict::NotWorthIt | ValueVerdict::BreakEven => Some(0),
         ValueVerdict::Same => Some(1),
@@ -201,7 +202,7 @@ fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'
 }
 
 /// Without prices: the fastest.
-fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
+fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, String) {
     let cell = place.load.and_then(|load| analysis.cell(run, &place.workload, load));
     let ratio = cell.and_then(|c| {
         let other = |r: &&analysis::Ratio| r.to != run;
@@ -212,7 +213,7 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         format!("{} the throughput of {}{}", steps::times(r), r.to, steps::beyond([r]))
     });
     let same = match &place.outcome {
-        Outcome::Run {
+        AnswerOutcome::Run {
             configuration, same, ..
         } if configuration == run && !same.is_empty() => {
             format!(
@@ -232,8 +233,8 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
 }
 
 /// Different answers for different places.
-fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
-    let (on, answers) = by_place(analysis, told);
+fn depends<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) -> String {
+    let (on, answers) = by_place(analysis, reported);
     match analysis.recommendation.everywhere.is_empty() {
         true => format!("it depends on {on}: {answers}"),
         false => format!("no configuration meets the objective in every place: {answers}"),
@@ -241,16 +242,16 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
 }
 
 /// What the answer differs by, and that of each place.
-fn by_place<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> (&'static str, String) {
+fn by_place<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) -> (&'static str, String) {
     let all = &analysis.recommendation.places;
-    let answer = |p: &Place| match &p.outcome {
-        Outcome::Run { configuration, .. } => match p.outcome.any() {
+    let answer = |p: &WorkloadAnswer| match &p.outcome {
+        AnswerOutcome::Run { configuration, .. } => match p.outcome.any() {
             [] => format!("run {configuration}"),
             any => format!("run {configuration} or {}", any.join(" or ")),
         },
         _ => undecided::undecided(analysis, p),
     };
-    let uniform = |same: fn(&Place, &Place) -> bool| {
+    let uniform = |same: fn(&WorkloadAnswer, &WorkloadAnswer) -> bool| {
         let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
         pairs().filter(|(a, b)| same(a, b)).all(|(a, b)| answer(a) == answer(b))
     };
@@ -262,7 +263,7 @@ fn by_place<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> (&'
     } else {
         "workload and load"
     };
-    let mut groups: Vec<(String, Vec<&Place>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<&WorkloadAnswer>)> = Vec::new();
     for place in all {
         let text = answer(place);
         match groups.iter_mut().find(|(t, _)| *t == text) {
@@ -279,14 +280,14 @@ fn by_place<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> (&'
             .collect();
         names.dedup();
         match &members[0].outcome {
-            Outcome::Run { configuration, .. } => {
+            AnswerOutcome::Run { configuration, .. } => {
                 let with_places = !by_workload || members.len() > 1;
-                let why = reason(analysis, configuration, &members, with_places, told);
+                let why = reason(analysis, configuration, &members, with_places, reported);
                 clauses.push(format!("for {} {text} ({why})", listed(&names)));
             }
             // Why, is told below.
             _ => {
-                told.extend(members.iter().filter_map(|p| decisive(analysis, p)));
+                reported.extend(members.iter().filter_map(|p| decisive(analysis, p)));
                 undecided.extend(names);
             }
         }
@@ -306,14 +307,14 @@ fn hardware(analysis: &Analysis) -> String {
 }
 
 /// No place is decided: the first reason here, others in sentences of their own.
-fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
+fn open<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) -> String {
     let all = &analysis.recommendation.places;
-    told.extend(all.iter().filter_map(|p| decisive(analysis, p)));
+    reported.extend(all.iter().filter_map(|p| decisive(analysis, p)));
     match undecided::open(analysis).as_slice() {
         [] => "nothing could be judged".to_owned(),
         [(_, only)] if all.len() == 1 => {
             let sure = sure(analysis, &all[0]);
-            told.extend(sure.iter().take(SURE).copied());
+            reported.extend(sure.iter().take(SURE).copied());
             let sure = sure.iter().take(SURE);
             let sure: Vec<String> = sure.map(|s| steps::sentence(analysis, &[*s], false)).collect();
             let sure = if sure.is_empty() {
@@ -330,8 +331,8 @@ fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String 
 
 /// Steps into the contenders of an open place that are decided all the same: whichever of them it will be, this much is
 /// worth it.
-fn sure<'a>(analysis: &'a Analysis, place: &Place) -> Vec<&'a ValueOfMoney> {
-    let Outcome::Between { configurations, .. } = &place.outcome else {
+fn sure<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> Vec<&'a ValueOfMoney> {
+    let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
         return Vec::new();
     };
     here(analysis, place)

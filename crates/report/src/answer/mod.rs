@@ -93,7 +93,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
         sentences.extend(free::sentences(analysis));
         sentences.extend(undecided::sentences(analysis));
         sentences.extend(capacity::sentences(analysis));
-        sentences.extend(steps::sentences(analysis, &headline.told));
+        sentences.extend(steps::sentences(analysis, &headline.reported));
         sentences.extend(objective::alternatives(analysis));
         if analysis.capacities.is_empty() {
             sentences.extend(doubts::limits_of(analysis));

@@ -1,8 +1,8 @@
 //! Objectives in words: what was asked, how each configuration stands, and what more of a cheap one would cost.
 
 use analysis::{
-    Analysis, By, Candidate, Check, Criterion, IntervalMethod, LatencyFigure, Meets, Metric, Outcome, Place, Range,
-    Verdict, Withheld,
+    Analysis, AnswerOutcome, Candidate, Check, Criterion, DecidedBy, IntervalMethod, LatencyFigure, Meets, Metric,
+    Range, Verdict, Withheld, WorkloadAnswer,
 };
 
 use super::words::{TOO_FEW, listed};
@@ -14,7 +14,7 @@ use crate::labels;
 const MISSES: usize = 3;
 
 /// What was asked, as something that a configuration does: `keeps p99 at most 10 ms and carries 5,000/s with headroom`.
-pub fn bounds(place: &Place, at_rate: bool) -> String {
+pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
     let mut parts: Vec<String> = Vec::new();
     for check in place.candidates.iter().flat_map(|c| &c.checks) {
         let part = match check.what {
@@ -47,7 +47,7 @@ fn figure_name(figure: LatencyFigure) -> &'static str {
 }
 
 /// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
-fn measured(analysis: &Analysis, place: &Place, configuration: &str, check: &Check) -> Option<String> {
+fn measured(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str, check: &Check) -> Option<String> {
     let range = check.measured?;
     let observed = is_range(analysis, place, configuration);
     let with = |show: &dyn Fn(f64) -> String, unit: &str| interval(&range, observed, show, unit);
@@ -77,7 +77,7 @@ fn interval(range: &Range, observed: bool, show: &dyn Fn(f64) -> String, unit: &
 }
 
 /// Whether figures of a configuration carry an observed range only, because repetitions are too few.
-fn is_range(analysis: &Analysis, place: &Place, configuration: &str) -> bool {
+fn is_range(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> bool {
     let mut cells = analysis
         .cells
         .iter()
@@ -90,7 +90,12 @@ fn is_range(analysis: &Analysis, place: &Place, configuration: &str) -> bool {
 }
 
 /// The parts of a candidate that stand as asked, in words.
-pub fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn Fn(Meets) -> bool) -> Vec<String> {
+pub fn parts(
+    analysis: &Analysis,
+    place: &WorkloadAnswer,
+    candidate: &Candidate,
+    meets: &dyn Fn(Meets) -> bool,
+) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for check in candidate.checks.iter().filter(|c| meets(c.meets)) {
         let text = match (check.what, check.meets) {
@@ -108,7 +113,7 @@ pub fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &
 
 /// Why a place says to run this, and the numbers that show it: `it is the cheapest that keeps p99 at most 10 ms at
 /// 5,000/s`, `read p99 8.10 ms (7.40 to 8.90); gp2-960 does not (read p99 52.0 ms)`.
-pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
+pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, String) {
     let Some(ours) = place.candidates.iter().find(|c| c.configuration == run) else {
         return ("it meets the objective".to_owned(), String::new());
     };
@@ -148,21 +153,21 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
 }
 
 /// A closed loop with bounds: among those that meet them, throughput for money decides.
-fn is_by_value(place: &Place) -> bool {
-    place.by == By::Objective && matches!(place.load, Some(analysis::LoadLevel::Concurrency(_)))
+fn is_by_value(place: &WorkloadAnswer) -> bool {
+    place.by == DecidedBy::Objective && matches!(place.load, Some(analysis::LoadLevel::Concurrency(_)))
 }
 
 fn cost(candidate: &Candidate) -> f64 {
     candidate.usd_per_month.unwrap_or(f64::INFINITY)
 }
 
-fn missed(analysis: &Analysis, place: &Place, candidate: &Candidate) -> String {
+fn missed(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate) -> String {
     let numbers = parts(analysis, place, candidate, &|m| m == Meets::No);
     format!("{} does not ({})", candidate.configuration, numbers.join(", "))
 }
 
 /// The nearest misses, where none meets it: the most expensive first.
-pub fn misses(analysis: &Analysis, place: &Place) -> String {
+pub fn misses(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let rate = place
         .load
         .map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
@@ -187,8 +192,8 @@ pub fn misses(analysis: &Analysis, place: &Place) -> String {
 
 /// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown:
 /// gp2-960 (read p99 9.80 ms (9.10 to 10.6)); memory answered the reads of gp2-320, not storage`.
-pub fn open(analysis: &Analysis, place: &Place) -> String {
-    let Outcome::Between { configurations, .. } = &place.outcome else {
+pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
+    let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
         return String::new();
     };
     let open: Vec<&Candidate> = place
@@ -253,8 +258,8 @@ pub fn alternatives(analysis: &Analysis) -> Vec<String> {
     let mut sentences = Vec::new();
     for place in &analysis.recommendation.places {
         match place.outcome {
-            Outcome::NoneMeets => sentences.extend(fleet(analysis, place)),
-            Outcome::NoObjective => sentences.extend(latencies(analysis, place)),
+            AnswerOutcome::NoneMeets => sentences.extend(fleet(analysis, place)),
+            AnswerOutcome::NoObjective => sentences.extend(latencies(analysis, place)),
             _ => {}
         }
     }
@@ -262,7 +267,7 @@ pub fn alternatives(analysis: &Analysis) -> Vec<String> {
 }
 
 /// The cheapest number of machines that would carry the demand.
-fn fleet(analysis: &Analysis, place: &Place) -> Option<String> {
+fn fleet(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
     let fleets = place.candidates.iter().filter_map(|c| Some((c, c.fleet?)));
     let (candidate, fleet) = fleets.min_by(|a, b| a.1.usd_per_month.total_cmp(&b.1.usd_per_month))?;
     Some(format!(
@@ -275,7 +280,7 @@ fn fleet(analysis: &Analysis, place: &Place) -> Option<String> {
 }
 
 /// p99 at a given rate, best first.
-fn latencies(analysis: &Analysis, place: &Place) -> Option<String> {
+fn latencies(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
     let load = place.load?;
     let here = |d: &&analysis::Decision| d.workload == place.workload && d.load == load && d.metric == Metric::P99;
     let decision = analysis.decision.iter().find(here)?;

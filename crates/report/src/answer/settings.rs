@@ -1,6 +1,6 @@
 //! Which of the settings of the recommended hardware to run: they cost nothing, so that this is told after what is paid for.
 
-use analysis::{Analysis, By, OtherSettings, Outcome, Place, WorseSettings};
+use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer, WorseSettings};
 
 use super::{places, steps};
 use crate::figures::{given_percent, listed, number, several};
@@ -14,12 +14,12 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         return Vec::new();
     };
     let is_own = |name: &String| name == run || analysis.recommendation.hardware.contains(name);
-    let told: Vec<(&Place, &OtherSettings)> = analysis
+    let reported: Vec<(&WorkloadAnswer, &OtherSettings)> = analysis
         .recommendation
         .places
         .iter()
         .filter_map(|place| match &place.outcome {
-            Outcome::Run {
+            AnswerOutcome::Run {
                 configuration,
                 settings: Some(settings),
                 ..
@@ -27,7 +27,11 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
             _ => None,
         })
         .collect();
-    let all = [any(analysis), slower(analysis, &told), open(analysis, run, &told)];
+    let all = [
+        any(analysis),
+        slower(analysis, &reported),
+        open(analysis, run, &reported),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -57,12 +61,12 @@ fn any(analysis: &Analysis) -> Option<String> {
 /// Whether an objective or a demand decides, of which each configuration by itself is known to meet it.
 fn is_by_demand(analysis: &Analysis) -> bool {
     let mut places = analysis.recommendation.places.iter();
-    places.any(|p| matches!(p.by, By::Objective | By::Capacity) && !p.candidates.is_empty())
+    places.any(|p| matches!(p.by, DecidedBy::Objective | DecidedBy::Capacity) && !p.candidates.is_empty())
 }
 
 /// Those that are shown to be slower, each with its factor; of many the least and the largest.
-fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<String> {
-    let of = |(place, settings): &(&Place, &OtherSettings)| {
+fn slower(analysis: &Analysis, reported: &[(&WorkloadAnswer, &OtherSettings)]) -> Option<String> {
+    let of = |(place, settings): &(&WorkloadAnswer, &OtherSettings)| {
         let at = places::at(analysis, &place.workload, place.load);
         let each = settings.worse.iter().filter_map(|worse: &WorseSettings| {
             let ratio = worse.throughput_ratio.as_ref()?;
@@ -72,7 +76,7 @@ fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<Stri
         });
         each.collect::<Vec<_>>()
     };
-    let mut all: Vec<(String, f64, String)> = told.iter().flat_map(of).collect();
+    let mut all: Vec<(String, f64, String)> = reported.iter().flat_map(of).collect();
     let mut names: Vec<String> = Vec::new();
     for (name, ..) in &all {
         if !names.contains(name) {
@@ -101,17 +105,17 @@ fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<Stri
 }
 
 /// Those of which nothing is shown in some place, and that are slower in none.
-fn open(analysis: &Analysis, run: &str, told: &[(&Place, &OtherSettings)]) -> Option<String> {
+fn open(analysis: &Analysis, run: &str, reported: &[(&WorkloadAnswer, &OtherSettings)]) -> Option<String> {
     let any = analysis
         .recommendation
         .any_of
         .iter()
         .flat_map(|any| &any.configurations);
-    let worse = told.iter().flat_map(|(_, settings)| &settings.worse);
+    let worse = reported.iter().flat_map(|(_, settings)| &settings.worse);
     let known = any.chain(worse.map(|worse| &worse.configuration));
     let known: Vec<&str> = known.map(String::as_str).chain([run]).collect();
     let mut names: Vec<String> = Vec::new();
-    for name in told.iter().flat_map(|(_, settings)| &settings.open) {
+    for name in reported.iter().flat_map(|(_, settings)| &settings.open) {
         if !known.contains(&name.as_str()) && !names.contains(name) {
             names.push(name.clone());
         }

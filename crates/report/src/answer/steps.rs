@@ -1,6 +1,6 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{Analysis, Bound, BoundIs, LimitedHere, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Status, ValueOfMoney, ValueVerdict};
 
 use super::{doubts, durability, places};
 use crate::figures::{given_percent, listed, number, several};
@@ -38,14 +38,14 @@ pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
         all.flat_map(|bound| &bound.by).collect()
     };
     let clauses = [
-        told(&of(BoundIs::AtLeast), |here, names| {
+        reported(&of(BoundIs::AtLeast), |here, names| {
             let whose = each(names, "'s", "that of ");
             format!("beyond that this machine's {here} was measured, not {whose}")
         }),
-        told(&of(BoundIs::AtMost), |here, names| {
+        reported(&of(BoundIs::AtMost), |here, names| {
             format!("this machine's {here} held {} back, which may do more", listed(names))
         }),
-        told(&of(BoundIs::Nothing), |here, names| {
+        reported(&of(BoundIs::Nothing), |here, names| {
             format!(
                 "this machine's {here} held {} back, so that this is not carried over",
                 listed(names)
@@ -68,7 +68,7 @@ fn each(names: &[String], ending: &str, beginning: &str) -> String {
 }
 
 /// What of this machine limited whom, each once, in a clause; `None` where nothing did.
-fn told(all: &[&LimitedHere], clause: impl Fn(&str, &[String]) -> String) -> Option<String> {
+fn reported(all: &[&LimitedHere], clause: impl Fn(&str, &[String]) -> String) -> Option<String> {
     let mut resources: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for limited in all {
@@ -221,11 +221,11 @@ pub fn alike(steps: Vec<&ValueOfMoney>) -> Vec<Vec<&ValueOfMoney>> {
 }
 
 /// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open.
-/// `told` are in the headline.
-pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
-    let is_told = |step: &ValueOfMoney| told.iter().any(|t| std::ptr::eq(*t, step));
+/// `reported` are in the headline.
+pub fn sentences(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Vec<String> {
+    let is_reported = |step: &ValueOfMoney| reported.iter().any(|t| std::ptr::eq(*t, step));
     let all = analysis.value_of_money.iter();
-    let mut groups = alike(all.filter(|s| !is_told(s) && belongs(analysis, s)).collect());
+    let mut groups = alike(all.filter(|s| !is_reported(s) && belongs(analysis, s)).collect());
     groups.sort_by(|a, b| price(analysis, &a[0].to).total_cmp(&price(analysis, &b[0].to)));
     let mut sentences: Vec<String> = groups
         .iter()
@@ -239,7 +239,7 @@ pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
         ));
     }
     let is_beaten = |s: &&ValueOfMoney| s.verdict == ValueVerdict::NotWorthIt;
-    let all = || groups.iter().flatten().copied().chain(told.iter().copied());
+    let all = || groups.iter().flatten().copied().chain(reported.iter().copied());
     if let Some(run) = &analysis.recommendation.run
         && all().any(|s| is_beaten(&s) && s.to != *run)
     {
@@ -260,8 +260,8 @@ fn belongs(analysis: &Analysis, step: &ValueOfMoney) -> bool {
         .find(|p| p.workload == step.workload && p.load == Some(step.load));
     match place.map(|p| &p.outcome) {
         // The place itself says why.
-        None | Some(Outcome::Withheld { .. }) => false,
-        Some(Outcome::Run { configuration, .. }) => {
+        None | Some(AnswerOutcome::Withheld { .. }) => false,
+        Some(AnswerOutcome::Run { configuration, .. }) => {
             let run = recommendation.run.as_ref().unwrap_or(configuration);
             // Settings of its hardware cost nothing: sentences of their own tell them.
             let is_own = step.to == *run || recommendation.hardware.contains(&step.to);

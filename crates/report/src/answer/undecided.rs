@@ -1,7 +1,8 @@
 //! Why a place is not decided, and the steps that keep it open.
 
 use analysis::{
-    Analysis, BestOfAlike, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict, Withheld,
+    Analysis, AnswerOutcome, BestOfAlike, DecidedBy, Metric, Reason, Status, ValueOfMoney, ValueVerdict, Withheld,
+    WorkloadAnswer,
 };
 
 use super::words::{TOO_FEW, listed};
@@ -26,8 +27,8 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     };
     let all = open(analysis);
     let left = all.len().saturating_sub(skipped + SHOWN);
-    let told = all.into_iter().skip(skipped).take(SHOWN);
-    let mut sentences: Vec<String> = told
+    let reported = all.into_iter().skip(skipped).take(SHOWN);
+    let mut sentences: Vec<String> = reported
         .map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names)))
         .collect();
     if left > 0 {
@@ -41,13 +42,13 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
 /// Whether some places say what to run, and others are open.
 pub fn is_partly(analysis: &Analysis) -> bool {
     let mut places = analysis.recommendation.places.iter();
-    places.any(|place| matches!(place.outcome, Outcome::Run { .. }))
+    places.any(|place| matches!(place.outcome, AnswerOutcome::Run { .. }))
 }
 
 /// The places that are not decided, those with the same reason together.
 pub fn open(analysis: &Analysis) -> Vec<(Vec<String>, String)> {
     let places = analysis.recommendation.places.iter();
-    let open = places.filter(|p| !matches!(p.outcome, Outcome::Run { .. }));
+    let open = places.filter(|p| !matches!(p.outcome, AnswerOutcome::Run { .. }));
     places::grouped(
         open.map(|p| (places::name(analysis, &p.workload, p.load), undecided(analysis, p)))
             .collect(),
@@ -55,13 +56,15 @@ pub fn open(analysis: &Analysis) -> Vec<(Vec<String>, String)> {
 }
 
 /// Why a place is not decided.
-pub fn undecided(analysis: &Analysis, place: &Place) -> String {
+pub fn undecided(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     match &place.outcome {
-        Outcome::Run { configuration, .. } => format!("run {configuration}"),
-        Outcome::Between { .. } | Outcome::NoneMeets if place.by == By::Capacity => capacity::open(analysis, place),
-        Outcome::Between { .. } => between(analysis, place),
-        Outcome::Unlike { best } => unlike(analysis, place, best),
-        Outcome::Withheld { configurations } => {
+        AnswerOutcome::Run { configuration, .. } => format!("run {configuration}"),
+        AnswerOutcome::Between { .. } | AnswerOutcome::NoneMeets if place.by == DecidedBy::Capacity => {
+            capacity::open(analysis, place)
+        }
+        AnswerOutcome::Between { .. } => between(analysis, place),
+        AnswerOutcome::Unlike { best } => unlike(analysis, place, best),
+        AnswerOutcome::Withheld { configurations } => {
             let why = doubts::withheld(analysis, configurations);
             match configurations
                 .iter()
@@ -71,11 +74,11 @@ pub fn undecided(analysis: &Analysis, place: &Place) -> String {
                 false => format!("what was measured is not the storage: {why}"),
             }
         }
-        Outcome::TooFew { .. } => TOO_FEW.to_owned(),
-        Outcome::Nothing => one_configuration(analysis),
-        Outcome::NoneMeets => none_meets(analysis, place),
-        Outcome::NoObjective => NO_OBJECTIVE.to_owned(),
-        Outcome::AllLostWrites => "every configuration lost acknowledged writes".to_owned(),
+        AnswerOutcome::TooFew { .. } => TOO_FEW.to_owned(),
+        AnswerOutcome::Nothing => one_configuration(analysis),
+        AnswerOutcome::NoneMeets => none_meets(analysis, place),
+        AnswerOutcome::NoObjective => NO_OBJECTIVE.to_owned(),
+        AnswerOutcome::AllLostWrites => "every configuration lost acknowledged writes".to_owned(),
     }
 }
 
@@ -88,7 +91,7 @@ pub fn one_configuration(analysis: &Analysis) -> String {
 }
 
 /// The steps of a place.
-pub fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &'a ValueOfMoney> {
+pub fn here<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> impl Iterator<Item = &'a ValueOfMoney> {
     let (workload, load) = (place.workload.clone(), place.load);
     analysis
         .value_of_money
@@ -98,8 +101,8 @@ pub fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &
 
 /// The step that keeps a place open: between two of its contenders, one that costs money first, then one that is not decided,
 /// then the leader's.
-pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMoney> {
-    let Outcome::Between { configurations, .. } = &place.outcome else {
+pub fn decisive<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> Option<&'a ValueOfMoney> {
+    let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
         return None;
     };
     let leader = configurations.first()?;
@@ -121,7 +124,7 @@ pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOf
 }
 
 /// Why nothing is preferred to what keeps more when a node is lost.
-fn unlike(analysis: &Analysis, place: &Place, best: &[BestOfAlike]) -> String {
+fn unlike(analysis: &Analysis, place: &WorkloadAnswer, best: &[BestOfAlike]) -> String {
     let is_best = |name: &String| best.iter().any(|best| best.configurations.contains(name));
     let across = |s: &&ValueOfMoney| is_best(&s.from) && is_best(&s.to) && durability::differ(analysis, &s.from, &s.to);
     let step = here(analysis, place).filter(|s| s.withheld.is_none()).find(across);
@@ -136,8 +139,8 @@ fn unlike(analysis: &Analysis, place: &Place, best: &[BestOfAlike]) -> String {
 }
 
 /// Why a place lies between several configurations.
-fn between(analysis: &Analysis, place: &Place) -> String {
-    let Outcome::Between {
+fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
+    let AnswerOutcome::Between {
         configurations,
         break_even,
         alike,
@@ -151,7 +154,7 @@ fn between(analysis: &Analysis, place: &Place) -> String {
     let numbers = match (decisive(analysis, place), place.by) {
         _ if !open.is_empty() => format!(": {open}"),
         (Some(step), _) => format!(": {} gives {}", step.to, steps::gain(analysis, &[step], false)),
-        (None, By::Throughput) => ranking(analysis, place, configurations),
+        (None, DecidedBy::Throughput) => ranking(analysis, place, configurations),
         _ => String::new(),
     };
     let margin = given_percent(analysis.margin);
@@ -187,7 +190,7 @@ fn between(analysis: &Analysis, place: &Place) -> String {
 }
 
 /// Throughput against the best, where prices are missing.
-fn ranking(analysis: &Analysis, place: &Place, configurations: &[String]) -> String {
+fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String]) -> String {
     let decision = analysis
         .decision
         .iter()
@@ -213,7 +216,7 @@ fn ranking(analysis: &Analysis, place: &Place, configurations: &[String]) -> Str
 }
 
 /// No configuration meets the objective.
-fn none_meets(analysis: &Analysis, place: &Place) -> String {
+fn none_meets(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     format!(
         "no configuration {}{}",
         objective::bounds(place, false),

@@ -1,7 +1,6 @@
 //! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows
 //! light and dark, prints, and can be read with a keyboard. The question and the answer come first, the evidence last.
 
-mod away;
 mod axis;
 mod bars;
 mod cache;
@@ -11,6 +10,7 @@ mod card;
 mod curves;
 mod decision;
 mod element;
+mod faults;
 mod findings;
 mod footer;
 mod frontier;
@@ -41,7 +41,7 @@ struct Section {
     body: fn(&Analysis, &Charts) -> String,
 }
 
-/// The title of a section that is called by what happened ([`crate::away::title`]).
+/// The title of a section that is called by what happened ([`crate::faults::title`]).
 const NAMED_BY_FAULTS: &str = "";
 
 const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts) -> String) -> Section {
@@ -54,7 +54,7 @@ const SECTIONS: [Section; 18] = [
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
     part("work", crate::work::TITLE, |a, _| work::work(a)),
-    part("away", NAMED_BY_FAULTS, away::section),
+    part("away", NAMED_BY_FAULTS, faults::section),
     part("rates", "Latency by rate", |a, _| rates::rates(a)),
     part("scaling", "Scaling over nodes", |a, _| scaling::scaling(a)),
     part("cache", crate::cache::TITLE, |a, _| cache::cache(a)),
@@ -93,7 +93,7 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
         .collect();
     let parts: Vec<_> = parts.into_iter().filter(|(_, body)| !body.is_empty()).collect();
     let named = |part: &Section| match part.title {
-        NAMED_BY_FAULTS => crate::away::title(analysis),
+        NAMED_BY_FAULTS => crate::faults::title(analysis),
         title => title,
     };
     out.push_str(&navigation(parts.iter().map(|(part, _)| (part.id, named(part)))));

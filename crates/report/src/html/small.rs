@@ -60,7 +60,7 @@ pub fn figure(
     let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
     let mut svg = frame(&x, &y);
     for (trial, _) in trials {
-        svg.push_str(&away(trial, &x, HEIGHT - BOTTOM));
+        svg.push_str(&fault_spans(trial, &x, HEIGHT - BOTTOM));
     }
     if let Some(limit) = limit {
         svg.push_str(&format!(
@@ -82,7 +82,7 @@ pub fn figure(
 }
 
 /// The seconds in which a node was away or a disk failed by plan, shaded down to `floor`.
-pub fn away(trial: &TrialCharts, x: &Scale, floor: f64) -> String {
+pub fn fault_spans(trial: &TrialCharts, x: &Scale, floor: f64) -> String {
     let shade = |(from_s, to_s): &(f64, f64)| {
         let (from, to) = (x.at(*from_s), x.at(*to_s));
         format!(
@@ -91,7 +91,7 @@ pub fn away(trial: &TrialCharts, x: &Scale, floor: f64) -> String {
             floor - TOP
         )
     };
-    trial.away.iter().map(shade).collect()
+    trial.fault_spans.iter().map(shade).collect()
 }
 
 /// Warm-up, grid and numbers.

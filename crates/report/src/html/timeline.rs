@@ -5,7 +5,7 @@ use analysis::{Analysis, Charts, Panel, TrialCharts};
 
 use super::axis::{Scale, label, path};
 use super::element::{colour, id, text};
-use super::small::away;
+use super::small::fault_spans;
 use crate::figures::{several, several_of};
 
 const WIDTH: f64 = 320.0;
@@ -121,7 +121,7 @@ fn time_axis(trial: &TrialCharts) -> String {
             HEIGHT - BOTTOM - TOP
         ));
     }
-    svg.push_str(&away(trial, &x, HEIGHT - BOTTOM));
+    svg.push_str(&fault_spans(trial, &x, HEIGHT - BOTTOM));
     let ticks = x.ticks(4);
     for (i, tick) in ticks.iter().enumerate() {
         let at = x.at(*tick);

@@ -134,8 +134,8 @@ fn throughput(cell: &CellAnalysis) -> String {
 }
 
 fn to_slowest(ratio: &Ratio) -> String {
-    if let Some(told) = labels::carried(ratio, ratio.low, ratio.high) {
-        return told.replace("least ", "least\n").replace("most ", "most\n");
+    if let Some(reported) = labels::carried(ratio, ratio.low, ratio.high) {
+        return reported.replace("least ", "least\n").replace("most ", "most\n");
     }
     let interval = match ratio.pairs < 2 || ratio.low == ratio.high {
         true => String::new(),

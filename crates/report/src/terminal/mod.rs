@@ -1,8 +1,8 @@
 //! The end of a run in a terminal: the answer, what the money buys, one table for each workload, then the findings.
 
-mod away;
 mod capacity;
 mod cells;
+mod faults;
 mod steps;
 pub mod table;
 
@@ -11,7 +11,7 @@ use analysis::{Analysis, CellAnalysis, Severity, Status};
 use crate::answer::answer;
 use crate::findings::grouped;
 use crate::labels;
-use crate::wording::away::method as away_method;
+use crate::wording::faults::method as faults_method;
 use crate::wording::scaling;
 use crate::wrap::wrapped;
 
@@ -69,7 +69,7 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             text.push_str(&format!("{}\n", cells::table(&cells, width)));
         }
     }
-    when_away(analysis, width, paint, &mut text);
+    faults_section(analysis, width, paint, &mut text);
     for one in &analysis.scaling {
         let title = format!("Scaling over nodes: {}", scaling::title(one));
         text.push_str(&format!("\n{}\n", paint.bold(&title)));
@@ -146,20 +146,20 @@ fn first_screen(analysis: &Analysis, width: usize, paint: Paint, text: &mut Stri
 }
 
 /// Before, during and after planned faults, and what became of acknowledged writes.
-fn when_away(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
-    if !crate::away::any(analysis) {
+fn faults_section(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
+    if !crate::faults::any(analysis) {
         return;
     }
-    text.push_str(&format!("\n{}\n", paint.bold(crate::away::title(analysis))));
-    if let Some(table) = away::table(analysis, width) {
+    text.push_str(&format!("\n{}\n", paint.bold(crate::faults::title(analysis))));
+    if let Some(table) = faults::table(analysis, width) {
         text.push_str(&format!("{table}\n"));
-        text.push_str(&wrapped(&away_method(), width, ""));
+        text.push_str(&wrapped(&faults_method(), width, ""));
     }
-    if let Some(table) = away::compactions(analysis, width) {
+    if let Some(table) = faults::compactions(analysis, width) {
         text.push_str(&wrapped(&format!("{}:", crate::compaction::TITLE), width, ""));
         text.push_str(&format!("{table}\n"));
     }
-    for (name, sentences) in crate::away::told(analysis) {
+    for (name, sentences) in crate::faults::reported(analysis) {
         text.push_str(&format!("{}\n", paint.bold(wrapped(&name, width, "").trim_end())));
         for sentence in sentences {
             text.push_str(&wrapped(&format!("* {sentence}"), width, "  "));

@@ -51,8 +51,8 @@ fn columns(analysis: &Analysis, name: usize) -> Vec<Column> {
 
 /// `at least` above the factor that carries over.
 fn carried(step: &ValueOfMoney, low: f64, high: f64) -> Option<String> {
-    let told = labels::carried(&step.throughput_ratio, low, high)?;
-    Some(told.replace("least ", "least\n").replace("most ", "most\n"))
+    let reported = labels::carried(&step.throughput_ratio, low, high)?;
+    Some(reported.replace("least ", "least\n").replace("most ", "most\n"))
 }
 
 fn factor(middle: f64, low: f64, high: f64) -> String {

@@ -1,7 +1,7 @@
 //! Machines of one configuration that are not alike.
 
 use analysis::HostFact;
-use analysis::remark::nodes::{HostDifference, UnequalHosts, Unlike};
+use analysis::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts};
 
 use super::amounts::Words;
 use crate::figures::{given, number};
@@ -36,13 +36,13 @@ fn difference(of: &HostDifference) -> String {
         HostFact::Clock => "clock",
     };
     let (most_of, most, least_of, least) = match &of.how {
-        Unlike::Amount {
+        DifferenceKind::Amount {
             most_of,
             most,
             least_of,
             least,
         } => (most_of, *most, least_of, *least),
-        Unlike::Words(words) => {
+        DifferenceKind::Words(words) => {
             let each = words.iter().map(|(word, hosts)| {
                 let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
                 format!("{word} ({})", hosts.join(", "))

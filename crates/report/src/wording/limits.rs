@@ -278,20 +278,22 @@ mod tests {
         }
     }
 
-    fn told(unit: Unit, used: f64, got: f64, with_writes: bool) -> String {
+    fn reported(unit: Unit, used: f64, got: f64, with_writes: bool) -> String {
         of_delivered(&delivered(unit, used, got, with_writes), true)
     }
 
     #[test]
-    fn what_was_used_is_told_with_both_sizes_of_requests() {
+    fn what_was_used_is_reported_with_both_sizes_of_requests() {
         assert_eq!(
-            told(Unit::Iops, 1140.0, 3000.0, true),
+            reported(Unit::Iops, 1140.0, 3000.0, true),
             "The database used 38 % of the IOPS that the volume delivers: 1,140 reads and writes a second of 9.20 KiB in the mean, \
              beside 3,000 random reads of 4 KiB by fio."
         );
-        assert!(told(Unit::Iops, 1140.0, 3000.0, false).starts_with("The database used 38 % of the read IOPS that"));
+        assert!(
+            reported(Unit::Iops, 1140.0, 3000.0, false).starts_with("The database used 38 % of the read IOPS that")
+        );
         assert_eq!(
-            told(Unit::BytesPerS, 77.5e6, 125e6, true),
+            reported(Unit::BytesPerS, 77.5e6, 125e6, true),
             "The database used 62 % of the MB/s that the volume delivers: 77.5 MB/s by reads and writes of 61.0 KiB in the mean, \
              beside 125 MB/s that fio wrote in requests of 64 KiB."
         );
@@ -299,7 +301,7 @@ mod tests {
         assert!(several.starts_with("The database used 38 % of the IOPS that the volumes deliver: "));
         // Not "113 % of what it delivers".
         assert!(
-            told(Unit::Iops, 3400.0, 3000.0, true)
+            reported(Unit::Iops, 3400.0, 3000.0, true)
                 .starts_with("The volume gave the database more than fio had got before: 3,400")
         );
     }

@@ -1,6 +1,6 @@
 //! Was the load what it was meant to be?
 
-use analysis::remark::load::{ClientSaturated, Little, OfferedRate, SendLag, ThroughDriver};
+use analysis::remark::load::{ClientSaturated, LittlesLaw, OfferedRate, SendLag, ThroughDriver};
 
 use super::amounts::{Words, percent, whole};
 use crate::figures::{count, several};
@@ -66,7 +66,7 @@ pub fn drained(of: &OfferedRate) -> Words {
     )
 }
 
-pub fn little(of: &Little) -> Words {
+pub fn little(of: &LittlesLaw) -> Words {
     (
         format!(
             "Throughput x mean response time gives {:.1} requests in flight, {} were asked for ({:+.1} %).",

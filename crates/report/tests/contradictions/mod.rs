@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Analysis, BoundIs, Criterion, Meets, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict, Withheld,
+    Analysis, AnswerOutcome, BoundIs, Criterion, Meets, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict, Withheld,
 };
 
 /// Every contradiction, in words; empty where there is none. `sentences` are banner (if any), headline, and the others.
@@ -60,7 +60,7 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
     let Some(run) = &recommendation.run else { return found };
     // A place that decides for it, and a step to it that the table condemns.
     for place in &recommendation.places {
-        let Outcome::Run { configuration, .. } = &place.outcome else {
+        let AnswerOutcome::Run { configuration, .. } = &place.outcome else {
             continue;
         };
         let steps = analysis.value_of_money.iter().filter(|s| {
@@ -72,7 +72,7 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
         for step in steps {
             let good =
                 matches!(step.verdict, ValueVerdict::WorthIt | ValueVerdict::BreakEven) && step.withheld.is_none();
-            if !good && place.by == analysis::By::Value {
+            if !good && place.by == analysis::DecidedBy::Value {
                 found.push(format!(
                     "run {run} ({}), but its step is {:?}",
                     place.workload, step.verdict
@@ -116,7 +116,7 @@ fn offered_and_condemned(analysis: &Analysis) -> Vec<String> {
     let recommendation = &analysis.recommendation;
     let any = recommendation.any_of.iter().map(|any| (None, &any.configurations));
     let between = recommendation.places.iter().filter_map(|place| match &place.outcome {
-        Outcome::Between { configurations, .. } => Some((Some(place), configurations)),
+        AnswerOutcome::Between { configurations, .. } => Some((Some(place), configurations)),
         _ => None,
     });
     let mut found = Vec::new();
@@ -249,7 +249,7 @@ impl Facts {
         money.extend(candidates().filter_map(|c| Some(c.fleet?.usd_per_month)));
         let places = analysis.recommendation.places.iter();
         let of_place = places.filter_map(|p| match p.outcome {
-            Outcome::Between { repetitions, .. } => repetitions,
+            AnswerOutcome::Between { repetitions, .. } => repetitions,
             _ => None,
         });
         let repetitions = steps()
@@ -320,7 +320,7 @@ impl Facts {
 fn settings(analysis: &Analysis) -> Vec<(f64, f64, f64)> {
     let places = analysis.recommendation.places.iter();
     let of_places = places.filter_map(|p| match &p.outcome {
-        Outcome::Run { settings, .. } => settings.as_ref(),
+        AnswerOutcome::Run { settings, .. } => settings.as_ref(),
         _ => None,
     });
     let worse = of_places.flat_map(|s| s.worse.iter().filter_map(|w| w.throughput_ratio.as_ref()));

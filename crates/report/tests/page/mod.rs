@@ -1,6 +1,6 @@
 //! A run written by hand, as large and as hostile as a test wants it.
 
-pub mod away;
+pub mod faults;
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use analysis::remark::machine::CpuSteal;
 use analysis::remark::storage::VolumeAboveInstance;
 use analysis::remark::trial::{ErrorsAbove, RepetitionsSpread, Stall};
 use analysis::{
-    Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts, Dataset,
-    Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit,
-    LimitKind, Line, LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio,
+    Analysis, AnswerOutcome, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts,
+    Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis,
+    LatencyCurve, Limit, LimitKind, Line, LoadLevel, Metric, OperationKind, Panel, ProbeResult, Range, Ranked, Ratio,
     Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity, SpreadKind, Status, Summary,
     TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole,
-    WorkloadFacts,
+    WorkloadAnswer, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -153,21 +153,21 @@ pub fn empty(baseline: &str) -> Analysis {
 fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
     let run = configurations[configurations.len() - 1].to_owned();
     let of_workload = |workload: &&str| {
-        let place = |load, by, outcome| Place {
+        let place = |load, by, outcome| WorkloadAnswer {
             workload: (*workload).to_owned(),
             load: Some(load),
             by,
             outcome,
             candidates: Vec::new(),
         };
-        let outcome = Outcome::Run {
+        let outcome = AnswerOutcome::Run {
             configuration: run.clone(),
             same: Vec::new(),
             settings: None,
         };
         [
-            place(LOADS[0], By::Value, outcome),
-            place(LOADS[1], By::Objective, Outcome::NoObjective),
+            place(LOADS[0], DecidedBy::Value, outcome),
+            place(LOADS[1], DecidedBy::Objective, AnswerOutcome::NoObjective),
         ]
     };
     Recommendation {
@@ -584,7 +584,7 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
         warmup_s: 20.0,
         measured_s: 300.0,
         steady_from_s: 12.0,
-        away: Vec::new(),
+        fault_spans: Vec::new(),
         background: Some((2.0, 1.0)),
         panels: vec![
             panel("Throughput", "operations/s", &["completed"], &[]),

@@ -1,15 +1,15 @@
 //! A cluster of so many nodes under the target: how full it is, and whether that is too full.
 
 use catalog::{ClusterRequest, InstanceType, MIB};
-use spec::{Configuration, VolumeKind};
+use experiment::{Configuration, VolumeKind};
 
 use super::machines::Order;
 use super::question::{SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, Need, NodeError};
-use crate::carried::Carried;
 use crate::demand::{Machine, Work};
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
 use crate::observation::Observation;
+use crate::sustained::SustainedRate;
 
 /// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
 const LEAST_HALF_WIDTH: f64 = 0.01;
@@ -82,7 +82,7 @@ impl<'a> Search<'a> {
         let n = f64::from(nodes);
         let copies = f64::from(self.target.replication_factor);
         let data_bytes = self.target.data_at_the_end() * copies / n * self.facts.on_disk;
-        let page_cache = spec::page_cache_at_full_scale((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
+        let page_cache = experiment::page_cache_at_full_scale((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
         let cache_share = (page_cache / data_bytes).min(1.0);
         let (reads, writes) = self.target.replica_operations();
         Loaded {
@@ -131,13 +131,13 @@ impl<'a> Search<'a> {
         let operations = loaded.work.reads + loaded.work.writes;
         let mut allowed = (allowed, allowance);
         let (busiest, used, label, half_width) = match self.measured(&request, &loaded) {
-            Some(Measured::UnderP99(carried)) => {
+            Some(Measured::UnderP99(sustained)) => {
                 // The p99 is in the rate already.
                 allowed = self.allowed(nodes, None);
-                let half = (carried.high - carried.low) / 2.0 / carried.throughput;
+                let half = (sustained.high - sustained.low) / 2.0 / sustained.throughput;
                 (
                     utilisation.busiest().0,
-                    operations / carried.beside.replica_operations(carried.throughput),
+                    operations / sustained.beside.replica_operations(sustained.throughput),
                     Label::Measured,
                     Some(half.max(LEAST_HALF_WIDTH)),
                 )
@@ -209,12 +209,12 @@ impl<'a> Search<'a> {
                 && (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE
         };
         let asked_ms = self.target.p99_ms.unwrap_or(f64::INFINITY);
-        let carried = self.carried.iter();
-        let carried = carried.filter(|found| found.bound_ms <= asked_ms && is_it(found.beside));
+        let sustained = self.sustained.iter();
+        let sustained = sustained.filter(|found| found.bound_ms <= asked_ms && is_it(found.beside));
         let at_limit = self.observations.iter();
         let at_limit = at_limit.filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
-        let carried = carried.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
-        carried.map(Measured::UnderP99).or_else(|| {
+        let sustained = sustained.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
+        sustained.map(Measured::UnderP99).or_else(|| {
             let most = at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
             most.map(Measured::AtLimit)
         })
@@ -224,7 +224,7 @@ impl<'a> Search<'a> {
 /// A measurement of the machine that is ordered.
 enum Measured<'a> {
     /// The rate that it carries under a p99.
-    UnderP99(&'a Carried<'a>),
+    UnderP99(&'a SustainedRate<'a>),
     /// A resource of it was at its limit.
     AtLimit(&'a Observation<'a>),
 }

@@ -2,8 +2,8 @@
 
 use super::error::SizingError;
 use super::question::{SAME_MIX, Search};
-use crate::carried::Carried;
 use crate::observation::Observation;
+use crate::sustained::SustainedRate;
 use crate::target::CREDIBLE;
 
 /// How a machine did at a use of what it can do at most.
@@ -21,7 +21,7 @@ impl Search<'_> {
         let Some(asked_ms) = self.target.p99_ms else {
             return Ok(());
         };
-        let carries = self.carried.iter().filter(|found| found.bound_ms <= asked_ms);
+        let carries = self.sustained.iter().filter(|found| found.bound_ms <= asked_ms);
         self.facts.p99_carried = carries.map(|found| found.beside.configuration.name.clone()).collect();
         let points: Vec<Point<'_>> = self.cells(asked_ms).chain(self.found(asked_ms)).collect();
         let Some(lowest) = points.iter().min_by(|a, b| a.p99_ms.total_cmp(&b.p99_ms)) else {
@@ -51,14 +51,14 @@ impl Search<'_> {
     /// Cells with a given rate, but for those of a search for this very bound: what it found says more.
     fn cells(&self, asked_ms: f64) -> impl Iterator<Item = Point<'_>> {
         let is_searched = move |o: &&Observation<'_>| {
-            let is_its = |found: &Carried<'_>| {
+            let is_its = |found: &SustainedRate<'_>| {
                 let beside = found.beside;
                 found.bound_ms == asked_ms
                     && beside.run == o.run
                     && beside.configuration.name == o.configuration.name
                     && beside.read_share() == o.read_share()
             };
-            self.carried.iter().any(is_its)
+            self.sustained.iter().any(is_its)
         };
         let open = self.observations.iter().filter(|o| o.is_open_loop);
         open.filter(move |o| !is_searched(o)).filter_map(move |o| {
@@ -75,7 +75,7 @@ impl Search<'_> {
     /// The ends of the rates that were found: the lower one keeps their bound and all above it, the upper one does not,
     /// nor any below it.
     fn found(&self, asked_ms: f64) -> impl Iterator<Item = Point<'_>> {
-        self.carried.iter().flat_map(move |found| {
+        self.sustained.iter().flat_map(move |found| {
             let most = self.most_of(found.beside);
             let point = |rate: f64, keeps| Point {
                 utilisation: rate / most,

@@ -2,16 +2,16 @@
 
 use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
-use spec::Provider;
+use experiment::Provider;
 use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
 use super::options::SizingOptions;
-use crate::carried::{Carried, carried};
 use crate::demand::held_out;
 use crate::document::{Demand, EvidenceFacts, LeftOut, Range};
 use crate::observation::Observation;
 use crate::page_cache;
+use crate::sustained::{SustainedRate, sustained};
 use crate::target::Target;
 
 /// Read shares this near count as equal.
@@ -33,7 +33,7 @@ pub(super) struct Search<'a> {
     /// Of every node, at the end.
     pub(super) page_cache: PageCache,
     /// What machines were found to carry under a p99.
-    pub(super) carried: Vec<Carried<'a>>,
+    pub(super) sustained: Vec<SustainedRate<'a>>,
     /// The most of each resource that may be used so that a p99 that was asked for is kept; `None`: none was asked for.
     pub(super) most_for_p99: Option<f64>,
 }
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
                 record_bytes,
                 first.configuration.settings.chunk_bytes(),
             ),
-            carried: target.p99_ms.map_or_else(Vec::new, |_| carried(runs, observations)),
+            sustained: target.p99_ms.map_or_else(Vec::new, |_| sustained(runs, observations)),
             most_for_p99: None,
         };
         search.hold_p99()?;

@@ -193,7 +193,7 @@ fn what_would_have_been_shown_is_shown_in_80_of_100() {
 }
 
 #[test]
-fn one_lucky_trial_is_told_and_noise_is_not() {
+fn one_lucky_trial_is_reported_and_noise_is_not() {
     let mut noise = Noise::new(9);
     let (runs, mut false_alarms, mut found) = (400, 0, 0);
     for _ in 0..runs {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use spec::IoLimits;
+use experiment::IoLimits;
 
 use super::control_files::{CgroupVersion, ControllerPath, write_control};
 use super::controllers::{Controller, Controllers};

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spec::IoLimits;
+use experiment::IoLimits;
 
 pub use control_files::{CgroupVersion, ControllerPath};
 pub use controllers::{Controller, Controllers, controllers};

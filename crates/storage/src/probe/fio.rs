@@ -25,7 +25,7 @@ pub(super) struct Fio {
 
 /// How requests are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum IoPath {
     /// Past the page cache, several in flight.
     Direct,
     /// Through the page cache, by read(2); nothing of the file is in it at the start.
@@ -48,7 +48,7 @@ pub(super) struct Shape {
     /// Jobs, each on a part of the file of its own.
     pub jobs: u32,
     /// How requests are made.
-    pub way: Way,
+    pub way: IoPath,
     /// Seconds at most.
     pub seconds: f64,
     /// Ends once this much of the file was read, and not by time alone.
@@ -65,7 +65,7 @@ impl Shape {
             block,
             depth,
             jobs: 1,
-            way: Way::Direct,
+            way: IoPath::Direct,
             seconds,
             once_over: None,
             log: None,
@@ -82,9 +82,9 @@ impl Shape {
 
     fn arguments(&self, file: &ProbeFile, asynchronous: &str) -> Vec<String> {
         let (engine, direct) = match self.way {
-            Way::Direct => (asynchronous, 1),
-            Way::Buffered | Way::Cached => ("psync", 0),
-            Way::Mapped => ("mmap", 0),
+            IoPath::Direct => (asynchronous, 1),
+            IoPath::Buffered | IoPath::Cached => ("psync", 0),
+            IoPath::Mapped => ("mmap", 0),
         };
         let all = self.once_over.map_or(file.bytes, |bytes| bytes.min(file.bytes));
         // Parts of whole blocks, at least one each.
@@ -108,7 +108,7 @@ impl Shape {
         if self.once_over.is_none() {
             words.extend(["--time_based", "--norandommap"].map(str::to_owned));
         }
-        if self.way == Way::Cached {
+        if self.way == IoPath::Cached {
             words.push("--invalidate=0".to_owned());
         }
         if self.jobs > 1 {
@@ -169,7 +169,7 @@ impl Fio {
 
     /// Runs one test on a file, from inside the cgroups that `launch_prefix` joins.
     pub fn run(&self, launch_prefix: &[String], file: &ProbeFile, shape: &Shape) -> Result<Done> {
-        if matches!(shape.way, Way::Buffered | Way::Mapped) {
+        if matches!(shape.way, IoPath::Buffered | IoPath::Mapped) {
             file.leave_page_cache()?;
         }
         let mut argv = launch_prefix.to_vec();
@@ -356,7 +356,7 @@ mod tests {
         }
         let once = Shape {
             rw: "read",
-            way: Way::Cached,
+            way: IoPath::Cached,
             once_over: Some(64 << 20),
             ..Shape::random_reads(1 << 20, 1, 60.0)
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::fio::{Done, Fio, ProbeFile, Shape, Way};
+use super::fio::{Done, Fio, IoPath, ProbeFile, Shape};
 use crate::error::{Result, io_error};
 
 /// Jobs of the test of writes, each with one request of 64 KiB in flight: the fio test of DataStax' "Best practices for
@@ -27,7 +27,7 @@ const DRAINED_S: usize = 3;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Asked {
+pub struct ProbeRequest {
     /// Seconds of each test.
     pub seconds: f64,
     /// Bytes of the file.
@@ -149,7 +149,7 @@ impl Suite {
 pub fn probe_suite(
     mount_point: &Path,
     launch_prefix: &[String],
-    asked: &Asked,
+    asked: &ProbeRequest,
     laid_out: &mut dyn FnMut() -> Result<()>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Suite> {
@@ -196,7 +196,7 @@ pub fn probe_suite(
     };
     let mapped = Shape {
         jobs: MAPPED_JOBS,
-        way: Way::Mapped,
+        way: IoPath::Mapped,
         // No block twice: it would be in memory.
         once_over: Some(file.bytes),
         ..reads(4 << 10, 1)
@@ -211,8 +211,8 @@ pub fn probe_suite(
     let random_read_4kib_mapped = test("random reads of 4 KiB of a mapped file", &mapped)?;
     let random_read_16kib = test("random reads of 16 KiB", &reads(16 << 10, DEPTH))?;
     let random_read_256kib = test("random reads of 256 KiB", &reads(256 << 10, DEPTH))?;
-    let uncached = test("a sequential read from the volume", &sequential(Way::Buffered))?;
-    let cached = test("the same from memory", &sequential(Way::Cached))?;
+    let uncached = test("a sequential read from the volume", &sequential(IoPath::Buffered))?;
+    let cached = test("the same from memory", &sequential(IoPath::Cached))?;
     let write_64kib = test(
         "sequential writes of 64 KiB",
         &Shape::sequential_writes(64 << 10, 8, seconds),
@@ -311,7 +311,7 @@ mod tests {
     /// last three seconds were furthest below what went before.
     #[test]
     fn a_slow_end_is_not_the_end_of_a_bucket() {
-        let told = [
+        let reported = [
             vec![306.0],
             vec![300.0; 19],
             vec![34.0],
@@ -319,7 +319,10 @@ mod tests {
             vec![25.0, 1.0],
         ]
         .concat();
-        let log: Vec<String> = told.iter().map(|iops| format!("1000, {iops}, 0, 4096, 0, 0")).collect();
+        let log: Vec<String> = reported
+            .iter()
+            .map(|iops| format!("1000, {iops}, 0, 4096, 0, 0"))
+            .collect();
         let seconds = per_second(&log.join("\n"), 32.0);
         assert_eq!((seconds.len(), seconds.last()), (32, Some(&25.0)));
         let found = drained(seconds);
@@ -327,7 +330,7 @@ mod tests {
         assert!((found.before_iops - 300.3).abs() < 1e-9, "{found:?}");
         assert!((29.0..31.0).contains(&found.after_iops.unwrap()), "{found:?}");
         assert_eq!(
-            drained(told).drained_after_s,
+            drained(reported).drained_after_s,
             Some(20),
             "with the second that is none, too"
         );

@@ -1,12 +1,12 @@
 //! Clusters: the limit is that of the node that is most limited, and it is named.
 
 use evidence::HostId;
-use spec::LoadLevel;
+use experiment::LoadLevel;
 
 use super::made::{Disk, Machine, cluster, idle};
 use crate::document::{Ratio, Verdict};
 use crate::limit::LimitKind::{Client, Cpu, NoneFound, OfferedRate, VolumeIops};
-use crate::limit::{CellLimit, Limit, Outcome, by_intervention, interventions, of_cell};
+use crate::limit::{CellLimit, InterventionOutcome, Limit, by_intervention, interventions, of_cell};
 
 const FIRST: HostId = HostId::DATABASE;
 const SECOND: HostId = HostId::database(1);
@@ -30,26 +30,26 @@ fn reading(reads: f64) -> Machine {
 
 #[test]
 fn the_node_whose_volume_is_full_is_named() {
-    let told = limit(&[reading(2000.0), reading(2990.0), reading(2000.0)]);
-    assert_eq!((told.kind, told.nodes.as_slice()), (VolumeIops, &[SECOND][..]));
-    let volume = told.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
+    let reported = limit(&[reading(2000.0), reading(2990.0), reading(2000.0)]);
+    assert_eq!((reported.kind, reported.nodes.as_slice()), (VolumeIops, &[SECOND][..]));
+    let volume = reported.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
     assert_eq!(volume.node, Some(SECOND), "each resource is told where it is fullest");
     assert!((volume.used - 2990.0).abs() < 1.0, "{volume:?}");
-    assert_eq!(told.evidence["volume_iops_used"], volume.used);
+    assert_eq!(reported.evidence["volume_iops_used"], volume.used);
 }
 
 #[test]
 fn a_smaller_volume_of_one_node_is_full_at_what_the_others_carry() {
     let small = with(|m| m.data = Disk::of(1490.0, 0.0, 1500.0, 160.0));
-    let told = limit(&[reading(1490.0), reading(1490.0), small]);
-    assert_eq!((told.kind, told.nodes.as_slice()), (VolumeIops, &[THIRD][..]));
+    let reported = limit(&[reading(1490.0), reading(1490.0), small]);
+    assert_eq!((reported.kind, reported.nodes.as_slice()), (VolumeIops, &[THIRD][..]));
 }
 
 #[test]
 fn where_all_are_full_all_are_named() {
-    let told = limit(&[reading(2990.0), reading(2995.0), reading(2985.0)]);
+    let reported = limit(&[reading(2990.0), reading(2995.0), reading(2985.0)]);
     assert_eq!(
-        (told.kind, told.nodes.as_slice()),
+        (reported.kind, reported.nodes.as_slice()),
         (VolumeIops, &[FIRST, SECOND, THIRD][..])
     );
 }
@@ -57,30 +57,37 @@ fn where_all_are_full_all_are_named() {
 #[test]
 fn different_nodes_may_be_full_of_different_things() {
     let busy = with(|m| m.used = 3.7);
-    let told = limit(&[busy, reading(2998.0), reading(1000.0)]);
-    assert_eq!((told.kind, told.also.as_slice()), (VolumeIops, &[Cpu][..]), "{told:?}");
-    assert_eq!(told.nodes, [SECOND]);
-    let cpu = told.uses.iter().find(|u| u.kind == Cpu).unwrap();
+    let reported = limit(&[busy, reading(2998.0), reading(1000.0)]);
+    assert_eq!(
+        (reported.kind, reported.also.as_slice()),
+        (VolumeIops, &[Cpu][..]),
+        "{reported:?}"
+    );
+    assert_eq!(reported.nodes, [SECOND]);
+    let cpu = reported.uses.iter().find(|u| u.kind == Cpu).unwrap();
     assert_eq!((cpu.node, cpu.at_cap), (Some(FIRST), true));
 }
 
 #[test]
 fn what_is_no_nodes_limit_names_none() {
-    let told = limit(&[with(|m| m.client = 0.97), idle()]);
-    assert_eq!((told.kind, told.nodes.len()), (Client, 0));
-    let client = told.uses.iter().find(|u| u.kind == Client).unwrap();
+    let reported = limit(&[with(|m| m.client = 0.97), idle()]);
+    assert_eq!((reported.kind, reported.nodes.len()), (Client, 0));
+    let client = reported.uses.iter().find(|u| u.kind == Client).unwrap();
     assert_eq!(client.node, None);
-    let told = limit(&[with(|m| m.rate = Some((5000.0, 5000.0))), idle()]);
-    assert_eq!((told.kind, told.nodes.len()), (OfferedRate, 0));
-    let told = limit(&[idle(), idle()]);
-    assert_eq!((told.kind, told.nodes.len()), (NoneFound, 0));
+    let reported = limit(&[with(|m| m.rate = Some((5000.0, 5000.0))), idle()]);
+    assert_eq!((reported.kind, reported.nodes.len()), (OfferedRate, 0));
+    let reported = limit(&[idle(), idle()]);
+    assert_eq!((reported.kind, reported.nodes.len()), (NoneFound, 0));
 }
 
 #[test]
 fn one_node_is_not_named() {
-    let told = limit(&[reading(2990.0)]);
-    assert_eq!((told.kind, told.nodes.len(), told.of_nodes), (VolumeIops, 0, 0));
-    assert!(told.uses.iter().all(|u| u.node.is_none()), "{told:?}");
+    let reported = limit(&[reading(2990.0)]);
+    assert_eq!(
+        (reported.kind, reported.nodes.len(), reported.of_nodes),
+        (VolumeIops, 0, 0)
+    );
+    assert!(reported.uses.iter().all(|u| u.node.is_none()), "{reported:?}");
 }
 
 /// A node with room must not hide that another one had none: twice the CPUs are no difference beside for the cluster
@@ -94,14 +101,14 @@ fn a_difference_matters_where_one_node_is_short_of_it() {
             m.data = Disk::of(2990.0, 0.0, 10_000.0, 160.0);
         })
     };
-    let told = |third_uses: f64| {
+    let reported = |third_uses: f64| {
         let third = Machine {
             used: third_uses,
             ..full.clone()
         };
         let limit = limit(&[full.clone(), full.clone(), third]);
         let there = self::limit(&[more(8.0), more(8.0), more(8.0)]);
-        let setup = |name: &str, machine: &Machine| spec::Setup {
+        let setup = |name: &str, machine: &Machine| experiment::Setup {
             configuration: name.to_owned(),
             ..machine.setup()
         };
@@ -139,13 +146,13 @@ fn a_difference_matters_where_one_node_is_short_of_it() {
         (found[0].more.len(), outcome, by_intervention(limit, found).kind)
     };
     assert_eq!(
-        told(2.0),
-        (1, Outcome::Confirmed, VolumeIops),
+        reported(2.0),
+        (1, InterventionOutcome::Confirmed, VolumeIops),
         "half of the CPUs were free everywhere"
     );
     assert_eq!(
-        told(3.5),
-        (2, Outcome::NotDecided, VolumeIops),
+        reported(3.5),
+        (2, InterventionOutcome::NotDecided, VolumeIops),
         "one node's CPUs were nearly full"
     );
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use spec::{Burst, LoadLevel, Setup};
+use experiment::{Burst, LoadLevel, Setup};
 
 use super::made::{Disk, Machine, idle};
 use crate::document::{Ratio, Verdict};
 use crate::limit::LimitKind::{BurstSpent, Cpu, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops};
-use crate::limit::{CellLimit, Intervention, Limit, Outcome, Resource, by_intervention, interventions};
+use crate::limit::{CellLimit, Intervention, InterventionOutcome, Limit, Resource, by_intervention, interventions};
 
 /// Throughput of one cell over that of the first.
 type Gain = (f64, f64, f64);
@@ -22,10 +22,10 @@ fn first(matrix: &[(&str, Machine, Gain)]) -> Limit {
         })
         .collect();
     let limits: Vec<Limit> = matrix.iter().map(|(_, machine, _)| machine.limit()).collect();
-    told(&setups, &limits, matrix).remove(0)
+    reported(&setups, &limits, matrix).remove(0)
 }
 
-fn told(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]) -> Vec<Limit> {
+fn reported(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]) -> Vec<Limit> {
     let gains: BTreeMap<&str, Gain> = matrix.iter().map(|(name, _, gain)| (*name, *gain)).collect();
     let gain = |from: &str, to: &str| -> Option<Ratio> {
         let (from, to) = (gains.get(from)?, gains.get(to)?);
@@ -100,7 +100,10 @@ fn more_that_gave_more_is_named_before_a_fuller_resource() {
     ]);
     assert_eq!((limit.kind, limit.also.as_slice()), (VolumeIops, &[Cpu][..]));
     let step = of(&limit, Resource::DataIops);
-    assert_eq!((step.to.as_str(), step.outcome), ("gp2-3000", Outcome::Confirmed));
+    assert_eq!(
+        (step.to.as_str(), step.outcome),
+        ("gp2-3000", InterventionOutcome::Confirmed)
+    );
     assert_eq!((step.more[0].from, step.more[0].to), (Some(960.0), Some(3000.0)));
     assert_eq!((step.gain.median, step.gain.low, step.gain.high), (1.64, 1.50, 1.79));
     assert_eq!(limit.interventions.len(), 1, "the smallest step that decides");
@@ -113,7 +116,7 @@ fn more_of_the_path_that_volumes_share_is_a_step_of_its_own() {
         with(|m| {
             m.data = Disk::of(reads, 0.0, 3000.0, 250.0);
             m.log = Some(Disk::of(0.0, log, 3000.0, 250.0));
-            m.path = Some(spec::IoLimits::symmetric(Some(path), Some(1000.0)));
+            m.path = Some(experiment::IoLimits::symmetric(Some(path), Some(1000.0)));
         })
     };
     let matrix = |gain| {
@@ -125,7 +128,7 @@ fn more_of_the_path_that_volumes_share_is_a_step_of_its_own() {
     let confirmed = first(&matrix((1.25, 1.15, 1.35)));
     assert_eq!(confirmed.kind, InstanceEbsBandwidth);
     let step = of(&confirmed, Resource::InstanceIops);
-    assert_eq!(step.outcome, Outcome::Confirmed);
+    assert_eq!(step.outcome, InterventionOutcome::Confirmed);
     assert_eq!((step.more[0].from, step.more[0].to), (Some(3000.0), Some(6000.0)));
     let contradicted = first(&matrix((1.0, 0.98, 1.02)));
     assert_eq!(contradicted.kind, NoneFound);
@@ -145,13 +148,13 @@ fn a_step_that_changes_settings_too_decides_nothing() {
     });
     setups[1].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned()];
     let limits = matrix.each_ref().map(|(_, machine, _)| machine.limit());
-    let limit = told(&setups, &limits, &matrix).remove(0);
+    let limit = reported(&setups, &limits, &matrix).remove(0);
     assert_eq!((limit.kind, limit.interventions.len()), (Cpu, 0));
 }
 
 /// An instance store with 16,500 read and 7,500 write IOPS behind a volume of 3,000 for both.
 #[test]
-fn a_step_is_told_in_the_direction_that_bounded_the_cell() {
+fn a_step_is_reported_in_the_direction_that_bounded_the_cell() {
     let apart = |(reads, writes): (f64, f64), (read_iops, write_iops): (f64, f64)| {
         with(|m| {
             m.data = Disk::of(reads, writes, read_iops, 10_000.0);
@@ -159,7 +162,7 @@ fn a_step_is_told_in_the_direction_that_bounded_the_cell() {
         })
     };
     let both = (3000.0, 3000.0);
-    let told = |asked: (f64, f64), now: (f64, f64), then: (f64, f64)| {
+    let reported = |asked: (f64, f64), now: (f64, f64), then: (f64, f64)| {
         let limit = first(&[
             ("gp3-3000", apart(asked, now), SAME),
             ("nvme", apart(asked, then), (1.6, 1.5, 1.7)),
@@ -170,14 +173,14 @@ fn a_step_is_told_in_the_direction_that_bounded_the_cell() {
     };
     let store = (16_500.0, 7500.0);
     // Reads alone full, beside writes that a limit for both together would not leave room for.
-    assert_eq!(told((2990.0, 500.0), both, store), (Some(3000.0), Some(16_500.0)));
+    assert_eq!(reported((2990.0, 500.0), both, store), (Some(3000.0), Some(16_500.0)));
     // Nearly only reads: the limit may count both together, and reads fill the store first.
-    assert_eq!(told((2985.0, 10.0), both, store), (Some(3000.0), Some(16_500.0)));
-    assert_eq!(told((10.0, 2985.0), both, store), (Some(3000.0), Some(7500.0)));
-    assert_eq!(told((500.0, 2990.0), both, store), (Some(3000.0), Some(7500.0)));
+    assert_eq!(reported((2985.0, 10.0), both, store), (Some(3000.0), Some(16_500.0)));
+    assert_eq!(reported((10.0, 2985.0), both, store), (Some(3000.0), Some(7500.0)));
+    assert_eq!(reported((500.0, 2990.0), both, store), (Some(3000.0), Some(7500.0)));
     // More reads and fewer writes than before: what is more of it is not known.
     assert_eq!(
-        told((2990.0, 500.0), (3000.0, 8000.0), store),
+        reported((2990.0, 500.0), (3000.0, 8000.0), store),
         (Some(3000.0), Some(7500.0))
     );
 }
@@ -190,7 +193,10 @@ fn a_larger_step_decides_where_the_smallest_does_not() {
         ("io1-10000", machine(1.0, 1500.0, 10_000.0, 320.0), (1.68, 1.23, 2.30)),
     ]);
     let step = of(&limit, Resource::DataIops);
-    assert_eq!((step.to.as_str(), step.outcome), ("io1-10000", Outcome::Confirmed));
+    assert_eq!(
+        (step.to.as_str(), step.outcome),
+        ("io1-10000", InterventionOutcome::Confirmed)
+    );
     // Twice the MiB/s came with it, of which a tenth was used.
     assert_eq!(step.beside[0].resource, Resource::DataBytesPerS);
     assert_eq!(limit.kind, VolumeIops);
@@ -206,16 +212,19 @@ fn more_that_gave_nothing_was_not_the_limit() {
     };
     let limit = only((1.0, 0.97, 1.03));
     assert_eq!(limit.kind, NoneFound);
-    assert_eq!(of(&limit, Resource::DataIops).outcome, Outcome::Contradicted);
+    assert_eq!(
+        of(&limit, Resource::DataIops).outcome,
+        InterventionOutcome::Contradicted
+    );
     let volume = limit.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
     assert!(volume.at_cap, "at its cap, and yet not the limit: {limit:?}");
     // Around the thresholds: a gain of 5 %, and a single pair.
     for (gain, kind, outcome) in [
-        ((1.02, 0.99, 1.049), NoneFound, Outcome::Contradicted),
-        ((1.02, 0.99, 1.051), VolumeIops, Outcome::NotDecided),
-        ((1.1, 1.049, 1.15), VolumeIops, Outcome::NotDecided),
-        ((1.1, 1.051, 1.15), VolumeIops, Outcome::Confirmed),
-        ((1.0, 1.0, 1.0), VolumeIops, Outcome::NotDecided),
+        ((1.02, 0.99, 1.049), NoneFound, InterventionOutcome::Contradicted),
+        ((1.02, 0.99, 1.051), VolumeIops, InterventionOutcome::NotDecided),
+        ((1.1, 1.049, 1.15), VolumeIops, InterventionOutcome::NotDecided),
+        ((1.1, 1.051, 1.15), VolumeIops, InterventionOutcome::Confirmed),
+        ((1.0, 1.0, 1.0), VolumeIops, InterventionOutcome::NotDecided),
     ] {
         let limit = only(gain);
         assert_eq!(
@@ -233,7 +242,7 @@ fn a_small_step_without_gain_decides_nothing() {
         ("b", machine(0.6, 2990.0, 4000.0, 160.0), (1.0, 0.97, 1.03)),
     ]);
     assert_eq!(limit.kind, VolumeIops);
-    assert_eq!(of(&limit, Resource::DataIops).outcome, Outcome::NotDecided);
+    assert_eq!(of(&limit, Resource::DataIops).outcome, InterventionOutcome::NotDecided);
 }
 
 /// Two that are full together hide each other: more of either alone gives nothing.
@@ -254,14 +263,14 @@ fn of_two_full_resources_the_contradicted_one_stands_behind() {
 }
 
 #[test]
-fn several_at_once_are_told_and_not_judged_apart() {
+fn several_at_once_are_reported_and_not_judged_apart() {
     let full = machine(0.97, 2990.0, 3000.0, 160.0);
     let larger = with(|m| (m.given, m.used, m.data) = (4.0, 1.9, Disk::of(5900.0, 0.0, 10_000.0, 160.0)));
     let limit = first(&[("a", full, SAME), ("b", larger, (2.0, 1.8, 2.2))]);
     let step = &limit.interventions[0];
     let resources: Vec<Resource> = step.more.iter().map(|c| c.resource).collect();
     assert_eq!(resources, [Resource::DataIops, Resource::Cpus]);
-    assert_eq!(step.outcome, Outcome::NotDecided);
+    assert_eq!(step.outcome, InterventionOutcome::NotDecided);
 }
 
 #[test]
@@ -282,7 +291,7 @@ fn less_of_what_matters_and_a_held_rate_say_nothing() {
     // The rate that was held there hides what more could have given.
     let missed = with(|m| (m.rate, m.data.reads) = (Some((5000.0, 4900.0)), 2940.0));
     let limit = first(&[("a", missed, SAME), ("b", more, (1.02, 1.01, 1.03))]);
-    assert_eq!(of(&limit, Resource::DataIops).outcome, Outcome::NotDecided);
+    assert_eq!(of(&limit, Resource::DataIops).outcome, InterventionOutcome::NotDecided);
     assert_eq!(limit.kind, VolumeIops);
 }
 
@@ -329,5 +338,5 @@ fn a_spent_bucket_is_measured_by_its_baseline() {
     ]);
     let step = of(&limit, Resource::DataIops);
     assert_eq!((step.more[0].from, step.more[0].to), (Some(300.0), Some(900.0)));
-    assert_eq!((limit.kind, step.outcome), (BurstSpent, Outcome::Confirmed));
+    assert_eq!((limit.kind, step.outcome), (BurstSpent, InterventionOutcome::Confirmed));
 }

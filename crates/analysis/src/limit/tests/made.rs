@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostId, HostSample, OperationKind, ProbeResult, TrialRecord, VolumeFigures};
+use experiment::{Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
 use serde_json::json;
-use spec::{Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
 
 use crate::host::database_host;
 use crate::latency::LatencyFigures;
@@ -26,7 +26,7 @@ pub struct Disk {
     pub own: Option<IoLimits>,
     pub probe: Option<f64>,
     pub burst: Option<Burst>,
-    pub byte_burst: Option<spec::ByteBurst>,
+    pub byte_burst: Option<experiment::ByteBurst>,
 }
 
 impl Disk {
@@ -203,14 +203,14 @@ impl Machine {
             layout: None,
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             instance_limits: self.path,
-            placement: spec::Placement::ONE_NODE,
+            placement: experiment::Placement::ONE_NODE,
             first_host: 0,
             batch: 0,
             is_bought: false,
             existing: None,
             watched: Vec::new(),
             consistency: None,
-            settings: spec::Settings::default(),
+            settings: experiment::Settings::default(),
             backlog: None,
         }
     }
@@ -277,7 +277,7 @@ impl Machine {
         let mut volumes = vec![facts("data", &self.data)];
         volumes.extend(self.log.as_ref().map(|log| facts("commitlog", log)));
         let record: TrialRecord = serde_json::from_value(json!({
-            "format_version": spec::FORMAT_VERSION, "cell": "made", "block": 1, "configuration": "made", "workload": "w", "load": load,
+            "format_version": experiment::FORMAT_VERSION, "cell": "made", "block": 1, "configuration": "made", "workload": "w", "load": load,
             "status": "valid", "started_at": "2026-01-02T03:04:05Z",
             "client": {"warmup_s": 5.0, "measured_s": seconds, "operations_sent": 1, "completed": {}, "errors": {},
                 "client_cpu_s": self.client * seconds, "client_peak_rss_bytes": 1, "send_lag_us": null, "threads": 1,
@@ -285,7 +285,7 @@ impl Machine {
             "clients": {}, "clocks": {}, "faults": [],
             "nodes": [{"host": "database", "cpus": self.given, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 30,
                 "page_cache_budget_bytes": 1 << 30, "data_bytes_on_disk": 1_u64 << 33, "restored_keys_checked": 0, "volumes": volumes,
-                "settings": spec::SettingsInForce::NONE, "others": []}]
+                "settings": experiment::SettingsInForce::NONE, "others": []}]
         }))
         .unwrap();
         let mut trial = measure(&TrialEvidence {

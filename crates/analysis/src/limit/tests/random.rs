@@ -1,7 +1,7 @@
 //! Random clear cases: one resource, or two, at 97 to 100 % of what was there while garbage collection, of 0 to 30 % of the time, did not
 //! stop the database; the others at 5 to 70 %.
 
-use spec::IoLimits;
+use experiment::IoLimits;
 
 use super::made::{Disk, KIB, MIB, Machine, Random, idle};
 use crate::limit::LimitKind;

@@ -1,6 +1,6 @@
 //! One machine each: what fills, what does not, and on either side of the thresholds.
 
-use spec::{Burst, IoLimits};
+use experiment::{Burst, IoLimits};
 
 use super::made::{Disk, KIB, MIB, Machine, idle};
 use crate::limit::LimitKind::{
@@ -311,7 +311,7 @@ fn volumes_that_share_the_path_of_their_instance_are_at_its_limit_together() {
 
 /// A data volume that is bought with more than its instance lets through: the path is told once, with the log's part.
 #[test]
-fn a_shared_path_is_told_once() {
+fn a_shared_path_is_reported_once() {
     let limit = with(|m| {
         m.data = Disk::of(2400.0, 0.0, 3000.0, 250.0);
         m.data.own = Some(IoLimits::symmetric(Some(10_000.0), Some(500.0)));
@@ -330,11 +330,11 @@ fn a_shared_path_is_told_once() {
 
 /// st1 whose credits are spent, at the 20 MiB/s that last; then at half of that.
 #[test]
-fn a_spent_bucket_of_bytes_is_told_as_one() {
+fn a_spent_bucket_of_bytes_is_reported_as_one() {
     let st1 = |reads: f64| {
         with(|m| {
             m.data = Disk {
-                byte_burst: Some(spec::ByteBurst {
+                byte_burst: Some(experiment::ByteBurst {
                     baseline_bytes_per_s: 20.0 * MIB,
                     burst_bytes_per_s: 125.0 * MIB,
                     credits_max: 512_000.0 * MIB,
@@ -404,7 +404,7 @@ fn an_empty_bucket_is_not_taken_for_a_narrow_instance() {
         .get_mut(&evidence::HostId::DATABASE)
         .unwrap()
         .volumes
-        .get_mut(&spec::VolumeRole::Data)
+        .get_mut(&experiment::VolumeRole::Data)
         .unwrap();
     for limit in &mut data.windows.iops_limit {
         *limit *= 1.0017;

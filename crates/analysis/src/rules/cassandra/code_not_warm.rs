@@ -99,8 +99,8 @@ mod tests {
             "nobody saw that it ended"
         );
         let explained = with(Some(0.2), false);
-        let told = seen::<CodeNotWarm>(&explained).unwrap();
-        assert!(told.preparation_ended_early && told.compiler_share == Some(0.2));
+        let reported = seen::<CodeNotWarm>(&explained).unwrap();
+        assert!(reported.preparation_ended_early && reported.compiler_share == Some(0.2));
         let unexplained = with(Some(0.2), true);
         assert!(!seen::<CodeNotWarm>(&unexplained).unwrap().preparation_ended_early);
     }

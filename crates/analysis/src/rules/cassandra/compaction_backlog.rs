@@ -58,17 +58,20 @@ mod tests {
     }
 
     #[test]
-    fn a_backlog_is_told_and_one_that_is_left_is_a_doubt() {
+    fn a_backlog_is_reported_and_one_that_is_left_is_a_doubt() {
         let done = with(Some(20.0));
-        let CompactionBacklog(told) = seen(&done).unwrap();
-        assert_eq!((told.sstables, told.sstables_left), (9.0, Some(2.0)));
-        assert_eq!(told.compacted_until_s, Some(20.0));
-        assert_eq!(told.operations_per_s_after, Some(2_000.0));
+        let CompactionBacklog(reported) = seen(&done).unwrap();
+        assert_eq!((reported.sstables, reported.sstables_left), (9.0, Some(2.0)));
+        assert_eq!(reported.compacted_until_s, Some(20.0));
+        assert_eq!(reported.operations_per_s_after, Some(2_000.0));
         // Neither steady nor too short: that is no question here.
         assert!(found(&done, Rule::TooShortToJudge).is_none(), "{:?}", done.findings);
         let left = with(None);
-        let CompactionBacklogLeft(told) = seen(&left).unwrap();
-        assert_eq!((told.compacted_until_s, told.operations_per_s_after), (None, None));
+        let CompactionBacklogLeft(reported) = seen(&left).unwrap();
+        assert_eq!(
+            (reported.compacted_until_s, reported.operations_per_s_after),
+            (None, None)
+        );
         assert!(found(&left, Rule::CompactionBacklog).is_none());
     }
 }

@@ -2,7 +2,7 @@
 //! memtable is flushed, when the kernel writes back the pages of that, and again when SSTables are compacted. A trial that ends before
 //! has the throughput of memory and commit log.
 
-use spec::{Plan, Setups, VolumeRole};
+use experiment::{Plan, Setups, VolumeRole};
 
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -74,8 +74,8 @@ mod tests {
 
     /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them are 5 %.
     #[test]
-    fn writes_that_matter_to_the_volume_and_were_hardly_flushed_are_told() {
-        let told = |update: f64, flushes: Option<f64>, is_limited: bool| {
+    fn writes_that_matter_to_the_volume_and_were_hardly_flushed_are_reported() {
+        let reported = |update: f64, flushes: Option<f64>, is_limited: bool| {
             let mut job = job();
             let workload = &mut job.plan.workloads[0];
             workload.write_all_fields = true;
@@ -93,10 +93,10 @@ mod tests {
             (1.0, Some(2.0), false),
             (1.0, None, false),
         ] {
-            let found = told(update, flushes, true);
+            let found = reported(update, flushes, true);
             assert_eq!(found.is_some(), expected, "{update} {flushes:?}: {found:?}");
         }
-        let found = told(1.0, Some(1.0), true).unwrap();
+        let found = reported(1.0, Some(1.0), true).unwrap();
         assert!((figures(&found).written_bytes_per_s - 2e6).abs() < 1e5);
         // Flushed into the page cache, and not on the volume yet: 131,072 B/s of 2 MB/s. Beside the commit log that is not known.
         let on_volume = |log_is_apart: bool, times: f64, flushed_bytes: f64| {
@@ -124,8 +124,8 @@ mod tests {
         // What compresses to a sixteenth, or is written over in the memtable, is all on the volume.
         assert_eq!(on_volume(true, 1.0, 125_000.0 * SECONDS), None);
         // Whether it matters to a volume of unknown limits is not known: that is told too, but for reads alone.
-        let found = told(0.01, Some(0.0), false).unwrap();
+        let found = reported(0.01, Some(0.0), false).unwrap();
         assert_eq!(figures(&found).limit_bytes_per_s, None);
-        assert_eq!(told(0.0, Some(0.0), false), None);
+        assert_eq!(reported(0.0, Some(0.0), false), None);
     }
 }

@@ -124,7 +124,7 @@ fn closed(seed: u64, rate: f64, in_flight: u32, noise: f64, stop: (f64, f64)) ->
     (seconds(&requests), LoadLevel::Concurrency(in_flight))
 }
 
-fn told((seconds, load): (Vec<Second>, LoadLevel)) -> Vec<Stop> {
+fn reported((seconds, load): (Vec<Second>, LoadLevel)) -> Vec<Stop> {
     stops(&seconds, 0, &[], load)
 }
 
@@ -137,7 +137,7 @@ fn counts(make: impl Fn(u64, (f64, f64)) -> (Vec<Second>, LoadLevel), length: f6
     let (mut right, mut none) = (0, 0);
     for seed in 0..SEEDS {
         for at in STARTS {
-            let stops = told(make(seed, (at, length)));
+            let stops = reported(make(seed, (at, length)));
             none += u64::from(stops.is_empty());
             let is_it = |s: &Stop| (s.from_s - at).abs() <= 1.2 && (s.length_s - length).abs() <= 1.1;
             right += u64::from(stops.len() == 1 && is_it(&stops[0]));
@@ -190,7 +190,7 @@ fn noise_is_no_stop() {
         ("open, saturated", &|s| served(s, 300.0, 210.0, 0.1, (99.0, 0.0))),
     ];
     for (what, make) in cases {
-        let false_alarms = (0..100).filter(|seed| !told(make(*seed)).is_empty()).count();
+        let false_alarms = (0..100).filter(|seed| !reported(make(*seed)).is_empty()).count();
         println!("{what}: a stop told in {false_alarms} of 100");
         assert!(false_alarms <= 1, "{what}: {false_alarms}");
     }
@@ -198,7 +198,7 @@ fn noise_is_no_stop() {
 
 /// Even at five a second, five seconds without an answer are no chance.
 #[test]
-fn at_a_slow_rate_only_long_stops_are_told() {
+fn at_a_slow_rate_only_long_stops_are_reported() {
     let (right, none) = counts(|seed, stop| open(seed, 5.0, 0.1, stop), 5.0);
     println!("stop of 5 s at 5/s: told {right}, nothing {none} of {ALL}");
     assert!(none * 10 <= ALL, "{none}");
@@ -223,8 +223,8 @@ fn a_volume_that_becomes_slower_is_no_stop() {
             operations_per_s: 1000.0,
             poisson: true,
         };
-        let told = stops(&seconds(&requests), 0, &[], load);
-        assert!(told.is_empty(), "{seed}: {told:?}");
+        let reported = stops(&seconds(&requests), 0, &[], load);
+        assert!(reported.is_empty(), "{seed}: {reported:?}");
     }
 }
 
@@ -243,13 +243,13 @@ fn two_stops_are_two_and_what_the_window_leaves_out_is_none() {
 fn a_stop_carries_when_how_long_and_how_much_of_the_window() {
     let (seconds, load) = open(7, 2000.0, 0.1, (30.0, 4.0));
     let trial = changed(|t| (t.seconds, t.record.load) = (seconds, load));
-    let told = seen::<Stall>(&trial).unwrap();
-    assert_eq!(told.stops, 1);
-    let near = |number: f64, value: f64, off: f64| assert!((number - value).abs() <= off, "{told:?}");
-    near(told.longest_s, 4.0, 0.2);
-    near(told.longest_at_s, 30.0, 1.0);
-    near(told.window_share, 4.0 / 60.0, 0.01);
-    near(told.median_ops_per_s, 2000.0, 50.0);
+    let reported = seen::<Stall>(&trial).unwrap();
+    assert_eq!(reported.stops, 1);
+    let near = |number: f64, value: f64, off: f64| assert!((number - value).abs() <= off, "{reported:?}");
+    near(reported.longest_s, 4.0, 0.2);
+    near(reported.longest_at_s, 30.0, 1.0);
+    near(reported.window_share, 4.0 / 60.0, 0.01);
+    near(reported.median_ops_per_s, 2000.0, 50.0);
 }
 
 /// 250 in flight at 88 a second: what is answered in the first three seconds was sent before the measurement and does

@@ -6,14 +6,14 @@ use crate::limit::made::{Disk, Machine, cluster, idle};
 
 /// Three nodes in as many trials as there are rows: what each reads of its volume of 3,000 IOPS in each.
 fn reading(trials: &[[f64; 3]]) -> Vec<NodeFigure> {
-    told(trials, &|reads| Machine {
+    reported(trials, &|reads| Machine {
         data: Disk::of(reads, 0.0, 3000.0, 160.0),
         ..idle()
     })
 }
 
 /// The figures of which the nodes are told to be unequal.
-fn told(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<NodeFigure> {
+fn reported(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<NodeFigure> {
     let measured: Vec<TrialMeasurement> = (1..)
         .zip(trials)
         .map(|(block, nodes)| {
@@ -89,7 +89,7 @@ fn a_node_that_does_nothing_is_unequal() {
 
 #[test]
 fn cpus_are_judged_where_they_are_used() {
-    let using = |used: [f64; 3]| told(&[used; 3], &|used| Machine { used, ..idle() });
+    let using = |used: [f64; 3]| reported(&[used; 3], &|used| Machine { used, ..idle() });
     // Of four CPUs.
     assert_eq!(using([2.0, 2.0, 2.4]), [NodeFigure::Cpus]);
     assert_eq!(using([0.5, 0.5, 0.9]), NOTHING);
@@ -107,10 +107,10 @@ fn data_on_disk_is_a_fact_of_each_trial() {
     };
     assert_eq!(with(1.14), None);
     let found = with(1.2).unwrap();
-    let told = seen(&found);
-    assert_eq!(told.figure, NodeFigure::BytesOnDisk);
+    let reported = seen(&found);
+    assert_eq!(reported.figure, NodeFigure::BytesOnDisk);
     assert_eq!(
-        (told.most_of, told.least_of),
+        (reported.most_of, reported.least_of),
         (HostId::database(2), HostId::database(0))
     );
     assert_eq!(found.scope, Scope::Cell("cell".to_owned()));
@@ -136,10 +136,10 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     assert_eq!(with(2700.0), []);
     let found = with(2500.0);
     assert_eq!(found.len(), 1);
-    let told = seen(&found[0]);
-    assert_eq!(told.figure, NodeFigure::ProbedReads);
+    let reported = seen(&found[0]);
+    assert_eq!(reported.figure, NodeFigure::ProbedReads);
     assert_eq!(
-        (told.least_of, told.volume),
+        (reported.least_of, reported.volume),
         (HostId::database(2), Some(VolumeRole::Data))
     );
 }

@@ -9,11 +9,11 @@ use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
 use evidence::{HIGHEST_US, HostId, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
+use experiment::{Job, Setups};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
-use spec::{Job, Setups};
 
-pub mod away;
+pub mod faults;
 
 pub const SECONDS: f64 = 60.0;
 const MIB: f64 = 1_048_576.0;
@@ -25,8 +25,8 @@ fn limits(iops: f64) -> Value {
 fn setup(name: &str, label: &str, iops: f64) -> Value {
     json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1_u64 << 30, "direct_memory_bytes": 1 << 28,
         "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
-        "key_cache_bytes": 0, "more_data": [], "placement": spec::Placement::ONE_NODE, "first_host": 0, "batch": 0,
-        "is_bought": false, "watched": [], "settings": spec::Settings::default(),
+        "key_cache_bytes": 0, "more_data": [], "placement": experiment::Placement::ONE_NODE, "first_host": 0, "batch": 0,
+        "is_bought": false, "watched": [], "settings": experiment::Settings::default(),
         "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null, "is_local": false}})
 }
 
@@ -39,13 +39,13 @@ pub fn job() -> Job {
     ];
     let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
     let plan = serde_json::from_value(json!({
-        "format_version": spec::FORMAT_VERSION, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "format_version": experiment::FORMAT_VERSION, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "work_directory": null, "scale": 16.0,
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
-        "patience": spec::Patience::default(), "caches": spec::Caches::default(), "processes": [], "clients": 1, "faults": [],
-        "decision": spec::DecisionRules::default(), "money": {"basis": spec::Basis::default(), "configurations": []},
+        "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [], "clients": 1, "faults": [],
+        "decision": experiment::DecisionRules::default(), "money": {"basis": experiment::Basis::default(), "configurations": []},
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
@@ -63,7 +63,7 @@ pub fn job() -> Job {
 
 /// What varies between trials.
 #[derive(Clone, Copy)]
-pub struct Told {
+pub struct Reported {
     pub configuration: &'static str,
     pub block: u32,
     pub operations: u64,
@@ -72,30 +72,34 @@ pub struct Told {
 }
 
 /// Settings of a table, one option with one key of its map.
-pub fn table(option: &str, key: &str, value: &str) -> spec::Settings {
+pub fn table(option: &str, key: &str, value: &str) -> experiment::Settings {
     let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
-    spec::Settings {
-        table: BTreeMap::from([(option.to_owned(), spec::TableOption::Map(map))]),
-        ..spec::Settings::default()
+    experiment::Settings {
+        table: BTreeMap::from([(option.to_owned(), experiment::TableOption::Map(map))]),
+        ..experiment::Settings::default()
     }
 }
 
-pub fn record(told: Told) -> TrialRecord {
-    let limit = if told.configuration == "gp2-320" { 60.0 } else { 625.0 };
-    let reads = told.operations * 8 / 10;
+pub fn record(reported: Reported) -> TrialRecord {
+    let limit = if reported.configuration == "gp2-320" {
+        60.0
+    } else {
+        625.0
+    };
+    let reads = reported.operations * 8 / 10;
     serde_json::from_value(json!({
-        "format_version": spec::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", told.configuration), "block": told.block,
-        "configuration": told.configuration, "workload": "read-heavy", "load": {"concurrency": 100},
+        "format_version": experiment::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", reported.configuration), "block": reported.block,
+        "configuration": reported.configuration, "workload": "read-heavy", "load": {"concurrency": 100},
         "status": "valid", "started_at": "2026-01-02T03:04:05Z",
-        "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": told.operations,
-            "completed": {"read": reads, "update": told.operations - reads}, "errors": {},
-            "client_cpu_s": told.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000, "send_lag_us": null, "threads": 1,
+        "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": reported.operations,
+            "completed": {"read": reads, "update": reported.operations - reads}, "errors": {},
+            "client_cpu_s": reported.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000, "send_lag_us": null, "threads": 1,
             "notes": []},
         "clients": {}, "clocks": {}, "faults": [],
         "nodes": [{"host": "database", "cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28,
-            "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32, "settings": spec::SettingsInForce::NONE, "others": [],
+            "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32, "settings": experiment::SettingsInForce::NONE, "others": [],
             "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit), "burst_credits": null, "is_served": false,
-                "probe": {"read_iops": told.probe_read_iops, "read_latency_us": 900.0, "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB),
+                "probe": {"read_iops": reported.probe_read_iops, "read_latency_us": 900.0, "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB),
                     "write_iops": 100.0, "seconds": 3.0}}]}]
     }))
     .unwrap()
@@ -175,9 +179,9 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
 }
 
 pub fn trials() -> Vec<TrialMeasurement> {
-    let told = |configuration, block, operations, device_reads, probe_read_iops| {
+    let reported = |configuration, block, operations, device_reads, probe_read_iops| {
         measured(
-            &record(Told {
+            &record(Reported {
                 configuration,
                 block,
                 operations,
@@ -188,10 +192,10 @@ pub fn trials() -> Vec<TrialMeasurement> {
         )
     };
     vec![
-        told("gp2-320", 1, 30_000, 3_590.0, 60.1),
-        told("gp2-320", 2, 33_000, 3_600.0, 60.1),
-        told("io1-10000", 1, 120_000, 2_400.0, 500.0),
-        told("io1-10000", 2, 126_000, 2_500.0, 500.0),
+        reported("gp2-320", 1, 30_000, 3_590.0, 60.1),
+        reported("gp2-320", 2, 33_000, 3_600.0, 60.1),
+        reported("io1-10000", 1, 120_000, 2_400.0, 500.0),
+        reported("io1-10000", 2, 126_000, 2_500.0, 500.0),
     ]
 }
 
@@ -201,7 +205,7 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         provider: analysis::Provider::Local,
         plan: &job.plan,
         setups: &job.setups,
-        environment: json!({"format_version": spec::FORMAT_VERSION, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
+        environment: json!({"format_version": experiment::FORMAT_VERSION, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,
         probes: &[],
         origins: &[],

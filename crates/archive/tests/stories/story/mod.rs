@@ -10,9 +10,9 @@ use evidence::{
     ClientResult, FORMAT_VERSION, HIGHEST_US, HostId, HostSample, Interval, LOWEST_US, NodeFacts, OperationKind,
     SIGNIFICANT_DIGITS, Series, TrialRecord, Validity,
 };
+use experiment::{Job, LoadLevel, Setups};
 use hdrhistogram::Histogram;
 use serde_json::json;
-use spec::{Job, LoadLevel, Setups};
 
 pub const CELLS: [&str; 2] = ["gp2-320.read-heavy.c100", "io1.read-heavy.c100"];
 
@@ -22,21 +22,21 @@ pub fn job() -> Job {
     let setup = |name: &str| {
         json!({"configuration": name, "cpus": 2.0, "heap_bytes": 1 << 30, "direct_memory_bytes": 1 << 28,
             "memory_limit_bytes": 1_u64 << 31, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
-            "key_cache_bytes": 0, "more_data": [], "placement": spec::Placement::ONE_NODE, "first_host": 0, "batch": 0,
-            "is_bought": false, "watched": [], "settings": spec::Settings::default(),
+            "key_cache_bytes": 0, "more_data": [], "placement": experiment::Placement::ONE_NODE, "first_host": 0, "batch": 0,
+            "is_bought": false, "watched": [], "settings": experiment::Settings::default(),
             "data": {"role": "data", "label": "gp2 320 GiB", "size_bytes": 1_u64 << 30, "limits": limits, "burst": null, "is_local": false}})
     };
     let cell = |id: &str, name: &str| json!({"id": id, "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
     let trial = |block: u32, cell: &str| json!({"block": block, "cell": cell});
     let setups = [setup("gp2-320"), setup("io1")].map(|setup| serde_json::from_value(setup).unwrap());
     let plan = serde_json::from_value(json!({
-        "format_version": spec::FORMAT_VERSION, "experiment": "story", "question": null, "baseline": null,
+        "format_version": experiment::FORMAT_VERSION, "experiment": "story", "question": null, "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "scale": 16.0, "work_directory": null,
         "dataset": {"records": 1000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
-        "patience": spec::Patience::default(), "caches": spec::Caches::default(), "processes": [], "clients": 1, "faults": [],
-        "decision": spec::DecisionRules::default(), "money": {"basis": spec::Basis::default(), "configurations": []},
+        "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [], "clients": 1, "faults": [],
+        "decision": experiment::DecisionRules::default(), "money": {"basis": experiment::Basis::default(), "configurations": []},
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use spec::Consistency;
+use experiment::Consistency;
 
 use super::entry::EntryArgs;
 

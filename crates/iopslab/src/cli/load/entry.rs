@@ -1,7 +1,7 @@
 //! How `iopslab load` gets into a cluster that asks who is there.
 
 use clap::Args;
-use spec::{Access, IdentityFiles, TlsFiles};
+use experiment::{Access, IdentityFiles, TlsFiles};
 
 use crate::failure::Failure;
 use crate::secrets;

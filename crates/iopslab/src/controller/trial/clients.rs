@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series, WriteCheck};
-use spec::{TrialShape, part_of};
+use experiment::{TrialShape, part_of};
 use wire::{TrialResult, TrialTask};
 
 /// From the request to the first operation where several clients begin together, milliseconds: time to connect.
@@ -169,7 +169,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
     use evidence::{LostValue, OperationKind};
-    use spec::{ConsistencyLevels, Dataset, LoadLevel, PlannedTrial};
+    use experiment::{ConsistencyLevels, Dataset, LoadLevel, PlannedTrial};
     use wire::Endpoint;
 
     use super::*;
@@ -184,9 +184,9 @@ mod tests {
                 contact_points: Vec::new(),
                 keyspace: "k".to_owned(),
                 table: "t".to_owned(),
-                consistency: ConsistencyLevels::all(spec::Consistency::One),
+                consistency: ConsistencyLevels::all(experiment::Consistency::One),
                 request_timeout_s: 1.0,
-                access: spec::Access::default(),
+                access: experiment::Access::default(),
                 driver_only: false,
             },
             dataset: Dataset {
@@ -278,7 +278,7 @@ mod tests {
         };
         // Each has lost all that it wrote.
         let writes = |written: &[u64]| WriteCheck {
-            consistency: spec::Consistency::One,
+            consistency: experiment::Consistency::One,
             acknowledged: written.len() as u64,
             unacknowledged: 1,
             values: written.len() as u64,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use ::evidence::{Cause, HostId, Validity};
-use spec::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
+use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
 use wire::{DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
-use super::happened::Happened;
-use crate::controller::crew::{Answered, Crew, Trouble, unexpected};
+use super::state::TrialState;
+use crate::controller::agents::{Agents, Answered, HostFailure, unexpected};
 use crate::controller::hosts;
 use crate::controller::target::Target;
 use crate::failure::Failure;
@@ -79,7 +79,7 @@ fn missing(cell: &str) -> Failure {
 
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
 /// it is.
-pub fn prepare(crew: &mut Crew, job: &Job, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
+pub fn prepare(agents: &mut Agents, job: &Job, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
     if setup.existing.is_some() {
         return Ok(());
     }
@@ -91,7 +91,10 @@ pub fn prepare(crew: &mut Crew, job: &Job, setup: &Setup, screen: &mut Screen) -
             .cloned()
             .collect(),
     };
-    for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
+    for reply in agents
+        .ask_each(&hosts::nodes_of(setup), &request, screen)?
+        .into_values()
+    {
         if !matches!(reply, Reply::Prepared(_)) {
             return Err(unexpected(&reply));
         }
@@ -100,37 +103,42 @@ pub fn prepare(crew: &mut Crew, job: &Job, setup: &Setup, screen: &mut Screen) -
 }
 
 /// A settled database on every host, or why there is none.
-pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
-    let request = |host: HostId, crew: &Crew| DatabaseRequest::StartTrial {
+pub fn start(
+    agents: &mut Agents,
+    parts: Parts<'_>,
+    state: &mut TrialState,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let request = |host: HostId, agents: &Agents| DatabaseRequest::StartTrial {
         trial: parts.planned.clone(),
         setup: Box::new(parts.setup_of_trial()),
         workload: parts.workload.name.clone(),
         sample_keys: sample_keys(parts.plan, parts.workload),
-        database_cpus: hosts::database_cpus(parts.setup, host, crew),
+        database_cpus: hosts::database_cpus(parts.setup, host, agents),
     };
-    let mut faults = Vec::new();
-    let Some(answers) = ask_nodes(crew, parts.setup, &request, happened, screen)? else {
+    let mut errors = Vec::new();
+    let Some(answers) = ask_nodes(agents, parts.setup, &request, state, screen)? else {
         return Ok(());
     };
     for (host, answer) in answers {
         match answer {
-            Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
+            Ok(Reply::Started(started)) => drop(state.started.insert(host, *started)),
             Ok(other) => return Err(unexpected(&other)),
-            Err(Trouble::Fault(fault)) => faults.push((host, fault)),
-            Err(trouble @ Trouble::ClientLost(_)) => return Err(trouble.into()),
+            Err(HostFailure::Request(error)) => errors.push((host, error)),
+            Err(host_failure @ HostFailure::ClientLost(_)) => return Err(host_failure.into()),
         }
     }
     // Nodes that were called off because of another one say less than that one.
-    faults.sort_by_key(|(_, fault)| fault.cancelled);
-    if let Some((host, fault)) = faults.into_iter().next() {
-        let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+    errors.sort_by_key(|(_, error)| error.cancelled);
+    if let Some((host, error)) = errors.into_iter().next() {
+        let help = error.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
         let what = subject("the database", parts.setup, host);
         let how = match parts.setup.existing {
             Some(_) => "cannot be watched",
             None => "did not start",
         };
-        let reason = format!("{what} {how}: {}{help}", fault.message);
-        happened.spoil(Cause::DidNotStart, reason, Vec::new());
+        let reason = format!("{what} {how}: {}{help}", error.message);
+        state.invalidate(Cause::DidNotStart, reason, Vec::new());
     }
     Ok(())
 }
@@ -138,19 +146,19 @@ pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen:
 /// Asks every node. What one that is watched says meanwhile is kept; where one has ended, the trial is invalid for that, and there are
 /// no answers.
 pub fn ask_nodes(
-    crew: &mut Crew,
+    agents: &mut Agents,
     setup: &Setup,
-    request: &dyn Fn(HostId, &Crew) -> DatabaseRequest,
-    happened: &mut Happened,
+    request: &dyn Fn(HostId, &Agents) -> DatabaseRequest,
+    state: &mut TrialState,
     screen: &mut Screen,
 ) -> Result<Option<Answered>, Failure> {
     let nodes = hosts::nodes_of(setup).into_iter();
     let requests = nodes
-        .map(|host| (host, Request::Database(request(host, crew))))
+        .map(|host| (host, Request::Database(request(host, agents))))
         .collect();
     let mut death = None;
-    let samples = &mut happened.samples;
-    let answers = crew.converse(requests, &mut |host, event| {
+    let samples = &mut state.samples;
+    let answers = agents.converse(requests, &mut |host, event| {
         match event {
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
             Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
@@ -162,20 +170,16 @@ pub fn ask_nodes(
     let Some((host, how, log_tail)) = death else {
         return Ok(Some(answers));
     };
-    ended(happened, setup, host, &how, log_tail);
+    ended(state, setup, host, &how, log_tail);
     Ok(None)
 }
 
 /// The whole load of a trial on the databases that were started.
-pub fn task(parts: Parts<'_>, target: &Target, happened: &Happened) -> TrialTask {
+pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask {
     let Parts { plan, cell, .. } = parts;
     let contact_points = match &parts.setup.existing {
         Some(hosts) => hosts.clone(),
-        None => happened
-            .started
-            .values()
-            .flat_map(|s| s.contact_points.clone())
-            .collect(),
+        None => state.started.values().flat_map(|s| s.contact_points.clone()).collect(),
     };
     let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
     TrialTask {
@@ -207,22 +211,22 @@ fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64
 }
 
 /// A node ended on its own.
-pub fn ended(happened: &mut Happened, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
+pub fn ended(state: &mut TrialState, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
     let name = match setup.existing {
         Some(_) => "the database",
         None => "Cassandra",
     };
     let subject = subject(name, setup, host);
     let reason = format!("{subject} ended during the trial: {how}");
-    happened.spoil(Cause::DatabaseEnded, reason, log_tail);
+    state.invalidate(Cause::DatabaseEnded, reason, log_tail);
 }
 
 /// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the database
 /// and the client made of the errors.
-pub fn volumes_lost(happened: &mut Happened, stopped: &BTreeMap<HostId, StoppedTrial>) {
+pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
     let lost = stopped.values().find_map(|stopped| stopped.volumes_lost.as_deref());
     let Some(how) = lost else { return };
-    let (after, log_tail) = match &happened.validity {
+    let (after, log_tail) = match &state.validity {
         Validity::Valid => (String::new(), Vec::new()),
         // It is repeated as what it is.
         Validity::Invalid {
@@ -238,7 +242,7 @@ pub fn volumes_lost(happened: &mut Happened, stopped: &BTreeMap<HostId, StoppedT
         Validity::Invalid { reason, log_tail, .. } => (format!("; {reason}"), log_tail.clone()),
     };
     let reason = format!("the volumes were lost during the trial: {how}{after}");
-    happened.spoil(Cause::VolumesLost, reason, log_tail);
+    state.invalidate(Cause::VolumesLost, reason, log_tail);
 }
 
 /// What a reason is about: which node where there are several.
@@ -264,7 +268,7 @@ pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 
 /// Stops it everywhere, unless it is kept for the next trial.
 pub fn stop(
-    crew: &mut Crew,
+    agents: &mut Agents,
     setup: &Setup,
     keeps: bool,
     screen: &mut Screen,
@@ -275,7 +279,7 @@ pub fn stop(
         None => "stopping Cassandra and detaching its volumes",
     };
     screen.doing(doing, "");
-    let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial { keeps }, screen)?;
+    let replies = agents.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial { keeps }, screen)?;
     let each = replies.into_iter().map(|(host, reply)| match reply {
         Reply::Stopped(stopped) => Ok((host, *stopped)),
         other => Err(unexpected(&other)),
@@ -301,12 +305,12 @@ mod tests {
             BTreeMap::from([(HostId::DATABASE, stopped)])
         };
         let after = |before: Option<Cause>, lost: Option<&str>| {
-            let mut happened = Happened::nothing_yet();
+            let mut state = TrialState::new();
             if let Some(cause) = before {
-                happened.spoil(cause, "no answer".to_owned(), Vec::new());
+                state.invalidate(cause, "no answer".to_owned(), Vec::new());
             }
-            volumes_lost(&mut happened, &stopped(lost));
-            match happened.validity {
+            volumes_lost(&mut state, &stopped(lost));
+            match state.validity {
                 Validity::Valid => None,
                 Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
             }

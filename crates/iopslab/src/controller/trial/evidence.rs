@@ -7,10 +7,10 @@ use archive::{JournalEvent, RunDirectory, TrialLogs};
 use evidence::{
     Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures,
 };
-use spec::{Cell, PlannedTrial, Setup};
+use experiment::{Cell, PlannedTrial, Setup};
 use wire::StoppedTrial;
 
-use super::happened::Happened;
+use super::state::TrialState;
 use crate::controller::hosts;
 use crate::controller::journal::note;
 use crate::failure::Failure;
@@ -18,14 +18,14 @@ use crate::failure::Failure;
 /// The record of a trial.
 pub(super) fn record(
     (planned, cell, setup): (&PlannedTrial, &Cell, &Setup),
-    happened: &Happened,
+    state: &TrialState,
     stopped: &BTreeMap<HostId, StoppedTrial>,
 ) -> TrialRecord {
-    let measured = happened.measured.as_ref();
+    let measured = state.measured.as_ref();
     // The slowest host is what the trial waits for.
-    let overheads = happened.started.iter().filter_map(|(host, started)| {
+    let overheads = state.started.iter().filter_map(|(host, started)| {
         let stop_s = stopped.get(host).map_or(0.0, |s| s.stop_s);
-        let rest_s = happened.rest_s;
+        let rest_s = state.rest_s;
         started.overhead.map(|o| Overhead { rest_s, stop_s, ..o })
     });
     let slowest = |a: Overhead, b: Overhead| Overhead {
@@ -36,7 +36,7 @@ pub(super) fn record(
         stop_s: a.stop_s.max(b.stop_s),
     };
     let clock = |(host, start): (&HostId, &ClockReading)| {
-        let end = happened.clocks_at_end.get(host).copied();
+        let end = state.clocks_at_end.get(host).copied();
         (*host, Clock { start: *start, end })
     };
     TrialRecord {
@@ -46,27 +46,27 @@ pub(super) fn record(
         configuration: cell.configuration.clone(),
         workload: cell.workload.clone(),
         load: cell.load,
-        validity: happened.validity.clone(),
-        started_at: happened.warmup_began().to_string(),
+        validity: state.validity.clone(),
+        started_at: state.warmup_began().to_string(),
         client: measured.and_then(|m| m.result.clone()),
         clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
         nodes: hosts::nodes_of(setup)
             .into_iter()
-            .map(|host| node(host, setup, happened, stopped.get(&host)))
+            .map(|host| node(host, setup, state, stopped.get(&host)))
             .collect(),
-        clocks: happened.clocks_at_start.iter().map(clock).collect(),
-        faults: happened.faults.clone(),
+        clocks: state.clocks_at_start.iter().map(clock).collect(),
+        faults: state.faults.clone(),
         writes: measured.and_then(|m| m.writes.clone()),
         overhead: overheads.reduce(slowest),
-        fork: happened.started.values().next().and_then(|started| started.fork),
+        fork: state.started.values().next().and_then(|started| started.fork),
     }
 }
 
-fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&StoppedTrial>) -> NodeFacts {
-    let started = happened.started.get(&host);
+fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&StoppedTrial>) -> NodeFacts {
+    let started = state.started.get(&host);
     let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
-    let began_ms = happened.measurement_began_ms(host);
-    let samples = happened.samples.get(&host).map_or(&[][..], Vec::as_slice);
+    let began_ms = state.measurement_began_ms(host);
+    let samples = state.samples.get(&host).map_or(&[][..], Vec::as_slice);
     for volume in &mut volumes {
         let credits = |of: fn(&VolumeFigures) -> Option<f64>| {
             let in_sample = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(of);
@@ -106,9 +106,9 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
         volumes,
         settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
         warmed: started.and_then(|s| s.warmed),
-        rest: happened.rests.get(&host).cloned(),
+        rest: state.rests.get(&host).cloned(),
         others: stopped.map(|s| s.others.clone()).unwrap_or_default(),
-        backlog: happened.backlogs.get(&host).copied(),
+        backlog: state.backlogs.get(&host).copied(),
         ..own
     }
 }
@@ -117,20 +117,20 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
 pub(super) fn store(
     directory: &RunDirectory,
     record: &TrialRecord,
-    mut happened: Happened,
+    mut state: TrialState,
     logs: TrialLogs,
 ) -> Result<(), Failure> {
-    let mut samples = std::mem::take(&mut happened.samples);
+    let mut samples = std::mem::take(&mut state.samples);
     for node in &record.nodes {
         samples.entry(node.host).or_default();
     }
     let mut intervals = Vec::new();
-    if let Some(measured) = &mut happened.measured {
+    if let Some(measured) = &mut state.measured {
         samples.append(&mut measured.samples);
         intervals.append(&mut measured.intervals);
     }
     for (host, of_host) in &mut samples {
-        if let Some(began_ms) = happened.measurement_began_ms(*host) {
+        if let Some(began_ms) = state.measurement_began_ms(*host) {
             for sample in of_host {
                 sample.t_s = (sample.unix_ms as f64 - began_ms) / 1e3;
             }

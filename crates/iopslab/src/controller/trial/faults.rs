@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use evidence::{BacklogFound, Cause, FaultRecord, HostId, ProcessEnd};
-use spec::{NodeFault, NodeFaultKind};
-use wire::{DatabaseRequest, Fault, Moments, Reply, Request};
+use experiment::{NodeFault, NodeFaultKind};
+use wire::{DatabaseRequest, Moments, Reply, Request, RequestError};
 
-use crate::controller::crew::Agenda;
+use crate::controller::agents::Agenda;
 
 /// When measurement began, as far as the seconds that a client tells of show.
 #[derive(Debug, Default)]
-pub(super) struct Began(Cell<Option<Instant>>);
+pub(super) struct MeasurementStart(Cell<Option<Instant>>);
 
-impl Began {
+impl MeasurementStart {
     /// Seconds of measurement until now.
     fn seconds_to(&self, now: Instant) -> Option<f64> {
         Some(now.checked_duration_since(self.0.get()?)?.as_secs_f64())
@@ -23,12 +23,12 @@ impl Began {
 
     /// A client tells of a second that is over, `t_s` of the measurement; negative in warm-up. It is told of at once, and
     /// never early: of several tellings the earliest start is the best.
-    pub fn told(&self, t_s: f64, now: Instant) {
+    pub fn second_over(&self, t_s: f64, now: Instant) {
         if t_s < 0.0 {
             return;
         }
-        let told = now.checked_sub(Duration::from_secs_f64(t_s + 1.0));
-        let best = self.0.get().into_iter().chain(told).min();
+        let reported = now.checked_sub(Duration::from_secs_f64(t_s + 1.0));
+        let best = self.0.get().into_iter().chain(reported).min();
         self.0.set(best);
     }
 }
@@ -36,20 +36,20 @@ impl Began {
 /// Nodes with a disk that has failed. What becomes of them is what the fault was planned to show: their end is none that
 /// spoils the trial.
 #[derive(Debug, Default)]
-pub(super) struct Spoilt {
+pub(super) struct FailedDisks {
     hosts: RefCell<BTreeSet<HostId>>,
     ends: RefCell<Vec<(HostId, ProcessEnd)>>,
 }
 
-impl Spoilt {
+impl FailedDisks {
     /// A database's process has ended on its own; whether that is such a node's.
-    pub fn ended(&self, host: HostId, how: &str, began: &Began, now: Instant) -> bool {
-        let is_spoilt = self.hosts.borrow().contains(&host);
-        if let Some(at_s) = began.seconds_to(now).filter(|_| is_spoilt) {
+    pub fn ended(&self, host: HostId, how: &str, measurement_start: &MeasurementStart, now: Instant) -> bool {
+        let has_failed_disk = self.hosts.borrow().contains(&host);
+        if let Some(at_s) = measurement_start.seconds_to(now).filter(|_| has_failed_disk) {
             let how = how.to_owned();
             self.ends.borrow_mut().push((host, ProcessEnd { at_s, how }));
         }
-        is_spoilt
+        has_failed_disk
     }
 }
 
@@ -64,8 +64,8 @@ enum Task {
 /// What is done to a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
-    TakeAway,
-    BringBack,
+    StartFault,
+    EndFault,
 }
 
 /// A fault that was begun.
@@ -84,8 +84,8 @@ struct Done {
 /// Planned faults and backlogs of a trial: what was done, and what is next.
 pub(super) struct Faults<'a> {
     host_of: Box<dyn Fn(&NodeFault) -> HostId + 'a>,
-    began: &'a Began,
-    spoilt: &'a Spoilt,
+    measurement_start: &'a MeasurementStart,
+    failed_disks: &'a FailedDisks,
     /// The next one last; they do not overlap.
     left: Vec<Task>,
     under_way: Option<Task>,
@@ -103,20 +103,20 @@ impl<'a> Faults<'a> {
     pub fn new(
         planned: &[NodeFault],
         host_of: impl Fn(&NodeFault) -> HostId + 'a,
-        (began, spoilt): (&'a Began, &'a Spoilt),
+        (measurement_start, failed_disks): (&'a MeasurementStart, &'a FailedDisks),
         say: impl FnMut(&str) + 'a,
     ) -> Self {
         let steps = planned.iter().flat_map(|fault| {
             let ends = fault.for_s.is_some() || fault.kind() == NodeFaultKind::Compaction;
-            let back = ends.then_some(Task::Fault(*fault, Step::BringBack));
-            std::iter::once(Task::Fault(*fault, Step::TakeAway)).chain(back)
+            let back = ends.then_some(Task::Fault(*fault, Step::EndFault));
+            std::iter::once(Task::Fault(*fault, Step::StartFault)).chain(back)
         });
         let mut left: Vec<_> = steps.collect();
         left.reverse();
         Self {
             host_of: Box::new(host_of),
-            began,
-            spoilt,
+            measurement_start,
+            failed_disks,
             left,
             under_way: None,
             done: Vec::new(),
@@ -152,7 +152,7 @@ impl<'a> Faults<'a> {
     }
 
     /// The answer of a node that was to compact its backlog; `false`: it does not.
-    fn compacts(&mut self, host: HostId, answer: Result<Reply, Fault>) -> Result<bool, Reply> {
+    fn compacts(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<bool, Reply> {
         match answer {
             Ok(Reply::Compacting { sstables, done_unix_ms }) => {
                 (self.say)(&format!("{host} compacts its backlog: {sstables} SSTables"));
@@ -189,7 +189,7 @@ impl<'a> Faults<'a> {
             })
         };
         let mut records: Vec<FaultRecord> = self.done.into_iter().filter_map(record).collect();
-        for (host, end) in self.spoilt.ends.take() {
+        for (host, end) in self.failed_disks.ends.take() {
             let its = |r: &&mut FaultRecord| r.host == host && r.volume.is_some();
             let before = records.iter_mut().filter(its).filter(|r| r.began_s <= end.at_s).count();
             // Clocks of two machines: an end that seems to come before the first fault is that of the first.
@@ -205,11 +205,11 @@ impl Agenda for Faults<'_> {
     fn due(&self) -> Option<Instant> {
         let at_s = match self.left.last().filter(|_| self.under_way.is_none())? {
             Task::Compact(_) => 0.0,
-            Task::Fault(fault, Step::TakeAway) => fault.at_s,
+            Task::Fault(fault, Step::StartFault) => fault.at_s,
             // A compaction is awaited as soon as it has begun.
-            Task::Fault(fault, Step::BringBack) => fault.until_s().unwrap_or(fault.at_s),
+            Task::Fault(fault, Step::EndFault) => fault.until_s().unwrap_or(fault.at_s),
         };
-        Some(self.began.0.get()? + Duration::from_secs_f64(at_s))
+        Some(self.measurement_start.0.get()? + Duration::from_secs_f64(at_s))
     }
 
     fn take(&mut self) -> Option<(HostId, Request)> {
@@ -221,39 +221,39 @@ impl Agenda for Faults<'_> {
         };
         let host = (self.host_of)(&fault);
         let request = match step {
-            Step::TakeAway => {
+            Step::StartFault => {
                 if fault.action.volume().is_some() {
-                    self.spoilt.hosts.borrow_mut().insert(host);
+                    self.failed_disks.hosts.borrow_mut().insert(host);
                 }
-                DatabaseRequest::TakeAway(fault.action)
+                DatabaseRequest::StartFault(fault.action)
             }
-            Step::BringBack => {
-                let asked_s = self.began.seconds_to(Instant::now());
+            Step::EndFault => {
+                let asked_s = self.measurement_start.seconds_to(Instant::now());
                 if let Some(done) = self.done.last_mut() {
                     done.return_asked_s = asked_s;
                 }
-                DatabaseRequest::BringBack
+                DatabaseRequest::EndFault
             }
         };
         match step {
-            Step::TakeAway => (self.say)(&format!("{} of {host}", fault.kind().name())),
-            Step::BringBack if fault.action.volume().is_some() => {
+            Step::StartFault => (self.say)(&format!("{} of {host}", fault.kind().name())),
+            Step::EndFault if fault.action.volume().is_some() => {
                 (self.say)(&format!("lifting {} of {host}", fault.kind().name()));
             }
-            Step::BringBack if fault.kind().takes_node_away() => (self.say)(&format!("bringing {host} back")),
-            Step::BringBack => {}
+            Step::EndFault if fault.kind().takes_node_away() => (self.say)(&format!("bringing {host} back")),
+            Step::EndFault => {}
         }
         Some((host, Request::Database(request)))
     }
 
-    fn answered(&mut self, host: HostId, answer: Result<Reply, Fault>) -> Result<bool, Reply> {
+    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<bool, Reply> {
         let (fault, step) = match self.under_way.take() {
             None => return Ok(true),
             Some(Task::Compact(_)) => return self.compacts(host, answer),
             Some(Task::Fault(fault, step)) => (fault, step),
         };
         match (step, answer) {
-            (Step::TakeAway, Ok(Reply::TakenAway { moments, problem })) => {
+            (Step::StartFault, Ok(Reply::FaultStarted { moments, problem })) => {
                 let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
                 (self.say)(&match fault.action.volume() {
                     None if fault.kind() == NodeFaultKind::Compaction => format!("{host} compacts its table"),
@@ -270,8 +270,8 @@ impl Agenda for Faults<'_> {
                 });
             }
             (
-                Step::BringBack,
-                Ok(Reply::BroughtBack {
+                Step::EndFault,
+                Ok(Reply::FaultEnded {
                     moments,
                     failed_requests,
                 }),
@@ -287,7 +287,7 @@ impl Agenda for Faults<'_> {
                 }
             }
             (_, Ok(other)) => return Err(other),
-            (Step::TakeAway, Err(refused)) => {
+            (Step::StartFault, Err(refused)) => {
                 let reason = format!(
                     "a planned fault could not be carried out on {host}: {}",
                     refused.message
@@ -295,7 +295,7 @@ impl Agenda for Faults<'_> {
                 self.failed = Some((Cause::FaultFailed, reason));
                 return Ok(false);
             }
-            (Step::BringBack, Err(refused)) => {
+            (Step::EndFault, Err(refused)) => {
                 let is_away = fault.kind().takes_node_away();
                 let problem = match (refused.cancelled, is_away, fault.action.volume()) {
                     (true, true, _) => "it was not back when the trial ended".to_owned(),
@@ -321,7 +321,7 @@ impl Agenda for Faults<'_> {
 
 #[cfg(test)]
 mod tests {
-    use spec::{FaultAction, VolumeRole};
+    use experiment::{FaultAction, VolumeRole};
 
     use super::*;
 
@@ -343,15 +343,15 @@ mod tests {
         }
     }
 
-    fn came_back(began_unix_ms: f64, done_unix_ms: f64) -> Result<Reply, Fault> {
-        Ok(Reply::BroughtBack {
+    fn came_back(began_unix_ms: f64, done_unix_ms: f64) -> Result<Reply, RequestError> {
+        Ok(Reply::FaultEnded {
             moments: moments(began_unix_ms, done_unix_ms),
             failed_requests: Some(7),
         })
     }
 
-    fn gone(began_unix_ms: f64, done_unix_ms: f64, problem: Option<&str>) -> Result<Reply, Fault> {
-        Ok(Reply::TakenAway {
+    fn gone(began_unix_ms: f64, done_unix_ms: f64, problem: Option<&str>) -> Result<Reply, RequestError> {
+        Ok(Reply::FaultStarted {
             moments: moments(began_unix_ms, done_unix_ms),
             problem: problem.map(str::to_owned),
         })
@@ -359,21 +359,21 @@ mod tests {
 
     #[test]
     fn a_fault_is_due_at_its_second_of_the_measurement_and_not_in_warm_up() {
-        let (began, spoilt) = (Began::default(), Spoilt::default());
-        let mut faults = Faults::new(&[KILL], node, (&began, &spoilt), |_| {});
+        let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
+        let mut faults = Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {});
         let now = Instant::now() + Duration::from_secs(100);
-        began.told(-3.0, now);
+        measurement_start.second_over(-3.0, now);
         assert_eq!(faults.due(), None, "nobody has measured yet");
         // The second telling came 0.2 s late; the first one is the better one.
-        began.told(0.0, now + Duration::from_secs(1));
-        began.told(1.0, now + Duration::from_millis(2_200));
+        measurement_start.second_over(0.0, now + Duration::from_secs(1));
+        measurement_start.second_over(1.0, now + Duration::from_millis(2_200));
         assert_eq!(faults.due(), Some(now + Duration::from_secs(10)));
 
         let (host, request) = faults.take().unwrap();
         assert_eq!(host, HostId::database(1));
         assert!(matches!(
             request,
-            Request::Database(DatabaseRequest::TakeAway(FaultAction::NodeKill))
+            Request::Database(DatabaseRequest::StartFault(FaultAction::NodeKill))
         ));
         assert_eq!(faults.due(), None, "one thing after the other");
         let went = faults.answered(host, gone(1_010_000.0, 1_010_500.0, None));
@@ -395,14 +395,14 @@ mod tests {
 
     #[test]
     fn backlogs_are_left_to_their_nodes_as_soon_as_measurement_has_begun_and_before_any_fault() {
-        let (began, spoilt) = (Began::default(), Spoilt::default());
+        let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
         let hosts = [HostId::database(0), HostId::database(1)];
-        let begun = || Faults::new(&[KILL], node, (&began, &spoilt), |_| {}).after_backlogs_of(hosts);
+        let begun = || Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {}).after_backlogs_of(hosts);
         let mut faults = begun();
         let now = Instant::now() + Duration::from_secs(100);
-        began.told(-1.0, now);
+        measurement_start.second_over(-1.0, now);
         assert_eq!(faults.due(), None, "in warm-up the backlog stays");
-        began.told(0.0, now + Duration::from_secs(1));
+        measurement_start.second_over(0.0, now + Duration::from_secs(1));
         for (sstables, later) in [(9, hosts[1]), (11, hosts[0])] {
             assert_eq!(faults.due(), Some(now));
             let (host, request) = faults.take().unwrap();
@@ -422,7 +422,7 @@ mod tests {
 
         let mut faults = begun();
         let (host, _) = faults.take().unwrap();
-        let refused = Fault {
+        let refused = RequestError {
             message: "3 SSTables are left".to_owned(),
             help: None,
             cancelled: false,
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_node_that_ends_after_its_disk_has_failed_is_what_was_to_be_seen() {
-        let (began, spoilt) = (Began::default(), Spoilt::default());
+        let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
         let stall = |at_s| NodeFault {
             action: FaultAction::DiskStall {
                 volume: VolumeRole::Data,
@@ -446,19 +446,30 @@ mod tests {
             at_s,
             ..KILL
         };
-        let mut faults = Faults::new(&[stall(10.0), stall(20.0)], node, (&began, &spoilt), |_| {});
+        let mut faults = Faults::new(
+            &[stall(10.0), stall(20.0)],
+            node,
+            (&measurement_start, &failed_disks),
+            |_| {},
+        );
         let now = Instant::now() + Duration::from_secs(100);
-        began.told(0.0, now + Duration::from_secs(1));
+        measurement_start.second_over(0.0, now + Duration::from_secs(1));
         let (host, other) = (HostId::database(1), HostId::database(0));
-        assert!(!spoilt.ended(host, "signal 9", &began, now), "nothing has failed yet");
+        assert!(
+            !failed_disks.ended(host, "signal 9", &measurement_start, now),
+            "nothing has failed yet"
+        );
         for at in [10_000.0, 20_000.0] {
             let _ = faults.take().unwrap();
             let _ = faults.answered(host, gone(at, at + 1.0, None));
             let _ = faults.take().unwrap();
             let _ = faults.answered(host, came_back(at + 5_000.0, at + 5_001.0));
         }
-        assert!(!spoilt.ended(other, "signal 9", &began, now), "its disk is well");
-        assert!(spoilt.ended(host, "signal 7", &began, now + Duration::from_secs(17)));
+        assert!(
+            !failed_disks.ended(other, "signal 9", &measurement_start, now),
+            "its disk is well"
+        );
+        assert!(failed_disks.ended(host, "signal 7", &measurement_start, now + Duration::from_secs(17)));
         let records = faults.records(|_| Some(0.0));
         let ends: Vec<_> = records
             .iter()
@@ -473,15 +484,15 @@ mod tests {
 
     #[test]
     fn a_node_that_does_not_come_back_is_a_result_and_one_that_does_not_go_is_none() {
-        let (began, spoilt) = (Began::default(), Spoilt::default());
+        let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
         let refused = |cancelled| {
-            Err(Fault {
+            Err(RequestError {
                 message: "no space left".to_owned(),
                 help: None,
                 cancelled,
             })
         };
-        let mut faults = Faults::new(&[KILL], node, (&began, &spoilt), |_| {});
+        let mut faults = Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {});
         let (host, _) = faults.take().unwrap();
         let _ = faults.answered(host, gone(10_000.0, 10_000.0, Some("it had not drained")));
         let (host, _) = faults.take().unwrap();
@@ -498,7 +509,7 @@ mod tests {
         );
         assert_eq!(records[0].problem.as_deref(), Some("it had not drained; no space left"));
 
-        let mut faults = Faults::new(&[KILL], node, (&began, &spoilt), |_| {});
+        let mut faults = Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {});
         let (host, _) = faults.take().unwrap();
         assert_eq!(faults.answered(host, refused(false)).ok(), Some(false), "called off");
         assert!(faults.failed().is_some());

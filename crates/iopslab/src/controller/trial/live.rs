@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, HostSample, TrialRecord, Validity};
-use spec::TrialShape;
+use experiment::TrialShape;
 use wire::Second;
 
 use crate::live_metrics::LiveSecond;

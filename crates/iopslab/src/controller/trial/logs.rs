@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use archive::{RunDirectory, TrialLogs};
 use evidence::HostId;
-use spec::PlannedTrial;
+use experiment::PlannedTrial;
 use wire::{DatabaseRequest, LOG_MOST_BYTES, LogFile, Reply, Request, StoppedTrial};
 
-use crate::controller::crew::{Crew, unexpected};
+use crate::controller::agents::{Agents, unexpected};
 use crate::failure::Failure;
 use crate::progress::Screen;
 
 /// Fetches all logs into the run directory, aside until the trial is stored.
 pub(super) fn fetch(
-    crew: &mut Crew,
+    agents: &mut Agents,
     directory: &RunDirectory,
     planned: &PlannedTrial,
     stopped: &BTreeMap<HostId, StoppedTrial>,
@@ -36,7 +36,7 @@ pub(super) fn fetch(
                     name: log.name.clone(),
                     offset,
                 };
-                let piece = match crew.call(*host, Request::Database(request), screen)? {
+                let piece = match agents.call(*host, Request::Database(request), screen)? {
                     Reply::LogPiece(piece) => piece.bytes().map_err(Failure::work)?,
                     other => return Err(unexpected(&other)),
                 };

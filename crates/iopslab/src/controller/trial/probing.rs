@@ -6,15 +6,15 @@ use std::time::Instant;
 use ::evidence::{OperationKind, ProbeLatency, RateProbe, Series, Validity};
 use analysis::{LatencyFigures, Step};
 use archive::{JournalEvent, RunDirectory};
-use spec::{CEILING_IN_FLIGHT, Cell, Job, LoadLevel, PlannedTrial, Round, Search, rounded};
+use experiment::{CEILING_IN_FLIGHT, Cell, Job, LoadLevel, PlannedTrial, Round, Search, rounded};
 use wire::{ClientRequest, Event, Reply, Request};
 
 use super::clients::{self, Measured};
 use super::database::{ended, parts_of, prepare, start, stop, task};
-use super::happened::Happened;
 use super::live::LiveFigures;
 use super::rest;
-use crate::controller::crew::{Crew, Trouble, gravest, unexpected};
+use super::state::TrialState;
+use crate::controller::agents::{Agents, HostFailure, gravest, unexpected};
 use crate::controller::hosts;
 use crate::controller::journal::note;
 use crate::controller::target::Target;
@@ -29,7 +29,7 @@ const STARTS: u32 = 3;
 /// before the next is tried.
 pub fn search(
     directory: &RunDirectory,
-    crew: &mut Crew,
+    agents: &mut Agents,
     search: &Search,
     target: &Target,
     label: &str,
@@ -58,19 +58,19 @@ pub fn search(
             Some(open) => open,
             None => {
                 starts += 1;
-                Session::begin(directory.job(), crew, search, target, screen)?
+                Session::begin(directory.job(), agents, search, target, screen)?
             }
         };
         let number = probes.len() as u32 + 1;
-        match open.probe(directory.job(), crew, (search, number, load), target, screen)? {
+        match open.probe(directory.job(), agents, (search, number, load), target, screen)? {
             Ok(probe) => {
-                screen.say(&format!("{label}: {}", told(&probe, plan.scale)));
+                screen.say(&format!("{label}: {}", reported(&probe, plan.scale)));
                 note(directory, JournalEvent::Probed(probe.clone()))?;
                 probes.push(probe);
                 session = Some(open);
             }
             Err(reason) => {
-                open.end(directory.job(), crew, search, screen)?;
+                open.end(directory.job(), agents, search, screen)?;
                 screen.say(&format!("{label}: {reason}; once more on a restored copy"));
                 if starts == STARTS {
                     return Err(
@@ -84,7 +84,7 @@ pub fn search(
         }
     };
     if let Some(open) = session {
-        open.end(directory.job(), crew, search, screen)?;
+        open.end(directory.job(), agents, search, screen)?;
     }
     let rates = rates.into_iter().map(|rate| rounded(rate * plan.scale)).collect();
     Ok(Round {
@@ -95,7 +95,7 @@ pub fn search(
 }
 
 /// A probe for people.
-fn told(probe: &RateProbe, scale: f64) -> String {
+fn reported(probe: &RateProbe, scale: f64) -> String {
     let offered = match probe.load {
         LoadLevel::Concurrency(n) => format!("{n} in flight"),
         LoadLevel::Rate { operations_per_s, .. } => format!("{:.0}/s", operations_per_s * scale),
@@ -113,38 +113,38 @@ fn told(probe: &RateProbe, scale: f64) -> String {
 
 /// A database that was started for a search.
 struct Session {
-    happened: Happened,
+    state: TrialState,
 }
 
 impl Session {
     fn begin(
         job: &Job,
-        crew: &mut Crew,
+        agents: &mut Agents,
         search: &Search,
         target: &Target,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
         let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
         let parts = parts_of(job, &planned, &cell)?;
-        prepare(crew, job, parts.setup, screen)?;
-        let mut happened = Happened::nothing_yet();
-        happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-        start(crew, parts, &mut happened, screen)?;
-        rest::bring(crew, parts, target, &mut happened, screen)?;
-        Ok(Self { happened })
+        prepare(agents, job, parts.setup, screen)?;
+        let mut state = TrialState::new();
+        state.clocks_at_start = agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
+        start(agents, parts, &mut state, screen)?;
+        rest::bring(agents, parts, target, &mut state, screen)?;
+        Ok(Self { state })
     }
 
     /// Loads the database for a short time; or why it could not be done, which another database may do.
     fn probe(
         &mut self,
         job: &Job,
-        crew: &mut Crew,
+        agents: &mut Agents,
         (search, number, load): (&Search, u32, LoadLevel),
         target: &Target,
         screen: &mut Screen,
     ) -> Result<Result<RateProbe, String>, Failure> {
-        let happened = &mut self.happened;
-        if let Validity::Invalid { reason, .. } = &happened.validity {
+        let state = &mut self.state;
+        if let Validity::Invalid { reason, .. } = &state.validity {
             return Ok(Err(reason.clone()));
         }
         let (planned, cell) = (planned(search, number), cell(search, load));
@@ -153,22 +153,22 @@ impl Session {
         let whole = wire::TrialTask {
             shape,
             seed: job.plan.seed.wrapping_add(u64::from(number) << 16),
-            ..task(parts, target, happened)
+            ..task(parts, target, state)
         };
         let clients = hosts::clients_of(parts.plan, parts.setup);
         let tasks = clients::tasks(
             &whole,
             &clients,
             machine::unix_ms(),
-            |client| happened.offset_ms(client),
-            |client| hosts::database_cpus(parts.setup, client, crew),
+            |client| state.offset_ms(client),
+            |client| hosts::database_cpus(parts.setup, client, agents),
         );
         let request = |(client, task)| (client, Request::Client(ClientRequest::Trial(Box::new(task))));
         let mut figures = LiveFigures::default();
         let mut death = None;
         let began = Instant::now();
         screen.doing("connecting the client", "");
-        let answers = crew.converse(tasks.into_iter().map(request).collect(), &mut |host, event| {
+        let answers = agents.converse(tasks.into_iter().map(request).collect(), &mut |host, event| {
             match event {
                 Event::Second(second) => figures.second(host, second, &shape, screen),
                 Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
@@ -179,32 +179,32 @@ impl Session {
         })?;
         tracing::info!(seconds = began.elapsed().as_secs_f64(), number, "a probe has ended");
         if let Some((host, how, log_tail)) = death {
-            ended(happened, parts.setup, host, &how, log_tail);
+            ended(state, parts.setup, host, &how, log_tail);
             return Ok(Err(how));
         }
         let mut results = BTreeMap::new();
-        let mut troubles = Vec::new();
+        let mut host_failures = Vec::new();
         for (client, answer) in answers {
             match answer {
                 Ok(Reply::Trial(result)) => drop(results.insert(client, *result)),
                 Ok(other) => return Err(unexpected(&other)),
-                Err(trouble) => troubles.push((client, trouble)),
+                Err(host_failure) => host_failures.push((client, host_failure)),
             }
         }
-        if let Some((client, trouble)) = gravest(troubles) {
-            return Ok(Err(match trouble {
-                Trouble::ClientLost(how) => how,
-                Trouble::Fault(fault) => format!("the {client} failed: {}", fault.message),
+        if let Some((client, host_failure)) = gravest(host_failures) {
+            return Ok(Err(match host_failure {
+                HostFailure::ClientLost(how) => how,
+                HostFailure::Request(error) => format!("the {client} failed: {}", error.message),
             }));
         }
-        let measured = Measured::of(results, |client| happened.offset_ms(client)).map_err(Failure::work)?;
+        let measured = Measured::of(results, |client| state.offset_ms(client)).map_err(Failure::work)?;
         let nothing = || Failure::work("a client agent does not answer");
         Ok(Ok(of(search, number, load, measured.ok_or_else(nothing)?)?))
     }
 
-    fn end(self, job: &Job, crew: &mut Crew, search: &Search, screen: &mut Screen) -> Result<(), Failure> {
+    fn end(self, job: &Job, agents: &mut Agents, search: &Search, screen: &mut Screen) -> Result<(), Failure> {
         let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
-        stop(crew, parts_of(job, &planned, &cell)?.setup, false, screen).map(drop)
+        stop(agents, parts_of(job, &planned, &cell)?.setup, false, screen).map(drop)
     }
 }
 

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::evidence::{Cause, HostId, Rest, RestRound, Validity, Warmed};
-use spec::{CacheState, LoadLevel};
+use experiment::{CacheState, LoadLevel};
 use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage};
 
 use super::database::{Parts, ask_nodes, sample_keys, task};
-use super::happened::Happened;
-use crate::controller::crew::{Crew, Trouble, unexpected};
+use super::state::TrialState;
+use crate::controller::agents::{Agents, HostFailure, unexpected};
 use crate::controller::hosts;
 use crate::controller::target::Target;
 use crate::failure::Failure;
@@ -42,26 +42,26 @@ enum Purpose {
 /// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force. Nodes that are
 /// only watched, and simulated ones, have nothing to be brought to.
 pub fn bring(
-    crew: &mut Crew,
+    agents: &mut Agents,
     parts: Parts<'_>,
     target: &Target,
-    happened: &mut Happened,
+    state: &mut TrialState,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let wanted: BTreeMap<HostId, ToRest> = happened
+    let wanted: BTreeMap<HostId, ToRest> = state
         .started
         .iter()
         .filter_map(|(host, started)| Some((*host, started.to_rest?)))
         .collect();
-    if wanted.is_empty() || happened.validity != Validity::Valid {
+    if wanted.is_empty() || state.validity != Validity::Valid {
         return Ok(());
     }
     let began = Instant::now();
     let mut rest = Resting {
-        crew,
+        agents,
         parts,
         target,
-        happened,
+        state,
         screen,
         wanted,
         rests: BTreeMap::new(),
@@ -69,16 +69,16 @@ pub fn bring(
     };
     rest.through()?;
     let rests = rest.rests;
-    happened.rest_s = began.elapsed().as_secs_f64();
-    happened.rests = rests;
+    state.rest_s = began.elapsed().as_secs_f64();
+    state.rests = rests;
     Ok(())
 }
 
 struct Resting<'a> {
-    crew: &'a mut Crew,
+    agents: &'a mut Agents,
     parts: Parts<'a>,
     target: &'a Target,
-    happened: &'a mut Happened,
+    state: &'a mut TrialState,
     screen: &'a mut Screen,
     wanted: BTreeMap<HostId, ToRest>,
     rests: BTreeMap<HostId, Rest>,
@@ -109,7 +109,7 @@ impl Resting<'_> {
         for host in self.wanted.keys() {
             let rest = self.rests.entry(*host).or_default();
             (rest.code_is_warm, rest.cache_is_settled) = (code_is_warm, cache_is_settled);
-            let started = self.happened.started.get_mut(host);
+            let started = self.state.started.get_mut(host);
             if let Some(warmed) = started.and_then(|started| started.warmed.as_mut()) {
                 let rounds = rest.cache.iter();
                 warmed.by_keys_bytes = rounds.clone().map(|round| round.read_bytes).sum::<f64>() as u64;
@@ -146,7 +146,7 @@ impl Resting<'_> {
             let operations = match self.load(purpose)? {
                 Ok(operations) => operations,
                 Err((cause, reason)) => {
-                    self.happened.spoil(cause, reason, Vec::new());
+                    self.state.invalidate(cause, reason, Vec::new());
                     // A database that has ended is why, and says so when it is asked.
                     return self.usage().map(|_| false);
                 }
@@ -187,7 +187,7 @@ impl Resting<'_> {
         self.rounds += 1;
         let clients = hosts::clients_of(self.parts.plan, self.parts.setup);
         let client = *clients.first().ok_or_else(|| Failure::work("a run has no client"))?;
-        let whole = task(self.parts, self.target, self.happened);
+        let whole = task(self.parts, self.target, self.state);
         let come_first = self.wanted.values().all(|to_rest| to_rest.compilers_first);
         let in_flight = match (purpose, self.parts.cell.load) {
             (Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
@@ -213,16 +213,16 @@ impl Resting<'_> {
         };
         // No node is watched yet: none says anything.
         let answers = self
-            .crew
+            .agents
             .converse(vec![(client, Request::Client(warm))], &mut |_, _| true)?;
         match answers.into_values().next() {
             Some(Ok(Reply::Warm(operations))) => Ok(Ok(operations)),
             Some(Ok(other)) => Err(unexpected(&other)),
-            Some(Err(Trouble::Fault(fault))) => {
-                let reason = format!("the database could not be brought to rest: {}", fault.message);
+            Some(Err(HostFailure::Request(error))) => {
+                let reason = format!("the database could not be brought to rest: {}", error.message);
                 Ok(Err((Cause::DidNotStart, reason)))
             }
-            Some(Err(Trouble::ClientLost(how))) => Ok(Err((Cause::ClientLost, how))),
+            Some(Err(HostFailure::ClientLost(how))) => Ok(Err((Cause::ClientLost, how))),
             None => Err(Failure::work("a client agent does not answer")),
         }
     }
@@ -233,11 +233,11 @@ impl Resting<'_> {
         self.screen.doing("restoring the data set", "");
         let nodes = hosts::nodes_of(self.parts.setup);
         let Some(first) = nodes.first() else { return Ok(true) };
-        if self.happened.validity != Validity::Valid {
+        if self.state.validity != Validity::Valid {
             return Ok(false);
         }
         match self
-            .crew
+            .agents
             .call(*first, Request::Database(DatabaseRequest::Empty), self.screen)?
         {
             Reply::Emptied => {}
@@ -260,7 +260,7 @@ impl Resting<'_> {
             return Ok(false);
         }
         for (host, warmed) in renewed {
-            if let Some(started) = self.happened.started.get_mut(&host) {
+            if let Some(started) = self.state.started.get_mut(&host) {
                 let plan = self.parts.plan;
                 let is_asked_for = plan.caches.asks_for_warm(&self.parts.workload.name);
                 started.warmed = warmed.map(|warmed| Warmed { is_asked_for, ..warmed });
@@ -285,12 +285,12 @@ impl Resting<'_> {
         request: &dyn Fn(HostId) -> DatabaseRequest,
         read: impl Fn(Reply) -> Result<R, Failure>,
     ) -> Result<Option<BTreeMap<HostId, R>>, Failure> {
-        let ask = |host: HostId, _: &Crew| request(host);
-        let answers = ask_nodes(self.crew, self.parts.setup, &ask, self.happened, self.screen)?;
+        let ask = |host: HostId, _: &Agents| request(host);
+        let answers = ask_nodes(self.agents, self.parts.setup, &ask, self.state, self.screen)?;
         let Some(answers) = answers else { return Ok(None) };
         let each = answers.into_iter().map(|(host, answer)| match answer {
             Ok(reply) => Ok((host, read(reply)?)),
-            Err(trouble) => Err(trouble.into()),
+            Err(host_failure) => Err(host_failure.into()),
         });
         each.collect::<Result<_, Failure>>().map(Some)
     }

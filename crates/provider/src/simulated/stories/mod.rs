@@ -11,7 +11,7 @@ mod volume;
 mod waking;
 
 use evidence::{OperationKind, Series};
-use spec::{Job, VolumeRole};
+use experiment::{Job, VolumeRole};
 
 use super::{SimulatedTrial, Simulation};
 
@@ -79,10 +79,10 @@ impl Story {
              [provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.workload, load, self.repetitions, self.local, self.truth
         );
-        let experiment = spec::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| {
+        let experiment = experiment::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| {
             Err("no file".into())
         });
-        spec::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
+        experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
     /// The first planned trial.

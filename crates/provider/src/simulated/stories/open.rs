@@ -104,7 +104,7 @@ fn more_than_can_be_served_is_served_at_capacity() {
 }
 
 #[test]
-fn a_slow_client_is_late_and_its_lag_is_told() {
+fn a_slow_client_is_late_and_its_lag_is_reported() {
     let lag = |story: Story| story.trial().record.client.unwrap().send_lag_us.unwrap();
     let usual = lag(station(4, "rate = [2000]\nwarmup_s = 2\nduration_s = 20"));
     assert!(usual.p50 < 50 && (80..200).contains(&usual.p99), "{usual:?}");

@@ -1,8 +1,8 @@
 //! What a chart of cost against performance shows, read from the analysis.
 
 use analysis::{
-    Analysis, By, Candidate, CellAnalysis, Check, Criterion, IntervalMethod, LatencyFigure, LoadLevel, Meets, Place,
-    Range,
+    Analysis, Candidate, CellAnalysis, Check, Criterion, DecidedBy, IntervalMethod, LatencyFigure, LoadLevel, Meets,
+    Range, WorkloadAnswer,
 };
 
 use crate::answer::place_name;
@@ -119,7 +119,7 @@ pub struct Chart {
 struct Spot<'a> {
     workload: &'a str,
     load: Option<LoadLevel>,
-    place: Option<&'a Place>,
+    place: Option<&'a WorkloadAnswer>,
 }
 
 /// All charts with two or more points.
@@ -156,7 +156,7 @@ fn spots(analysis: &Analysis) -> Vec<Spot<'_>> {
 
 /// What decides at a spot: the measure, and the check of each candidate that it stands for.
 fn deciding(spot: &Spot<'_>) -> (Measure, Option<usize>) {
-    let Some(place) = spot.place.filter(|p| p.by == By::Objective) else {
+    let Some(place) = spot.place.filter(|p| p.by == DecidedBy::Objective) else {
         return (Measure::Throughput, None);
     };
     // In a closed loop throughput for money decides among those that meet the bounds.

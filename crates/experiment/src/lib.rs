@@ -1,0 +1,116 @@
+//! From an experiment file to a checked matrix and a plan.
+//!
+//! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into
+//! the [`Plan`] of cells and trials, and [`setups()`] says what its configurations become on a machine. All are pure.
+
+mod access;
+mod amount;
+mod aws;
+mod backlog;
+mod batches;
+mod cache_state;
+mod client_cost;
+mod consistency;
+mod cpu_share;
+mod data_layout;
+mod data_set_files;
+mod data_set_store;
+mod decision;
+mod draft;
+mod experiment;
+mod format;
+mod growth;
+mod hosts;
+mod in_force;
+mod job;
+mod judged;
+mod jvm_option;
+mod kept_key;
+mod known;
+mod mistakes;
+mod money;
+mod node_fault;
+mod note;
+mod notes;
+mod objective;
+mod order;
+mod parse;
+mod placement;
+mod plan;
+mod pricing;
+mod provider;
+mod raw;
+mod scale;
+mod search;
+mod settings;
+mod setup;
+mod simulated;
+mod striping;
+mod volume_kind;
+mod volume_role;
+mod volume_server;
+mod waking_up;
+mod warming;
+
+pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
+pub use aws::{
+    AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
+    AwsSettings, AwsSite, AwsVolume, QuotaNeeds,
+};
+pub use backlog::{Backlog, BacklogFiles};
+pub use cache_state::{CacheCondition, CacheState, Caches};
+pub use catalog::{Basis, Burst, ByteBurst, CPU_REFERENCE, CostKind, CostLine, IoLimits, Latency};
+pub use client_cost::{ClientCost, SPARSE_PER_S};
+pub use consistency::{Consistency, ConsistencyLevels};
+pub use cpu_share::CpuShare;
+pub use data_layout::DataLayout;
+pub use data_set_files::DataSetFiles;
+pub use data_set_store::{DataSetPlace, DataSetStore};
+pub use decision::{DecisionRules, DurabilityRule};
+pub use draft::{Draft, draft};
+pub use experiment::{
+    Adaptive, Configuration, ConfiguredVolume, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance,
+    Load, LoadLevel, LocalSettings, Patience, Target, TlsFiles, part_of,
+};
+pub use format::FORMAT_VERSION;
+pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
+pub use in_force::{cassandra_values, is_cassandra_value};
+pub use job::{Job, job};
+pub use judged::CLIENT_CPU_MAX;
+pub use jvm_option::{KeptOption, jvm_option_name, kept_jvm_option};
+pub use mistakes::{Mistake, Mistakes};
+pub use money::{ConfigurationMoney, Money};
+pub use node_fault::{FailingRequests, FaultAction, NodeFault, NodeFaultKind};
+pub use note::Note;
+pub use notes::static_notes;
+pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
+pub use parse::{ParseContext, parse, parse_for, parse_to_run, parse_with, refuse_unmeasurable};
+pub use placement::Placement;
+pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
+pub use provider::{Provider, UnknownProvider};
+pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
+pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
+pub use settings::{CHUNK_BYTES, Settings, SettingsInForce, TableOption, USUAL_STRATEGY};
+pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
+pub use simulated::{Fault, FaultKind, SettingsEffect, Truth};
+pub use volume_kind::VolumeKind;
+pub use volume_role::VolumeRole;
+pub use volume_server::ThisMachine;
+pub use waking_up::WakingUp;
+pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
+
+/// What the schema is called, whatever address it is read from.
+pub const SCHEMA_ID: &str = "urn:iopslab:schema:experiment:1";
+
+/// The JSON Schema of the experiment file, generated from the types that read it.
+pub fn json_schema() -> serde_json::Value {
+    let mut generated = schemars::schema_for!(raw::Experiment);
+    let dialect = generated.remove("$schema");
+    let mut schema = serde_json::Map::new();
+    schema.extend(dialect.map(|dialect| ("$schema".to_owned(), dialect)));
+    schema.insert("$id".to_owned(), SCHEMA_ID.into());
+    if let serde_json::Value::Object(rest) = generated.to_value() {
+        schema.extend(rest);
+    }
+    schema.into()
+}

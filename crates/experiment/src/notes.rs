@@ -1,0 +1,317 @@
+//! What can be said about an experiment before anything runs.
+
+use std::collections::BTreeMap;
+
+use catalog::{Catalog, VolumeRequest};
+
+use crate::{
+    Configuration, ConfiguredVolume, Database, Experiment, NodeFaultKind, Note, Provider, Setup, cpu_share, judged,
+    setups, volume_server,
+};
+
+/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
+/// figures.
+const SLACK: f64 = 0.001;
+
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its
+/// runs; without one those on any run, and on a simulated one where the file states a truth. `machine_cpus` are those
+/// of this machine, where it may be the one that runs it; a run asks its host itself.
+pub fn static_notes(
+    catalog: &Catalog,
+    experiment: &Experiment,
+    provider: Option<Provider>,
+    machine_cpus: Option<f64>,
+) -> Vec<Note> {
+    let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
+    let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
+    let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
+    notes.extend(judged::notes(&experiment.load, experiment.local.scale));
+    notes.extend(node_faults(experiment));
+    notes.extend(loopback_of_clients(experiment));
+    if meant != Some(Provider::Simulated) {
+        notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
+        notes.extend(machine_cpus.and_then(|cpus| volume_server::beside_databases(experiment, cpus)));
+    }
+    notes.extend(cpu_share::notes(experiment));
+    // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
+    let exists = matches!(experiment.target.database, Database::Hosts { .. });
+    for configuration in &experiment.configurations {
+        notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));
+        notes.extend(together_above_instance(configuration));
+        notes.extend(unused_disks(catalog, configuration));
+        if exists {
+            continue;
+        }
+        let volume = &configuration.data_volume;
+        if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
+            let message = format!(
+                "{}: the catalog knows no limits of {}, so none are emulated",
+                configuration.name, volume.label
+            );
+            notes.push(Note::new(
+                "volume_without_known_limits",
+                message,
+                "State iops and mib_per_s to emulate it",
+            ));
+        }
+        if configuration.commitlog_volume.is_none() {
+            notes.push(Note::new(
+                "commitlog_on_data_volume",
+                format!("{}: the commit log shares the data volume", configuration.name),
+                "Give commitlog_volume to separate them, as the published studies did",
+            ));
+        }
+    }
+    for setup in setups(experiment).iter().filter(|s| s.existing.is_none()) {
+        // What each node holds of it.
+        let share = setup.placement.share_per_node();
+        let payload = share * experiment.dataset.payload_bytes() as f64 / experiment.local.scale;
+        let budget = setup.page_cache_budget_bytes as f64;
+        if payload <= budget && !experiment.caches.ask_for_memory() {
+            let message = format!(
+                "{}: the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
+                setup.configuration,
+                payload / catalog::MIB,
+                budget / catalog::MIB
+            );
+            let advice = "This is no test of storage; load more records or allow less memory";
+            let note = Note::new("data_fits_page_cache", message, advice);
+            notes.push(note.with([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]));
+        }
+    }
+    notes
+}
+
+/// A contact point that is another machine for each client.
+fn loopback_of_clients(experiment: &Experiment) -> Option<Note> {
+    let Database::Hosts { hosts, clients, .. } = &experiment.target.database else {
+        return None;
+    };
+    let of_each = experiment.configurations.iter().filter_map(|c| c.hosts.as_ref());
+    let is_loopback = |point: &&String| {
+        ["127.", "localhost", "[::1]"]
+            .iter()
+            .any(|start| point.starts_with(start))
+    };
+    let point = of_each
+        .chain([hosts])
+        .flatten()
+        .find(is_loopback)
+        .filter(|_| !clients.is_empty())?;
+    let message = format!("{point} is each client's own machine: {}", clients.join(", "));
+    Some(Note::new(
+        "loopback_of_clients",
+        message,
+        "State an address at which they reach the cluster, unless it is on the same machine",
+    ))
+}
+
+/// From the launch of a database to its first answer, with little CPU and a small volume, seconds: what a note leaves
+/// room for. (Cassandra answered after 31 to 50 s on half a slow CPU: docs/faults.md. The advice leaves twice this.)
+const START_S: f64 = 30.0;
+
+/// What a reader of faults should know before they happen.
+fn node_faults(experiment: &Experiment) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let duration_s = experiment.load.duration_s;
+    for fault in &experiment.faults {
+        let starts = matches!(fault.kind(), NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
+        if let Some(until_s) = fault
+            .until_s()
+            .filter(|until_s| starts && duration_s - until_s < START_S)
+        {
+            let message = format!(
+                "{}: it starts again at {until_s} s, and {:.0} s of measurement are left then",
+                fault.label(),
+                duration_s - until_s
+            );
+            let advice = format!(
+                "Set [load] duration_s = {} or more, to see it back: on little CPU a database takes half a minute and more to start",
+                until_s + 2.0 * START_S
+            );
+            notes.push(Note::new("fault_near_end", message, advice));
+        }
+    }
+    // A disk that fails leaves its node there, and so does a compaction.
+    if !experiment.faults.iter().any(|fault| fault.kind().takes_node_away()) {
+        return notes;
+    }
+    for configuration in &experiment.configurations {
+        if configuration.placement.replication_factor == 1 {
+            let message = format!(
+                "{}: with one replica, the records of a node that is away cannot be read or written",
+                configuration.name
+            );
+            notes.push(Note::new(
+                "fault_without_replica",
+                message,
+                "State replication_factor = 3 to keep them available; errors are expected as it is",
+            ));
+        }
+    }
+    notes
+}
+
+/// Configurations that want more CPUs than this machine has: a run on it is refused.
+fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
+    let setups = setups(experiment);
+    let all = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
+    let wanting: Vec<_> = setups
+        .iter()
+        .filter(|s| s.existing.is_none() && all(s) > machine_cpus)
+        .collect();
+    let most = wanting.iter().map(|setup| all(setup)).reduce(f64::max)?;
+    let scale = experiment.local.scale;
+    let names: Vec<_> = wanting
+        .iter()
+        .map(|s| match s.placement.nodes {
+            1 => format!("{} {}", s.configuration, s.cpus),
+            nodes => format!("{} {nodes} x {} = {}", s.configuration, s.cpus, all(s)),
+        })
+        .collect();
+    let message = format!(
+        "CPUs of the database at scale 1:{scale}: {}; this machine has {machine_cpus}, so that iopslab run refuses \
+         this here",
+        names.join(", ")
+    );
+    let enough = (most * scale / machine_cpus).ceil();
+    let advice =
+        format!("Set [provider.local] scale to {enough} or more, or run it on a machine with {most} CPUs or more");
+    let note = Note::new("cpus_above_machine", message, advice).only(Provider::Local);
+    Some(note.with([("cpus", most), ("machine_cpus", machine_cpus), ("scale_min", enough)]))
+}
+
+fn volumes(configuration: &Configuration) -> impl Iterator<Item = &ConfiguredVolume> {
+    std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume)
+}
+
+/// What is paid for and cannot be reached: IOPS, else bytes per second, with its price where it has one of its own.
+fn above_instance(
+    catalog: &Catalog,
+    experiment: &Experiment,
+    configuration: &Configuration,
+    volume: &ConfiguredVolume,
+) -> Option<Note> {
+    let more = |bought: Option<f64>, reachable: Option<f64>| {
+        let (bought, reachable) = (bought?, reachable?);
+        (bought > reachable * (1.0 + SLACK)).then_some((bought, reachable))
+    };
+    let (own, effective) = (&volume.volume_limits, &volume.effective_limits);
+    let iops = more(own.read_iops, effective.read_iops);
+    // Throughput that comes with size or IOPS costs nothing of its own.
+    let bought = volume.order.and_then(|order| order.mib_per_s);
+    let bytes = bought.and_then(|_| more(own.read_bytes_per_s, effective.read_bytes_per_s));
+    let (mut numbers, mut what) = match (iops, bytes) {
+        (Some((bought, reachable)), _) => (
+            BTreeMap::from([("bought_iops", bought), ("reachable_iops", reachable)]),
+            format!("{bought:.0} IOPS of {} bought, {reachable:.0} reachable", volume.label),
+        ),
+        (None, Some((bought, reachable))) => (
+            BTreeMap::from([("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]),
+            format!(
+                "{:.0} MB/s of {} bought, {:.0} reachable",
+                bought / 1e6,
+                volume.label,
+                reachable / 1e6
+            ),
+        ),
+        (None, None) => return None,
+    };
+    what += &format!(" through {}", configuration.instance.label);
+    if let Some(usd) = wasted(catalog, experiment, configuration, volume) {
+        numbers.insert("wasted_usd_per_month", usd);
+        what += &format!(": {usd:.2} USD a month buy nothing");
+    }
+    let advice = "The rest buys nothing; choose a larger instance or a slower volume";
+    Some(
+        Note::new(
+            "volume_above_instance",
+            format!("{}: {what}", configuration.name),
+            advice,
+        )
+        .with(numbers),
+    )
+}
+
+/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with
+/// the size.
+fn wasted(
+    catalog: &Catalog,
+    experiment: &Experiment,
+    configuration: &Configuration,
+    volume: &ConfiguredVolume,
+) -> Option<f64> {
+    let bought = volume.order?;
+    let least = |bought: Option<f64>, reachable: Option<f64>| Some(bought?.min(reachable?.ceil()));
+    let effective = &volume.effective_limits;
+    let enough = VolumeRequest {
+        iops: least(bought.iops, effective.read_iops).or(bought.iops),
+        mib_per_s: least(
+            bought.mib_per_s,
+            effective.read_bytes_per_s.map(|bytes| bytes / catalog::MIB),
+        )
+        .or(bought.mib_per_s),
+        ..bought
+    };
+    let count = volume.count as usize;
+    let usd = |volume: VolumeRequest| {
+        let cost = catalog.cost_of(
+            &configuration.instance.label,
+            &vec![volume; count],
+            configuration.placement.nodes,
+            &experiment.basis,
+        );
+        cost.ok().map(|cost| cost.usd_per_month)
+    };
+    // Whole cents: differences of binary fractions are not.
+    let cents = ((usd(bought)? - usd(enough)?) * 100.0).round();
+    (cents >= 1.0).then_some(cents / 100.0)
+}
+
+/// Each of several volumes fits the instance's path, but not all of them at the same time.
+fn together_above_instance(configuration: &Configuration) -> Option<Note> {
+    let reachable = configuration.instance.ebs_limits.read_iops?;
+    let count = configuration.data_volume.count;
+    let of_each = |volume: &ConfiguredVolume| volume.order.and(volume.effective_limits.read_iops);
+    let each: Option<Vec<f64>> = volumes(configuration).map(of_each).collect();
+    let together: f64 = volumes(configuration)
+        .zip(each?)
+        .map(|(volume, iops)| f64::from(volume.count) * iops)
+        .sum();
+    let is_alone = count == 1 && configuration.commitlog_volume.is_none();
+    (!is_alone && together > reachable * (1.0 + SLACK)).then(|| {
+        let who = match (count, &configuration.commitlog_volume) {
+            (1, _) => "data and commit log".to_owned(),
+            (n, None) => format!("{n} data volumes"),
+            (n, Some(_)) => format!("{n} data volumes and commit log"),
+        };
+        let message = format!(
+            "{}: {who} could do {together:.0} IOPS together, {} lets {reachable:.0} through",
+            configuration.name, configuration.instance.label
+        );
+        let advice = match count {
+            1 => "They are emulated apart; on AWS they share the instance's path",
+            _ => "They share the instance's path: what they could do beyond it is not to be had",
+        };
+        let numbers = [("bought_iops", together), ("reachable_iops", reachable)];
+        Note::new("volumes_above_instance", message, advice).with(numbers)
+    })
+}
+
+/// Local disks are part of an instance's price.
+fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note> {
+    let instance = catalog
+        .instance(&configuration.instance.label)
+        .filter(|_| configuration.instance.from_catalog)?;
+    let disks = instance.local_disks.as_ref()?;
+    volumes(configuration).all(|volume| volume.order.is_some()).then(|| {
+        let message = format!(
+            "{}: the price of {} includes {}, which nothing uses",
+            configuration.name,
+            instance.name,
+            disks.label()
+        );
+        let advice = "Put data or commit log on \"local\", or choose a type without local disks";
+        Note::new("local_disks_unused", message, advice).with([("local_disks_gb", disks.total_gb())])
+    })
+}

@@ -1,0 +1,388 @@
+//! Which machines an experiment asks of AWS, where they stand, and in which batches.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
+use toml::Spanned;
+
+use super::aws_snapshot;
+use super::beside::ReadQuotas;
+use super::configuration::known_instance;
+use crate::batches::{self, Item, NoRoom, Placed};
+use crate::mistakes::Collector;
+use crate::placement::first_hosts;
+use crate::{
+    AwsBatch, AwsMachine, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, ConfiguredVolume, Experiment,
+    QuotaNeeds, VolumeKind, raw,
+};
+
+/// Eight CPUs of today: a client should not be the limit.
+pub(super) const DEFAULT_CLIENT: &str = "c7i.2xlarge";
+/// GiB.
+pub(super) const DEFAULT_ROOT_GIB: i64 = 64;
+
+/// The machines that the experiment needs, in batches within the limits of sites; what AWS has not, or no site has room
+/// for, is noted at its place.
+pub(super) fn place(
+    catalog: &Catalog,
+    file: &raw::Experiment,
+    settings: &mut AwsSettings,
+    experiment: &Experiment,
+    quotas: ReadQuotas<'_>,
+    mistakes: &mut Collector<'_>,
+) {
+    let default = raw::Aws::default();
+    let given = file.provider.aws.as_ref().map_or(&default, Spanned::get_ref);
+    for kind in given.site.iter().flat_map(|site| site.get_ref().machines.keys()) {
+        known_instance(catalog, kind.get_ref(), kind.span(), mistakes);
+    }
+    let configurations = &experiment.configurations;
+    settings.initialisations = aws_snapshot::check(file, given, configurations, mistakes);
+    let of_nodes = databases(catalog, file, configurations, given, mistakes);
+    let (client, at) = match &given.client {
+        Some(client) => (client.get_ref().as_str(), client.span()),
+        None => (DEFAULT_CLIENT, file.name.span()),
+    };
+    let client = instance(catalog, client, at, mistakes);
+    let (Some(of_nodes), Some(client)) = (of_nodes, client) else {
+        return;
+    };
+    let is_other = given.client_zone.as_ref().is_some_and(|zone| zone.get_ref() == "other");
+    let clients = experiment.load.clients;
+    let clients_of = |batch: u32, racks: u32| {
+        (0..clients).map(move |number| AwsMachine {
+            name: format!("client-{}", batch * clients + number + 1),
+            configuration: None,
+            host: batch * clients + number,
+            instance_type: client.name.clone(),
+            vcpus: u64::from(client.vcpus),
+            architecture: client.architecture.clone(),
+            zone: if is_other { racks } else { 0 },
+            root_gib: root_gib(given),
+            spot: given.spot.unwrap_or(false),
+            ebs_optimized: None,
+            instance_store: false,
+            volumes: BTreeMap::new(),
+        })
+    };
+    let items: Vec<Item> = of_nodes
+        .iter()
+        .zip(configurations)
+        .map(|(machines, configuration)| Item {
+            machines: machines.clone(),
+            seconds: experiment.seconds_of(configuration),
+        })
+        .collect();
+    let beside: Vec<AwsMachine> = clients_of(0, 0).collect();
+    let machines = items.iter().flat_map(|item| &item.machines).chain(&beside);
+    if !read_quotas(given, &mut settings.sites, machines, quotas, mistakes) {
+        return;
+    }
+    let limits: Vec<&crate::AwsLimits> = settings.sites.iter().map(|site| &site.limits).collect();
+    let placed = match batches::place(&items, &beside, &limits) {
+        Ok(placed) => placed,
+        Err(nowhere) => return tell(&nowhere, file, &settings.sites, mistakes),
+    };
+    if let Some(repetitions) = &file.load.get_ref().repetitions
+        && experiment.load.adaptive.is_some()
+        && placed.len() > 1
+    {
+        let message = format!(
+            "repetitions = \"auto\" with {} batches: each would stop after another number of blocks",
+            placed.len()
+        );
+        mistakes.add(
+            repetitions.span(),
+            message,
+            "state a number, or limits in which all machines stand at once",
+        );
+    }
+    settings.batches = placed
+        .into_iter()
+        .zip(0_u32..)
+        .map(|(Placed { site, items: members }, number)| {
+            let racks = members.iter().map(|item| configurations[*item].placement.racks).max();
+            let nodes = members.iter().flat_map(|item| items[*item].machines.iter().cloned());
+            let machines: Vec<AwsMachine> = nodes.chain(clients_of(number, racks.unwrap_or(1))).collect();
+            AwsBatch {
+                site,
+                configurations: members.iter().map(|item| configurations[*item].name.clone()).collect(),
+                prices: settings
+                    .sites
+                    .iter()
+                    .map(|site| price(catalog, &machines, site))
+                    .collect(),
+                machines,
+            }
+        })
+        .collect();
+    check_zones(given, settings, mistakes);
+}
+
+/// Asks for the quotas of sites that are limited by them; whether all were told.
+fn read_quotas<'m>(
+    given: &raw::Aws,
+    sites: &mut [AwsSite],
+    machines: impl Iterator<Item = &'m AwsMachine>,
+    quotas: ReadQuotas<'_>,
+    mistakes: &mut Collector<'_>,
+) -> bool {
+    let limits = given.site.iter().map(|site| site.get_ref().limits.as_ref());
+    let mut limited: Vec<_> = sites
+        .iter_mut()
+        .zip(limits)
+        .filter_map(|(site, limits)| Some((site, limits?.span())))
+        .collect();
+    let Some((_, first)) = limited.first() else {
+        return true;
+    };
+    let needs = match QuotaNeeds::of(machines) {
+        Ok(needs) => needs,
+        Err(kind) => {
+            let message = format!("limits = \"quotas\": which quota {kind} counts against is not known");
+            mistakes.add(first.clone(), message, "state vcpus or machines of it instead");
+            return false;
+        }
+    };
+    let mut all = true;
+    for (site, at) in &mut limited {
+        match quotas(site, &needs) {
+            Ok(reported) => site.limits.quotas = Some(reported),
+            Err(reason) => {
+                all = false;
+                let help =
+                    "docs/aws-policy.json allows what is asked; or state vcpus, machines, volumes, volume_gib instead";
+                mistakes.add(
+                    at.clone(),
+                    format!("the quotas of {} cannot be read: {reason}", site.name),
+                    help,
+                );
+            }
+        }
+    }
+    all
+}
+
+/// Whether what was stated of zones holds for the batches.
+fn check_zones(given: &raw::Aws, settings: &AwsSettings, mistakes: &mut Collector<'_>) {
+    let zones = settings.batches.iter().map(AwsBatch::zones).max().unwrap_or(1);
+    if let Some(group) = given
+        .placement_group
+        .as_ref()
+        .filter(|group| zones > 1 && group.get_ref() == "cluster")
+    {
+        let message = format!("a cluster placement group lies in one zone, and the machines stand in {zones}");
+        mistakes.add(
+            group.span(),
+            message,
+            "leave it out, or racks and client_zone = \"other\"",
+        );
+    }
+    let of_sites = given.site.iter().map(|site| &site.get_ref().subnets);
+    for (site, subnets) in settings.sites.iter().zip(of_sites.chain([&given.subnets])) {
+        if let (Some(network), Some(subnets)) = (&site.network, subnets)
+            && network.subnet_ids.len() < zones as usize
+        {
+            let message = format!("{} subnets for {zones} zones", network.subnet_ids.len());
+            let help = "one for each: racks are zones, and clients in another zone need one more";
+            mistakes.add(subnets.span(), message, help);
+        }
+    }
+}
+
+/// Tells which configurations no site has room for, and why.
+fn tell(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistakes: &mut Collector<'_>) {
+    for none in nowhere {
+        let configuration = &file.configuration[none.item];
+        let why: Vec<String> = none
+            .why
+            .iter()
+            .map(|(site, what)| format!("{}: {what}", sites[*site].name))
+            .collect();
+        let name = configuration.get_ref().name.get_ref();
+        mistakes.add(
+            configuration.get_ref().name.span(),
+            format!("no site has room for `{name}` and its clients ({})", why.join("; ")),
+            "raise the limits of a site as far as AWS grants them, or leave the configuration out",
+        );
+    }
+}
+
+/// What machines cost at a site.
+fn price(catalog: &Catalog, machines: &[AwsMachine], site: &AwsSite) -> AwsPrice {
+    let mut usd_per_hour = 0.0;
+    for machine in machines {
+        match usd_per_hour_of(catalog, machine, site) {
+            Ok(usd) => usd_per_hour += usd,
+            Err(missing) => return AwsPrice::Missing(format!("{}: {missing}", machine.name)),
+        }
+    }
+    AwsPrice::UsdPerHour(usd_per_hour)
+}
+
+/// USD an hour at the catalog's latest on-demand prices, its volumes and its root among them; the error is what has no
+/// price.
+fn usd_per_hour_of(catalog: &Catalog, machine: &AwsMachine, site: &AwsSite) -> Result<f64, String> {
+    let basis = Basis {
+        region: site.region.clone(),
+        ebs_optimised: machine.ebs_optimized.unwrap_or(false),
+        ..Basis::default()
+    };
+    let root = VolumeRequest {
+        kind: crate::aws::ROOT,
+        size_gib: f64::from(machine.root_gib),
+        iops: None,
+        mib_per_s: None,
+    };
+    let order = |volume: &AwsVolume| {
+        Ok(VolumeRequest {
+            kind: volume
+                .kind
+                .parse()
+                .map_err(|error: UnknownVolumeType| error.to_string())?,
+            size_gib: f64::from(volume.size_gib),
+            iops: volume.iops.map(f64::from),
+            mib_per_s: volume.mib_per_s.map(f64::from),
+        })
+    };
+    let mut orders = machine
+        .volumes
+        .values()
+        .map(order)
+        .collect::<Result<Vec<_>, String>>()?;
+    orders.push(root);
+    let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis);
+    let cost = cost.map_err(|error| error.to_string())?;
+    Ok(cost.usd_per_month / basis.hours_per_month)
+}
+
+fn root_gib(given: &raw::Aws) -> u32 {
+    let stated = given.root_gib.as_ref().map_or(DEFAULT_ROOT_GIB, |gib| *gib.get_ref());
+    u32::try_from(stated).unwrap_or_default()
+}
+
+/// A machine for every node of each configuration.
+fn databases(
+    catalog: &Catalog,
+    file: &raw::Experiment,
+    configurations: &[Configuration],
+    given: &raw::Aws,
+    mistakes: &mut Collector<'_>,
+) -> Option<Vec<Vec<AwsMachine>>> {
+    let mut machines = Vec::new();
+    let mut sound = true;
+    for ((configuration, first), raw) in configurations
+        .iter()
+        .zip(first_hosts(configurations.iter().map(|c| c.placement)))
+        .zip(&file.configuration)
+    {
+        let at = raw.get_ref().instance.span();
+        let found = match configuration.instance.from_catalog {
+            true => instance(catalog, &configuration.instance.label, at, mistakes),
+            false => {
+                let message = format!("`{}` is no instance type of AWS", configuration.instance.label);
+                mistakes.add(at, message, "name a type; see: iopslab catalog list");
+                None
+            }
+        };
+        let mut volumes = BTreeMap::new();
+        let of_role = [
+            (
+                "data",
+                Some(&configuration.data_volume),
+                Some(&raw.get_ref().data_volume),
+            ),
+            (
+                "commitlog",
+                configuration.commitlog_volume.as_ref(),
+                raw.get_ref().commitlog_volume.as_ref(),
+            ),
+        ];
+        let mut instance_store = false;
+        for (role, volume, given) in of_role {
+            let (Some(volume), Some(given)) = (volume, given) else {
+                continue;
+            };
+            match ordered(volume) {
+                Ordered::Ebs(ordered) => drop(volumes.insert(role.to_owned(), ordered)),
+                Ordered::Local if role == "data" => instance_store = true,
+                Ordered::Local => {
+                    sound = false;
+                    let message = "the commit log alone on the instance's own disks cannot be made on AWS so far";
+                    mistakes.add(given.span(), message, "name an EBS volume for it, or leave it out");
+                }
+                Ordered::Nothing => {
+                    sound = false;
+                    let message = format!("`{}` is no volume of AWS", volume.label);
+                    mistakes.add(
+                        given.span(),
+                        message,
+                        "name its type: { type = \"gp3\", size_gib = 500 }",
+                    );
+                }
+            }
+        }
+        let Some(found) = found else {
+            sound = false;
+            continue;
+        };
+        let of_node = |node| AwsMachine {
+            name: format!("{}.database-{}", configuration.name, node + 1),
+            configuration: Some(configuration.name.clone()),
+            host: first + node,
+            instance_type: found.name.clone(),
+            vcpus: u64::from(found.vcpus),
+            architecture: found.architecture.clone(),
+            zone: node % configuration.placement.racks,
+            root_gib: root_gib(given),
+            spot: given.spot.unwrap_or(false),
+            ebs_optimized: (found.ebs_optimisation == EbsOptimisation::Surcharge).then_some(true),
+            instance_store,
+            volumes: volumes.clone(),
+        };
+        machines.push((0..configuration.placement.nodes).map(of_node).collect());
+    }
+    sound.then_some(machines)
+}
+
+/// What is ordered for a volume.
+enum Ordered {
+    Ebs(AwsVolume),
+    Local,
+    Nothing,
+}
+
+fn ordered(volume: &ConfiguredVolume) -> Ordered {
+    let whole = |number: Option<f64>| number.map(|number| number.round() as u32);
+    match (&volume.order, volume.kind) {
+        (Some(order), _) => Ordered::Ebs(AwsVolume {
+            kind: order.kind.name().to_owned(),
+            size_gib: order.size_gib.ceil() as u32,
+            iops: whole(order.iops),
+            mib_per_s: whole(order.mib_per_s),
+        }),
+        (None, VolumeKind::Local) => Ordered::Local,
+        (None, _) => Ordered::Nothing,
+    }
+}
+
+/// A type that AWS still has.
+fn instance<'c>(
+    catalog: &'c Catalog,
+    name: &str,
+    at: Range<usize>,
+    mistakes: &mut Collector<'_>,
+) -> Option<&'c InstanceType> {
+    let found = known_instance(catalog, name, at.clone(), mistakes)?;
+    if found.lifecycle == Lifecycle::Retired {
+        let message = format!("AWS no longer offers {name}");
+        mistakes.add(
+            at,
+            message,
+            "measure it emulated on one machine: without --provider aws",
+        );
+        return None;
+    }
+    Some(found)
+}

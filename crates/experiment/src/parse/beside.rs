@@ -1,0 +1,32 @@
+//! What an experiment names, and others read.
+
+use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds, ThisMachine};
+
+/// What tells a file's text by its name.
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+/// What asks for the quotas of a site.
+pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<AwsQuotas, String>;
+
+/// What an experiment may name, and this crate cannot read itself.
+pub struct ParseContext<'a> {
+    /// The text of a YCSB file, relative to the experiment.
+    pub file: ReadFile<'a>,
+    /// What AWS grants at a site; the error is why that is not known.
+    pub quotas: ReadQuotas<'a>,
+    /// What the client costs on this machine; `None`: nobody has measured it.
+    pub client: Option<ClientCost>,
+    /// This machine, where it may carry the experiment out; `None`: not known, and volumes are not served unless stated.
+    pub machine: Option<ThisMachine>,
+}
+
+impl<'a> ParseContext<'a> {
+    /// Files alone: nobody asks AWS.
+    pub fn files(file: ReadFile<'a>) -> Self {
+        Self {
+            file,
+            quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
+            client: None,
+            machine: None,
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! `[[configuration]]`: instance and volumes resolved to limits by the catalog's rules.
+
+use std::ops::{Range, RangeInclusive};
+
+use catalog::{
+    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType,
+};
+use toml::{Spanned, Value};
+
+use super::local::{BURST_STARTS, burst_share};
+use super::names::safe_name;
+use super::numbers::Check as _;
+use super::place::{table, within};
+use super::{backlog, behaviour, consistency, explicit_volume, members, placement, settings};
+use crate::mistakes::{Collector, choice};
+use crate::scale::page_cache_at_full_scale;
+use crate::{Configuration, ConfiguredVolume, Database, Emulation, Instance, LocalSettings, Target, VolumeKind, raw};
+
+/// Speeds of a vCPU that may be stated: beyond them it is another unit, such as GHz or a percentage.
+const CPU_SPEEDS: RangeInclusive<f64> = 0.1..=10.0;
+
+pub(super) fn check(
+    catalog: &Catalog,
+    spanned: &Spanned<raw::Configuration>,
+    target: Option<&Target>,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<Configuration> {
+    let raw = spanned.get_ref();
+    let name = safe_name(&raw.name, "configuration", mistakes);
+    let instance = instance(catalog, &raw.instance, mistakes);
+    let data_volume = volume(
+        catalog,
+        &raw.data_volume,
+        "data_volume",
+        instance.as_ref(),
+        local,
+        mistakes,
+    );
+    let commitlog_volume = raw
+        .commitlog_volume
+        .as_ref()
+        .map(|v| volume(catalog, v, "commitlog_volume", instance.as_ref(), local, mistakes));
+    let is_local = |v: &Spanned<Value>| v.get_ref().as_str() == Some(VolumeKind::LOCAL);
+    if let Some(log) = raw
+        .commitlog_volume
+        .as_ref()
+        .filter(|log| is_local(log) && is_local(&raw.data_volume))
+    {
+        mistakes.add(
+            log.span(),
+            "data and commit log both on \"local\" are the same disks, not two volumes",
+            "leave commitlog_volume out: the commit log then shares the data volume",
+        );
+    }
+    let placement = placement::check(raw, mistakes);
+    let consistency = raw
+        .consistency
+        .as_ref()
+        .map(|given| consistency::check(given, mistakes));
+    let version = match target.map(|target| &target.database) {
+        Some(Database::Cassandra { version }) => version.as_str(),
+        _ => "",
+    };
+    let settings = settings::check(raw.settings.as_ref(), version, mistakes);
+    let backlog = backlog::check(raw.backlog.as_ref(), mistakes);
+    let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
+    let cpu_speed = mistakes.number(raw.cpu_speed.as_ref(), "cpu_speed", CPU_SPEEDS, 1.0);
+    let mut instance = instance?;
+    if raw.cpu_speed.is_some() {
+        instance.cpu_speed = Some(CpuSpeed::stated(cpu_speed?));
+    }
+    let instance_gib = instance.memory_bytes as f64 / GIB;
+    let memory_gib = mistakes.number(
+        raw.memory_limit_gib.as_ref(),
+        "memory_limit_gib",
+        0.5..=instance_gib,
+        instance_gib,
+    );
+    let configuration = Configuration {
+        name: name?,
+        instance,
+        data_volume: data_volume?,
+        commitlog_volume: match commitlog_volume {
+            Some(checked) => Some(checked?),
+            None => None,
+        },
+        memory_limit_bytes: (memory_gib? * GIB) as u64,
+        hosts: raw.hosts.as_ref().map(|hosts| hosts.get_ref().clone()),
+        // Which cluster it is, and whose nodes these are, is seen with the target.
+        watched: Vec::new(),
+        placement: placement?,
+        consistency: match consistency {
+            Some(checked) => Some(checked?),
+            None => None,
+        },
+        settings: settings?,
+        backlog: backlog?,
+        price_usd_per_month: raw.price_usd_per_month.as_ref().and(price),
+    };
+    if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {
+        let at = raw.memory_limit_gib.as_ref().map_or(spanned.span(), Spanned::span);
+        let help = "heap (a quarter, at most 8 GiB) and 0.5 GiB of the JVM's own memory come first";
+        mistakes.add(at, "this memory limit leaves nothing for the page cache", help);
+        return None;
+    }
+    Some(configuration)
+}
+
+/// A type of the catalog; another name is noted at its place.
+pub(super) fn known_instance<'c>(
+    catalog: &'c Catalog,
+    name: &str,
+    at: Range<usize>,
+    mistakes: &mut Collector<'_>,
+) -> Option<&'c InstanceType> {
+    let found = catalog.instance(name);
+    if found.is_none() {
+        let near = catalog.nearest_instances(name);
+        let help = if near.is_empty() {
+            "see: iopslab catalog list".to_owned()
+        } else {
+            format!("nearest: {}", near.join(", "))
+        };
+        mistakes.add(at, format!("unknown instance type `{name}`"), help);
+    }
+    found
+}
+
+fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Instance> {
+    match given.get_ref() {
+        Value::String(name) => {
+            let found = known_instance(catalog, name, given.span(), mistakes)?;
+            Some(Instance {
+                label: found.name.clone(),
+                from_catalog: true,
+                vcpus: f64::from(found.vcpus),
+                memory_bytes: (found.memory_gib * GIB) as u64,
+                ebs_limits: found.ebs_limits(),
+                cpu_speed: catalog::cpu_speed(&found.name),
+            })
+        }
+        Value::Table(_) => {
+            let size: raw::InstanceSize = table(given, "instance", mistakes)?;
+            let valid =
+                size.vcpus > 0.0 && size.vcpus <= 1024.0 && size.memory_gib > 0.0 && size.memory_gib <= 32_768.0;
+            if !valid {
+                let message = format!("no instance has {} vCPUs and {} GiB", size.vcpus, size.memory_gib);
+                mistakes.add(given.span(), message, "vcpus and memory_gib are positive numbers");
+                return None;
+            }
+            Some(Instance {
+                label: format!("{} vCPU, {} GiB", size.vcpus, size.memory_gib),
+                from_catalog: false,
+                vcpus: size.vcpus,
+                memory_bytes: (size.memory_gib * GIB) as u64,
+                ebs_limits: IoLimits::default(),
+                cpu_speed: None,
+            })
+        }
+        other => {
+            let message = format!("an instance cannot be {}", other.type_str());
+            mistakes.add(
+                given.span(),
+                message,
+                "a catalog name, or { vcpus = 4, memory_gib = 16 }",
+            );
+            None
+        }
+    }
+}
+
+fn volume(
+    catalog: &Catalog,
+    given: &Spanned<Value>,
+    key: &str,
+    instance: Option<&Instance>,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<ConfiguredVolume> {
+    match given.get_ref() {
+        Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
+        Value::Table(_) => {
+            let raw: raw::Volume = table(given, key, mistakes)?;
+            let members = members::check(&given.span(), &raw, key, mistakes);
+            let volume = match &raw.kind {
+                Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
+                None => explicit_volume::check(given.span(), &raw, local, mistakes),
+            };
+            let members = members?;
+            Some(ConfiguredVolume {
+                count: members.count,
+                layout: members.layout,
+                ..volume?
+            })
+        }
+        other => {
+            let message = format!("{key} cannot be {other}");
+            mistakes.add(
+                given.span(),
+                message,
+                "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }",
+            );
+            None
+        }
+    }
+}
+
+fn instance_store(
+    catalog: &Catalog,
+    span: Range<usize>,
+    instance: &Instance,
+    mistakes: &mut Collector<'_>,
+) -> Option<ConfiguredVolume> {
+    let found = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
+    let Some((disks, limits)) = found.and_then(|i| Some((i.local_disks.as_ref()?, i.local_limits()?))) else {
+        let message = format!("`{}` has no local disks", instance.label);
+        mistakes.add(
+            span,
+            message,
+            "name a volume, or an instance type with an instance store, such as i3.4xlarge",
+        );
+        return None;
+    };
+    Some(ConfiguredVolume {
+        label: disks.label(),
+        kind: VolumeKind::Local,
+        size_bytes: (disks.total_gb() * 1e9) as u64,
+        volume_limits: limits,
+        effective_limits: limits,
+        burst: None,
+        byte_burst: None,
+        count: 1,
+        layout: None,
+        order: None,
+        latency: None,
+        limits_apart: false,
+    })
+}
+
+fn of_type(
+    catalog: &Catalog,
+    span: Range<usize>,
+    kind: &str,
+    raw: &raw::Volume,
+    instance: &Instance,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<ConfiguredVolume> {
+    let Ok(kind) = kind.parse::<VolumeType>() else {
+        mistakes.add(
+            within(mistakes.text, &span, kind),
+            format!("unknown volume type `{kind}`"),
+            choice(kind, &catalog::volume_type_names()),
+        );
+        return None;
+    };
+    if behaviour::of_type(kind, &span, raw, mistakes) {
+        return None;
+    }
+    let Some(size_gib) = raw.size_gib else {
+        mistakes.add(
+            span,
+            format!("a {} volume needs size_gib", kind.name()),
+            "for example size_gib = 320",
+        );
+        return None;
+    };
+    let request = VolumeRequest {
+        kind,
+        size_gib,
+        iops: raw.iops,
+        mib_per_s: raw.mib_per_s,
+    };
+    let rules = match &raw.era {
+        None => catalog::rules(kind),
+        Some(era) => match catalog::rules_of_all_eras()
+            .iter()
+            .find(|r| r.kind == kind && r.era.split(' ').next() == Some(era))
+        {
+            Some(rules) => rules,
+            None => {
+                let eras: Vec<_> = catalog::rules_of_all_eras()
+                    .iter()
+                    .filter(|r| r.kind == kind && !r.era.starts_with("since"))
+                    .filter_map(|r| r.era.split(' ').next())
+                    .collect();
+                let at = within(mistakes.text, &span, era);
+                mistakes.add(
+                    at,
+                    format!("no {} rules of an era `{era}`", kind.name()),
+                    format!("eras: {}", eras.join(", ")),
+                );
+                return None;
+            }
+        },
+    };
+    match catalog::resolve_volume_by(rules, &request) {
+        Err(error) => {
+            let at = within(mistakes.text, &span, error.field.name());
+            mistakes.add(
+                at,
+                error.to_string(),
+                format!("source of the rule: {}", error.source_of_rule),
+            );
+            None
+        }
+        Ok(resolved) => {
+            // What an instance without Nitro lets through: below what is bought, which is what the volume is.
+            let machine = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
+            let reachable = machine.and_then(|machine| catalog::resolve_volume_on(rules, &request, machine).ok());
+            let reachable = reachable.map_or(resolved.limits, |there| there.limits);
+            let (limits, burst, byte_burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
+            Some(ConfiguredVolume {
+                label: resolved.label,
+                kind: VolumeKind::Ebs(kind),
+                size_bytes: (size_gib * GIB) as u64,
+                volume_limits: limits,
+                effective_limits: limits.min(reachable).min(instance.ebs_limits),
+                burst,
+                byte_burst,
+                count: 1,
+                layout: None,
+                order: Some(request),
+                latency: None,
+                limits_apart: false,
+            })
+        }
+    }
+}
+
+/// Limits and bucket with the start that the volume states itself, or else that of the provider.
+///
+/// A bucket that starts empty gives the bytes per second that last: gp2's baseline IOPS at 256 KiB each (EC2 User
+/// Guide, "EBS volume types"). Only the IOPS follow the bucket while it moves.
+fn at_start(
+    span: &Range<usize>,
+    resolved: &ResolvedVolume,
+    stated: Option<&str>,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<(IoLimits, Option<Burst>, Option<ByteBurst>)> {
+    let share = match stated.map(|word| (word, burst_share(word))) {
+        None => local.burst_credits_start,
+        Some((_, Some(share))) => share,
+        Some((word, None)) => {
+            let at = within(mistakes.text, span, word);
+            mistakes.add(at, format!("burst cannot be `{word}`"), choice(word, &BURST_STARTS));
+            return None;
+        }
+    };
+    let byte_burst = resolved.byte_burst().map(|bucket| ByteBurst {
+        credits_start: bucket.credits_max * share,
+        ..bucket
+    });
+    let Some(mut burst) = resolved.burst else {
+        let is_followed = byte_burst.is_some() && local.volumes == Emulation::Served;
+        if stated.is_some() && !is_followed {
+            let at = within(mistakes.text, span, "burst");
+            let message = format!("{} has no burst bucket: {}", resolved.label, no_bucket(resolved));
+            let help = match byte_burst {
+                Some(_) => "set volumes = \"served\" in [provider.local], or remove `burst`",
+                None => "remove `burst`",
+            };
+            mistakes.add(at, message, help);
+            return None;
+        }
+        return Some((resolved.limits, None, byte_burst));
+    };
+    burst.credits_start = burst.credits_max * share;
+    let lasting = IoLimits::symmetric(None, (share <= 0.0).then_some(resolved.baseline_mib_per_s));
+    Some((resolved.limits.min(lasting), Some(burst), None))
+}
+
+/// Why a volume type, or one of this size, cannot burst.
+fn no_bucket(resolved: &ResolvedVolume) -> String {
+    match resolved.request.kind {
+        VolumeType::Gp2 => format!("with this size it does {} IOPS at all times", resolved.baseline_iops),
+        VolumeType::St1 | VolumeType::Sc1 => match resolved.byte_burst() {
+            Some(_) => format!(
+                "throttled, it has the {:.0} MiB/s that last",
+                resolved.baseline_mib_per_s
+            ),
+            None => format!(
+                "with this size it does {:.0} MiB/s at all times",
+                resolved.baseline_mib_per_s
+            ),
+        },
+        VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => "it does what was bought at all times".to_owned(),
+        VolumeType::Standard => "the catalog knows no bucket of the previous generation".to_owned(),
+    }
+}

@@ -1,0 +1,489 @@
+//! `[provider.simulated]`: the truth that a simulated database obeys.
+//!
+//! The types are read from the file as they are; [`Truth::problem`] says what is impossible about them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::waking_up::WakingUp;
+
+/// What is true of the simulated database, its machine and its noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Truth {
+    /// CPU time of a read on the database, microseconds.
+    pub read_cpu_us: f64,
+    /// CPU time of a write, microseconds.
+    pub write_cpu_us: f64,
+    /// Share of these that only the node does which the client asks (parsing, routing, answering), 0 to 1; every
+    /// replica does the rest. With one node it means nothing.
+    pub coordinator_share: f64,
+    /// CPUs that the database uses without load, on each node.
+    pub background_cpus: f64,
+    /// Time of a request besides CPU, device and waiting: network and driver, microseconds.
+    pub network_us: f64,
+    /// Time of one device request without waiting, microseconds.
+    pub device_us: f64,
+    /// Bytes that the page cache keeps together: one device read brings in this much.
+    pub chunk_bytes: f64,
+    /// Device reads of a read that misses the page cache.
+    pub reads_per_miss: f64,
+    /// Bytes written to the data volume for each byte of an update (flush and compaction).
+    pub write_amplification: f64,
+    /// CPU time of the client for an operation, microseconds.
+    pub client_cpu_us: f64,
+    /// Load threads of the client, each with a CPU of its own.
+    pub client_threads: u32,
+    /// Seconds between garbage collection pauses of the database.
+    pub gc_every_s: f64,
+    /// Length of such a pause, milliseconds.
+    pub gc_pause_ms: f64,
+    /// Seconds between whole-server stalls on average: they come at random (Poisson), nothing is answered while one
+    /// lasts. 0: none.
+    pub stall_every_s: f64,
+    /// Length of such a stall, seconds.
+    pub stall_s: f64,
+    /// Coefficient of variation of CPU speed from trial to trial: what pairing cannot remove.
+    pub run_noise: f64,
+    /// The same of device work per operation (reads per miss, bytes written per byte: data layout, compaction state),
+    /// drawn apart. Default: `run_noise`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_noise: Option<f64>,
+    /// Correlation of a trial's noise with that of the trial run before it (AR(1) in the order of execution), 0 to
+    /// below 1.
+    pub run_autocorrelation: f64,
+    /// Coefficient of variation of CPU speed from block to block, shared by all trials of a block: the drift of a
+    /// machine.
+    pub block_noise: f64,
+    /// The same of device work per operation, drawn apart. Default: `block_noise`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_block_noise: Option<f64>,
+    /// Coefficient of variation of throughput from second to second, of CPU and device apart.
+    pub second_noise: f64,
+    /// Correlation of a second's noise with that of the second before it (AR(1)), 0 to below 1.
+    pub second_autocorrelation: f64,
+    /// Coefficient of variation of a constant factor per configuration, of CPU and device apart: differences between
+    /// machines, which no repetition on the same machine can see.
+    pub host_noise: f64,
+    /// Coefficient of variation of CPU speed and of device work per operation from node to node, drawn anew in each
+    /// trial and apart for both: what equal nodes of a cluster differ by. With one node it means nothing.
+    pub node_noise: f64,
+    /// Change of speed from the first to the last planned trial, as a share, linear in the order of execution: -0.1 is
+    /// 10 % slower at the end. It acts on CPU and device work alike.
+    pub drift: f64,
+    /// Share of the trials that run in a slow mode (chosen at random), 0 to 1.
+    pub slow_share: f64,
+    /// Speed in the slow mode against the usual one, of CPU and device work alike.
+    pub slow_factor: f64,
+    /// Whether the data volume has one limit for reads and writes together, as EBS has, where both are equal; `false`:
+    /// two limits of that size, as cgroups keep them.
+    pub combined_limits: bool,
+    /// Size of a write request of a flush or compaction, bytes.
+    pub write_request_bytes: f64,
+    /// A request counts against the IOPS limit and the burst bucket once for each started so many bytes: 262144 is the
+    /// rule of EBS's SSD volumes, 16384 that of io1 before 2016.
+    pub io_unit_bytes: f64,
+    /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named.
+    /// Limits of volumes are what was bought and do not change with it.
+    pub speed: BTreeMap<String, f64>,
+    /// What settings do: of a `[[variant]]`, in all configurations that it is for, or of one configuration that states them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, SettingsEffect>,
+    /// How the database wakes up after its start. Default: it is at rest from its first second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waking_up: Option<WakingUp>,
+    /// Seed of all noise.
+    pub seed: u64,
+    /// What goes wrong.
+    pub fault: Vec<Fault>,
+}
+
+impl Default for Truth {
+    fn default() -> Self {
+        Self {
+            read_cpu_us: 150.0,
+            write_cpu_us: 100.0,
+            coordinator_share: 0.5,
+            background_cpus: 0.02,
+            network_us: 100.0,
+            device_us: 500.0,
+            chunk_bytes: 16_384.0,
+            reads_per_miss: 1.0,
+            write_amplification: 3.0,
+            client_cpu_us: 5.0,
+            client_threads: 1,
+            gc_every_s: 5.0,
+            gc_pause_ms: 10.0,
+            stall_every_s: 0.0,
+            stall_s: 0.5,
+            run_noise: 0.03,
+            device_noise: None,
+            run_autocorrelation: 0.0,
+            block_noise: 0.05,
+            device_block_noise: None,
+            second_noise: 0.02,
+            second_autocorrelation: 0.0,
+            host_noise: 0.0,
+            node_noise: 0.02,
+            drift: 0.0,
+            slow_share: 0.0,
+            slow_factor: 0.8,
+            combined_limits: true,
+            write_request_bytes: 65_536.0,
+            io_unit_bytes: 262_144.0,
+            speed: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            waking_up: None,
+            seed: 1,
+            fault: Vec::new(),
+        }
+    }
+}
+
+/// What settings of the database do, each against the same configuration without them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SettingsEffect {
+    /// Speed of CPUs and devices, beside `speed` of the configuration.
+    pub speed: f64,
+    /// Factor on the share of reads that miss the page cache; no more than all of them can.
+    pub misses: f64,
+    /// Factor on the CPU time of an operation.
+    pub cpu: f64,
+}
+
+impl Default for SettingsEffect {
+    fn default() -> Self {
+        Self {
+            speed: 1.0,
+            misses: 1.0,
+            cpu: 1.0,
+        }
+    }
+}
+
+impl SettingsEffect {
+    /// What is impossible about it, if anything.
+    fn problem(&self, of: &str) -> Option<String> {
+        let is_possible =
+            |(name, value): &(&str, f64)| value.is_finite() && (*value > 0.0 || *name == "misses" && *value == 0.0);
+        let figures = [("speed", self.speed), ("misses", self.misses), ("cpu", self.cpu)];
+        let (name, value) = figures.iter().find(|figure| !is_possible(figure))?;
+        let expected = if *name == "misses" { "0 or more" } else { "above 0" };
+        Some(format!("{name} of the settings {of} cannot be {value}: {expected}"))
+    }
+}
+
+/// Something that goes wrong in the trials it is meant for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// Only in this configuration. Default: in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// Only in these blocks. Default: in all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u32>,
+    /// Only on this node of a cluster, counted from 1 (`database`, `database-2`, ...). Default: on all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
+    /// How much; its meaning and unit belong to the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<f64>,
+    /// `decay` only: its time constant, seconds (default 600).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+/// Kinds of faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The server answers nothing for `amount` seconds (default 2) in the middle of the measurement.
+    Stall,
+    /// The data volume delivers `amount` (default 0.5) of its limit, to fio too.
+    SlowDisk,
+    /// The client needs `amount` times (default 100) the CPU for an operation.
+    SaturatedClient,
+    /// The hypervisor takes `amount` (default 0.1) of the CPU time of database and client: neither can use it, and the
+    /// host's counter shows it.
+    Steal,
+    /// A CPU quota that nobody asked for: the database may use 1 - `amount` (default 0.2) of its CPUs. Periods of 100
+    /// ms are throttled where the demand meets the quota, and only there.
+    Throttle,
+    /// Other programs use `amount` CPUs (default 0.5) of the database's host that it does not need. Each whole one makes its operations
+    /// cost a third more CPU: they share caches.
+    OtherWork,
+    /// Garbage collection pauses the database for `amount` (default 0.3) of the time, every `gc_every_s`; no request is
+    /// answered meanwhile.
+    GarbageCollection,
+    /// `amount` (default 0.2) more compactions wait every second in which something is written: what is flushed beyond
+    /// what compaction can do.
+    CompactionDebt,
+    /// `amount` (default 0.01) of the operations fail with read timeouts.
+    Errors,
+    /// `amount` (default 0.001) of the reads find no row.
+    NotFound,
+    /// All reads are answered from memory.
+    ServedFromMemory,
+    /// Throughput is `amount` (default 0.5) higher at the start of the measurement and falls to its true value over the
+    /// whole of it.
+    Drift,
+    /// Throughput is `amount` (default 0.35) higher at the start of the warm-up and decays exponentially to its true
+    /// value, with the time constant `seconds` (default 600).
+    Decay,
+    /// The database process is replaced five seconds into the measurement.
+    Restart,
+    /// `amount` (default 5) messages are dropped every second.
+    DroppedMessages,
+    /// `amount` (default 0.02) of the TCP segments are sent again.
+    Retransmits,
+    /// `amount` (default 0.5) of the records are there: of the data set on disk, and of the reads that find their row.
+    SmallDataset,
+    /// The client sends `amount` milliseconds (default 20) late in 2 % of the cases (open loop).
+    SendLag,
+    /// The histograms hold `amount` (default 0.5) of the operations that the client counted.
+    LostLatencies,
+    /// The client keeps `amount` (default 0.8) of the requests in flight that it was asked for (closed loop).
+    FewerInFlight,
+    /// The node `node` of a cluster is asked `amount` times (default 1.5) as often as each of the others: a driver that
+    /// does not know the ring, or a popular part of it.
+    BusyNode,
+}
+
+impl FaultKind {
+    /// Faults whose amount is a share of a whole: more than all of it cannot be.
+    fn is_share(self) -> bool {
+        matches!(
+            self,
+            Self::Steal
+                | Self::Throttle
+                | Self::GarbageCollection
+                | Self::Errors
+                | Self::NotFound
+                | Self::Retransmits
+                | Self::SmallDataset
+        )
+    }
+}
+
+impl FaultKind {
+    /// Faults that one node of a cluster may have alone.
+    fn is_of_a_node(self) -> bool {
+        matches!(
+            self,
+            Self::SlowDisk
+                | Self::Steal
+                | Self::Throttle
+                | Self::OtherWork
+                | Self::CompactionDebt
+                | Self::ServedFromMemory
+                | Self::Restart
+                | Self::DroppedMessages
+                | Self::Retransmits
+                | Self::BusyNode
+        )
+    }
+}
+
+impl Fault {
+    /// What is impossible about it, if anything.
+    fn problem(&self) -> Option<String> {
+        let (kind, finite) = (self.kind, |v: &f64| v.is_finite());
+        match self.node {
+            Some(0) => {
+                return Some(format!(
+                    "node of the fault {kind:?} cannot be 0: nodes are counted from 1"
+                ));
+            }
+            Some(_) if !kind.is_of_a_node() => {
+                return Some(format!(
+                    "the fault {kind:?} is one of the whole database: leave out `node`"
+                ));
+            }
+            None if kind == FaultKind::BusyNode => return Some(format!("the fault {kind:?} needs a `node`")),
+            _ => {}
+        }
+        if let Some(amount) = self.amount {
+            if !(finite(&amount) && amount >= 0.0) {
+                return Some(format!("amount of the fault {kind:?} cannot be {amount}: 0 or more"));
+            }
+            if kind.is_share() && amount > 1.0 {
+                return Some(format!(
+                    "amount of the fault {kind:?} cannot be {amount}: a share, at most 1"
+                ));
+            }
+        }
+        match self.seconds {
+            Some(_) if kind != FaultKind::Decay => Some(format!("the fault {kind:?} has no `seconds`: decay has")),
+            Some(seconds) if !(finite(&seconds) && seconds > 0.0) => {
+                Some(format!("seconds of the fault {kind:?} cannot be {seconds}: above 0"))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Truth {
+    /// What is impossible about these figures, if anything.
+    pub fn problem(&self) -> Option<String> {
+        let positive = [
+            ("read_cpu_us", self.read_cpu_us),
+            ("write_cpu_us", self.write_cpu_us),
+            ("device_us", self.device_us),
+            ("chunk_bytes", self.chunk_bytes),
+            ("client_cpu_us", self.client_cpu_us),
+            ("gc_every_s", self.gc_every_s),
+            ("slow_factor", self.slow_factor),
+            ("write_request_bytes", self.write_request_bytes),
+            ("io_unit_bytes", self.io_unit_bytes),
+        ];
+        let not_negative = [
+            ("background_cpus", self.background_cpus),
+            ("network_us", self.network_us),
+            ("reads_per_miss", self.reads_per_miss),
+            ("write_amplification", self.write_amplification),
+            ("gc_pause_ms", self.gc_pause_ms),
+            ("stall_every_s", self.stall_every_s),
+            ("stall_s", self.stall_s),
+            ("run_noise", self.run_noise),
+            ("device_noise", self.device_noise.unwrap_or(0.0)),
+            ("block_noise", self.block_noise),
+            ("device_block_noise", self.device_block_noise.unwrap_or(0.0)),
+            ("second_noise", self.second_noise),
+            ("host_noise", self.host_noise),
+            ("node_noise", self.node_noise),
+        ];
+        let correlations = [
+            ("run_autocorrelation", self.run_autocorrelation),
+            ("second_autocorrelation", self.second_autocorrelation),
+        ];
+        let first = |figures: &[(&str, f64)], ok: fn(f64) -> bool, expected: &str| {
+            let bad = figures.iter().find(|(_, value)| !(value.is_finite() && ok(*value)));
+            bad.map(|(name, value)| format!("{name} cannot be {value}: {expected}"))
+        };
+        let speeds = || {
+            let bad = self.speed.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0));
+            bad.map(|(name, v)| format!("speed of {name} cannot be {v}: above 0"))
+        };
+        first(&positive, |v| v > 0.0, "above 0")
+            .or_else(|| first(&not_negative, |v| v >= 0.0, "0 or more"))
+            .or_else(|| first(&correlations, |v| (0.0..1.0).contains(&v), "0 or more and below 1"))
+            .or_else(|| {
+                first(
+                    &[
+                        ("slow_share", self.slow_share),
+                        ("coordinator_share", self.coordinator_share),
+                    ],
+                    |v| (0.0..=1.0).contains(&v),
+                    "0 to 1",
+                )
+            })
+            .or_else(|| first(&[("drift", self.drift)], |v| v > -1.0, "above -1"))
+            .or_else(speeds)
+            .or_else(|| (self.client_threads == 0).then(|| "client_threads cannot be 0".to_owned()))
+            .or_else(|| self.waking_up.as_ref().and_then(WakingUp::problem))
+            .or_else(|| self.settings.iter().find_map(|(of, effect)| effect.problem(of)))
+            .or_else(|| self.fault.iter().find_map(Fault::problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_reported_by_its_key() {
+        let fault = |kind, amount, seconds| Fault {
+            kind,
+            configuration: None,
+            blocks: Vec::new(),
+            node: None,
+            amount,
+            seconds,
+        };
+        type Change = Box<dyn Fn(&mut Truth)>;
+        let cases: Vec<(Change, &str)> = vec![
+            (Box::new(|t| t.device_noise = Some(-0.1)), "device_noise cannot be -0.1"),
+            (
+                Box::new(|t| t.run_autocorrelation = 1.0),
+                "run_autocorrelation cannot be 1",
+            ),
+            (Box::new(|t| t.slow_share = 1.5), "slow_share cannot be 1.5: 0 to 1"),
+            (Box::new(|t| t.drift = -1.0), "drift cannot be -1: above -1"),
+            (
+                Box::new(|t| t.io_unit_bytes = 0.0),
+                "io_unit_bytes cannot be 0: above 0",
+            ),
+            (Box::new(|t| t.stall_s = f64::NAN), "stall_s cannot be NaN"),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::Steal, Some(1.2), None))),
+                "a share, at most 1",
+            ),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::Stall, None, Some(5.0)))),
+                "has no `seconds`",
+            ),
+            (
+                Box::new(|t| t.coordinator_share = 1.1),
+                "coordinator_share cannot be 1.1: 0 to 1",
+            ),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::BusyNode, None, None))),
+                "needs a `node`",
+            ),
+            (
+                Box::new(move |t| {
+                    t.fault.push(Fault {
+                        node: Some(2),
+                        ..fault(FaultKind::Errors, None, None)
+                    })
+                }),
+                "is one of the whole database",
+            ),
+            (
+                Box::new(move |t| {
+                    t.fault.push(Fault {
+                        node: Some(0),
+                        ..fault(FaultKind::SlowDisk, None, None)
+                    })
+                }),
+                "counted from 1",
+            ),
+            (
+                Box::new(|t| {
+                    t.waking_up = Some(WakingUp {
+                        cold_cost: 0.5,
+                        ..WakingUp::default()
+                    })
+                }),
+                "cold_cost of waking_up cannot be 0.5: 1 or more",
+            ),
+            (
+                Box::new(|t| {
+                    let effect = SettingsEffect {
+                        cpu: 0.0,
+                        ..SettingsEffect::default()
+                    };
+                    t.settings.insert("chunks".to_owned(), effect);
+                }),
+                "cpu of the settings chunks cannot be 0: above 0",
+            ),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::Decay, None, Some(0.0)))),
+                "seconds of the fault Decay cannot be 0",
+            ),
+        ];
+        assert_eq!(Truth::default().problem(), None);
+        for (change, expected) in cases {
+            let mut truth = Truth::default();
+            change(&mut truth);
+            let problem = truth.problem().unwrap_or_default();
+            assert!(problem.contains(expected), "{expected}: {problem}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a plan says before anything runs.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod story;
+
+use catalog::Catalog;
+use experiment::{Note, Provider, static_notes};
+use story::{GOOD, accepted, notes};
+
+/// The sound file with these lines in `[load]`.
+fn loaded(lines: &str) -> String {
+    format!("{GOOD}{lines}\n")
+}
+
+fn note(text: &str, rule: &str, machine_cpus: f64) -> Option<Note> {
+    let all = static_notes(Catalog::built_in(), &accepted(text), None, Some(machine_cpus));
+    all.into_iter().find(|note| note.rule == rule)
+}
+
+#[test]
+fn trials_that_cannot_be_judged_are_reported_with_the_least_that_can() {
+    for (duration_s, reported) in [("10", true), ("39.5", true), ("40", false), ("60", false)] {
+        let text = loaded(&format!("duration_s = {duration_s}"));
+        let found = note(&text, "trials_too_short", 64.0);
+        assert_eq!(found.is_some(), reported, "{duration_s}: {found:?}");
+    }
+    let short = note(&loaded("duration_s = 10"), "trials_too_short", 64.0).unwrap();
+    assert_eq!(short.numbers["needed_s"], stats::JUDGED_FROM as f64);
+    assert_eq!(
+        short.to_string(),
+        "note: trials of 10 s are too short to tell a steady state from a passing one: 40 s are the least. Set [load] \
+         duration_s = 60; shorter trials count all the same, and the report doubts them"
+    );
+    assert_eq!(note(GOOD, "trials_too_short", 64.0), None, "the default is long enough");
+}
+
+#[test]
+fn repetitions_that_cannot_be_tested_are_reported() {
+    for (lines, reported) in [
+        ("repetitions = 1", Some("repetitions = 1: ")),
+        ("repetitions = 2", Some("repetitions = 2: ")),
+        ("repetitions = 3", None),
+        ("", None),
+        ("repetitions = \"auto\"", None),
+        (
+            "repetitions = \"auto\"\nmax_repetitions = 2",
+            Some("max_repetitions = 2: "),
+        ),
+    ] {
+        let found = note(&loaded(lines), "repetitions_too_few", 64.0);
+        match reported {
+            None => assert_eq!(found, None, "{lines}"),
+            Some(reported) => {
+                let found = found.unwrap_or_else(|| panic!("nothing is told of {lines}"));
+                assert!(found.message.starts_with(reported), "{found}");
+                assert_eq!(found.numbers["needed"], stats::REPETITIONS_MIN as f64);
+            }
+        }
+    }
+}
+
+/// One client carries 20,000 operations/s at the least.
+#[test]
+fn a_rate_that_takes_more_clients_is_reported_with_their_number() {
+    for (lines, reported) in [
+        ("rate = [19_000]", None),
+        ("rate = [21_000]", Some(2.0)),
+        ("rate = [5_000, 90_000]", Some(5.0)),
+        ("clients = 5\nrate = [5_000, 90_000]", None),
+        ("rate = [90_000]\n[provider.local]\nscale = 16", None),
+    ] {
+        let found = note(&loaded(lines), "clients_too_few", 64.0);
+        assert_eq!(found.map(|note| note.numbers["clients_needed"]), reported, "{lines}");
+    }
+}
+
+/// An r4.4xlarge has 16 vCPUs.
+#[test]
+fn cpus_that_this_machine_lacks_are_reported_with_the_scale_that_fits() {
+    for (scale, machine_cpus, least) in [
+        (1, 2.0, Some(8.0)),
+        (4, 2.0, Some(8.0)),
+        (8, 2.0, None),
+        (1, 16.0, None),
+    ] {
+        let text = format!("{GOOD}[provider.local]\nscale = {scale}\n");
+        let found = note(&text, "cpus_above_machine", machine_cpus);
+        let said = found.as_ref().map(|note| note.numbers["scale_min"]);
+        assert_eq!(said, least, "1:{scale} on {machine_cpus}: {found:?}");
+    }
+    let reported = note(GOOD, "cpus_above_machine", 3.0).unwrap();
+    assert_eq!(
+        reported.to_string(),
+        "note: CPUs of the database at scale 1:1: a 16; this machine has 3, so that iopslab run refuses this here. Set \
+         [provider.local] scale to 6 or more, or run it on a machine with 16 CPUs or more"
+    );
+}
+
+/// A simulated run needs no CPUs, and a run asks its own host.
+#[test]
+fn cpus_are_reported_only_where_this_machine_would_be_used() {
+    let truth = format!("{GOOD}[provider.simulated]\n");
+    assert_eq!(note(&truth, "cpus_above_machine", 2.0), None);
+    let run = accepted(GOOD);
+    assert_eq!(
+        notes(&run, "cpus_above_machine", Some(Provider::Local)),
+        Vec::<String>::new()
+    );
+}
+
+/// 320 GiB of gp2 burst to 3,000 requests a second: at 1:8 375, or 0.056 CPUs.
+#[test]
+fn served_volumes_are_reported_of_where_the_database_may_use_every_cpu() {
+    for (volumes, scale, machine_cpus, reported) in [
+        ("served", 8, 2.0, true),
+        ("served", 8, 2.05, true),
+        ("served", 8, 2.06, false),
+        ("throttled", 8, 2.0, false),
+        // Refused whatever the volumes are.
+        ("served", 4, 2.0, false),
+    ] {
+        let text = format!("{GOOD}[provider.local]\nscale = {scale}\nvolumes = \"{volumes}\"\n");
+        let found = note(&text, "cpus_beside_volume_server", machine_cpus);
+        let cpus = found.as_ref().map(|note| note.numbers["server_cpus"]);
+        let expected = reported.then_some(3_000.0 / 8.0 * 150e-6);
+        assert_eq!(cpus, expected, "{volumes} 1:{scale} on {machine_cpus}: {found:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Volumes of a file that does not say how they are emulated: served where this machine has what that takes.
+
+mod story;
+
+use catalog::Catalog;
+use experiment::{
+    Emulation, Experiment, ParseContext, Provider, ThisMachine, parse_for, parse_to_run, parse_with, static_notes,
+};
+use story::{GOOD, nothing, with};
+
+fn machine(cpus: f64) -> ThisMachine {
+    ThisMachine {
+        cpus,
+        cannot_serve: None,
+        cannot_stripe: None,
+    }
+}
+
+fn on(machine: Option<ThisMachine>, text: &str, provider: Option<Provider>) -> Result<Experiment, String> {
+    let beside = ParseContext {
+        machine,
+        ..ParseContext::files(&nothing)
+    };
+    let catalog = Catalog::built_in();
+    let read = match provider {
+        None => parse_with(catalog, "x.toml", text, &beside),
+        Some(provider) => parse_for(catalog, "x.toml", text, &beside, provider),
+    };
+    read.map_err(|mistakes| mistakes.to_string())
+}
+
+fn reported(experiment: &Experiment, provider: Option<Provider>) -> Vec<String> {
+    let notes = static_notes(Catalog::built_in(), experiment, provider, None);
+    let about = notes.into_iter().filter(|note| note.rule == "volumes_throttled");
+    about.map(|note| note.message).collect()
+}
+
+/// r4.4xlarge at 1:8: two CPUs; 320 GiB of gp2 burst to 375 requests a second, 0.056 CPUs.
+#[test]
+fn they_are_served_where_the_cpus_are_there_and_else_throttled_with_the_reason() {
+    let text = format!("{GOOD}[provider.local]\nscale = 8\n");
+    for provider in [None, Some(Provider::Local)] {
+        for (cpus, way) in [(2.06, Emulation::Served), (2.05, Emulation::Throttled)] {
+            let read = on(Some(machine(cpus)), &text, provider).unwrap();
+            assert_eq!(read.local.volumes, way, "{cpus}");
+            let said = reported(&read, provider);
+            assert_eq!(said.len(), usize::from(way == Emulation::Throttled), "{cpus}: {said:?}");
+            assert!(
+                said.iter()
+                    .all(|s| s.contains("0.06 CPUs") && s.contains("this machine's 2.05")),
+                "{said:?}"
+            );
+        }
+    }
+}
+
+/// A local disk lets 51,600 + 22,500 requests a second through at 1:16; a database of one CPU makes 6,000 of them.
+#[test]
+fn a_database_asks_for_no_more_than_its_cpus_can_make() {
+    let fast = |scale: u32| {
+        with(
+            "instance = \"r4.4xlarge\"\ndata_volume = { type = \"gp2\", size_gib = 320 }",
+            "instance = \"i3.4xlarge\"\ndata_volume = \"local\"",
+        ) + &format!("[provider.local]\nscale = {scale}\n")
+    };
+    for (cpus, way) in [(1.91, Emulation::Served), (1.89, Emulation::Throttled)] {
+        assert_eq!(
+            on(Some(machine(cpus)), &fast(16), None).unwrap().local.volumes,
+            way,
+            "{cpus}"
+        );
+    }
+}
+
+#[test]
+fn a_machine_without_fuse_throttles_and_says_why() {
+    let without = ThisMachine {
+        cpus: 64.0,
+        cannot_serve: Some("/dev/fuse: no such device".to_owned()),
+        cannot_stripe: None,
+    };
+    let read = on(Some(without.clone()), GOOD, None).unwrap();
+    assert_eq!(read.local.volumes, Emulation::Throttled);
+    let said = reported(&read, None);
+    assert!(said[0].contains("/dev/fuse: no such device"), "{said:?}");
+    let stated = format!("{GOOD}[provider.local]\nvolumes = \"served\"\n");
+    let read = on(Some(without), &stated, None).unwrap();
+    assert_eq!(
+        read.local.volumes,
+        Emulation::Served,
+        "refused where it would be served"
+    );
+}
+
+#[test]
+fn what_the_file_states_is_obeyed_and_nothing_is_served_elsewhere() {
+    let stated = |way: &str| format!("{GOOD}[provider.local]\nvolumes = \"{way}\"\n");
+    for (way, scale) in [("served", Emulation::Served), ("throttled", Emulation::Throttled)] {
+        for cpus in [0.1, 64.0] {
+            let read = on(Some(machine(cpus)), &stated(way), None).unwrap();
+            assert_eq!((read.local.volumes, reported(&read, None)), (scale, Vec::new()));
+        }
+    }
+    assert_eq!(on(None, GOOD, None).unwrap().local.volumes, Emulation::Throttled);
+    let truth = format!("{GOOD}[provider.simulated]\n");
+    for provider in [None, Some(Provider::Simulated)] {
+        let read = on(Some(machine(64.0)), &truth, provider).unwrap();
+        assert_eq!(read.local.volumes, Emulation::Throttled, "a simulation serves nothing");
+    }
+}
+
+/// What only a served volume can do needs no second word where volumes are served.
+#[test]
+fn a_time_of_requests_makes_sense_only_where_the_volumes_are_served() {
+    let text = with("{ type = \"gp2\", size_gib = 320 }", "{ iops = 300, latency_us = 500 }");
+    assert!(on(Some(machine(64.0)), &text, None).is_ok());
+    let short = on(Some(machine(16.01)), &text, None).unwrap_err();
+    assert!(
+        short.contains("`latency_us` has no effect on a throttled volume"),
+        "{short}"
+    );
+    let run = parse_to_run(
+        Catalog::built_in(),
+        "x.toml",
+        &text,
+        &ParseContext::files(&nothing),
+        Provider::Local,
+    );
+    assert!(run.is_err(), "nobody knows the machine");
+}

@@ -1,0 +1,94 @@
+//! Experiment files, as commands read them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ::catalog::Catalog;
+use archive::RunDirectory;
+use experiment::{Experiment, ParseContext, Provider, ThisMachine};
+
+use super::{client_cost, quotas};
+use crate::failure::Failure;
+use crate::machine;
+
+/// What an experiment is read for.
+#[derive(Debug, Clone, Copy)]
+pub enum ReadFor {
+    /// Whoever may carry it out.
+    Anybody,
+    /// To show what a run by this provider would do.
+    PlanOf(Provider),
+    /// A run by this provider.
+    Run(Provider),
+}
+
+/// Most bytes of an experiment, or of a YCSB file that it names.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// An experiment with what it was read from.
+#[derive(Debug)]
+pub struct ReadExperiment {
+    /// The text of the file.
+    pub text: String,
+    /// The texts of the files that it names, by the names that it gives them.
+    pub beside: BTreeMap<String, String>,
+    /// What it says.
+    pub experiment: Experiment,
+}
+
+/// Reads and checks an experiment file; YCSB files are found relative to it, and AWS is asked for quotas where it says
+/// so.
+pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Result<ReadExperiment, Failure> {
+    let text = guarded::text(file, MOST_BYTES)
+        .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
+    let directory = file.parent().unwrap_or(Path::new(".")).to_owned();
+    let texts = RefCell::new(BTreeMap::new());
+    let read = |name: &str| {
+        let path = directory.join(name);
+        let text = guarded::text(&path, MOST_BYTES).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        texts.borrow_mut().insert(name.to_owned(), text.clone());
+        Ok(text)
+    };
+    let name = file.display().to_string();
+    let beside = ParseContext {
+        file: &read,
+        quotas: &quotas::read,
+        client: client_cost::known(),
+        machine: Some(this_machine()),
+    };
+    let experiment = match purpose {
+        ReadFor::Anybody => experiment::parse_with(catalog, &name, &text, &beside),
+        ReadFor::PlanOf(provider) => experiment::parse_for(catalog, &name, &text, &beside, provider),
+        ReadFor::Run(provider) => experiment::parse_to_run(catalog, &name, &text, &beside, provider),
+    };
+    let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    Ok(ReadExperiment {
+        text,
+        beside: texts.into_inner(),
+        experiment,
+    })
+}
+
+/// What this machine has for an experiment that it carries out.
+pub(super) fn this_machine() -> ThisMachine {
+    ThisMachine {
+        cpus: machine::cpus() as f64,
+        cannot_serve: served::available().err().map(|error| error.to_string()),
+        cannot_stripe: storage::Array::problems()
+            .into_iter()
+            .next()
+            .map(|problem| problem.what),
+    }
+}
+
+/// Refuses to go on with a run that began before what it cannot measure was refused, at the place in its frozen
+/// experiment.
+pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
+    if let Ok(text) = directory.experiment_text() {
+        let file = directory.path().join("experiment.toml").display().to_string();
+        experiment::refuse_unmeasurable(&file, &text, directory.job())
+            .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    }
+    Ok(())
+}
