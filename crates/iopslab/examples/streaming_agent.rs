@@ -15,12 +15,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use evidence::{HostFigures, HostId, HostSample};
-use experiment::{Job, PlannedTrial, SettingsInForce};
+use experiment::{Job, PlannedTrial};
 use monitor::{CgroupFiles, Sampler, Sources};
 use provider::simulated::{SimulatedTrial, Simulation};
 use wire::{
     ClientRequest, DatabaseRequest, Event, PreparedConfiguration, Reply, Request, RequestError, Second, StartedTrial,
-    StoppedTrial, TrialResult, TrialTask,
+    TrialResult, TrialTask,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -142,19 +142,12 @@ impl StreamingAgent {
                 self.stop();
                 let (events, bytes) = self.out.sent();
                 eprintln!("sent {events} events of {bytes} bytes");
-                Reply::Stopped(Box::new(StoppedTrial {
-                    logs: Vec::new(),
-                    data_bytes_on_disk: 0,
-                    stop_s: 0.0,
-                    volumes_lost: None,
-                    program_cache_bytes: None,
-                    others: Vec::new(),
-                }))
+                Reply::Stopped(Box::default())
             }
             Request::Client(ClientRequest::Trial(task)) => return self.load(&task, requests),
             Request::Database(DatabaseRequest::Close) | Request::Client(ClientRequest::Close) => Reply::Closed,
             other => {
-                return Some(Err(request_error(format!(
+                return Some(Err(RequestError::new(format!(
                     "an agent that only streams cannot do {other:?}"
                 ))));
             }
@@ -164,14 +157,16 @@ impl StreamingAgent {
     /// The evidence of a trial, or of the first one, which is the only one of `make bench-scale`.
     fn simulate(&mut self, planned: Option<&PlannedTrial>) -> std::result::Result<(), RequestError> {
         let planned = planned.or(self.job.plan.trials.first());
-        let planned = planned.cloned().ok_or_else(|| request_error("the plan has no trial"))?;
+        let planned = planned
+            .cloned()
+            .ok_or_else(|| RequestError::new("the plan has no trial"))?;
         if self.trial.as_ref().is_some_and(|(known, _)| *known == planned) {
             return Ok(());
         }
         let truth = self.job.plan.simulated.clone();
-        let truth = truth.ok_or_else(|| request_error("the experiment has no [provider.simulated]"))?;
+        let truth = truth.ok_or_else(|| RequestError::new("the experiment has no [provider.simulated]"))?;
         let simulated = Simulation::new(&self.job, &truth).trial(&planned);
-        let simulated = simulated.ok_or_else(|| request_error(format!("no cell {} in the plan", planned.cell)))?;
+        let simulated = simulated.ok_or_else(|| RequestError::new(format!("no cell {} in the plan", planned.cell)))?;
         self.trial = Some((planned, simulated));
         Ok(())
     }
@@ -179,23 +174,18 @@ impl StreamingAgent {
     fn start(&mut self, trial: &PlannedTrial) -> std::result::Result<Reply, RequestError> {
         self.simulate(Some(trial))?;
         let own = HostId::database(self.index);
-        let (_, simulated) = self.trial.as_ref().ok_or_else(|| request_error("no trial"))?;
+        let (_, simulated) = self.trial.as_ref().ok_or_else(|| RequestError::new("no trial"))?;
         let facts = simulated.record.nodes.iter().find(|node| node.host == own);
-        let facts = facts.ok_or_else(|| request_error(format!("{own} is no node of {}", trial.cell)))?;
+        let facts = facts.ok_or_else(|| RequestError::new(format!("{own} is no node of {}", trial.cell)))?;
         let samples = simulated.samples.get(&own).cloned().unwrap_or_default();
         let began_ms = unix_ms();
         let started = StartedTrial {
-            contact_points: Vec::new(),
             volumes: facts.volumes.clone(),
             data_bytes_on_disk: facts.data_bytes_on_disk,
             keys_checked: facts.restored_keys_checked,
             began_unix_ms: began_ms as i64,
-            overhead: None,
-            given: None,
-            settings: SettingsInForce::default(),
             warmed: facts.warmed,
-            to_rest: None,
-            fork: None,
+            ..StartedTrial::default()
         };
         // Machines do not sample at the same moment.
         let phase_ms = f64::from(self.index) * 997.0 % 1_000.0;
@@ -218,14 +208,14 @@ impl StreamingAgent {
         requests: &Receiver<Request>,
     ) -> Option<std::result::Result<Reply, RequestError>> {
         if !self.is_client {
-            return Some(Err(request_error("a database host sends no load")));
+            return Some(Err(RequestError::new("a database host sends no load")));
         }
         if let Err(request_error) = self.simulate(Some(&task.trial)) {
             return Some(Err(request_error));
         }
         let (_, simulated) = self.trial.as_ref()?;
         let Some(result) = simulated.record.client.clone() else {
-            return Some(Err(request_error("the simulated client measured nothing")));
+            return Some(Err(RequestError::new("the simulated client measured nothing")));
         };
         let begin_ms = task.begin_unix_ms.unwrap_or_else(unix_ms);
         let started_ms = begin_ms + result.warmup_s * 1e3;
@@ -241,10 +231,7 @@ impl StreamingAgent {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(_) => {
-                    return Some(Err(RequestError {
-                        cancelled: true,
-                        ..request_error("cancelled")
-                    }));
+                    return Some(Err(RequestError::cancelled()));
                 }
             }
             self.out.send(&Event::Second(Second {
@@ -342,12 +329,4 @@ fn together(simulated: &HostSample, own: &HostSample, t_s: f64) -> HostSample {
     };
     let row: Vec<(&str, Option<f64>)> = simulated.columns().into_iter().map(figure).collect();
     HostSample::from_columns(&row).expect("columns of a sample")
-}
-
-fn request_error(message: impl ToString) -> RequestError {
-    RequestError {
-        message: message.to_string(),
-        help: None,
-        cancelled: false,
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::live_metrics::{Live, LiveMetrics};
@@ -13,9 +14,17 @@ const PLAIN_EVERY: Duration = Duration::from_secs(5);
 /// The time in the live line is brought up to date this often.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The progress display. The live line says what it is about (the trial), what is being done, and for how long that has
-/// been going on.
+/// The progress display; clones are one display. Its live line says what it is about (the trial), what is being done,
+/// and for how long that has been going on.
+#[derive(Clone)]
 pub struct Screen {
+    shown: Arc<Mutex<Shown>>,
+    metrics: Option<LiveMetrics>,
+}
+
+/// What is shown now.
+#[derive(Default)]
+struct Shown {
     bar: Option<ProgressBar>,
     about: String,
     doing: String,
@@ -25,14 +34,13 @@ pub struct Screen {
     /// Begins each line: who says it, where several do.
     who: String,
     last_plain: Option<Instant>,
-    metrics: Option<LiveMetrics>,
     /// Notes that were said.
     noted: BTreeSet<String>,
 }
 
 impl Screen {
-    /// A live line if stderr is a terminal, plain lines otherwise.
-    pub fn new() -> Self {
+    /// A live line if stderr is a terminal, plain lines otherwise; told to scrapers as well, if there is an endpoint.
+    pub fn new(metrics: Option<LiveMetrics>) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
             let style =
@@ -40,38 +48,28 @@ impl Screen {
             bar.set_style(style);
             bar
         });
-        Self {
-            bar,
-            about: String::new(),
-            doing: String::new(),
-            is_ticking: false,
-            is_quiet: false,
-            who: String::new(),
-            last_plain: None,
-            metrics: None,
-            noted: BTreeSet::new(),
-        }
+        let screen = Self {
+            shown: Arc::default(),
+            metrics,
+        };
+        screen.shown().bar = bar;
+        screen
     }
 
     /// Plain lines of one of several that work at the same time, told to the same scrapers.
     pub fn beside(&self, who: &str) -> Self {
-        Self {
-            bar: None,
-            who: format!("[{who}] "),
+        let screen = Self {
+            shown: Arc::default(),
             metrics: self.metrics.clone(),
-            is_quiet: self.is_quiet,
-            about: String::new(),
-            doing: String::new(),
-            is_ticking: false,
-            last_plain: None,
-            noted: BTreeSet::new(),
-        }
+        };
+        let mut shown = screen.shown();
+        (shown.who, shown.is_quiet) = (format!("[{who}] "), self.shown().is_quiet);
+        drop(shown);
+        screen
     }
 
-    /// The same, told to scrapers as well.
-    pub fn with_metrics(mut self, metrics: Option<LiveMetrics>) -> Self {
-        self.metrics = metrics;
-        self
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what scrapers are told, if there is an endpoint.
@@ -82,71 +80,79 @@ impl Screen {
     }
 
     /// From now on only lines that stay are shown: nothing takes long enough to be told while it is done.
-    pub fn quiet(&mut self) {
-        self.is_quiet = true;
+    pub fn quiet(&self) {
+        self.shown().is_quiet = true;
     }
 
     /// A line that stays.
-    pub fn say(&mut self, line: &str) {
-        match &self.bar {
+    pub fn say(&self, line: &str) {
+        let mut shown = self.shown();
+        match &shown.bar {
             Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{}{line}", self.who),
+            None => eprintln!("{}{line}", shown.who),
         }
-        self.last_plain = None;
+        shown.last_plain = None;
     }
 
     /// A note, which is said once however often it is true.
-    pub fn note(&mut self, note: &str) {
-        if self.noted.insert(note.to_owned()) {
+    pub fn note(&self, note: &str) {
+        if self.shown().noted.insert(note.to_owned()) {
             self.say(&format!("note: {note}"));
         }
     }
 
     /// What the following live lines are about; nothing in particular if it is empty.
-    pub fn about(&mut self, what: &str) {
-        what.clone_into(&mut self.about);
+    pub fn about(&self, what: &str) {
+        what.clone_into(&mut self.shown().about);
     }
 
     /// What is being done now; its time begins when it is first said. `detail` changes while it goes on.
-    pub fn doing(&mut self, what: &str, detail: &str) {
-        if self.is_quiet {
+    pub fn doing(&self, what: &str, detail: &str) {
+        let shown = &mut *self.shown();
+        if shown.is_quiet {
             return;
         }
-        if self.doing != what {
-            what.clone_into(&mut self.doing);
-            if let Some(bar) = &self.bar {
+        if shown.doing != what {
+            what.clone_into(&mut shown.doing);
+            if let Some(bar) = &shown.bar {
                 bar.reset_elapsed();
             }
         }
-        let words = [self.about.as_str(), what, detail];
+        let words = [shown.about.as_str(), what, detail];
         let line = words
             .iter()
             .filter(|w| !w.is_empty())
             .copied()
             .collect::<Vec<_>>()
             .join(" ");
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &shown.bar {
             bar.set_message(guarded::shown_line(&line));
-            if !self.is_ticking {
+            if !shown.is_ticking {
                 // Not before there is a line: whatever is printed before would be torn.
                 bar.enable_steady_tick(TICK);
-                self.is_ticking = true;
+                shown.is_ticking = true;
             }
-        } else if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
-            eprintln!("  {}{line}", self.who);
-            self.last_plain = Some(Instant::now());
+        } else if shown.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
+            eprintln!("  {}{line}", shown.who);
+            shown.last_plain = Some(Instant::now());
         }
     }
 
     /// Removes the live line.
-    pub fn clear(&mut self) {
+    pub fn clear(&self) {
+        self.shown().clear();
+    }
+}
+
+impl Shown {
+    fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 }
 
-impl Drop for Screen {
+impl Drop for Shown {
     fn drop(&mut self) {
         self.clear();
     }

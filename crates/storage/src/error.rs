@@ -152,7 +152,7 @@ pub enum StorageError {
 pub type Result<T> = std::result::Result<T, StorageError>;
 
 /// Names the action and the path of a failed system call: `fs::remove_file(p).map_err(io_error("remove", p))`.
-pub(crate) fn io_error<E: Into<io::Error>>(doing: impl Into<String>, path: &Path) -> impl FnOnce(E) -> StorageError {
+pub fn io_error<E: Into<io::Error>>(doing: impl Into<String>, path: &Path) -> impl FnOnce(E) -> StorageError {
     let (doing, path) = (doing.into(), path.to_owned());
     move |source| StorageError::Io {
         doing,

@@ -47,7 +47,7 @@ pub use clean::{Cleaned, clean};
 pub use cold::{device_of, drop_page_cache};
 pub use controller::{LimitController, MovingLimits};
 pub use disk::Disk;
-pub use error::{Result, StorageError};
+pub use error::{Result, StorageError, io_error};
 pub use ledger::{Ledger, LedgerId, LedgerItem};
 pub use mounts::share_mounts_below;
 pub use network_cut::{NetworkCut, can_cut_network};

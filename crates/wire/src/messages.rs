@@ -417,6 +417,33 @@ pub struct RequestError {
     pub cancelled: bool,
 }
 
+impl RequestError {
+    /// What failed and where.
+    pub fn new(message: impl ToString) -> Self {
+        Self {
+            message: message.to_string(),
+            help: None,
+            cancelled: false,
+        }
+    }
+
+    /// The same with what to do now.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        let help = Some(help.into());
+        Self { help, ..self }
+    }
+
+    /// A request that ended because the controller asked for it.
+    pub fn cancelled() -> Self {
+        let cancelled = true;
+        Self {
+            cancelled,
+            ..Self::new("cancelled")
+        }
+    }
+}
+
 /// Answers, one for each kind of request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -562,7 +589,7 @@ pub struct PreparedConfiguration {
 }
 
 /// A database is settled and waits for load.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct StartedTrial {
     /// `host:port` contact points.
     pub contact_points: Vec<String>,
@@ -615,7 +642,7 @@ pub struct Usage {
 }
 
 /// A database has been stopped.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct StoppedTrial {
     /// Its logs, which can be read until the next trial starts.
     pub logs: Vec<LogFile>,

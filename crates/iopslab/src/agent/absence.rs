@@ -12,7 +12,7 @@ use wire::{Moments, RequestError};
 
 use super::disk_fault::{self, Failing};
 use super::host::Host;
-use super::outbox::{Outbox, cancelled, request_error};
+use super::outbox::Outbox;
 use super::server::{Database, KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
@@ -51,15 +51,15 @@ impl Compacting {
     pub fn end(self, outbox: &Outbox) -> Result<f64, RequestError> {
         while !self.0.is_finished() {
             if outbox.is_cancelled() {
-                return Err(cancelled());
+                return Err(RequestError::cancelled());
             }
             std::thread::sleep(LOOK);
         }
         let (result, done_unix_ms) = self
             .0
             .join()
-            .map_err(|_| request_error("the compaction's thread has failed"))?;
-        result.map_err(request_error)?;
+            .map_err(|_| RequestError::new("the compaction's thread has failed"))?;
+        result.map_err(RequestError::new)?;
         Ok(done_unix_ms)
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn begin(
     let absence = match action {
         FaultAction::NodeStop => {
             let drained =
-                with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly())).map_err(request_error)?;
+                with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly())).map_err(RequestError::new)?;
             let took_s = (unix_ms() - began_unix_ms) / 1e3;
             problem = (!drained)
                 .then(|| format!("it had not drained when its process ended or was killed, after {took_s:.0} s"));
@@ -94,7 +94,7 @@ pub(super) fn begin(
         FaultAction::HostCut => {
             let table = Host::cgroup_name("cut").replace('-', "_");
             let cut = NetworkCut::begin(&host.ledger, &table, &database.tcp_ports());
-            Absence::Cut(cut.map_err(request_error)?)
+            Absence::Cut(cut.map_err(RequestError::new)?)
         }
         FaultAction::Compaction => Absence::Compacting(with(node, |n| Compacting::begin(&**n))),
         FaultAction::DiskStall { volume }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use catalog::MIB;
 use evidence::VolumeFigures;
 use experiment::{Burst, ByteBurst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
-use storage::{Disk, Ledger, LedgerItem, LoopVolume, ServedGauge, StorageError, VolumeServer};
+use storage::{Disk, Ledger, LedgerItem, LoopVolume, ServedGauge, StorageError, VolumeServer, io_error};
 use volume::{Model, Unit, VolumeFault};
 use wire::MachineUse;
 
@@ -63,28 +63,20 @@ impl Backing {
     /// From now on, until it is detached, a served volume is what its setup says, its credits as at the start. Before
     /// that it is as fast as this machine. Nothing happens to one that nobody serves.
     pub fn behave(&self, setup: &VolumeSetup) -> Result<(), StorageError> {
-        match (self, setup.served) {
-            (Self::Image(volume) | Self::Member(volume), Some(served)) => volume.behave(&model(setup, served)),
-            _ => Ok(()),
-        }
+        let served = self.emulated().zip(setup.served);
+        served.map_or(Ok(()), |(volume, served)| volume.behave(&model(setup, served)))
     }
 
     /// A served volume is as fast as this machine again.
     pub fn relax(&self) -> Result<(), StorageError> {
-        match self {
-            Self::Image(volume) | Self::Member(volume) => volume.behave(&Model::unlimited()),
-            Self::Directory(_) | Self::Disk { .. } => Ok(()),
-        }
+        self.emulated()
+            .map_or(Ok(()), |volume| volume.behave(&Model::unlimited()))
     }
 
     /// A served volume has these faults from now on instead of those before; `false`: nobody serves it, who could.
     pub fn set_faults(&self, faults: &[VolumeFault]) -> Result<bool, StorageError> {
-        match self {
-            Self::Image(volume) | Self::Member(volume) if volume.gauge().is_some() => {
-                volume.set_faults(faults).map(|()| true)
-            }
-            Self::Image(_) | Self::Member(_) | Self::Directory(_) | Self::Disk { .. } => Ok(false),
-        }
+        let served = self.emulated().filter(|volume| volume.gauge().is_some());
+        served.map_or(Ok(false), |volume| volume.set_faults(faults).map(|()| true))
     }
 
     /// Who keeps it by a mount namespace of their own.
@@ -97,10 +89,7 @@ impl Backing {
 
     /// Whom to ask what a served volume does.
     pub fn gauge(&self) -> Option<ServedGauge> {
-        match self {
-            Self::Image(volume) | Self::Member(volume) => volume.gauge(),
-            Self::Directory(_) | Self::Disk { .. } => None,
-        }
+        self.emulated()?.gauge()
     }
 
     /// Nothing of it is in the page cache.
@@ -118,7 +107,14 @@ impl Backing {
 
     /// Whether it is a file of this machine that stands for a volume.
     pub fn is_emulated(&self) -> bool {
-        matches!(self, Self::Image(_) | Self::Member(_))
+        self.emulated().is_some()
+    }
+
+    fn emulated(&self) -> Option<&LoopVolume> {
+        match self {
+            Self::Image(volume) | Self::Member(volume) => Some(volume),
+            Self::Directory(_) | Self::Disk { .. } => None,
+        }
     }
 
     /// The volume, if it is one of an array's members.
@@ -253,11 +249,7 @@ impl Store {
                 let of_run = Path::new(&given).join(BELOW).join(&self.run);
                 if !of_run.exists() {
                     self.ledger.allow(Path::new(&given))?;
-                    let path = std::fs::canonicalize(&given).map_err(|source| StorageError::Io {
-                        doing: "resolve".to_owned(),
-                        path: PathBuf::from(&given),
-                        source,
-                    })?;
+                    let path = std::fs::canonicalize(&given).map_err(io_error("resolve", Path::new(&given)))?;
                     let path = path.join(BELOW).join(&self.run);
                     self.ledger.intend(LedgerItem::Directory { path })?;
                 }
@@ -317,11 +309,8 @@ impl Store {
         if let Some(server) = &self.server {
             return Ok(Arc::clone(server));
         }
-        let command = machine::volume_server().map_err(|source| StorageError::Io {
-            doing: "find this program by".to_owned(),
-            path: "/proc/self/exe".into(),
-            source,
-        })?;
+        let own = Path::new("/proc/self/exe");
+        let command = machine::volume_server().map_err(io_error("find this program by", own))?;
         let server = Arc::new(VolumeServer::start(&self.ledger, &command)?);
         for missing in &server.hardening().missing {
             tracing::warn!("the volume server: {missing}");
@@ -369,20 +358,12 @@ fn model(setup: &VolumeSetup, served: ServedAs) -> Model {
 }
 
 fn make(directory: &Path) -> Result<(), StorageError> {
-    std::fs::create_dir_all(directory).map_err(|source| StorageError::Io {
-        doing: "create".to_owned(),
-        path: directory.to_owned(),
-        source,
-    })
+    std::fs::create_dir_all(directory).map_err(io_error("create", directory))
 }
 
 fn remove(file: &Path) -> Result<(), StorageError> {
     match std::fs::remove_file(file) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(StorageError::Io {
-            doing: "delete".to_owned(),
-            path: file.to_owned(),
-            source,
-        }),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("delete", file)(error)),
         _ => Ok(()),
     }
 }

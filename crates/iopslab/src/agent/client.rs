@@ -16,7 +16,7 @@ use wire::{
     ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, Reply, RequestError, Second, TrialResult, TrialTask,
 };
 
-use super::outbox::{Outbox, cancelled, request_error};
+use super::outbox::Outbox;
 use crate::machine;
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
@@ -100,7 +100,7 @@ fn refused(error: ExistingError) -> RequestError {
     };
     RequestError {
         help,
-        ..request_error(error)
+        ..RequestError::new(error)
     }
 }
 
@@ -129,10 +129,7 @@ fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, 
         },
         &outbox.cancelled,
     );
-    if outbox.is_cancelled() {
-        return Err(cancelled());
-    }
-    let loaded = loaded.map_err(request_error)?;
+    let loaded = unless_cancelled(loaded, outbox)?;
     Ok(Reply::Loaded(LoadedDataset {
         records: loaded.records,
         seconds: loaded.seconds,
@@ -216,12 +213,8 @@ fn warm(
     };
     let connect = connect(&task.endpoint, task.dataset.fields);
     let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
-    if outbox.is_cancelled() {
-        return Err(cancelled());
-    }
-    Ok(Reply::Warm(
-        warmed.map_err(request_error)?.result.completed.values().sum(),
-    ))
+    let warmed = unless_cancelled(warmed, outbox)?;
+    Ok(Reply::Warm(warmed.result.completed.values().sum()))
 }
 
 fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
@@ -256,16 +249,12 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
     let began = Instant::now();
     let outcome = at_rest().map(|()| began.elapsed().as_secs_f64()).and_then(|rest_s| {
         let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
-        Ok((outcome.map_err(request_error)?, rest_s))
+        Ok((outcome?, rest_s))
     });
     // At once: what comes next takes time.
     let now = jiff::Timestamp::now().as_millisecond();
     watch.stop();
-    // Who is called off has not failed.
-    if outbox.is_cancelled() {
-        return Err(cancelled());
-    }
-    let (mut outcome, rest_s) = outcome?;
+    let (mut outcome, rest_s) = unless_cancelled(outcome, outbox)?;
     outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
     let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
     let writes = match outcome.writes {
@@ -302,10 +291,15 @@ fn look_for(
         &mut |done, of| outbox.progress("reading back acknowledged writes", Some((done, of))),
         &outbox.cancelled,
     );
-    if outbox.is_cancelled() {
-        return Err(cancelled());
+    unless_cancelled(check, outbox)
+}
+
+/// Who is called off has not failed.
+fn unless_cancelled<T>(outcome: Result<T, impl ToString>, outbox: &Outbox) -> Result<T, RequestError> {
+    match outbox.is_cancelled() {
+        true => Err(RequestError::cancelled()),
+        false => outcome.map_err(RequestError::new),
     }
-    check.map_err(request_error)
 }
 
 /// What comes before a trial asks for other records than the trial: those that have just been asked for would come from
@@ -322,7 +316,7 @@ const LOOK_EVERY: usize = 5;
 /// experiment is read: the keys that they insert here would be missing from the trial's key space. Where writes are
 /// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late
 /// could cover a stamped one of the trial.
-fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), RequestError> {
+fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), engine::EngineError> {
     let warm_up = TrialPlan {
         seed: other_seed(plan),
         warmup: Duration::ZERO,
@@ -349,12 +343,8 @@ fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outb
         },
         &at_rest,
     );
-    if outbox.is_cancelled() {
-        return Err(cancelled());
-    }
     match result {
-        Ok(_) => Ok(()),
-        Err(_) if at_rest.load(Ordering::Relaxed) => Ok(()),
-        Err(error) => Err(request_error(error)),
+        Err(error) if outbox.is_cancelled() || !at_rest.load(Ordering::Relaxed) => Err(error),
+        _ => Ok(()),
     }
 }

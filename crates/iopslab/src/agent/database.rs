@@ -1,6 +1,5 @@
 //! The database agent: what the controller asks of it, in the order in which it may ask.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +13,7 @@ use super::host::{self, Host};
 use super::limits::Limits;
 use super::loading::Loading;
 use super::logs::KeptLog;
-use super::outbox::{Outbox, cancelled, request_error};
+use super::outbox::Outbox;
 use super::restored::Restored;
 use super::server::Database;
 use super::store;
@@ -37,12 +36,8 @@ struct Opened {
     store: Store,
     machine_use: Option<MachineUse>,
     database: Database,
-    /// By the first configuration of those that share them.
-    volumes: BTreeMap<String, Volumes>,
-    /// Of each configuration, by which name its volumes are found.
-    shared_with: BTreeMap<String, String>,
-    /// The configurations whose volumes those of a name are: the one of this name, and others.
-    sharers: BTreeMap<String, (Setup, Vec<Setup>)>,
+    /// Those that were prepared.
+    prepared: Vec<Prepared>,
     /// The data volume, where it was made from a snapshot of EBS and is initialised.
     restored: Option<Restored>,
     loading: Option<Loading>,
@@ -53,6 +48,20 @@ struct Opened {
     logs: Vec<KeptLog>,
     /// Number of this host among those of its machine.
     on_machine: u32,
+}
+
+/// The volumes of configurations that share a process.
+struct Prepared {
+    setup: Setup,
+    others: Vec<Setup>,
+    volumes: Volumes,
+}
+
+impl Prepared {
+    fn is_of(&self, configuration: &str) -> bool {
+        let mut sharers = std::iter::once(&self.setup).chain(&self.others);
+        sharers.any(|setup| setup.configuration == configuration)
+    }
 }
 
 impl DatabaseHost {
@@ -66,97 +75,32 @@ impl DatabaseHost {
     }
 
     pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
-        if let DatabaseRequest::Check(needs) = &request {
-            return Ok(Reply::Checked(problems(needs)));
-        }
-        if let DatabaseRequest::Open(task) = request {
-            return self.open(task);
-        }
-        if matches!(request, DatabaseRequest::Close) {
-            self.close();
-            return Ok(Reply::Closed);
-        }
-        if let DatabaseRequest::Watch(task) = request {
-            let (watching, facts) = Watching::begin(task)?;
-            self.watching = Some(watching);
-            return Ok(Reply::Watched(facts));
-        }
-        if let Some(watching) = &mut self.watching {
-            return match request {
-                DatabaseRequest::StartTrial { setup, .. } => watching.start_trial(&setup, &self.outbox),
-                DatabaseRequest::StopTrial { .. } => Ok(watching.stop_trial()),
-                other => Err(request_error(format!("an agent that only watches cannot do {other:?}"))),
-            };
-        }
-        let opened = self
-            .opened
-            .as_mut()
-            .ok_or_else(|| request_error("the database agent was not opened first"))?;
-        let reply = match request {
-            DatabaseRequest::Initialise { files } => opened.initialise(&files),
-            DatabaseRequest::FindSnapshot { files } => Ok(opened.find_snapshot(&files)),
-            DatabaseRequest::FindKept { files, directory } => store::find(&opened.database, &files, &directory),
-            DatabaseRequest::Restore { files, kept, from } => {
-                store::restore(&opened.host, &opened.database, &files, &kept, &from)
+        match (request, &mut self.watching) {
+            (DatabaseRequest::Check(needs), _) => Ok(Reply::Checked(problems(&needs))),
+            (DatabaseRequest::Open(task), _) => self.open(task),
+            (DatabaseRequest::Close, _) => {
+                self.close();
+                Ok(Reply::Closed)
             }
-            DatabaseRequest::MeasureArchive { files } => store::measure(&opened.host, &opened.database, &files),
-            DatabaseRequest::KeepInStore { files, to, run } => {
-                store::keep(&opened.host, &opened.database, &files, &to, run)
+            (DatabaseRequest::Watch(task), _) => {
+                let (watching, facts) = Watching::begin(task)?;
+                self.watching = Some(watching);
+                Ok(Reply::Watched(facts))
             }
-            DatabaseRequest::StartLoading { files, loading } => opened.start_loading(files, loading),
-            DatabaseRequest::FinishLoading => opened.finish_loading(),
-            DatabaseRequest::FlushBacklog => opened.flush_backlog(),
-            DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
-            DatabaseRequest::Prepare { setup, others } => opened.prepare(&setup, &others),
-            DatabaseRequest::StartTrial {
-                setup,
-                workload,
-                sample_keys,
-                database_cpus,
-                ..
-            } => {
-                opened.replace_held(&setup)?;
-                let mut started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
-                if started.is_err() && !self.outbox.is_cancelled() && opened.replace_held(&setup)? {
-                    started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
+            (DatabaseRequest::StartTrial { setup, .. }, Some(watching)) => watching.start_trial(&setup, &self.outbox),
+            (DatabaseRequest::StopTrial { .. }, Some(watching)) => Ok(watching.stop_trial()),
+            (other, Some(_)) => Err(RequestError::new(format!(
+                "an agent that only watches cannot do {other:?}"
+            ))),
+            (request, None) => {
+                let opened = self.opened.as_mut();
+                let opened = opened.ok_or_else(|| RequestError::new("the database agent was not opened first"))?;
+                let reply = opened.handle(request);
+                match self.outbox.is_cancelled() {
+                    true => reply.map_err(|_| RequestError::cancelled()),
+                    false => reply,
                 }
-                if let Err(request_error) = &mut started {
-                    let lost = opened.volumes_of(&setup.configuration).and_then(Volumes::lost);
-                    if let Some(how) = lost {
-                        request_error.message = format!("{how}; {}", request_error.message);
-                    }
-                    // Its logs are in the fault; what it had started must not stay.
-                    let _ = opened.stop_trial(false);
-                }
-                started
             }
-            DatabaseRequest::Usage => opened.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
-            DatabaseRequest::Empty => opened.trial_with(|trial, _, _, _| trial.empty()),
-            DatabaseRequest::Renew { cache } => {
-                opened.trial_with(|trial, host, database, volumes| trial.renew(host, database, volumes, cache))
-            }
-            DatabaseRequest::LookUp { sample_keys } => opened.trial_with(|trial, _, _, _| trial.look_up(&sample_keys)),
-            DatabaseRequest::Hold => opened.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
-            DatabaseRequest::CompactBacklog => opened.trial_with(|trial, _, _, _| trial.compact_backlog()),
-            DatabaseRequest::StartFault(action) => {
-                opened.trial_with(|trial, host, database, volumes| trial.start_fault(action, host, database, volumes))
-            }
-            DatabaseRequest::EndFault => {
-                opened.trial_with(|trial, host, database, volumes| trial.end_fault(host, database, volumes))
-            }
-            DatabaseRequest::StopTrial { keeps } => opened.stop_trial(keeps),
-            DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
-            DatabaseRequest::Check(_)
-            | DatabaseRequest::Open(_)
-            | DatabaseRequest::Close
-            | DatabaseRequest::Watch(_) => {
-                unreachable!("handled above")
-            }
-        };
-        if self.outbox.is_cancelled() && reply.is_err() {
-            Err(cancelled())
-        } else {
-            reply
         }
     }
 
@@ -185,9 +129,7 @@ impl DatabaseHost {
             store,
             machine_use: task.machine_use,
             database,
-            volumes: BTreeMap::new(),
-            shared_with: BTreeMap::new(),
-            sharers: BTreeMap::new(),
+            prepared: Vec::new(),
             restored: None,
             loading: None,
             trial: None,
@@ -206,23 +148,74 @@ impl DatabaseHost {
         if let Some(mut loading) = opened.loading.take() {
             loading.kill();
         }
-        for volumes in opened.volumes.values_mut() {
-            if let Err(error) = volumes.detach() {
+        for prepared in &mut opened.prepared {
+            if let Err(error) = prepared.volumes.detach() {
                 tracing::warn!("{error}");
             }
         }
-        opened.volumes.clear();
+        opened.prepared.clear();
         drop(opened.store);
         opened.host.close();
     }
 }
 
 impl Opened {
+    fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
+        let (host, database) = (&self.host, &self.database);
+        match request {
+            DatabaseRequest::Initialise { files } => self.initialise(&files),
+            DatabaseRequest::FindSnapshot { files } => Ok(self.find_snapshot(&files)),
+            DatabaseRequest::FindKept { files, directory } => store::find(database, &files, &directory),
+            DatabaseRequest::Restore { files, kept, from } => store::restore(host, database, &files, &kept, &from),
+            DatabaseRequest::MeasureArchive { files } => store::measure(host, database, &files),
+            DatabaseRequest::KeepInStore { files, to, run } => store::keep(host, database, &files, &to, run),
+            DatabaseRequest::StartLoading { files, loading } => self.start_loading(files, loading),
+            DatabaseRequest::FinishLoading => self.loading_with(Loading::finish).map(|()| Reply::AtRest),
+            DatabaseRequest::FlushBacklog => {
+                let flush = |loading: &mut Loading, host: &Host, _: &Database| loading.flush_backlog(host);
+                self.loading_with(flush).map(|()| Reply::Flushed)
+            }
+            DatabaseRequest::KeepSnapshot => {
+                let facts = self.loading_with(Loading::keep)?;
+                self.loading = None;
+                Ok(Reply::Snapshot(facts))
+            }
+            DatabaseRequest::Prepare { setup, others } => self.prepare(&setup, &others),
+            DatabaseRequest::StartTrial {
+                setup,
+                workload,
+                sample_keys,
+                database_cpus,
+                ..
+            } => self.start_or_undo(&setup, database_cpus, (&sample_keys, &workload)),
+            DatabaseRequest::Usage => self.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
+            DatabaseRequest::Empty => self.trial_with(|trial, _, _, _| trial.empty()),
+            DatabaseRequest::Renew { cache } => {
+                self.trial_with(|trial, host, database, volumes| trial.renew(host, database, volumes, cache))
+            }
+            DatabaseRequest::LookUp { sample_keys } => self.trial_with(|trial, _, _, _| trial.look_up(&sample_keys)),
+            DatabaseRequest::Hold => self.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
+            DatabaseRequest::CompactBacklog => self.trial_with(|trial, _, _, _| trial.compact_backlog()),
+            DatabaseRequest::StartFault(action) => {
+                self.trial_with(|trial, host, database, volumes| trial.start_fault(action, host, database, volumes))
+            }
+            DatabaseRequest::EndFault => self.trial_with(Trial::end_fault),
+            DatabaseRequest::StopTrial { keeps } => self.stop_trial(keeps),
+            DatabaseRequest::ReadLog { name, offset } => self.read_log(&name, offset),
+            DatabaseRequest::Check(_)
+            | DatabaseRequest::Open(_)
+            | DatabaseRequest::Close
+            | DatabaseRequest::Watch(_) => {
+                unreachable!("handled before")
+            }
+        }
+    }
+
     /// From here on the data volume's own data set is the snapshot.
     fn initialise(&mut self, files: &DataSetFiles) -> Result<Reply, RequestError> {
         let machine_use = self.machine_use.as_ref();
         let machine_use =
-            machine_use.ok_or_else(|| request_error("this host has no volume of its own to initialise"))?;
+            machine_use.ok_or_else(|| RequestError::new("this host has no volume of its own to initialise"))?;
         let (key, records) = (self.database.snapshot_key(files), self.database.dataset.records);
         let (restored, before) = Restored::initialise(&self.host, machine_use, (&key, records))?;
         let how = restored.how.clone();
@@ -251,32 +244,14 @@ impl Opened {
         })
     }
 
-    fn finish_loading(&mut self) -> Result<Reply, RequestError> {
-        let loading = self
-            .loading
-            .as_mut()
-            .ok_or_else(|| request_error("no database is loading"))?;
-        loading.finish(&self.host, &self.database)?;
-        Ok(Reply::AtRest)
-    }
-
-    fn flush_backlog(&mut self) -> Result<Reply, RequestError> {
-        let loading = self
-            .loading
-            .as_mut()
-            .ok_or_else(|| request_error("no database is loading"))?;
-        loading.flush_backlog(&self.host)?;
-        Ok(Reply::Flushed)
-    }
-
-    fn keep_snapshot(&mut self) -> Result<Reply, RequestError> {
-        let loading = self
-            .loading
-            .as_mut()
-            .ok_or_else(|| request_error("no database is loading"))?;
-        let facts = loading.keep(&self.host, &self.database)?;
-        self.loading = None;
-        Ok(Reply::Snapshot(facts))
+    /// Acts on the database that loads.
+    fn loading_with<R>(
+        &mut self,
+        act: impl FnOnce(&mut Loading, &Host, &Database) -> Result<R, RequestError>,
+    ) -> Result<R, RequestError> {
+        let loading = self.loading.as_mut();
+        let loading = loading.ok_or_else(|| RequestError::new("no database is loading"))?;
+        act(loading, &self.host, &self.database)
     }
 
     /// Volumes with the data set on them, measured by the probe. Where the process that answers for them is lost meanwhile
@@ -285,7 +260,7 @@ impl Opened {
     /// `others` are the configurations that share the process of this one, and so its volumes.
     fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply, RequestError> {
         let name = &setup.configuration;
-        if !self.shared_with.contains_key(name) {
+        if self.volumes_of(name).is_none() {
             let volumes = match self.make_volumes(setup, others) {
                 Err(request_error) if !self.host.outbox.is_cancelled() && self.store.is_server_lost() => {
                     tracing::warn!("the volumes of {name} are made once more: {}", request_error.message);
@@ -293,11 +268,8 @@ impl Opened {
                 }
                 made => made?,
             };
-            self.volumes.insert(name.clone(), volumes);
-            self.sharers.insert(name.clone(), (setup.clone(), others.to_vec()));
-            for sharer in std::iter::once(setup).chain(others) {
-                self.shared_with.insert(sharer.configuration.clone(), name.clone());
-            }
+            let (setup, others) = (setup.clone(), others.to_vec());
+            self.prepared.push(Prepared { setup, others, volumes });
         }
         Ok(Reply::Prepared(PreparedConfiguration {
             volumes: self.volumes_of(name).map(Volumes::facts).unwrap_or_default(),
@@ -307,25 +279,29 @@ impl Opened {
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the old ones left in
     /// the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it was so.
     fn replace_held(&mut self, setup: &Setup) -> Result<bool, RequestError> {
-        let Some(name) = self.shared_with.get(&setup.configuration).cloned() else {
+        let mut all = self.prepared.iter();
+        let Some(place) = all.position(|prepared| prepared.is_of(&setup.configuration)) else {
             return Ok(false);
         };
-        let held = self.volumes.get(&name).and_then(Volumes::held_elsewhere);
-        let (Some(how), Some((first, others))) = (held, self.sharers.get(&name).cloned()) else {
+        let Some(how) = self.prepared[place].volumes.held_elsewhere() else {
             return Ok(false);
         };
+        let name = self.prepared[place].setup.configuration.clone();
         tracing::warn!("{how}: the volumes of {name} are made anew");
         let _ = self.stop_trial(false);
+        let Prepared { setup, others, volumes } = self.prepared.swap_remove(place);
         // It would wait for them once more.
-        std::mem::forget(self.volumes.remove(&name));
+        std::mem::forget(volumes);
         self.store.give_up();
-        let volumes = self.make_volumes(&first, &others)?;
-        self.volumes.insert(name, volumes);
+        let volumes = self.make_volumes(&setup, &others)?;
+        self.prepared.push(Prepared { setup, others, volumes });
         Ok(true)
     }
 
     fn volumes_of(&self, configuration: &str) -> Option<&Volumes> {
-        self.volumes.get(self.shared_with.get(configuration)?)
+        let mut all = self.prepared.iter();
+        all.find(|prepared| prepared.is_of(configuration))
+            .map(|prepared| &prepared.volumes)
     }
 
     fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes, RequestError> {
@@ -344,9 +320,9 @@ impl Opened {
         let initialised = restored.map(|restored| &restored.how);
         let data = snapshot.join("data");
         let mut volumes =
-            Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(request_error)?;
+            Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(RequestError::new)?;
         if let Some(account) = &host.account {
-            volumes.hand_to(account).map_err(request_error)?;
+            volumes.hand_to(account).map_err(RequestError::new)?;
         }
         let cgroup = is_limited(self.machine_use.as_ref()).then(|| Host::cgroup_name("probe"));
         for measured in others.iter().chain([setup]) {
@@ -354,11 +330,33 @@ impl Opened {
             host.outbox.progress(doing, None);
             if let Err(error) = volumes.probe(measured, cgroup.as_deref()) {
                 let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
-                return Err(request_error(format!("{how}{error}")));
+                return Err(RequestError::new(format!("{how}{error}")));
             }
         }
-        volumes.detach().map_err(request_error)?;
+        volumes.detach().map_err(RequestError::new)?;
         Ok(volumes)
+    }
+
+    /// Starts a trial; where that fails, what it had started does not stay.
+    fn start_or_undo(
+        &mut self,
+        setup: &Setup,
+        database_cpus: f64,
+        how: (&[String], &str),
+    ) -> Result<Reply, RequestError> {
+        self.replace_held(setup)?;
+        let mut started = self.start_trial(setup, database_cpus, how);
+        if started.is_err() && !self.host.outbox.is_cancelled() && self.replace_held(setup)? {
+            started = self.start_trial(setup, database_cpus, how);
+        }
+        if let Err(request_error) = &mut started {
+            if let Some(how) = self.volumes_of(&setup.configuration).and_then(Volumes::lost) {
+                request_error.message = format!("{how}; {}", request_error.message);
+            }
+            // Its logs are in the fault.
+            let _ = self.stop_trial(false);
+        }
+        started
     }
 
     fn start_trial(
@@ -378,10 +376,10 @@ impl Opened {
                 })
             }
         };
-        let shared = self.shared_with.get(&setup.configuration);
-        let volumes = shared.and_then(|name| self.volumes.get_mut(name));
-        let volumes =
-            volumes.ok_or_else(|| request_error(format!("configuration {} was not prepared", setup.configuration)))?;
+        let name = &setup.configuration;
+        let prepared = self.prepared.iter_mut().find(|prepared| prepared.is_of(name));
+        let prepared = prepared.ok_or_else(|| RequestError::new(format!("configuration {name} was not prepared")))?;
+        let volumes = &mut prepared.volumes;
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, fork)?);
         let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))
@@ -398,10 +396,10 @@ impl Opened {
 
     /// Those that somebody else keeps are left: they are made anew when they are needed.
     fn detach(&mut self) -> Result<(), RequestError> {
-        for volumes in self.volumes.values_mut() {
+        for Prepared { volumes, .. } in &mut self.prepared {
             match volumes.detach() {
                 Err(error) if volumes.held_elsewhere().is_some() => tracing::warn!("{error}"),
-                detached => detached.map_err(request_error)?,
+                detached => detached.map_err(RequestError::new)?,
             }
         }
         Ok(())
@@ -412,31 +410,26 @@ impl Opened {
         &mut self,
         act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R, RequestError>,
     ) -> Result<R, RequestError> {
-        let trial = self
-            .trial
-            .as_mut()
-            .ok_or_else(|| request_error("no trial is under way"))?;
-        let shared = self.shared_with.get(trial.configuration());
-        let volumes = shared.and_then(|name| self.volumes.get(name));
-        let volumes = volumes.ok_or_else(|| request_error("the trial under way has no volumes"))?;
-        act(trial, &self.host, &self.database, volumes)
+        let trial = self.trial.as_mut();
+        let trial = trial.ok_or_else(|| RequestError::new("no trial is under way"))?;
+        let mut all = self.prepared.iter();
+        let prepared = all.find(|prepared| prepared.is_of(trial.configuration()));
+        let prepared = prepared.ok_or_else(|| RequestError::new("the trial under way has no volumes"))?;
+        act(trial, &self.host, &self.database, &prepared.volumes)
     }
 
     fn read_log(&self, name: &str, offset: u64) -> Result<Reply, RequestError> {
         let log = self.logs.iter().find(|log| log.name == name);
-        let log = log.ok_or_else(|| request_error(format!("the trial has left no log {name}")))?;
+        let log = log.ok_or_else(|| RequestError::new(format!("the trial has left no log {name}")))?;
         log.piece(offset).map(Reply::LogPiece)
     }
 
     fn stop_trial(&mut self, keeps: bool) -> Result<Reply, RequestError> {
         let mut clock = Stopwatch::start();
         let mut stopped = StoppedTrial {
-            logs: Vec::new(),
-            data_bytes_on_disk: 0,
-            stop_s: 0.0,
-            volumes_lost: None,
             program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
             others: self.trial.as_ref().map(Trial::others).unwrap_or_default(),
+            ..StoppedTrial::default()
         };
         if let Some(trial) = self.trial.take() {
             let setup = trial.setup().clone();

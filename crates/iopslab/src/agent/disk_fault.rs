@@ -4,7 +4,6 @@ use experiment::{FailingRequests, FaultAction, VolumeRole};
 use volume::{Effect, VolumeFault};
 use wire::{Moments, RequestError};
 
-use super::outbox::request_error;
 use super::volumes::Volumes;
 use crate::machine::unix_ms;
 
@@ -42,12 +41,12 @@ pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Opti
 
 fn set(volumes: &Volumes, role: VolumeRole, faults: &[VolumeFault]) -> Result<Moments, RequestError> {
     let began_unix_ms = unix_ms();
-    match volumes.set_faults(role, faults).map_err(request_error)? {
+    match volumes.set_faults(role, faults).map_err(RequestError::new)? {
         true => Ok(Moments {
             began_unix_ms,
             done_unix_ms: unix_ms(),
         }),
-        false => Err(request_error(format!(
+        false => Err(RequestError::new(format!(
             "no process answers for {}, so that it cannot fail",
             role.of_node()
         ))),

@@ -12,7 +12,6 @@ use wire::{RequestError, ToRest, Usage};
 
 use super::limits::Limits;
 use super::logs::KeptLog;
-use super::outbox::request_error;
 use super::server::{KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
@@ -80,7 +79,9 @@ impl Fork {
 
     /// The node.
     pub fn node(&self) -> Result<&Node, RequestError> {
-        self.node.as_ref().ok_or_else(|| request_error("no node is running"))
+        self.node
+            .as_ref()
+            .ok_or_else(|| RequestError::new("no node is running"))
     }
 
     /// How it ended, if it has.
@@ -105,7 +106,7 @@ impl Fork {
     pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, RequestError> {
         self.put_compilers_first();
         if self.metrics.is_none() {
-            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE)).map_err(request_error)?;
+            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE)).map_err(RequestError::new)?;
             self.metrics = Some(metrics);
         }
         let _ = self.metrics.as_mut().map(|metrics| metrics.read());

@@ -11,7 +11,7 @@ use wire::{MachineUse, RequestError, SnapshotFacts, UnderTest};
 
 use super::backing::is_limited;
 use super::logs::KeptLog;
-use super::outbox::{Outbox, request_error};
+use super::outbox::Outbox;
 use super::volumes::CGROUP_ROOT;
 
 /// For logs and the ledger, where no data set is in the work directory.
@@ -50,7 +50,7 @@ pub(super) fn take(
     outbox: &Outbox,
 ) -> Result<(WorkDirectory, Vec<String>), RequestError> {
     let work = lock(path, outbox)?;
-    let cleaned = storage::clean(&work.ledger_path()).map_err(request_error)?;
+    let cleaned = storage::clean(&work.ledger_path()).map_err(RequestError::new)?;
     cleaned
         .left()
         .for_each(|left| tracing::warn!("of an earlier run: {left}"));
@@ -61,14 +61,11 @@ pub(super) fn take(
         .flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     for storage in stated {
         if let MachineStorage::Device(device) = storage {
-            Disk::check(Path::new(device)).map_err(request_error)?;
+            Disk::check(Path::new(device)).map_err(RequestError::new)?;
         }
     }
     match problems.into_iter().next() {
-        Some(problem) => Err(RequestError {
-            help: Some(problem.fix),
-            ..request_error(problem.what)
-        }),
+        Some(problem) => Err(RequestError::new(problem.what).help(problem.fix)),
         None => Ok((work, cleaned.removed)),
     }
 }
@@ -85,7 +82,7 @@ pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<M
         true => Measuring::begin_beside(&lock, &what),
         false => Measuring::begin_when_free(&lock, &what, waiting),
     };
-    lock.map(begin).transpose().map_err(request_error)
+    lock.map(begin).transpose().map_err(RequestError::new)
 }
 
 /// The work directory that is meant: where none is stated, the default of this machine.
@@ -135,7 +132,7 @@ fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, RequestError> {
         outbox.progress(what.to_owned(), None);
         !outbox.is_cancelled()
     };
-    WorkDirectory::lock_when_free(path, waiting).map_err(request_error)
+    WorkDirectory::lock_when_free(path, waiting).map_err(RequestError::new)
 }
 
 impl Host {
@@ -146,10 +143,10 @@ impl Host {
         run: String,
         outbox: Outbox,
     ) -> Result<Self, RequestError> {
-        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(request_error)?);
-        let account = Account::of_this_machine().map_err(request_error)?;
+        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(RequestError::new)?);
+        let account = Account::of_this_machine().map_err(RequestError::new)?;
         if let Some(account) = &account {
-            account.let_through(work.path()).map_err(request_error)?;
+            account.let_through(work.path()).map_err(RequestError::new)?;
         }
         Ok(Self {
             work,
@@ -170,7 +167,7 @@ impl Host {
     pub fn node_directory(&self) -> Result<PathBuf, RequestError> {
         let directory = self.run_directory().join("node");
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(request_error)?;
+            storage::remove_tree(&directory).map_err(RequestError::new)?;
         }
         Ok(directory)
     }
@@ -188,14 +185,14 @@ impl Host {
         let path = self.earlier_logs().join(&name);
         std::fs::create_dir_all(self.earlier_logs())
             .and_then(|()| std::fs::rename(log, &path))
-            .map_err(|e| request_error(format!("cannot keep {} as {}: {e}", log.display(), path.display())))?;
+            .map_err(|e| RequestError::new(format!("cannot keep {} as {}: {e}", log.display(), path.display())))?;
         Ok(Some(KeptLog { name, path, from: 0 }))
     }
 
     /// Removes what earlier trials have kept.
     pub fn forget_earlier_logs(&self) -> Result<(), RequestError> {
         match self.earlier_logs().exists() {
-            true => storage::remove_tree(&self.earlier_logs()).map_err(request_error),
+            true => storage::remove_tree(&self.earlier_logs()).map_err(RequestError::new),
             false => Ok(()),
         }
     }
@@ -228,14 +225,14 @@ impl Host {
             // Written last: a snapshot without this file is not one.
             guarded::replace(&target.join(MANIFEST), &serde_json::to_vec_pretty(facts)?, 0o644)
         };
-        keep().map_err(|e| request_error(format!("cannot keep the snapshot in {}: {e}", target.display())))
+        keep().map_err(|e| RequestError::new(format!("cannot keep the snapshot in {}: {e}", target.display())))
     }
 
     /// An empty directory in which a data set is loaded.
     pub fn loading_directory(&self, key: &str) -> Result<PathBuf, RequestError> {
         let directory = self.work.path().join("loading").join(key);
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(request_error)?;
+            storage::remove_tree(&directory).map_err(RequestError::new)?;
         }
         self.claim_directory(&directory)?;
         Ok(directory)
@@ -245,14 +242,14 @@ impl Host {
     pub fn claim_directory(&self, path: &Path) -> Result<(), RequestError> {
         self.ledger
             .intend(LedgerItem::Directory { path: path.to_owned() })
-            .map_err(request_error)?;
-        std::fs::create_dir_all(path).map_err(|e| request_error(format!("cannot create {}: {e}", path.display())))
+            .map_err(RequestError::new)?;
+        std::fs::create_dir_all(path).map_err(|e| RequestError::new(format!("cannot create {}: {e}", path.display())))
     }
 
     /// Writes a process into the ledger, so that it does not outlive this agent.
     pub fn remember_process(&self, pid: u32, name: &str) -> Result<(), RequestError> {
         match LedgerItem::process(pid, name) {
-            Some(item) => self.ledger.intend(item).map(|_| ()).map_err(request_error),
+            Some(item) => self.ledger.intend(item).map(|_| ()).map_err(RequestError::new),
             // It has ended already: nothing is left to be undone, and who waits for it says why.
             None => Ok(()),
         }

@@ -9,7 +9,6 @@ use storage::{Cgroup, Ledger, LimitController, MovingLimits, PageCacheBudget, Re
 use wire::RequestError;
 
 use super::host::Host;
-use super::outbox::request_error;
 use super::volumes::{CGROUP_ROOT, Mounted, Volumes, device_limit};
 use crate::machine;
 
@@ -60,7 +59,7 @@ impl Limits {
             ..ResourceLimits::default()
         };
         let name = Host::cgroup_name("database");
-        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(request_error)?;
+        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(RequestError::new)?;
         Ok(Self {
             cgroup: Some(Arc::new(cgroup)),
             cpus,
@@ -82,12 +81,12 @@ impl Limits {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
-            .map_err(request_error)?;
+            .map_err(RequestError::new)?;
         let machine = machine::cpus();
         volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
-        volumes.behave().map_err(request_error)?;
+        volumes.behave().map_err(RequestError::new)?;
         for mounted in &volumes.mounted {
-            let moved = hold(cgroup, mounted).map_err(request_error)?;
+            let moved = hold(cgroup, mounted).map_err(RequestError::new)?;
             self.controllers
                 .extend(moved.map(|controller| (mounted.setup.role, Arc::new(controller))));
         }
@@ -97,17 +96,17 @@ impl Limits {
     /// The process goes on with nothing that holds it or its volumes back, but for the page cache.
     pub fn relax(&mut self, volumes: &Volumes) -> Result<(), RequestError> {
         self.stop_moving();
-        volumes.relax().map_err(request_error)?;
+        volumes.relax().map_err(RequestError::new)?;
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         for limit in volumes.mounted.iter().filter_map(device_limit) {
             cgroup
                 .set_device_limits(limit.device, &experiment::IoLimits::default())
-                .map_err(request_error)?;
+                .map_err(RequestError::new)?;
         }
         let machine = machine::cpus();
         let all = self.cpus.cpuset.as_ref().map(|_| format!("0-{}", machine - 1));
         let quota = self.cpus.cpus.map(|_| machine as f64);
-        cgroup.set_cpu_limits(quota, all.as_deref()).map_err(request_error)
+        cgroup.set_cpu_limits(quota, all.as_deref()).map_err(RequestError::new)
     }
 
     /// From now on these are the limits of another configuration, which come into force with [`Self::enforce`]; the page cache is held
@@ -143,7 +142,7 @@ impl Limits {
     pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), RequestError> {
         drop(self.page_cache.take());
         match &self.cgroup {
-            Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(request_error),
+            Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(RequestError::new),
             None => Ok(()),
         }
     }
@@ -176,8 +175,8 @@ impl Limits {
     /// Ends whatever still runs inside, and removes the cgroup.
     pub fn release(self) -> Result<(), RequestError> {
         let Some(cgroup) = self.cgroup else { return Ok(()) };
-        cgroup.kill_all().map_err(request_error)?;
-        cgroup.remove().map_err(request_error)
+        cgroup.kill_all().map_err(RequestError::new)?;
+        cgroup.remove().map_err(RequestError::new)
     }
 
     /// Where the cgroup's figures are.

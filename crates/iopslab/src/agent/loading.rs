@@ -9,7 +9,6 @@ use experiment::DataSetFiles;
 use wire::{RequestError, SnapshotFacts};
 
 use super::host::Host;
-use super::outbox::request_error;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
 use super::volumes::data_parts;
 use crate::{loader, machine};
@@ -79,20 +78,20 @@ impl Loading {
         }
         self.node
             .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.files.placement))
-            .map_err(request_error)
+            .map_err(RequestError::new)
     }
 
     /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a backlog is
     /// to come, nothing is compacted after that.
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
         host.outbox.progress("flushing and compacting the data set", None);
-        self.node.compact(KEYSPACE).map_err(request_error)?;
+        self.node.compact(KEYSPACE).map_err(RequestError::new)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         if self.files.backlog.is_some() {
             self.node
                 .compact_automatically(KEYSPACE, false)
-                .map_err(request_error)?;
-            self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(request_error)?;
+                .map_err(RequestError::new)?;
+            self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(RequestError::new)?;
         }
         Ok(())
     }
@@ -100,22 +99,16 @@ impl Loading {
     /// A part of the backlog is written: one SSTable more in each data directory, or an error.
     pub fn flush_backlog(&mut self, host: &Host) -> Result<(), RequestError> {
         host.outbox.progress("flushing a part of the backlog", None);
-        self.node.flush(KEYSPACE, TABLE).map_err(request_error)?;
-        let now = self.node.sstables(KEYSPACE, TABLE).map_err(request_error)?;
+        self.node.flush(KEYSPACE, TABLE).map_err(RequestError::new)?;
+        let now = self.node.sstables(KEYSPACE, TABLE).map_err(RequestError::new)?;
         let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
         if now != before + each {
-            return Err(RequestError {
-                help: Some(
-                    "state more `sstables` in its backlog, so that each is smaller; a compaction strategy that splits what \
-                     is flushed (min_sstable_size) cannot have one"
-                        .to_owned(),
-                ),
-                ..request_error(format!(
+            return Err(RequestError::new(format!(
                     "a part of the backlog did not become one SSTable in each data directory: there were {before} SSTables, \
                      {} belong there now, and there are {now}",
                     before + each
-                ))
-            });
+                )).help("state more `sstables` in its backlog, so that each is smaller; a compaction strategy that splits what \
+                     is flushed (min_sstable_size) cannot have one"));
         }
         self.sstables = now;
         Ok(())
@@ -126,7 +119,7 @@ impl Loading {
         let name = database.name();
         host.outbox
             .progress(format!("stopping {name} and keeping its data as a snapshot"), None);
-        self.node.stop(STOP_TIMEOUT).map_err(request_error)?;
+        self.node.stop(STOP_TIMEOUT).map_err(RequestError::new)?;
         self.check_stop(name)?;
         let data = data_of(&self.directory);
         let facts = SnapshotFacts {
@@ -137,7 +130,7 @@ impl Loading {
             bytes: storage::tree_bytes(&data),
         };
         host.keep_snapshot(&data, &facts)?;
-        storage::remove_tree(&self.directory).map_err(request_error)?;
+        storage::remove_tree(&self.directory).map_err(RequestError::new)?;
         Ok(facts)
     }
 
@@ -150,14 +143,12 @@ impl Loading {
         let logs = self.node.logs();
         let log = logs.iter().find(|log| log.name == DATABASE_LOG);
         let log = log.map(|log| log.path.display().to_string()).unwrap_or_default();
-        Err(RequestError {
-            help: Some("the next start loads the data set again".to_owned()),
-            ..request_error(format!(
-                "{name} did not stop in order after loading ({how}), so that its files may not be whole: they are not \
+        Err(RequestError::new(format!(
+            "{name} did not stop in order after loading ({how}), so that its files may not be whole: they are not \
                  kept; the last lines of {log}:\n{}",
-                self.node.log_tail(15).join("\n")
-            ))
-        })
+            self.node.log_tail(15).join("\n")
+        ))
+        .help("the next start loads the data set again"))
     }
 
     /// Ends it, whatever it has loaded.

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use wire::{LOG_PIECE_BYTES, LogFile, LogPiece, RequestError};
 
-use super::outbox::request_error;
-
 /// A log with its name in the trial directory.
 #[derive(Debug)]
 pub(super) struct KeptLog {
@@ -34,15 +32,13 @@ impl KeptLog {
             file.take(LOG_PIECE_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().map_err(|e| request_error(format!("cannot read {}: {e}", self.path.display())))?;
+        let bytes = read().map_err(|e| RequestError::new(format!("cannot read {}: {e}", self.path.display())))?;
         Ok(LogPiece::of(&bytes))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use wire::{Event, Reply};
 
     use super::*;

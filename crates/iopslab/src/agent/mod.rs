@@ -41,7 +41,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use wire::{Event, Reply, Request, RequestError};
 
-use outbox::{Outbox, request_error};
+use outbox::Outbox;
 use watchdog::Heard;
 
 /// How the agent is started.
@@ -110,7 +110,7 @@ pub fn serve(args: &AgentArgs) {
             let mut host = database::DatabaseHost::new(outbox.clone(), ledger);
             answer(&work, &outbox, |request| match request {
                 Request::Database(request) => host.handle(request),
-                other => Err(request_error(format!("a database agent cannot do {other:?}"))),
+                other => Err(RequestError::new(format!("a database agent cannot do {other:?}"))),
             });
             // Whoever waits for its end hears that it goes on.
             outbox.works(true);
@@ -118,7 +118,7 @@ pub fn serve(args: &AgentArgs) {
         }
         AgentRole::Client => answer(&work, &outbox, |request| match request {
             Request::Client(request) => client::handle(request, &outbox),
-            other => Err(request_error(format!("a client agent cannot do {other:?}"))),
+            other => Err(RequestError::new(format!("a client agent cannot do {other:?}"))),
         }),
     }
 }
@@ -158,13 +158,11 @@ fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request
     while let Ok(Work::Request(request)) = work.recv() {
         outbox.works(true);
         let reply = match request {
-            Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(RequestError {
-                help: Some("use the same iopslab binary on every host".to_owned()),
-                ..request_error(format!(
-                    "the controller speaks protocol {protocol}, this agent {}",
-                    wire::PROTOCOL
-                ))
-            }),
+            Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(RequestError::new(format!(
+                "the controller speaks protocol {protocol}, this agent {}",
+                wire::PROTOCOL
+            ))
+            .help("use the same iopslab binary on every host")),
             Request::Clock => Ok(Reply::Clock {
                 unix_ms: Some(crate::machine::unix_ms()),
             }),

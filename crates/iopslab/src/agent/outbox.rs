@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use wire::{Event, Progress, RequestError};
+use wire::{Event, Progress};
 
 /// The agent's way to the controller; clones share one stdout.
 #[derive(Clone)]
@@ -61,23 +61,5 @@ impl Outbox {
 
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
-    }
-}
-
-/// A failed request: what the controller will show.
-pub(super) fn request_error(message: impl ToString) -> RequestError {
-    RequestError {
-        message: message.to_string(),
-        help: None,
-        cancelled: false,
-    }
-}
-
-/// A request that ended because the controller asked for it.
-pub(super) fn cancelled() -> RequestError {
-    RequestError {
-        message: "cancelled".to_owned(),
-        help: None,
-        cancelled: true,
     }
 }

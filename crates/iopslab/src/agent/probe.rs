@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use experiment::{IoLimits, Setup, VolumeRole};
-use storage::{Cgroup, Ledger, ProbeRequest, ProbeSuite, ResourceLimits, StorageError};
+use storage::{Cgroup, Ledger, ProbeRequest, ProbeSuite, ResourceLimits, StorageError, io_error};
 
 use super::backing::Store;
 use super::host::Host;
@@ -38,11 +38,7 @@ pub fn probe_configuration(
     asked: &ProbeRequest,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, StorageError> {
-    std::fs::create_dir_all(&directory).map_err(|source| StorageError::Io {
-        doing: "create".to_owned(),
-        path: directory.clone(),
-        source,
-    })?;
+    std::fs::create_dir_all(&directory).map_err(io_error("create", &directory))?;
     let mut store = Store::new(ledger, directory, "probe", None);
     let mut volumes = Volumes::create(&mut store, (setup, &[]), None, None)?;
     volumes.read_ahead()?;

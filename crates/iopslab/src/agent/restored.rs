@@ -12,7 +12,6 @@ use wire::{MachineUse, RequestError, SnapshotFacts};
 
 use super::backing::BELOW;
 use super::host::{Host, MANIFEST, MANIFEST_MOST_BYTES, SNAPSHOTS};
-use super::outbox::{cancelled, request_error};
 use super::pace::Pace;
 
 /// The volume, ready to be measured.
@@ -35,12 +34,14 @@ impl Restored {
     ) -> Result<(Self, bool), RequestError> {
         let (Some(snapshot), Some(MachineStorage::Directory(mount))) = (&machine_use.snapshot, &machine_use.data)
         else {
-            return Err(request_error("this host's data volume was not made from a snapshot"));
+            return Err(RequestError::new(
+                "this host's data volume was not made from a snapshot",
+            ));
         };
         let mount = Path::new(mount);
         let (directory, facts) = held(mount, snapshot, wanted)?;
         let name = storage::device_of(mount).ok_or_else(|| {
-            request_error(format!(
+            RequestError::new(format!(
                 "{} has no device of its own, so it is no volume made from {snapshot}",
                 mount.display()
             ))
@@ -57,7 +58,9 @@ impl Restored {
         let doing = format!("reading every block of {name}, made from {snapshot}");
         let mut pace = Pace::new(&host.outbox, doing, bytes);
         let read = storage::read_whole(&device, &mut |done| pace.goes_on(done));
-        let read = read.map_err(|error| unreadable(error, &name))?.ok_or_else(cancelled)?;
+        let read = read
+            .map_err(|error| unreadable(error, &name))?
+            .ok_or_else(RequestError::cancelled)?;
         let how = Initialised {
             snapshot: snapshot.clone(),
             loaded_at: facts.loading.clone(),
@@ -67,7 +70,7 @@ impl Restored {
             done_at: jiff::Timestamp::now().to_string(),
         };
         write_down(&written, &how)
-            .map_err(|error| request_error(format!("cannot write {}: {error}", written.display())))?;
+            .map_err(|error| RequestError::new(format!("cannot write {}: {error}", written.display())))?;
         Ok((Self { directory, facts, how }, false))
     }
 }
@@ -90,28 +93,23 @@ fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(Pa
                 named.collect::<Vec<_>>().join(", ")
             }
         };
-        return Err(RequestError {
-            help: Some(
-                "name the snapshot of a volume on which this data set was loaded by this version of the database \
-                 (docs/aws.md says how to make one), or leave out `snapshot`, and it is loaded"
-                    .to_owned(),
-            ),
-            ..request_error(format!(
-                "the volume made from {snapshot} does not hold the data set of this plan: it holds {holds}, the plan needs \
+        return Err(RequestError::new(format!(
+            "the volume made from {snapshot} does not hold the data set of this plan: it holds {holds}, the plan needs \
                  {key} ({records} records)"
-            ))
-        });
+        ))
+        .help(
+            "name the snapshot of a volume on which this data set was loaded by this version of the database \
+                 (docs/aws.md says how to make one), or leave out `snapshot`, and it is loaded",
+        ));
     };
     let bytes = storage::tree_bytes(&directory.join("data"));
     if bytes != facts.bytes || facts.records != records {
-        return Err(RequestError {
-            help: Some("make the snapshot again once the run has ended and the volume is unmounted".to_owned()),
-            ..request_error(format!(
-                "the data set {key} on the volume made from {snapshot} is not whole: its files have {bytes} bytes, and had \
+        return Err(RequestError::new(format!(
+            "the data set {key} on the volume made from {snapshot} is not whole: its files have {bytes} bytes, and had \
                  {} when it was loaded",
-                facts.bytes
-            ))
-        });
+            facts.bytes
+        ))
+        .help("make the snapshot again once the run has ended and the volume is unmounted"));
     }
     Ok((directory, facts))
 }
@@ -145,11 +143,8 @@ fn write_down(file: &Path, how: &Initialised) -> std::io::Result<()> {
 }
 
 fn unreadable(error: storage::StorageError, name: &str) -> RequestError {
-    RequestError {
-        help: Some(format!(
-            "whoever logs in must be allowed to read /dev/{name}, as the modules' first boot has it; where the disk \
+    RequestError::new(error).help(format!(
+        "whoever logs in must be allowed to read /dev/{name}, as the modules' first boot has it; where the disk \
              itself fails, see dmesg, and go on with --resume"
-        )),
-        ..request_error(error)
-    }
+    ))
 }

@@ -12,7 +12,7 @@ use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings};
 use wire::{RequestError, UnderTest};
 
 use super::host::Host;
-use super::outbox::{Outbox, request_error};
+use super::outbox::Outbox;
 use super::product;
 
 /// Keyspace and table of the data set, as in YCSB.
@@ -69,7 +69,7 @@ impl Database {
         let outbox = &host.outbox;
         let server = product::server(&task.version, host.account.clone());
         let address = task.addresses.get(task.index as usize).copied();
-        let address = address.ok_or_else(|| request_error("this host has no address among those of the run"))?;
+        let address = address.ok_or_else(|| RequestError::new("this host has no address among those of the run"))?;
         let usual = server.ports();
         let ports = Ports {
             // Management has one address on a machine, whatever the node's is.
@@ -78,10 +78,10 @@ impl Database {
                 .saturating_add(management_port(task.on_machine, address)),
             ..usual
         };
-        server.check(address, ports).map_err(request_error)?;
+        server.check(address, ports).map_err(RequestError::new)?;
         // What lies there is run.
-        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(request_error)?;
-        host.ledger.allow(&cache).map_err(request_error)?;
+        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(RequestError::new)?;
+        host.ledger.allow(&cache).map_err(RequestError::new)?;
         let installed = server
             .install(
                 &cache,
@@ -89,7 +89,7 @@ impl Database {
                 &|| outbox.is_cancelled(),
                 &|temporary| host.remember(temporary).map_err(std::io::Error::other),
             )
-            .map_err(request_error)?;
+            .map_err(RequestError::new)?;
         Ok(Self {
             server,
             installed,
@@ -153,14 +153,6 @@ impl Database {
 
     /// Starts the node and returns at once; [`Self::wait_ready`] follows.
     pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, RequestError> {
-        let NodeResources {
-            directories,
-            memory,
-            cpus,
-            compacts,
-            settings,
-            launch_prefix,
-        } = resources;
         let plan = NodePlan {
             cluster: CLUSTER.to_owned(),
             index: self.index,
@@ -169,16 +161,16 @@ impl Database {
             place: place(placement, self.index),
             address: self.address(),
             ports: self.ports,
-            directories,
-            memory,
-            cpus,
+            directories: resources.directories,
+            memory: resources.memory,
+            cpus: resources.cpus,
             // Small enough for every emulated commit-log volume.
             commitlog_bytes: Some(COMMITLOG_BYTES),
-            compacts,
-            settings,
-            launch_prefix,
+            compacts: resources.compacts,
+            settings: resources.settings,
+            launch_prefix: resources.launch_prefix,
         };
-        self.installed.start(&plan).map_err(request_error)
+        self.installed.start(&plan).map_err(RequestError::new)
     }
 
     /// Waits until clients are answered.
@@ -197,7 +189,7 @@ impl Database {
     ) -> Result<(), RequestError> {
         let timeout = Duration::from_secs_f64(self.patience.settle_s);
         let settled = node.settle(placement.nodes, timeout, &|| outbox.is_cancelled());
-        settled.map(|_| ()).map_err(request_error)
+        settled.map(|_| ()).map_err(RequestError::new)
     }
 
     /// Directories of the data set below the data directories of a node.
@@ -244,6 +236,6 @@ fn not_started(error: ServerError) -> RequestError {
     };
     RequestError {
         help,
-        ..request_error(error)
+        ..RequestError::new(error)
     }
 }

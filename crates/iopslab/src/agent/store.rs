@@ -10,7 +10,6 @@ use wire::{Reply, RequestError, SnapshotFacts, Transfer};
 
 use super::host::Host;
 use super::loading::data_of;
-use super::outbox::{cancelled, request_error};
 use super::pace::Pace;
 use super::server::Database;
 
@@ -26,7 +25,7 @@ pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -
     let text = match guarded::text(&path, DOCUMENT_MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
-        Err(error) => return Err(request_error(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => return Err(RequestError::new(format!("cannot read {}: {error}", path.display()))),
     };
     Ok(match KeptDataSet::read(&text, &key) {
         Ok(kept) => Reply::Kept(Some(Box::new(kept))),
@@ -73,7 +72,7 @@ pub(super) fn restore(
         Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
         Err(error) => Err(refusal(error)),
     };
-    storage::remove_tree(&directory).map_err(request_error)?;
+    storage::remove_tree(&directory).map_err(RequestError::new)?;
     reply
 }
 
@@ -108,7 +107,7 @@ pub(super) fn keep(
     });
     let parts = match sent {
         Ok(parts) => parts,
-        Err(StoreError::Cancelled) => return Err(cancelled()),
+        Err(StoreError::Cancelled) => return Err(RequestError::cancelled()),
         Err(error) => return Ok(Reply::StoreProblem(in_words(&error))),
     };
     let kept = KeptDataSet {
@@ -136,7 +135,7 @@ pub(super) fn keep(
 fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts, RequestError> {
     let key = database.snapshot_key(files);
     let facts = host.snapshot(&key);
-    facts.ok_or_else(|| request_error(format!("there is no snapshot {key} to keep")))
+    facts.ok_or_else(|| RequestError::new(format!("there is no snapshot {key} to keep")))
 }
 
 /// Parts of a loading lie below its name: two runs that keep one data set at the same time do not mix.
@@ -197,7 +196,7 @@ fn in_words(error: &StoreError) -> String {
 
 fn refusal(error: StoreError) -> RequestError {
     let help = match &error {
-        StoreError::Cancelled => return cancelled(),
+        StoreError::Cancelled => return RequestError::cancelled(),
         StoreError::Refused {
             permission: Some(permission),
             ..
@@ -206,10 +205,7 @@ fn refusal(error: StoreError) -> RequestError {
             "see that the database hosts reach it; without [dataset.store] the data set is loaded".to_owned()
         }
         StoreError::Io { .. } => "make room, or see to the disk, and go on with --resume".to_owned(),
-        _ => return request_error(error),
+        _ => return RequestError::new(error),
     };
-    RequestError {
-        help: Some(help),
-        ..request_error(error)
-    }
+    RequestError::new(error).help(help)
 }

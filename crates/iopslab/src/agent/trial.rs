@@ -20,7 +20,6 @@ use super::disk_fault;
 use super::fork::{Fork, Node};
 use super::host::Host;
 use super::logs::KeptLog;
-use super::outbox::request_error;
 use super::product;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
@@ -59,7 +58,7 @@ impl Trial {
         volumes.turn_into(setup);
         if fork.node.is_none() {
             host.outbox.progress("restoring the data set", None);
-            volumes.restore().map_err(request_error)?;
+            volumes.restore().map_err(RequestError::new)?;
         }
         Ok(Self {
             setup: setup.clone(),
@@ -109,7 +108,7 @@ impl Trial {
         }
         let budget_bytes = self.setup.page_cache_budget_bytes;
         self.fork.limits.hold_page_cache(budget_bytes);
-        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(request_error)?;
+        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(RequestError::new)?;
         Ok(StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
@@ -142,7 +141,7 @@ impl Trial {
 
     /// All rows of the data set are taken away, on all nodes of the cluster.
     pub fn empty(&self) -> Result<Reply, RequestError> {
-        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE)).map_err(request_error)?;
+        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE)).map_err(RequestError::new)?;
         Ok(Reply::Emptied)
     }
 
@@ -155,11 +154,11 @@ impl Trial {
         cache: CacheState,
     ) -> Result<Reply, RequestError> {
         host.outbox.progress("restoring the data set", None);
-        let directories = volumes.renew(KEYSPACE).map_err(request_error)?;
+        let directories = volumes.renew(KEYSPACE).map_err(RequestError::new)?;
         let node = self.fork.node()?;
-        with(node, |n| n.import(KEYSPACE, TABLE, &directories)).map_err(request_error)?;
+        with(node, |n| n.import(KEYSPACE, TABLE, &directories)).map_err(RequestError::new)?;
         for directory in &directories {
-            storage::remove_tree(directory).map_err(request_error)?;
+            storage::remove_tree(directory).map_err(RequestError::new)?;
         }
         let warmed = match cache {
             CacheState::Cold => None,
@@ -206,7 +205,7 @@ impl Trial {
             // What was flushed need not be in that shape either.
             is_restored: self.earlier_lives == 0 && self.setup.backlog.is_none(),
         };
-        self.fork.settings = with(&node, |n| n.settings_in_force(table)).map_err(request_error)?;
+        self.fork.settings = with(&node, |n| n.settings_in_force(table)).map_err(RequestError::new)?;
         Ok(node)
     }
 
@@ -221,17 +220,17 @@ impl Trial {
     /// Measurement has begun: the node is left to compact its backlog, which must still be there.
     pub fn compact_backlog(&mut self) -> Result<Reply, RequestError> {
         let backlog = self.setup.backlog;
-        let backlog = backlog.ok_or_else(|| request_error("this configuration has no backlog"))?;
+        let backlog = backlog.ok_or_else(|| RequestError::new("this configuration has no backlog"))?;
         let node = self.fork.node()?;
-        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(request_error)?;
+        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(RequestError::new)?;
         // And one at rest, at the least.
         let least = u64::from(backlog.sstables) * u64::from(self.setup.data_directory_count()) + 1;
         if sstables < least {
-            return Err(request_error(format!(
+            return Err(RequestError::new(format!(
                 "{sstables} SSTables are left of the {least} at least that the trial was to begin with"
             )));
         }
-        with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(request_error)?;
+        with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(RequestError::new)?;
         self.compacts = true;
         Ok(Reply::Compacting {
             sstables,
@@ -243,7 +242,7 @@ impl Trial {
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), RequestError> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(request_error)?;
+        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(RequestError::new)?;
         let controllers = &self.fork.limits.controllers;
         let served = volumes.served();
         self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
@@ -295,9 +294,10 @@ impl Trial {
         let absence = self
             .absence
             .take()
-            .ok_or_else(|| request_error("the node is not away"))?;
+            .ok_or_else(|| RequestError::new("the node is not away"))?;
         let began_unix_ms = unix_ms();
-        match absence {
+        let mut failed_requests = None;
+        let done_unix_ms = match absence {
             Absence::Ended => {
                 // A start begins new logs.
                 let ended = self.fork.node.as_ref().map(|node| with(node, |n| n.logs()));
@@ -309,38 +309,32 @@ impl Trial {
                 drop(self.monitor.take());
                 self.away = Arc::default();
                 self.watch(&node, host, volumes)?;
+                unix_ms()
             }
             Absence::Paused => {
                 let node = self.fork.node()?;
                 with(node, |n| n.resume());
                 with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
+                unix_ms()
             }
-            Absence::Cut(cut) => cut.end().map_err(request_error)?,
-            Absence::Compacting(compacting) => {
-                let moments = Moments {
-                    began_unix_ms,
-                    done_unix_ms: compacting.end(&host.outbox)?,
-                };
-                return Ok(Reply::FaultEnded {
-                    moments,
-                    failed_requests: None,
-                });
+            Absence::Cut(cut) => {
+                cut.end().map_err(RequestError::new)?;
+                unix_ms()
             }
+            Absence::Compacting(compacting) => compacting.end(&host.outbox)?,
             Absence::Disk(failing) => {
-                let (moments, failed_requests) = disk_fault::end(&failing, volumes)?;
-                return Ok(Reply::FaultEnded {
-                    moments,
-                    failed_requests,
-                });
+                let (moments, failed) = disk_fault::end(&failing, volumes)?;
+                failed_requests = failed;
+                moments.done_unix_ms
             }
-        }
+        };
         self.away.store(false, Ordering::Relaxed);
         Ok(Reply::FaultEnded {
             moments: Moments {
                 began_unix_ms,
-                done_unix_ms: unix_ms(),
+                done_unix_ms,
             },
-            failed_requests: None,
+            failed_requests,
         })
     }
 
@@ -387,7 +381,7 @@ impl Trial {
         self.fork.end()?;
         // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
         if let Some(Absence::Cut(cut)) = self.absence.take() {
-            cut.end().map_err(request_error)?;
+            cut.end().map_err(RequestError::new)?;
         }
         Ok((logs, None))
     }
@@ -395,17 +389,15 @@ impl Trial {
 
 /// Every key of the sample must exist.
 fn check_sample(node: &mut dyn RunningNode, keys: &[String]) -> Result<u32, RequestError> {
-    let present = node.count_sample(KEYSPACE, TABLE, keys).map_err(request_error)?;
+    let present = node.count_sample(KEYSPACE, TABLE, keys).map_err(RequestError::new)?;
     if present as usize == keys.len() {
         return Ok(present);
     }
-    Err(RequestError {
-        help: Some("remove the snapshot with: iopslab clean --snapshots".to_owned()),
-        ..request_error(format!(
-            "the restored data set is not whole: {present} of {} sampled keys exist",
-            keys.len()
-        ))
-    })
+    Err(RequestError::new(format!(
+        "the restored data set is not whole: {present} of {} sampled keys exist",
+        keys.len()
+    ))
+    .help("remove the snapshot with: iopslab clean --snapshots"))
 }
 
 /// Laps of one clock.

@@ -21,7 +21,7 @@ use storage::ReadFiles;
 use wire::RequestError;
 
 use super::limits::Limits;
-use super::outbox::{Outbox, cancelled, request_error};
+use super::outbox::Outbox;
 use super::pace::Pace;
 
 /// Pieces of 1 MiB between two reports of how far it is.
@@ -73,16 +73,16 @@ pub(super) fn warm(
         .into_iter()
         .flat_map(|stdout| BufReader::new(stdout).lines())
     {
-        let so_far: ReadFiles = serde_json::from_str(&line.map_err(request_error)?).map_err(request_error)?;
+        let so_far: ReadFiles = serde_json::from_str(&line.map_err(RequestError::new)?).map_err(RequestError::new)?;
         if !pace.goes_on(so_far.bytes) {
             // It may have ended by itself.
             let _ = reader.kill();
             let _ = reader.wait();
-            return Err(cancelled());
+            return Err(RequestError::cancelled());
         }
         read = Some(so_far);
     }
-    let status = reader.wait().map_err(request_error)?;
+    let status = reader.wait().map_err(RequestError::new)?;
     let mut words = String::new();
     if let Some(mut stderr) = reader.stderr.take() {
         // What cannot be read of it is missing from a message.
@@ -97,7 +97,7 @@ pub(super) fn warm(
             seconds: began.elapsed().as_secs_f64(),
             cached_bytes: limits.page_cache_bytes(),
         }),
-        _ => Err(request_error(format!(
+        _ => Err(RequestError::new(format!(
             "the data set could not be read into the page cache ({status}): {}",
             words.trim()
         ))),
@@ -106,7 +106,7 @@ pub(super) fn warm(
 
 /// This program again, in the database's cgroup.
 fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<Child, RequestError> {
-    let program = std::env::current_exe().map_err(request_error)?;
+    let program = std::env::current_exe().map_err(RequestError::new)?;
     let mut words = limits.launch_prefix();
     words.extend([
         program.display().to_string(),
@@ -116,12 +116,12 @@ fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<
         "--".to_owned(),
     ]);
     words.extend(directories.iter().map(|directory| directory.display().to_string()));
-    let (first, rest) = words.split_first().ok_or_else(|| request_error("no command"))?;
+    let (first, rest) = words.split_first().ok_or_else(|| RequestError::new("no command"))?;
     Command::new(first)
         .args(rest)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(request_error)
+        .map_err(RequestError::new)
 }

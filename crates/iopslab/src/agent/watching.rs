@@ -6,11 +6,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use evidence::VolumeFacts;
-use experiment::{IoLimits, SettingsInForce, Setup, VolumeRole};
+use experiment::{IoLimits, Setup, VolumeRole};
 use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, MonitorHooks, NotFound, OpenFile, Sources};
-use wire::{Event, GivenByMachine, Reply, RequestError, StartedTrial, StoppedTrial, WatchTask, WatchedFacts};
+use wire::{Event, GivenByMachine, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
 
-use super::outbox::{Outbox, request_error};
+use super::outbox::Outbox;
 
 /// The end of a data file's name (Cassandra since 1.0, DSE, ScyllaDB).
 const DATA_FILE: &str = "-Data.db";
@@ -60,7 +60,7 @@ impl Watching {
         let given = GivenByMachine {
             cpus: cpus(&seen.process),
             memory_bytes: memory_bytes
-                .ok_or_else(|| request_error("this machine does not say how much memory it has"))?,
+                .ok_or_else(|| RequestError::new("this machine does not say how much memory it has"))?,
         };
         let stated = std::iter::once(&setup.data).chain(&setup.commitlog);
         let volumes = stated.filter_map(|volume| {
@@ -82,18 +82,11 @@ impl Watching {
         let volumes = volumes.collect();
         self.monitor = Some(watch(&self.task.node.ssh, seen, outbox.clone()));
         Ok(Reply::Started(Box::new(StartedTrial {
-            contact_points: Vec::new(),
             volumes,
-            // A part of it may be in memory alone: nothing was flushed.
-            data_bytes_on_disk: 0,
-            keys_checked: 0,
             began_unix_ms,
-            overhead: None,
             given: Some(given),
-            settings: SettingsInForce::default(),
-            warmed: None,
-            to_rest: None,
-            fork: None,
+            // Nothing is known of its bytes on disk: a part of them may be in memory alone.
+            ..StartedTrial::default()
         })))
     }
 
@@ -102,14 +95,7 @@ impl Watching {
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
         }
-        Reply::Stopped(Box::new(StoppedTrial {
-            logs: Vec::new(),
-            data_bytes_on_disk: 0,
-            stop_s: 0.0,
-            volumes_lost: None,
-            program_cache_bytes: None,
-            others: Vec::new(),
-        }))
+        Reply::Stopped(Box::default())
     }
 }
 
@@ -153,7 +139,7 @@ fn look(task: &WatchTask) -> Result<Seen, RequestError> {
     };
     let process = found.map_err(|reason| not_found(task, reason))?;
     let started_ticks = storage::start_time_ticks(process.pid)
-        .ok_or_else(|| request_error(format!("{}: process {} has just ended", task.node.ssh, process.pid)))?;
+        .ok_or_else(|| RequestError::new(format!("{}: process {} has just ended", task.node.ssh, process.pid)))?;
     let mut missing = Vec::new();
     let mut devices = BTreeMap::new();
     let files = process.open_files();
@@ -221,12 +207,11 @@ fn device(
         |path: &str| format!("{path} is on a file system without a device of its own (overlay, btrfs, network)");
     if let Some(directory) = stated {
         if !Path::new(directory).is_dir() {
-            return Err(RequestError {
-                help: Some(format!(
+            return Err(
+                RequestError::new(format!("{}: {directory} is no directory there", task.node.ssh)).help(format!(
                     "state an existing directory as {key} of this node, or leave it out"
                 )),
-                ..request_error(format!("{}: {directory} is no directory there", task.node.ssh))
-            });
+            );
         }
         return Ok(storage::device_of(Path::new(directory)).ok_or_else(|| no_device(directory)));
     }
@@ -284,10 +269,7 @@ fn not_found(task: &WatchTask, reason: NotFound) -> RequestError {
             "start the database, or correct `process` of this node",
         ),
     };
-    RequestError {
-        help: Some(help.to_owned()),
-        ..request_error(format!("{}: {what}", task.node.ssh))
-    }
+    RequestError::new(format!("{}: {what}", task.node.ssh)).help(help)
 }
 
 #[cfg(test)]

@@ -2,26 +2,136 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::RunDirectory;
 use evidence::{Environment, HostId};
-use provider::Incoming;
+use experiment::{AwsSettings, Job, Plan, Provider};
+use provider::local::Local;
+use provider::simulated::SimulatedHosts;
+use provider::watched::Watched;
+use storage::WorkDirectory;
 
-use crate::controller::Settings;
+use super::run::args::RunArgs;
+use super::{aws, machines, snapshots};
+use crate::controller::{self, Agents, Channel, Settings};
 use crate::failure::Failure;
 use crate::paths::{cache_directory, work_directory};
 use crate::progress::Screen;
 
-/// Both ends of the agents' messages.
-pub(super) type Channel = (Sender<Incoming>, Receiver<Incoming>);
+/// Where local databases answer clients.
+const CQL_PORT: u16 = 9042;
+
+/// Who carries a run out.
+pub(super) enum Hands {
+    /// The agents of all hosts.
+    Agents(Box<Agents>),
+    /// The agents of machines that have to be made, site by site and batch by batch.
+    Sites(Box<AwsSettings>, Channel),
+}
+
+/// Who asked for a run: what they typed, what they see, and whether they want an end.
+pub(super) struct User<'a> {
+    pub args: &'a RunArgs,
+    pub screen: Screen,
+    pub interrupted: Arc<AtomicBool>,
+}
+
+impl User<'_> {
+    /// A line that stays.
+    pub fn say(&self, line: &str) {
+        self.screen.say(line);
+    }
+
+    /// What is said of AWS to a run elsewhere.
+    pub fn refuse_for_aws(&self) -> Result<(), Failure> {
+        let given = [("--yes", self.args.yes), ("--max-cost", self.args.max_cost.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(Failure::input(format!(
+                "{flag} is for --provider aws: nothing else costs money"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the machines of a job may be made on AWS: everything that could be refused later is refused now.
+    pub fn may_make(&self, job: &Job, settings: &AwsSettings) -> Result<(), Failure> {
+        let estimate = aws::estimate(job, settings);
+        self.say(&aws::reported(settings, &estimate));
+        controller::check_store(&job.plan)?;
+        snapshots::check(settings, &self.screen)?;
+        aws::may_be_made(settings, &estimate, self.args.max_cost, self.args.yes)
+    }
+
+    /// The agents of a job's hosts, none of them started yet.
+    pub fn agents(
+        &self,
+        provider: Provider,
+        job: &Job,
+        goes_beside: bool,
+        channel: Channel,
+    ) -> Result<Agents, Failure> {
+        let hosts = hosts_of(provider, job, goes_beside)?;
+        Ok(Agents::new(hosts, channel, &self.screen, &self.interrupted))
+    }
+
+    /// Waits until no other process of this machine holds the work directory, as long as one that was killed may take to
+    /// leave it. The agent takes the lock later; what it would refuse is refused before a run directory is made.
+    pub fn wait_for_work_directory(&self, provider: Provider, plan: &Plan) -> Result<(), Failure> {
+        if provider != Provider::Local {
+            return Ok(());
+        }
+        let is_interrupted = || self.interrupted.load(Ordering::Relaxed);
+        let path = settings_for(plan).work_directory;
+        let waiting = |what: &str| {
+            self.screen.doing(what, "");
+            !is_interrupted()
+        };
+        WorkDirectory::wait_until_free(&path, waiting).map_err(|taken| match is_interrupted() {
+            true => Failure::interrupted("interrupted; nothing was begun"),
+            false => Failure::work(taken),
+        })
+    }
+}
+
+/// Where the hosts of this job come from.
+fn hosts_of(provider: Provider, job: &Job, goes_beside: bool) -> Result<Box<dyn provider::Provider>, Failure> {
+    let plan = &job.plan;
+    match provider {
+        Provider::Local => {
+            let local = Local::new(machines::own_binary()?);
+            let local = if goes_beside { local.beside(CQL_PORT) } else { local };
+            let existing = machines::of_existing(&plan.target.database, &plan.configurations)?;
+            Ok(match existing {
+                Some(all) if all.has_clients() => Box::new(all),
+                Some(nodes) => Box::new(Watched::new(local, nodes)),
+                None => Box::new(local),
+            })
+        }
+        Provider::Hosts => {
+            let hosts = plan.hosts.as_ref();
+            let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;
+            Ok(Box::new(machines::hosts(hosts)?))
+        }
+        Provider::Aws => Err(Failure::work(
+            "machines of AWS belong to a run; this is a bug of iopslab",
+        )),
+        Provider::Simulated => {
+            let truth = plan.simulated.as_ref().ok_or_else(|| {
+                Failure::input("this run has no truth to simulate")
+                    .help("state it in [provider.simulated] of the experiment")
+            })?;
+            Ok(Box::new(SimulatedHosts::new(job, truth)))
+        }
+    }
+}
 
 /// Trials of one configuration on two machines are not repetitions:
 /// a run is not resumed where the processor or the memory differs.
 pub(super) fn same_machine(
     directory: &RunDirectory,
     hosts: &[(HostId, Environment)],
-    screen: &mut Screen,
+    screen: &Screen,
 ) -> Result<(), Failure> {
     let frozen = directory.environment().map_err(Failure::work)?;
     for (host, now) in hosts {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use storage::{StorageError, WorkDirectory};
 
-use super::{clean_aws, machines};
+use super::{by_hand, clean_aws, machines};
 use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -31,11 +31,6 @@ pub struct CleanArgs {
     hosts: Option<PathBuf>,
     #[command(flatten)]
     aws: clean_aws::AwsArgs,
-}
-
-/// Directories of volumes that were served by hand.
-fn by_hand(path: &Path) -> Vec<PathBuf> {
-    below(path, super::volume::DIRECTORY)
 }
 
 /// Directories whose names begin like this.
@@ -94,7 +89,7 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
             }
         }
     }
-    for directory in by_hand(&path) {
+    for directory in below(&path, by_hand::DIRECTORY) {
         let work = match WorkDirectory::lock(&directory) {
             Ok(work) => work,
             Err(StorageError::Locked { pid, .. }) => {

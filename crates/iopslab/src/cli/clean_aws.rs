@@ -32,16 +32,7 @@ pub(super) struct AwsArgs {
 }
 
 #[cfg(not(feature = "aws"))]
-pub(super) fn run(args: &AwsArgs, _: Format) -> Result<(), Failure> {
-    let AwsArgs {
-        aws: _,
-        run: _,
-        expired: _,
-        all: _,
-        region: _,
-        profile: _,
-        dry_run: _,
-    } = args;
+pub(super) fn run(_: &AwsArgs, _: Format) -> Result<(), Failure> {
     Err(Failure::input("this iopslab was built without AWS")
         .help("build it with: cargo build --release --features aws"))
 }

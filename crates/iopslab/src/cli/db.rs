@@ -116,7 +116,7 @@ fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, f
     let lock = crate::paths::machine_lock();
     let _starting = lock.map(|lock| Measuring::begin(&lock, "iopslab db start")).transpose();
     let _starting = _starting.map_err(Failure::work)?;
-    let mut screen = Screen::new();
+    let screen = Screen::new(None);
     crate::machine::make_readable();
     let account = Account::of_this_machine().map_err(Failure::work)?;
     let server = server(version).run_as(account.clone());

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use experiment::SPARSE_PER_S;
 use serde::Serialize;
-use storage::Controller;
+use storage::{Controller, Problem};
 
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -24,6 +24,27 @@ struct Check {
     fix: Option<String>,
 }
 
+impl Check {
+    /// As it should be.
+    fn ok(what: &str, found: impl Into<String>) -> Self {
+        Self {
+            what: what.to_owned(),
+            ok: true,
+            found: found.into(),
+            fix: None,
+        }
+    }
+
+    /// It keeps runs from working, until this is done.
+    fn fails(what: &str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self {
+            ok: false,
+            fix: Some(fix.into()),
+            ..Self::ok(what, found)
+        }
+    }
+}
+
 pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     let mut checks = vec![java(), host_name()];
     let controllers = storage::controllers(Path::new(crate::agent::CGROUP_ROOT));
@@ -38,19 +59,10 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     // Space is looked at below, directory by directory.
     let problems = storage::preflight(&work_directory(), 0, Path::new(crate::agent::CGROUP_ROOT));
     if problems.is_empty() {
-        checks.push(Check {
-            what: VOLUMES.to_owned(),
-            ok: true,
-            found: "root, loop devices, XFS, fio, limits".to_owned(),
-            fix: None,
-        });
+        checks.push(Check::ok(VOLUMES, "root, loop devices, XFS, fio, limits"));
     }
-    checks.extend(problems.into_iter().map(|problem| Check {
-        what: VOLUMES.to_owned(),
-        ok: false,
-        found: problem.what,
-        fix: Some(problem.fix),
-    }));
+    let fails = |problem: Problem| Check::fails(VOLUMES, problem.what, problem.fix);
+    checks.extend(problems.into_iter().map(fails));
     checks.push(served_volumes());
     checks.push(arrays());
     checks.extend(directories()?);
@@ -84,33 +96,24 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
 
 /// Nothing needs them: a machine without is no worse than throttled volumes are.
 fn served_volumes() -> Check {
-    Check {
-        what: "served volumes".to_owned(),
-        ok: true,
-        found: match served::available() {
-            Ok(()) => "/dev/fuse; the default where the CPUs suffice".to_owned(),
-            Err(error) => format!("not here: {error}"),
-        },
-        fix: None,
-    }
+    let found = match served::available() {
+        Ok(()) => "/dev/fuse; the default where the CPUs suffice".to_owned(),
+        Err(error) => format!("not here: {error}"),
+    };
+    Check::ok("served volumes", found)
 }
 
 /// Nothing needs it but `layout = "raid0"`.
 fn arrays() -> Check {
-    let problems = storage::Array::problems();
+    let problems = storage::Array::problems().into_iter();
     let missing: Vec<String> = problems
-        .into_iter()
         .map(|problem| format!("{}; {}", problem.what, problem.fix))
         .collect();
-    Check {
-        what: "RAID 0 of volumes".to_owned(),
-        ok: true,
-        found: match missing.is_empty() {
-            true => "the md driver, mdadm".to_owned(),
-            false => format!("not here: {}", missing.join("; ")),
-        },
-        fix: None,
-    }
+    let found = match missing.is_empty() {
+        true => "the md driver, mdadm".to_owned(),
+        false => format!("not here: {}", missing.join("; ")),
+    };
+    Check::ok("RAID 0 of volumes", found)
 }
 
 /// The line about where evidence goes, which is nobody's place in particular.
@@ -156,7 +159,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
             RUNS,
             &std::env::current_dir()
                 .unwrap_or_default()
-                .join(super::run::DEFAULT_OUT),
+                .join(super::run::args::DEFAULT_OUT),
             EVIDENCE_BYTES * plan.trials.len() as u64,
             "write runs elsewhere with: iopslab run --out DIR",
         ),
@@ -167,31 +170,20 @@ fn directory(what: &str, path: &Path, needed: u64, fix: &str) -> Check {
     if what != RUNS
         && let Some(problem) = storage::changed_by_others(path)
     {
-        return Check {
-            what: what.to_owned(),
-            ok: false,
-            found: problem.what,
-            fix: Some(problem.fix),
-        };
+        return Check::fails(what, problem.what, problem.fix);
     }
-    let (ok, found) = match storage::free_bytes(path) {
-        Ok(free) => {
-            let need = match needed {
-                0 => ", which has all that is needed".to_owned(),
-                _ => format!("; examples/quickstart.toml needs {}", size(needed)),
-            };
-            (
-                free >= needed,
-                format!("{} free in {}{need}", size(free), path.display()),
-            )
-        }
-        Err(error) => (false, error.to_string()),
+    let free = match storage::free_bytes(path) {
+        Ok(free) => free,
+        Err(error) => return Check::fails(what, error.to_string(), fix),
     };
-    Check {
-        what: what.to_owned(),
-        ok,
-        found,
-        fix: (!ok).then(|| fix.to_owned()),
+    let need = match needed {
+        0 => ", which has all that is needed".to_owned(),
+        _ => format!("; examples/quickstart.toml needs {}", size(needed)),
+    };
+    let found = format!("{} free in {}{need}", size(free), path.display());
+    match free >= needed {
+        true => Check::ok(what, found),
+        false => Check::fails(what, found, fix),
     }
 }
 
@@ -203,31 +195,25 @@ fn size(bytes: u64) -> String {
 }
 
 fn host_name() -> Check {
-    let checked = database::cassandra::check_host_name();
-    Check {
-        what: "host name".to_owned(),
-        ok: checked.is_ok(),
-        found: match &checked {
-            Ok(name) => format!("`{name}` resolves"),
-            Err(error) => format!(
+    match database::cassandra::check_host_name() {
+        Ok(name) => Check::ok("host name", format!("`{name}` resolves")),
+        Err(error) => Check::fails(
+            "host name",
+            format!(
                 "`{}` does not resolve ({}); Cassandra does not start without",
                 error.name, error.source
             ),
-        },
-        fix: checked
-            .err()
-            .map(|error| format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name)),
+            format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name),
+        ),
     }
 }
 
 /// What the client costs, and so how much it can send: what a plan with rates is held against.
 fn client() -> Check {
-    let what = "client".to_owned();
     match super::client_cost::measure() {
-        Ok(cost) => Check {
-            what,
-            ok: true,
-            found: format!(
+        Ok(cost) => Check::ok(
+            "client",
+            format!(
                 "sends {:.0} reads/s at the most, {:.1} us of CPU for each on {} load thread{}; {:.0} us in an open loop \
                  of {SPARSE_PER_S:.0}/s",
                 cost.ceiling_per_s(),
@@ -236,51 +222,34 @@ fn client() -> Check {
                 if cost.threads == 1 { "" } else { "s" },
                 cost.sparse_us
             ),
-            fix: None,
-        },
-        Err(found) => Check {
-            what,
-            ok: false,
+        ),
+        Err(found) => Check::fails(
+            "client",
             found,
-            fix: Some(
-                "see that 127.0.0.1 can be listened on, and that the downloads' directory can be written".to_owned(),
-            ),
-        },
+            "see that 127.0.0.1 can be listened on, and that the downloads' directory can be written",
+        ),
     }
 }
 
 fn java() -> Check {
-    let what = "Java".to_owned();
     match database::cassandra::find_java() {
-        Ok(java) => Check {
-            what,
-            ok: true,
-            found: format!("{} ({})", java.version_text, java.path.display()),
-            fix: None,
-        },
-        Err(error) => Check {
-            what,
-            ok: false,
-            found: error.to_string(),
-            fix: Some("apt-get install openjdk-17-jre-headless, or set JAVA_HOME to a JDK 11 or 17".to_owned()),
-        },
+        Ok(java) => Check::ok("Java", format!("{} ({})", java.version_text, java.path.display())),
+        Err(error) => Check::fails(
+            "Java",
+            error.to_string(),
+            "apt-get install openjdk-17-jre-headless, or set JAVA_HOME to a JDK 11 or 17",
+        ),
     }
 }
 
 fn controller((name, controller): (&str, &Controller)) -> Check {
     let what = format!("cgroup {name}");
     match controller {
-        Controller::Usable { version, mount } => Check {
-            what,
-            ok: true,
-            found: format!("{version:?} at {}", mount.display()),
-            fix: None,
-        },
-        Controller::Missing { reason } => Check {
-            what,
-            ok: false,
-            found: reason.clone(),
-            fix: Some("limits cannot be emulated without it; boot with this controller enabled".to_owned()),
-        },
+        Controller::Usable { version, mount } => Check::ok(&what, format!("{version:?} at {}", mount.display())),
+        Controller::Missing { reason } => Check::fails(
+            &what,
+            reason,
+            "limits cannot be emulated without it; boot with this controller enabled",
+        ),
     }
 }

@@ -67,3 +67,19 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot read the user's catalog {}: {error}", path.display()))
         .help("IOPSLAB_CATALOG names a directory of .toml files, or one file")
 }
+
+/// Of the JSON documents of `catalog caps` and `catalog cost`.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Exit 2 for a name that is none, with names like it.
+pub fn unknown(what: &str, name: &str, near: &[&str]) -> Failure {
+    let help = match near {
+        [] => "see: iopslab catalog list".to_owned(),
+        near => format!("nearest: {}", near.join(", ")),
+    };
+    Failure::input(format!("unknown {what} `{name}`")).help(help)
+}
+
+pub fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
+    unknown("instance type", name, &catalog.nearest_instances(name))
+}

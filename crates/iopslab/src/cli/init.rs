@@ -270,8 +270,6 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     /// What was asked, and the arguments afterwards.

@@ -43,7 +43,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
     };
     let cancelled = interrupt::install(|| eprintln!("stopping"))
         .map_err(|error| Failure::work(format!("cannot watch for Ctrl-C: {error}")))?;
-    let mut screen = Screen::new();
+    let screen = Screen::new(None);
     for note in &chosen.notes {
         screen.say(&format!("note: {note}"));
     }
@@ -51,7 +51,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         screen.say(&note);
     }
     let loaded = match args.load_data {
-        true => Some(load_data(args, &plan, &connect, &mut screen, &cancelled)?),
+        true => Some(load_data(args, &plan, &connect, &screen, &cancelled)?),
         false => None,
     };
     let outcome = engine::run_trial(
@@ -119,7 +119,7 @@ fn load_data(
     args: &LoadArgs,
     plan: &TrialPlan,
     connect: &CqlConnect,
-    screen: &mut Screen,
+    screen: &Screen,
     cancelled: &AtomicBool,
 ) -> Result<LoadOutcome, Failure> {
     let dataset = experiment::Dataset {

@@ -2,6 +2,7 @@
 
 mod aws;
 mod basis;
+mod by_hand;
 mod carried_out;
 mod catalog;
 mod clean;

@@ -1,21 +1,20 @@
 //! `iopslab probe`: what a file system's storage, or the volumes of a configuration, deliver, by fio.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::catalog::MIB;
 use clap::Args;
 use experiment::{IoLimits, Provider, Setup};
 use serde_json::{Value, json};
-use storage::{BurstDrain, Ledger, LedgerItem, Measuring, ProbeMeasured, ProbeRequest, ProbeSuite, WorkDirectory};
+use storage::{BurstDrain, Measuring, ProbeMeasured, ProbeRequest, ProbeSuite};
 
+use super::by_hand::ByHand;
 use super::experiment_file::{ReadFor, read_experiment};
 use super::facts::catalog;
 use crate::agent::{ProbedVolume, probe_configuration};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
-use crate::paths::work_directory;
 
 /// What was typed after `probe`.
 #[derive(Debug, Args)]
@@ -175,36 +174,15 @@ fn of_configuration(
     let lock = crate::paths::machine_lock();
     let _machine = lock.map(|lock| Measuring::begin(&lock, "iopslab probe")).transpose();
     let _machine = _machine.map_err(Failure::work)?;
-    // `clean` finds what such a directory may keep.
-    let directory = work_directory().join(format!("{}probe", super::volume::DIRECTORY));
-    let work = WorkDirectory::lock(&directory).map_err(Failure::work)?;
-    let ledger = open(&work)?;
-    let probed = probe_configuration(&ledger, work.path().join("volumes"), setup, asked, tell);
-    drop(ledger);
-    let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
+    let by_hand = ByHand::open("probe", "probe")?;
+    let directory = by_hand.path().join("volumes");
+    let probed = probe_configuration(&by_hand.ledger, directory, setup, asked, tell);
+    let closed = by_hand.close();
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::interrupted("stopped while volumes were measured"));
     }
     let probed = probed.map_err(Failure::work)?;
-    match cleaned.failed.first() {
-        Some((what, why)) => Err(Failure::work(format!("cannot remove {what}: {why}")).help("iopslab clean")),
-        None => Ok(probed),
-    }
-}
-
-/// The ledger of a directory from which what was left there before is gone.
-fn open(work: &WorkDirectory) -> Result<Arc<Ledger>, Failure> {
-    let left = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
-    if let Some(left) = left.left().next() {
-        return Err(Failure::work(format!(
-            "what an earlier probe left cannot be removed: {left}"
-        )));
-    }
-    let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(Failure::work)?);
-    let path: &Path = work.path();
-    let path = path.to_owned();
-    ledger.intend(LedgerItem::Directory { path }).map_err(Failure::work)?;
-    Ok(ledger)
+    closed.map(|()| probed)
 }
 
 fn limits(limits: &IoLimits) -> String {

@@ -1,7 +1,7 @@
 //! A run on AWS: batches of machines at its sites are made, measured and taken away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use provider::Incoming;
 use provider::aws::Certainty;
 
 use super::aws::{self, Meter};
-use super::carried_out::{Channel, same_machine, settings_for};
-use crate::controller::sites::{BatchOutcome, Work, work_through};
-use crate::controller::{self, Agents, Settings};
+use super::carried_out::{User, same_machine, settings_for};
+use crate::controller::sites::{Work, work_through};
+use crate::controller::{self, Agents, Channel, Next, Settings};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress::Screen;
@@ -37,11 +37,10 @@ struct Sites<'a> {
 pub(super) fn drive(
     directory: &RunDirectory,
     settings: &AwsSettings,
-    max_cost_usd: Option<f64>,
+    user: &User<'_>,
     (to, inbox): Channel,
-    screen: &mut Screen,
-    interrupted: &Arc<AtomicBool>,
 ) -> (Result<(), Failure>, Result<(), Failure>) {
+    let (screen, interrupted) = (&user.screen, &user.interrupted);
     let _lock = match directory.lock() {
         Ok(lock) => lock,
         Err(error) => return (Err(Failure::work(error)), Ok(())),
@@ -51,7 +50,7 @@ pub(super) fn drive(
     let sites = Sites {
         directory,
         settings,
-        meter: Arc::new(Meter::new(settings, max_cost_usd)),
+        meter: Arc::new(Meter::new(settings, user.args.max_cost)),
         crews: Mutex::default(),
         left: Mutex::default(),
         interrupted,
@@ -82,13 +81,11 @@ pub(super) fn drive(
                 }
             }
         });
-        let failures = match settings.sites.len() {
-            1 => work_through(&work, std::slice::from_mut(screen)),
-            _ => {
-                let mut screens: Vec<Screen> = names.iter().map(|name| screen.beside(name)).collect();
-                work_through(&work, &mut screens)
-            }
+        let screens = match names.as_slice() {
+            [_] => vec![screen.clone()],
+            several => several.iter().map(|name| screen.beside(name)).collect(),
         };
+        let failures = work_through(&work, &screens);
         is_over.store(true, Ordering::Relaxed);
         failures
     });
@@ -97,9 +94,13 @@ pub(super) fn drive(
         .into_iter()
         .map(|failure| aws::left(directory.path(), failure))
         .collect();
-    let outcome = aws::show_all_but_the_first(failures, Format::Human);
-    let outcome = controller::ended(directory, outcome, interrupted);
-    (outcome, aws::show_all_but_the_first(left, Format::Human))
+    let failures = failures.into_iter().map(Failure::from).collect();
+    let outcome = aws::show_all_but_the_first(failures, Format::Human).map_err(controller::Failure::from);
+    let outcome = controller::ended(directory, outcome, interrupted.load(Ordering::Relaxed));
+    (
+        outcome.map_err(Failure::from),
+        aws::show_all_but_the_first(left, Format::Human),
+    )
 }
 
 impl Sites<'_> {
@@ -110,65 +111,61 @@ impl Sites<'_> {
     }
 
     /// Makes the machines of a batch, measures on them what is missing, and takes them away.
-    fn carry_out(&self, number: usize, site: usize, screen: &mut Screen) -> BatchOutcome {
+    fn carry_out(&self, number: usize, site: usize, screen: &Screen) -> Result<(), controller::Failure> {
         let part = self.directory.part(self.directory.job().of_batch(number as u32));
         let say = &mut |line: &str| screen.say(line);
-        if let Err(failure) = aws::leave_other_sites(self.directory, self.settings, number, site, say) {
-            return BatchOutcome::Failed(aws::left(self.directory.path(), failure));
-        }
-        let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
-        let (is_finished, machines) = match (part.is_finished(), machines) {
-            // Nothing is left to measure: what stands is only taken away.
-            (Ok(true), Ok(machines)) => (true, machines.asking_state(Certainty::Unlikely)),
-            (Ok(is_finished), Ok(machines)) => (is_finished, machines),
-            (Err(error), _) => return BatchOutcome::Failed(Failure::work(error)),
-            (_, Err(failure)) => return BatchOutcome::Failed(failure),
-        };
-        let channel = Agents::channel();
-        let listens = channel.0.clone();
-        let mut agents = Agents::new(Box::new(machines), channel);
+        aws::leave_other_sites(self.directory, self.settings, number, site, say)
+            .map_err(|failure| aws::left(self.directory.path(), failure))?;
+        let is_finished = part.is_finished()?;
+        let machines = aws::machines_of(self.directory, self.settings, number, Some(site))?;
         // Where nothing is left to measure nothing is made, and what was left there goes.
+        let machines = match is_finished {
+            true => machines.asking_state(Certainty::Unlikely),
+            false => machines,
+        };
+        let channel = channel();
+        let listens = channel.0.clone();
+        let mut agents = Agents::new(Box::new(machines), channel, screen, self.interrupted);
         let done = match is_finished {
             true => Ok(()),
-            false => self.measure((number, site), &part, (&mut agents, listens), screen),
+            false => self.measure((number, site), &part, &mut agents, listens),
         };
-        let has_no_room = agents.has_no_room();
-        agents.close(screen);
-        let released = agents.release(screen);
+        agents.close();
+        let released = agents.release();
         self.meter.ends(number);
-        let is_gone = released.is_ok();
-        if let Err(failure) = released {
-            self.left.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
-        }
-        match done {
-            Ok(()) => BatchOutcome::Done,
-            Err(failure) if has_no_room && is_gone => {
-                screen.say(&format!("batch {}: {}", number + 1, in_words(&failure)));
-                BatchOutcome::NoRoom(failure)
+        let left = released.map_err(|failure| {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.push(failure.into());
+        });
+        done.map_err(|failure| match failure.next() {
+            // What is left of its machines would be in the way.
+            Next::BatchWaits if left.is_err() => controller::Failure::work(failure.message()),
+            Next::BatchWaits => {
+                screen.say(&format!("batch {}: {}", number + 1, failure.message()));
+                failure
             }
-            Err(failure) => BatchOutcome::Failed(failure),
-        }
+            _ => failure,
+        })
     }
 
     fn measure(
         &self,
         (number, site): (usize, usize),
         part: &RunDirectory,
-        (agents, listens): (&mut Agents, Sender<Incoming>),
-        screen: &mut Screen,
-    ) -> Result<(), Failure> {
-        let price = &self.settings.batches[number].prices[site];
-        self.meter.begins(number, price);
-        let initialised_s = self
-            .settings
-            .initialisation_s(&self.settings.batches[number].configurations);
+        agents: &mut Agents,
+        listens: Sender<Incoming>,
+    ) -> Result<(), controller::Failure> {
+        let batch = &self.settings.batches[number];
+        self.meter.begins(number, &batch.prices[site]);
+        let initialised_s = self.settings.initialisation_s(&batch.configurations);
         if !self.meter.affords(aws::MAKING_S + initialised_s) {
-            let left = part.remaining().map_err(Failure::work)?.len();
-            return Err(controller::spent(self.directory, left));
+            return Err(controller::Failure::Spent {
+                left: part.remaining()?.len(),
+                run: self.directory.path().to_owned(),
+            });
         }
         if self.settings.batches.len() > 1 {
-            let batch = &self.settings.batches[number];
-            screen.say(&format!(
+            agents.screen.say(&format!(
                 "batch {} of {}: {}",
                 number + 1,
                 self.settings.batches.len(),
@@ -176,33 +173,22 @@ impl Sites<'_> {
             ));
         }
         self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(listens);
-        agents.provide(screen, self.interrupted)?;
+        agents.provide()?;
         let job = part.job();
-        let hosts = controller::greet(agents, job, screen)?;
+        let hosts = controller::greet(agents, job)?;
         let meter = Arc::clone(&self.meter);
         let settings = Settings {
             affords: Arc::new(move |seconds| meter.affords(seconds)),
             ..settings_for(&job.plan)
         };
-        controller::check(job, agents, &settings, screen)?;
-        same_machine(self.directory, &hosts, screen)?;
+        controller::check(job, agents, &settings)?;
+        same_machine(self.directory, &hosts, &agents.screen)?;
         let facts = hosts
             .into_iter()
             .map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
         let site = serde_json::json!({ "site": self.settings.sites[site].name });
         let facts = facts.chain([(format!("batch-{}", number + 1), site)]);
-        self.directory
-            .add_to_environment(facts.collect())
-            .map_err(Failure::work)?;
-        controller::work_through(part, agents, &settings, screen, self.interrupted)
-    }
-}
-
-fn in_words(failure: &Failure) -> String {
-    match failure {
-        Failure::Work { message, .. } | Failure::Input { message, .. } | Failure::Interrupted { message, .. } => {
-            message.clone()
-        }
-        Failure::Mistakes(_) | Failure::Verdict(_) => String::new(),
+        self.directory.add_to_environment(facts.collect())?;
+        controller::work_through(part, agents, &settings)
     }
 }

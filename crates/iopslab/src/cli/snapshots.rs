@@ -7,7 +7,7 @@ use crate::progress::{Screen, human_duration};
 
 /// Refuses a snapshot that is not there, not complete, or of a larger volume, before anything is made.
 #[cfg(not(feature = "aws"))]
-pub(super) fn check(settings: &AwsSettings, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn check(settings: &AwsSettings, screen: &Screen) -> Result<(), Failure> {
     if settings.sites.iter().any(|site| site.snapshot.is_some()) {
         screen.say(
             "note: this iopslab was built without AWS: whether the snapshot is there, AWS says when machines are made",
@@ -18,7 +18,7 @@ pub(super) fn check(settings: &AwsSettings, screen: &mut Screen) -> Result<(), F
 
 /// Refuses a snapshot that is not there, not complete, or of a larger volume, before anything is made.
 #[cfg(feature = "aws")]
-pub(super) fn check(settings: &AwsSettings, _: &mut Screen) -> Result<(), Failure> {
+pub(super) fn check(settings: &AwsSettings, _: &Screen) -> Result<(), Failure> {
     for site in &settings.sites {
         let Some(id) = &site.snapshot else { continue };
         let of_site = format!("snapshot {id} of {}", site.name);

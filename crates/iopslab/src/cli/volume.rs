@@ -9,16 +9,12 @@ use ::catalog::{GIB, KnownLatency, Latency, VolumeRequest, latency_of, resolve_v
 use ::volume::Model;
 use clap::{Args, ValueEnum};
 use served::Counts;
-use storage::{
-    DISK_READ_AHEAD_KB, Ledger, LedgerItem, LoopVolume, ReadAhead, StorageError, VolumeServer, WorkDirectory,
-};
+use storage::{DISK_READ_AHEAD_KB, Ledger, LoopVolume, ReadAhead, StorageError, VolumeServer};
 
+use super::by_hand::ByHand;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
-use crate::paths::work_directory;
 
-/// Beginning of the names of directories in the work directory that belong to this command.
-pub(super) const DIRECTORY: &str = "volume-";
 /// How often is looked whether it is asked to stop, and whether the server is there.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -87,27 +83,10 @@ pub fn run(args: &VolumeArgs, format: Format) -> Result<(), Failure> {
     }
     served::available().map_err(Failure::work)?;
     let stop = crate::interrupt::install(|| {}).map_err(Failure::work)?;
-    let directory = work_directory().join(format!("{DIRECTORY}{}", name_of(&args.mount)));
-    let work = WorkDirectory::lock(&directory).map_err(Failure::work)?;
-    let left = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
-    if let Some(left) = left.left().next() {
-        return Err(Failure::work(format!(
-            "what an earlier volume left cannot be removed: {left}"
-        )));
-    }
-    let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(Failure::work)?);
-    allow(args, &ledger)?;
-    let path = work.path().to_owned();
-    ledger.intend(LedgerItem::Directory { path }).map_err(Failure::work)?;
-    let outcome = serve(args, &asked, &ledger, work.path(), &stop, format);
-    let ledger_path = work.ledger_path();
-    drop(ledger);
-    let cleaned = storage::clean(&ledger_path).map_err(Failure::work)?;
-    outcome?;
-    match cleaned.failed.first() {
-        Some((what, why)) => Err(Failure::work(format!("cannot remove {what}: {why}")).help("iopslab clean")),
-        None => Ok(()),
-    }
+    let by_hand = ByHand::open(&name_of(&args.mount), "volume")?;
+    let served = allow(args, &by_hand.ledger).and_then(|()| serve(args, &asked, &by_hand, &stop, format));
+    let closed = by_hand.close();
+    served.and(closed)
 }
 
 /// The volume is mounted, and its bytes may lie, outside of the work directory.
@@ -173,11 +152,11 @@ fn name_of(mount: &Path) -> String {
 fn serve(
     args: &VolumeArgs,
     asked: &VolumeToServe,
-    ledger: &Arc<Ledger>,
-    directory: &Path,
+    by_hand: &ByHand,
     stop: &AtomicBool,
     format: Format,
 ) -> Result<(), Failure> {
+    let ledger = &by_hand.ledger;
     let command = crate::machine::volume_server();
     let command = command.map_err(|e| Failure::work(format!("cannot find this program: {e}")))?;
     let server = Arc::new(VolumeServer::start(ledger, &command).map_err(Failure::work)?);
@@ -190,7 +169,7 @@ fn serve(
         Some(image) => {
             LoopVolume::create(ledger, image, size_bytes).and_then(|mut volume| volume.keep().map(|()| volume))
         }
-        None => LoopVolume::create(ledger, &directory.join("volume.img"), size_bytes),
+        None => LoopVolume::create(ledger, &by_hand.path().join("volume.img"), size_bytes),
     }
     .map_err(Failure::work)?;
     volume.serve_by(&server, "volume", asked.model.clone());

@@ -5,26 +5,20 @@
 //! would make false winners in 23 % of experiments.
 
 use analysis::Widest;
-use archive::{JournalEvent, RunDirectory};
+use archive::JournalEvent;
 use experiment::{Adaptive, PlannedTrial};
 
-use super::journal::note;
-use crate::failure::Failure;
+use super::failure::Failure;
+use super::run::Run;
 use crate::measured::Measured;
-use crate::progress::Screen;
 
 /// Called after a trial. Returns whether the run may stop; then the journal says why.
-pub(super) fn enough(
-    directory: &RunDirectory,
-    after: &PlannedTrial,
-    elapsed_s: f64,
-    screen: &mut Screen,
-) -> Result<bool, Failure> {
-    let plan = directory.plan();
+pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial, elapsed_s: f64) -> Result<bool, Failure> {
+    let (directory, plan) = (run.directory, run.plan());
     let Some(adaptive) = &plan.adaptive else {
         return Ok(false);
     };
-    let remaining = directory.remaining().map_err(Failure::work)?;
+    let remaining = directory.remaining()?;
     if remaining.is_empty() || remaining.iter().any(|t| t.block <= after.block) {
         return Ok(false);
     }
@@ -47,14 +41,14 @@ pub(super) fn enough(
             widest
         )
     } else {
-        screen.say(&format!(
+        run.say(&format!(
             "after {blocks} blocks: not known well enough yet (widest: {})",
             widest
         ));
         return Ok(false);
     };
-    screen.say(&format!("enough repetitions: {reason}"));
-    note(directory, JournalEvent::Enough { blocks, reason })?;
+    run.say(&format!("enough repetitions: {reason}"));
+    run.note(JournalEvent::Enough { blocks, reason })?;
     Ok(true)
 }
 

@@ -1,103 +1,90 @@
 //! Loading the data set: once per (data set, database version, schema, cluster); later runs find its snapshots.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
-use archive::{JournalEvent, RunDirectory};
+use archive::JournalEvent;
 use evidence::HostId;
-use experiment::{BacklogFiles, Consistency, ConsistencyLevels, Job, KeyFormat, Plan, Setup, part_of};
-use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
+use experiment::{BacklogFiles, Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
+use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, Reply, Request, SnapshotFacts};
 
-use super::agents::{Agents, unexpected};
+use super::failure::{Failure, answer};
 use super::hosts::{self, Cluster};
-use super::journal::note;
-use super::store::{Restored, Store};
-use super::target::Target;
-use crate::failure::Failure;
-use crate::progress::{Screen, human_duration};
+use super::run::Run;
+use super::store::{Keys, OfCluster, Restored, Store};
+use crate::failure;
+use crate::progress::human_duration;
 
 /// Requests in flight while loading.
 const LOAD_CONCURRENCY: u32 = 128;
 /// Loading may wait for a flush; a trial's timeout would be too strict.
 const LOAD_TIMEOUT_S: f64 = 30.0;
 
-/// Names of the nodes' snapshots, and the snapshots.
-type FoundHere = (BTreeMap<HostId, String>, Option<Vec<SnapshotFacts>>);
-
 /// Makes sure that every node of every cluster of the plan has its snapshot of the data set.
-pub(super) fn provide(
-    directory: &RunDirectory,
-    target: &Target,
-    agents: &mut Agents,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let plan = directory.plan();
+pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
+    let plan = run.plan();
     let store = Store::of(plan)?;
-    initialise(directory.setups(), agents, screen)?;
-    for cluster in hosts::clusters(directory.setups()) {
-        let cluster = &cluster;
-        let of = match cluster.files.label() {
+    initialise(run)?;
+    for cluster in &hosts::clusters(run.setups()) {
+        let name = match cluster.files.label() {
             label if label.is_empty() => "data set".to_owned(),
             label => format!("data set of {label}"),
         };
-        let (keys, found) = find(cluster, agents, screen)?;
+        let (keys, found) = find(run, cluster)?;
+        let of = OfCluster { cluster, name, keys };
         let restored = match (&found, &store) {
-            (None, Some(store)) => store.restore(cluster, &keys, &of, agents, screen)?,
+            (None, Some(store)) => store.restore(run, &of)?,
             _ => Restored::Nothing,
         };
         let anew = matches!(restored, Restored::Damaged);
         let (parts, from) = match (found, restored) {
             (Some(found), _) => {
                 let records = plan.dataset.records;
-                screen.say(&format!("{of}: {records} records from an earlier run's snapshot"));
+                run.say(&format!(
+                    "{}: {records} records from an earlier run's snapshot",
+                    of.name
+                ));
                 (found, None)
             }
             (None, Restored::All(restored, origin)) => (restored, Some(origin)),
-            (None, Restored::Nothing | Restored::Damaged) => {
-                (load(directory.job(), target, cluster, &of, agents, screen)?, None)
-            }
+            (None, Restored::Nothing | Restored::Damaged) => (load(run, &of)?, None),
         };
         if let (Some(store), None) = (&store, &from) {
-            store.keep(directory, cluster, &keys, (&of, anew), agents, screen)?;
+            store.keep(run, &of, anew)?;
         }
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
-        screen.say(&format!(
-            "{of}: {:.0} MiB payload, {:.0} MiB on disk",
+        run.say(&format!(
+            "{}: {:.0} MiB payload, {:.0} MiB on disk",
+            of.name,
             plan.dataset.payload_bytes() as f64 / catalog::MIB,
             bytes as f64 / catalog::MIB
         ));
-        note(
-            directory,
-            JournalEvent::DatasetReady {
-                records: plan.dataset.records,
-                bytes,
-                from,
-            },
-        )?;
+        run.note(JournalEvent::DatasetReady {
+            records: plan.dataset.records,
+            bytes,
+            from,
+        })?;
     }
     Ok(())
 }
 
 /// Data volumes that were made from a snapshot of EBS have each of their blocks read: on all machines at the same time.
-fn initialise(setups: &[Setup], agents: &mut Agents, screen: &mut Screen) -> Result<(), Failure> {
+fn initialise(run: &mut Run<'_>) -> Result<(), Failure> {
     let mut requests = Vec::new();
-    for cluster in hosts::clusters(setups) {
+    for cluster in hosts::clusters(run.setups()) {
         let files = &cluster.files;
-        let made = |host: &HostId| hosts::is_restored(agents.machine_use(*host).as_ref());
+        let made = |host: &HostId| hosts::is_restored(run.agents.machine_use(*host).as_ref());
         for host in cluster.nodes().into_iter().filter(made) {
             let files = files.clone();
             requests.push((host, Request::Database(DatabaseRequest::Initialise { files })));
         }
     }
-    if requests.is_empty() {
-        return Ok(());
-    }
-    for (host, reply) in agents.call_all(requests, screen)? {
-        let Reply::Initialised { how, before } = reply else {
-            return Err(unexpected(&reply));
-        };
-        let (machine, gib) = (agents.place(host).machine, how.bytes as f64 / catalog::MIB / 1_024.0);
-        screen.say(&match before {
+    let initialised = answer!(Reply::Initialised { how, before } => (how, before));
+    for (host, (how, before)) in run.agents.call_all(requests, initialised)? {
+        let (machine, gib) = (
+            run.agents.place(host).machine,
+            how.bytes as f64 / catalog::MIB / 1_024.0,
+        );
+        run.say(&match before {
             true => format!(
                 "{machine}: every block of the volume made from {} was read before, on {}",
                 how.snapshot, how.done_at
@@ -115,90 +102,50 @@ fn initialise(setups: &[Setup], agents: &mut Agents, screen: &mut Screen) -> Res
 
 /// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from the
 /// same loading.
-fn find(cluster: &Cluster, agents: &mut Agents, screen: &mut Screen) -> Result<FoundHere, Failure> {
+fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<SnapshotFacts>>), Failure> {
     let files = cluster.files.clone();
     let request = DatabaseRequest::FindSnapshot { files };
-    let replies = agents.ask_each(&cluster.nodes(), &request, screen)?;
-    let (mut keys, mut found) = (BTreeMap::new(), Vec::new());
-    for (host, reply) in replies {
-        match reply {
-            Reply::Found { key, snapshot } => {
-                keys.insert(host, key);
-                found.push(snapshot);
-            }
-            other => return Err(unexpected(&other)),
-        }
-    }
+    let found = answer!(Reply::Found { key, snapshot } => (key, snapshot));
+    let found = run.agents.ask_each(&cluster.nodes(), &request, found)?.into_iter();
+    let (keys, found): (_, Vec<_>) = found.map(|(host, (key, snapshot))| ((host, key), snapshot)).unzip();
     let found: Option<Vec<SnapshotFacts>> = found.into_iter().collect();
     let found = found.filter(|parts| parts.windows(2).all(|pair| pair[0].loading == pair[1].loading));
     Ok((keys, found))
 }
 
-fn load(
-    job: &Job,
-    target: &Target,
-    cluster: &Cluster,
-    of: &str,
-    agents: &mut Agents,
-    screen: &mut Screen,
-) -> Result<Vec<SnapshotFacts>, Failure> {
+fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Failure> {
     let began = Instant::now();
-    let nodes = cluster.nodes();
+    let (nodes, files) = (of.cluster.nodes(), &of.cluster.files);
     let start = DatabaseRequest::StartLoading {
-        files: cluster.files.clone(),
+        files: files.clone(),
         loading: jiff::Timestamp::now().to_string(),
     };
-    let mut contact_points = Vec::new();
-    for reply in agents.ask_each(&nodes, &start, screen)?.into_values() {
-        match reply {
-            Reply::Loading {
-                contact_points: of_node,
-            } => contact_points.extend(of_node),
-            other => return Err(unexpected(&other)),
-        }
-    }
+    let loading = answer!(Reply::Loading { contact_points } => contact_points);
+    let contact_points = run.agents.ask_each(&nodes, &start, loading)?.into_values().flatten();
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
     let levels = ConsistencyLevels::all(Consistency::All);
-    let endpoint = target.endpoint(contact_points, levels, LOAD_TIMEOUT_S);
-    let (records, seconds) = write(job, &endpoint, Records::all(&job.plan), agents, screen)?;
-    for reply in agents
-        .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
-        .into_values()
-    {
-        if !matches!(reply, Reply::AtRest) {
-            return Err(unexpected(&reply));
-        }
+    let endpoint = run.target.endpoint(contact_points.collect(), levels, LOAD_TIMEOUT_S);
+    let (records, seconds) = write(run, &endpoint, Records::all(run.plan()))?;
+    let finish = DatabaseRequest::FinishLoading;
+    run.agents.ask_each(&nodes, &finish, answer!(Reply::AtRest => ()))?;
+    if let Some(backlog) = files.backlog {
+        overwrite(run, &endpoint, of, backlog)?;
     }
-    if let Some(backlog) = cluster.files.backlog {
-        overwrite(job, &endpoint, (&nodes, backlog, of), agents, screen)?;
-    }
-    let mut parts = Vec::new();
-    for reply in agents
-        .ask_each(&nodes, &DatabaseRequest::KeepSnapshot, screen)?
-        .into_values()
-    {
-        match reply {
-            Reply::Snapshot(facts) => parts.push(facts),
-            other => return Err(unexpected(&other)),
-        }
-    }
-    screen.say(&format!(
-        "{of}: loaded {} records ({:.0} records/s), kept as a snapshot; {} in all",
-        records,
+    let keep = DatabaseRequest::KeepSnapshot;
+    let parts = run
+        .agents
+        .ask_each(&nodes, &keep, answer!(Reply::Snapshot(facts) => facts))?;
+    run.say(&format!(
+        "{}: loaded {records} records ({:.0} records/s), kept as a snapshot; {} in all",
+        of.name,
         records as f64 / seconds,
         human_duration(began.elapsed().as_secs_f64())
     ));
-    Ok(parts)
+    Ok(parts.into_values().collect())
 }
 
 /// Writes so many records again for each SSTable of a backlog, and has all nodes flush them.
-fn overwrite(
-    job: &Job,
-    endpoint: &Endpoint,
-    (nodes, backlog, of): (&[HostId], BacklogFiles, &str),
-    agents: &mut Agents,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog: BacklogFiles) -> Result<(), Failure> {
     let began = Instant::now();
     for part in 0..u64::from(backlog.sstables) {
         let records = Records {
@@ -206,14 +153,14 @@ fn overwrite(
             count: backlog.records,
             exist: true,
         };
-        write(job, endpoint, records, agents, screen)?;
-        let flushed = agents.ask_each(nodes, &DatabaseRequest::FlushBacklog, screen)?;
-        if let Some(other) = flushed.into_values().find(|reply| !matches!(reply, Reply::Flushed)) {
-            return Err(unexpected(&other));
-        }
+        write(run, endpoint, records)?;
+        let flush = DatabaseRequest::FlushBacklog;
+        run.agents
+            .ask_each(&of.cluster.nodes(), &flush, answer!(Reply::Flushed => ()))?;
     }
-    screen.say(&format!(
-        "{of}: wrote {} records again, in {} SSTables more of each data directory, in {}",
+    run.say(&format!(
+        "{}: wrote {} records again, in {} SSTables more of each data directory, in {}",
+        of.name,
         backlog.all_records(),
         backlog.sstables,
         human_duration(began.elapsed().as_secs_f64())
@@ -222,73 +169,64 @@ fn overwrite(
 }
 
 /// Makes sure that every existing cluster of the plan has the data set.
-pub(super) fn provide_existing(
-    job: &Job,
-    target: &Target,
-    agents: &mut Agents,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let Job { plan, setups } = job;
+pub(super) fn provide_existing(run: &mut Run<'_>) -> Result<(), Failure> {
+    let plan = run.plan();
     let mut seen: Vec<&Vec<String>> = Vec::new();
-    for setup in setups.iter() {
+    for setup in run.setups() {
         let Some(hosts) = setup.existing.as_ref().filter(|hosts| !seen.contains(hosts)) else {
             continue;
         };
         seen.push(hosts);
-        let of = format!("data set in {}", hosts.join(", "));
         let levels = setup.consistency.unwrap_or(plan.target.consistency);
         let wanted = ExistingDataset {
-            endpoint: target.endpoint(hosts.clone(), levels, LOAD_TIMEOUT_S),
+            endpoint: run.target.endpoint(hosts.clone(), levels, LOAD_TIMEOUT_S),
             dataset: plan.dataset,
             keys: keys(plan)?,
             replication_factor: setup.placement.replication_factor,
         };
-        screen.doing("looking for the data set", "");
-        let reply = agents.call(
-            HostId::CLIENT,
-            Request::Client(ClientRequest::Take(Box::new(wanted.clone()))),
-            screen,
-        )?;
-        let Reply::Taken { whole, left_out } = reply else {
-            return Err(unexpected(&reply));
-        };
-        for node in left_out {
-            screen.say(&format!(
-                "warning: no connection to node {node}: the other nodes get its load"
-            ));
-        }
-        if whole {
-            screen.say(&format!("{of}: {} records, loaded before", plan.dataset.records));
-            continue;
-        }
-        let began = Instant::now();
-        // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.
-        let everywhere = ConsistencyLevels::all(Consistency::Quorum);
-        let endpoint = target.endpoint(hosts.clone(), everywhere, LOAD_TIMEOUT_S);
-        let (records, seconds) = write(job, &endpoint, Records::all(plan), agents, screen)?;
-        let reply = agents.call(
-            HostId::CLIENT,
-            Request::Client(ClientRequest::Loaded(Box::new(wanted))),
-            screen,
-        )?;
-        if !matches!(reply, Reply::Marked) {
-            return Err(unexpected(&reply));
-        }
-        screen.say(&format!(
-            "{of}: loaded {records} records ({:.0} records/s); {} in all",
-            records as f64 / seconds,
-            human_duration(began.elapsed().as_secs_f64())
-        ));
+        provide_in(run, hosts, wanted)?;
     }
     Ok(())
 }
 
+/// Makes sure that the cluster with these contact points has the data set.
+fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> Result<(), Failure> {
+    let plan = run.plan();
+    let of = format!("data set in {}", hosts.join(", "));
+    run.agents.screen.doing("looking for the data set", "");
+    let take = Request::Client(ClientRequest::Take(Box::new(wanted.clone())));
+    let taken = answer!(Reply::Taken { whole, left_out } => (whole, left_out));
+    let (is_whole, left_out) = run.agents.call(HostId::CLIENT, take, taken)?;
+    for node in left_out {
+        run.say(&format!(
+            "warning: no connection to node {node}: the other nodes get its load"
+        ));
+    }
+    if is_whole {
+        run.say(&format!("{of}: {} records, loaded before", plan.dataset.records));
+        return Ok(());
+    }
+    let began = Instant::now();
+    // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.
+    let everywhere = ConsistencyLevels::all(Consistency::Quorum);
+    let endpoint = run.target.endpoint(hosts.to_vec(), everywhere, LOAD_TIMEOUT_S);
+    let (records, seconds) = write(run, &endpoint, Records::all(plan))?;
+    let loaded = Request::Client(ClientRequest::Loaded(Box::new(wanted)));
+    run.agents.call(HostId::CLIENT, loaded, answer!(Reply::Marked => ()))?;
+    run.say(&format!(
+        "{of}: loaded {records} records ({:.0} records/s); {} in all",
+        records as f64 / seconds,
+        human_duration(began.elapsed().as_secs_f64())
+    ));
+    Ok(())
+}
+
 /// How keys are written: the same for all workloads.
-fn keys(plan: &Plan) -> Result<KeyFormat, Failure> {
+fn keys(plan: &Plan) -> Result<KeyFormat, failure::Failure> {
     let workload = plan.workloads.first();
     workload
         .map(|workload| workload.keys)
-        .ok_or_else(|| Failure::input("the plan has no workload"))
+        .ok_or_else(|| failure::Failure::input("the plan has no workload"))
 }
 
 /// What the clients of a run write together.
@@ -313,16 +251,10 @@ impl Records {
 }
 
 /// Has the clients write records, each its part; gives how many and the seconds of the slowest client.
-fn write(
-    job: &Job,
-    endpoint: &Endpoint,
-    records: Records,
-    agents: &mut Agents,
-    screen: &mut Screen,
-) -> Result<(u64, f64), Failure> {
-    let plan = &job.plan;
+fn write(run: &mut Run<'_>, endpoint: &Endpoint, records: Records) -> Result<(u64, f64), Failure> {
+    let plan = run.plan();
     let keys = keys(plan)?;
-    let clients = hosts::clients(job);
+    let clients = hosts::clients(run.job());
     let part = |(client, number): (HostId, u32)| {
         let of = clients.len() as u32;
         let part = |number| part_of(records.count, number, of);
@@ -338,13 +270,10 @@ fn write(
         (client, Request::Client(request))
     };
     let requests = clients.iter().copied().zip(0..).map(part).collect();
-    let (mut records, mut seconds) = (0, 0.0_f64);
-    for reply in agents.call_all(requests, screen)?.into_values() {
-        let Reply::Loaded(loaded) = reply else {
-            return Err(unexpected(&reply));
-        };
-        records += loaded.records;
-        seconds = seconds.max(loaded.seconds);
-    }
-    Ok((records, seconds))
+    let loaded = run
+        .agents
+        .call_all(requests, answer!(Reply::Loaded(loaded) => loaded))?;
+    let add =
+        |(records, seconds): (u64, f64), loaded: LoadedDataset| (records + loaded.records, seconds.max(loaded.seconds));
+    Ok(loaded.into_values().fold((0, 0.0), add))
 }

@@ -11,18 +11,14 @@ use crate::progress::Screen;
 
 /// A configuration's nodes have all CPUs and all memory of the smallest database host. What differs between these
 /// hosts, or from what a configuration states, is told.
-pub fn take_as_they_are(
-    setups: &mut Setups,
-    hosts: &[(HostId, Environment)],
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub fn take_as_they_are(setups: &mut Setups, hosts: &[(HostId, Environment)], screen: &Screen) -> Result<(), Failure> {
     let databases = || {
         hosts
             .iter()
             .filter(|(host, _)| host.role == Role::Database)
             .map(|(_, facts)| facts)
     };
-    let unlike = |screen: &mut Screen, what: &str, of: &dyn Fn(&Environment) -> String| {
+    let unlike = |what: &str, of: &dyn Fn(&Environment) -> String| {
         let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (host, facts) in hosts.iter().filter(|(host, _)| host.role == Role::Database) {
             seen.entry(of(facts)).or_default().push(host.to_string());
@@ -39,10 +35,10 @@ pub fn take_as_they_are(
         }
     };
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-    unlike(screen, "processor", &|facts| text(&facts.cpu_model));
-    unlike(screen, "number of CPUs", &|facts| facts.cpus.to_string());
-    unlike(screen, "kernel", &|facts| text(&facts.kernel));
-    unlike(screen, "memory", &|facts| {
+    unlike("processor", &|facts| text(&facts.cpu_model));
+    unlike("number of CPUs", &|facts| facts.cpus.to_string());
+    unlike("kernel", &|facts| text(&facts.kernel));
+    unlike("memory", &|facts| {
         let gib = facts.memory_bytes.map(|bytes| bytes as f64 / GIB);
         gib.map_or_else(|| "unknown".to_owned(), |gib| format!("{gib:.1} GiB"))
     });

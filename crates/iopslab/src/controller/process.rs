@@ -21,8 +21,6 @@ pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTri
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     #[test]

@@ -3,15 +3,12 @@
 //! Whatever was lost, everything starts anew: agents, ledgers, volumes. It is what `--resume` does, in the same
 //! process; the snapshot of the data set is on the hosts already.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use archive::RunDirectory;
 
 use super::agents::Agents;
-use crate::failure::Failure;
-use crate::progress::Screen;
+use super::failure::{Failure, Next};
 
 /// First wait between two attempts; each is twice the one before.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -23,25 +20,20 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const LOSSES_IN_A_ROW: u32 = 3;
 
 /// What is done with the agents of a run.
-pub(super) type Act<'a> = &'a dyn Fn(&mut Agents, &mut Screen) -> Result<(), Failure>;
+pub(super) type Act<'a> = &'a dyn Fn(&mut Agents) -> Result<(), Failure>;
 
 /// Does `work` again after each loss of a host, once all hosts answer a `greeting` again.
 pub(super) fn through_losses(
     directory: &RunDirectory,
     agents: &mut Agents,
-    interrupted: &Arc<AtomicBool>,
-    screen: &mut Screen,
     greeting: Act<'_>,
     work: Act<'_>,
 ) -> Result<(), Failure> {
     let mut in_a_row = 0;
     loop {
         let done = directory.done().len();
-        let Err(failure) = work(agents, screen) else {
+        let Err(failure) = work(agents) else {
             return Ok(());
-        };
-        let Some(how) = agents.cut_off().map(str::to_owned) else {
-            return Err(failure);
         };
         // The trial in which it was lost counts as done, and is invalid.
         in_a_row = if directory.done().len() > done + 1 {
@@ -49,38 +41,45 @@ pub(super) fn through_losses(
         } else {
             in_a_row + 1
         };
-        if in_a_row == LOSSES_IN_A_ROW || interrupted.load(Ordering::Relaxed) {
+        if failure.next() != Next::HostReturns || in_a_row == LOSSES_IN_A_ROW || agents.is_interrupted() {
             return Err(failure);
         }
-        let minutes = PATIENCE.as_secs() / 60;
-        screen.say(&format!(
-            "{how}\nwaiting for it to be there again, at most {minutes} minutes"
-        ));
-        let began = Instant::now();
-        let mut wait = FIRST_WAIT;
-        loop {
-            agents.dismiss(screen);
-            match greeting(agents, screen) {
-                Ok(_) if interrupted.load(Ordering::Relaxed) => return Err(Failure::interrupted("interrupted")),
-                Ok(_) => break,
-                Err(failure) if began.elapsed() + wait > PATIENCE => return Err(failure),
-                Err(failure) if agents.cut_off().is_none() => return Err(failure),
-                Err(_) => sleep(wait, interrupted)?,
-            }
-            wait = (wait * 2).min(LONGEST_WAIT);
-        }
-        screen.say(&format!(
-            "all hosts are there again after {} s",
-            began.elapsed().as_secs()
-        ));
+        await_return(agents, &failure, greeting)?;
     }
 }
 
-fn sleep(wait: Duration, interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
+/// Until all hosts answer the greeting again.
+fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Result<(), Failure> {
+    let minutes = PATIENCE.as_secs() / 60;
+    agents.screen.say(&format!(
+        "{}\nwaiting for it to be there again, at most {minutes} minutes",
+        lost.message()
+    ));
+    let began = Instant::now();
+    let mut wait = FIRST_WAIT;
+    loop {
+        agents.dismiss();
+        match greeting(agents) {
+            Ok(()) if agents.is_interrupted() => return Err(Failure::Interrupted(None)),
+            Ok(()) => break,
+            Err(failure) if began.elapsed() + wait > PATIENCE => return Err(failure),
+            Err(failure) if failure.next() != Next::HostReturns => return Err(failure),
+            Err(_) => sleep(wait, agents)?,
+        }
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+    let seconds = began.elapsed().as_secs();
+    agents
+        .screen
+        .say(&format!("all hosts are there again after {seconds} s"));
+    Ok(())
+}
+
+fn sleep(wait: Duration, agents: &Agents) -> Result<(), Failure> {
     let until = Instant::now() + wait;
     while Instant::now() < until {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::interrupted("interrupted"));
+        if agents.is_interrupted() {
+            return Err(Failure::Interrupted(None));
         }
         std::thread::sleep(Duration::from_millis(100));
     }

@@ -3,41 +3,34 @@
 use archive::{JournalEvent, RunDirectory};
 use experiment::{Round, Search, rounded};
 
-use super::agents::Agents;
-use super::journal::note;
-use super::target::Target;
+use super::failure::Failure;
+use super::run::Run;
 use super::trial;
-use crate::failure::Failure;
 use crate::measured::Measured;
-use crate::progress::Screen;
 
-/// Does what is missing of all searches; `may_take` refuses one of so many seconds that there is no money for. Returns the run with the trials that they came to.
-pub fn through(
-    directory: &RunDirectory,
-    agents: &mut Agents,
-    target: &Target,
-    may_take: &dyn Fn(f64) -> Result<(), Failure>,
-    screen: &mut Screen,
-) -> Result<RunDirectory, Failure> {
-    let rounds = directory.rounds().map_err(Failure::work)?;
-    let searches = directory.plan().search.as_ref().map_or(&[][..], |plan| &plan.searches);
+/// Does what is missing of all searches. Returns the run with the trials that they came to.
+pub(super) fn through(run: &mut Run<'_>) -> Result<RunDirectory, Failure> {
+    let (directory, plan) = (run.directory, run.plan());
+    let rounds = directory.rounds()?;
+    let left = plan.expected_trials().len() + directory.remaining()?.len();
+    let searches = plan.search.as_ref().map_or(&[][..], |search| &search.searches);
     for (number, search) in searches.iter().enumerate() {
         if rounds.iter().any(|round| round.search == search.id) {
             continue;
         }
-        may_take(directory.plan().seconds_of_search(search))?;
+        run.check_money(plan.seconds_of_search(search), left)?;
         let label = format!("[search {} of {}] {}", number + 1, searches.len(), search.id);
-        let round = trial::search(directory, agents, search, target, &label, screen)?;
-        screen.say(&format!("{label}: {}", reported(&round)));
-        note(directory, JournalEvent::Round(round))?;
+        let round = trial::search(run, search, &label)?;
+        run.say(&format!("{label}: {}", reported(&round)));
+        run.note(JournalEvent::Round(round))?;
     }
-    directory.grown().map_err(Failure::work)
+    Ok(directory.grown()?)
 }
 
 /// After all trials: the run with another round, where an end of a capacity is not shown. `None` where nothing is left
 /// to show.
-pub fn more(directory: &RunDirectory, screen: &mut Screen) -> Result<Option<RunDirectory>, Failure> {
-    let plan = directory.plan();
+pub(super) fn more(run: &Run<'_>) -> Result<Option<RunDirectory>, Failure> {
+    let (directory, plan) = (run.directory, run.plan());
     let Some(search) = &plan.search else { return Ok(None) };
     let measured = Measured::read(directory)?;
     let analysis = analysis::analyse(&measured.evidence(directory));
@@ -49,15 +42,15 @@ pub fn more(directory: &RunDirectory, screen: &mut Screen) -> Result<Option<RunD
             continue;
         }
         let round = next(search, had + 1, &rates);
-        screen.say(&format!("{}: {}", search.id, reported(&round)));
-        note(directory, JournalEvent::Round(round))?;
+        run.say(&format!("{}: {}", search.id, reported(&round)));
+        run.note(JournalEvent::Round(round))?;
         any = true;
     }
     if any {
-        return directory.grown().map(Some).map_err(Failure::work);
+        return Ok(Some(directory.grown()?));
     }
     let searches = search.searches.iter().map(|search| search.id.clone()).collect();
-    note(directory, JournalEvent::Searched { searches })?;
+    run.note(JournalEvent::Searched { searches })?;
     Ok(None)
 }
 

@@ -7,23 +7,13 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
+use super::failure::{Failure, Next};
 use crate::progress::Screen;
 
 /// The first wait where no site has room; each is twice the one before.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 /// Between two looks at whether the user wants an end.
 const LOOK: Duration = Duration::from_millis(200);
-
-/// How a batch went at a site.
-pub enum BatchOutcome {
-    /// All that was planned for it is done, and its machines are gone.
-    Done,
-    /// Its machines could not be had there now; nothing is left of them.
-    NoRoom(Failure),
-    /// It cannot go on.
-    Failed(Failure),
-}
 
 /// What the sites have to do.
 pub struct Work<'a> {
@@ -35,8 +25,8 @@ pub struct Work<'a> {
     pub patience: Duration,
     /// Whether a batch may stand at a site.
     pub may_stand: &'a (dyn Fn(usize, usize) -> bool + Sync),
-    /// Measures a batch at a site.
-    pub carry_out: &'a (dyn Fn(usize, usize, &mut Screen) -> BatchOutcome + Sync),
+    /// Measures a batch at a site. One that has no room for it ([`Next::BatchWaits`]) has nothing left of its machines.
+    pub carry_out: &'a (dyn Fn(usize, usize, &Screen) -> Result<(), Failure> + Sync),
     /// Whether the user wants an end.
     pub is_called_off: &'a (dyn Fn() -> bool + Sync),
 }
@@ -63,7 +53,7 @@ struct Queue {
 
 /// Goes on until all batches are done or nothing more can be; each site has a screen of its own. The failures of sites
 /// and of batches that nobody had room for.
-pub fn work_through(work: &Work<'_>, screens: &mut [Screen]) -> Vec<Failure> {
+pub fn work_through(work: &Work<'_>, screens: &[Screen]) -> Vec<Failure> {
     let waiting = work.planned.iter().enumerate().map(|(batch, site)| Waiting {
         batch,
         site: *site,
@@ -78,7 +68,7 @@ pub fn work_through(work: &Work<'_>, screens: &mut [Screen]) -> Vec<Failure> {
     });
     let changed = Condvar::new();
     std::thread::scope(|scope| {
-        for (site, screen) in screens.iter_mut().enumerate() {
+        for (site, screen) in screens.iter().enumerate() {
             let at_work = Site {
                 site,
                 work,
@@ -103,22 +93,24 @@ impl Site<'_> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, screen: &mut Screen) {
+    fn work(&self, screen: &Screen) {
         while let Some(next) = self.next() {
             let outcome = (self.work.carry_out)(next.batch, self.site, screen);
             let mut queue = self.queue();
             queue.busy -= 1;
             match outcome {
-                BatchOutcome::Done => {}
-                BatchOutcome::Failed(failure) => {
+                Ok(()) => {}
+                Err(failure) if failure.next() == Next::BatchWaits => {
+                    match self.elsewhere_or_later(&queue, next, screen) {
+                        Some(again) => queue.waiting.push(again),
+                        None => queue.failures.push(failure),
+                    }
+                }
+                Err(failure) => {
                     queue.failures.push(failure);
                     queue.out_of_work.insert(self.site);
                     queue.waiting.retain(|waiting| waiting.site != self.site);
                 }
-                BatchOutcome::NoRoom(failure) => match self.elsewhere_or_later(&queue, next, screen) {
-                    Some(again) => queue.waiting.push(again),
-                    None => queue.failures.push(failure),
-                },
             }
             drop(queue);
             self.changed.notify_all();
@@ -151,7 +143,7 @@ impl Site<'_> {
     }
 
     /// A batch that this site had no room for goes to another site, or waits for its own.
-    fn elsewhere_or_later(&self, queue: &Queue, mut batch: Waiting, screen: &mut Screen) -> Option<Waiting> {
+    fn elsewhere_or_later(&self, queue: &Queue, mut batch: Waiting, screen: &Screen) -> Option<Waiting> {
         let names = self.work.sites;
         batch.tried.insert(self.site);
         let is_other = |site: &usize| {
@@ -196,12 +188,12 @@ mod tests {
         planned: &[usize],
         sites: usize,
         patience: Duration,
-        outcome: &(dyn Fn(usize, usize) -> BatchOutcome + Sync),
+        outcome: &(dyn Fn(usize, usize) -> Result<(), Failure> + Sync),
     ) -> (Vec<(usize, usize)>, Vec<String>) {
         let seen = Mutex::new(Vec::new());
         let names: Vec<String> = (0..sites).map(|site| format!("site {site}")).collect();
-        let mut screens: Vec<Screen> = names.iter().map(|_| Screen::new()).collect();
-        let carry_out = |batch: usize, site: usize, _: &mut Screen| {
+        let screens: Vec<Screen> = names.iter().map(|_| Screen::new(None)).collect();
+        let carry_out = |batch: usize, site: usize, _: &Screen| {
             seen.lock().unwrap().push((batch, site));
             outcome(batch, site)
         };
@@ -213,8 +205,8 @@ mod tests {
             carry_out: &carry_out,
             is_called_off: &|| false,
         };
-        let failures = work_through(&work, &mut screens);
-        let failures = failures.iter().map(|failure| format!("{failure:?}")).collect();
+        let failures = work_through(&work, &screens);
+        let failures = failures.iter().map(Failure::message).collect();
         (seen.into_inner().unwrap(), failures)
     }
 
@@ -232,7 +224,7 @@ mod tests {
             together.fetch_max(now, Ordering::SeqCst);
             std::thread::sleep(Duration::from_millis(300));
             at_work.fetch_sub(1, Ordering::SeqCst);
-            BatchOutcome::Done
+            Ok(())
         });
         assert_eq!((of_site(&seen, 0), of_site(&seen, 1)), (vec![0, 2], vec![1, 3]));
         assert_eq!((together.into_inner(), failures.len()), (2, 0));
@@ -242,8 +234,8 @@ mod tests {
     fn what_one_site_has_no_room_for_goes_to_one_that_may_have_it() {
         // Site 0 has no room for anything; batch 3 must not stand at site 1.
         let full = |_: usize, site: usize| match site {
-            0 => BatchOutcome::NoRoom(Failure::work("InsufficientInstanceCapacity")),
-            _ => BatchOutcome::Done,
+            0 => Err(Failure::NoRoom("InsufficientInstanceCapacity".to_owned())),
+            _ => Ok(()),
         };
         let (seen, failures) = carried_out(&[0, 1, 1, 0], 3, Duration::ZERO, &full);
         let at = |batch: usize| {
@@ -261,7 +253,7 @@ mod tests {
         let asked = AtomicUsize::new(0);
         let never = |_: usize, _: usize| {
             asked.fetch_add(1, Ordering::SeqCst);
-            BatchOutcome::NoRoom(Failure::work("InsufficientInstanceCapacity"))
+            Err(Failure::NoRoom("InsufficientInstanceCapacity".to_owned()))
         };
         let (_, failures) = carried_out(&[0], 2, Duration::from_millis(300), &never);
         assert_eq!(
@@ -272,8 +264,8 @@ mod tests {
         assert!(failures[0].contains("InsufficientInstanceCapacity"));
         let later = AtomicUsize::new(0);
         let then = |_: usize, _: usize| match later.fetch_add(1, Ordering::SeqCst) {
-            0 => BatchOutcome::NoRoom(Failure::work("full")),
-            _ => BatchOutcome::Done,
+            0 => Err(Failure::NoRoom("full".to_owned())),
+            _ => Ok(()),
         };
         let (seen, failures) = carried_out(&[0], 1, Duration::from_millis(300), &then);
         assert_eq!((seen.len(), failures.len()), (2, 0));
@@ -282,8 +274,8 @@ mod tests {
     #[test]
     fn a_site_that_fails_begins_nothing_more_and_the_others_go_on() {
         let (seen, failures) = carried_out(&[0, 0, 1, 1], 2, Duration::ZERO, &|batch, _| match batch {
-            0 => BatchOutcome::Failed(Failure::work("ExpiredToken")),
-            _ => BatchOutcome::Done,
+            0 => Err(Failure::work("ExpiredToken")),
+            _ => Ok(()),
         });
         assert_eq!((of_site(&seen, 0), of_site(&seen, 1)), (vec![0], vec![2, 3]));
         assert_eq!(failures.len(), 1);

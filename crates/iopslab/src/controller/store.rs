@@ -3,17 +3,28 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use archive::{JournalEvent, RunDirectory};
+use archive::JournalEvent;
 use evidence::{DataSetOrigin, HostId, KeptDataSet};
 use experiment::{DataSetPlace, DataSetStore, Plan};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
-use super::agents::{Agents, unexpected};
 use super::bucket::Bucket;
+use super::failure::{Failure, answer};
 use super::hosts::Cluster;
-use super::journal::note;
-use crate::failure::Failure;
-use crate::progress::{Screen, human_duration};
+use super::run::Run;
+use crate::failure;
+use crate::progress::human_duration;
+
+/// Names of nodes' snapshots.
+pub(super) type Keys = BTreeMap<HostId, String>;
+
+/// A data set that the nodes of a cluster share.
+pub(super) struct OfCluster<'c> {
+    pub cluster: &'c Cluster,
+    /// What it is called for people.
+    pub name: String,
+    pub keys: Keys,
+}
 
 /// A store that answers.
 pub(super) struct Store<'p> {
@@ -28,7 +39,7 @@ enum StoreContents {
     /// What cannot be used, and why.
     Unusable(String),
     /// The store did not say.
-    Refused(Failure),
+    Refused(failure::Failure),
     All(BTreeMap<HostId, KeptDataSet>),
 }
 
@@ -44,7 +55,7 @@ pub(super) enum Restored {
 
 impl<'p> Store<'p> {
     /// That of a plan, if it has one.
-    pub fn of(plan: &'p Plan) -> Result<Option<Self>, Failure> {
+    pub fn of(plan: &'p Plan) -> Result<Option<Self>, failure::Failure> {
         let Some(stated) = &plan.data_set_store else {
             return Ok(None);
         };
@@ -53,7 +64,7 @@ impl<'p> Store<'p> {
     }
 
     /// Refuses what would fail only when hours of loading are over. Directories are looked at by their hosts.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), failure::Failure> {
         self.bucket
             .as_ref()
             .map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
@@ -61,48 +72,35 @@ impl<'p> Store<'p> {
 
     /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is told, and it
     /// is loaded then.
-    pub fn restore(
-        &self,
-        cluster: &Cluster,
-        keys: &BTreeMap<HostId, String>,
-        of: &str,
-        agents: &mut Agents,
-        screen: &mut Screen,
-    ) -> Result<Restored, Failure> {
-        let (place, began) = (&self.stated.place, Instant::now());
-        let kept = match self.find(cluster, keys, agents, screen)? {
+    pub fn restore(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Restored, Failure> {
+        let (place, name, began) = (&self.stated.place, &of.name, Instant::now());
+        let kept = match self.find(run, of)? {
             StoreContents::All(kept) => kept,
             StoreContents::Nothing => {
-                screen.say(&format!("{of}: not in {place}"));
+                run.say(&format!("{name}: not in {place}"));
                 return Ok(Restored::Nothing);
             }
-            StoreContents::Refused(failure) => return Err(failure),
-            StoreContents::Unusable(why) => {
-                screen.say(&format!("warning: {of}: what {place} has cannot be used: {why}"));
-                return Ok(Restored::Damaged);
-            }
+            StoreContents::Refused(failure) => return Err(failure.into()),
+            StoreContents::Unusable(why) => return Ok(self.damaged(run, of, &why)),
         };
         let mut requests = Vec::new();
         for (host, kept) in &kept {
             let parts: Vec<String> = kept.parts.iter().map(|part| part.name.clone()).collect();
             let request = DatabaseRequest::Restore {
-                files: cluster.files.clone(),
+                files: of.cluster.files.clone(),
                 from: self.transfer(false, &kept.key, &parts)?,
                 kept: Box::new(kept.clone()),
             };
             requests.push((*host, Request::Database(request)));
         }
-        let mut restored = Vec::new();
-        for reply in agents.call_all(requests, screen)?.into_values() {
-            match reply {
-                Reply::Snapshot(facts) => restored.push(facts),
-                Reply::StoreProblem(why) => {
-                    screen.say(&format!("warning: {of}: what {place} has cannot be used: {why}"));
-                    return Ok(Restored::Damaged);
-                }
-                other => return Err(unexpected(&other)),
-            }
-        }
+        let restored = run.agents.call_all(requests, |reply| match reply {
+            Reply::StoreProblem(why) => Ok(Err(why)),
+            reply => answer!(Reply::Snapshot(facts) => facts)(reply).map(Ok),
+        })?;
+        let restored = match restored.into_values().collect::<Result<Vec<_>, String>>() {
+            Ok(restored) => restored,
+            Err(why) => return Ok(self.damaged(run, of, &why)),
+        };
         let Some(first) = kept.into_values().next() else {
             return Ok(Restored::Nothing);
         };
@@ -111,8 +109,8 @@ impl<'p> Store<'p> {
             made_by: first.made_by,
             made_at: first.made_at,
         };
-        screen.say(&format!(
-            "{of}: {} records restored from {place}, where the run {} kept it on {}; {} in all",
+        run.say(&format!(
+            "{name}: {} records restored from {place}, where the run {} kept it on {}; {} in all",
             first.records,
             origin.made_by,
             origin.made_at,
@@ -121,28 +119,24 @@ impl<'p> Store<'p> {
         Ok(Restored::All(restored, origin))
     }
 
+    fn damaged(&self, run: &Run<'_>, of: &OfCluster<'_>, why: &str) -> Restored {
+        let (name, place) = (&of.name, &self.stated.place);
+        run.say(&format!("warning: {name}: what {place} has cannot be used: {why}"));
+        Restored::Damaged
+    }
+
     /// Keeps the data set of all nodes of a cluster, where that is wanted and the store does not have it, or has one of
-    /// no use (`anew`). A store that
-    /// refuses it costs the run nothing but a warning, which the journal keeps.
-    pub fn keep(
-        &self,
-        directory: &RunDirectory,
-        cluster: &Cluster,
-        keys: &BTreeMap<HostId, String>,
-        (of, anew): (&str, bool),
-        agents: &mut Agents,
-        screen: &mut Screen,
-    ) -> Result<(), Failure> {
+    /// no use (`anew`). A store that refuses it costs the run nothing but a warning, which the journal keeps.
+    pub fn keep(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<(), Failure> {
         if !self.stated.keep {
             return Ok(());
         }
-        let place = &self.stated.place;
-        let began = Instant::now();
+        let (place, name, began) = (&self.stated.place, &of.name, Instant::now());
         // Loading may have taken longer than temporary credentials are good for.
         let brought = match Bucket::open(place) {
             Ok(bucket) => {
                 let stated = self.stated;
-                Self { stated, bucket }.bring(directory, cluster, keys, anew, agents, screen)?
+                Self { stated, bucket }.bring(run, of, anew)?
             }
             Err(failure) => Err(failure.message()),
         };
@@ -151,15 +145,15 @@ impl<'p> Store<'p> {
             Ok(0) => {}
             Ok(bytes) => {
                 let (mib, seconds) = (bytes as f64 / catalog::MIB, began.elapsed().as_secs_f64());
-                screen.say(&format!(
-                    "{of}: kept in {place}: {mib:.0} MiB, {:.0} MiB/s",
+                run.say(&format!(
+                    "{name}: kept in {place}: {mib:.0} MiB, {:.0} MiB/s",
                     mib / seconds.max(0.001)
                 ));
             }
             Err(why) => {
-                let text = format!("{of} could not be kept in {place}: {why}");
-                screen.say(&format!("warning: {text}"));
-                note(directory, JournalEvent::Note { text })?;
+                let text = format!("{name} could not be kept in {place}: {why}");
+                run.say(&format!("warning: {text}"));
+                run.note(JournalEvent::Note { text })?;
             }
         }
         Ok(())
@@ -167,80 +161,66 @@ impl<'p> Store<'p> {
 
     /// Bytes of all archives, or why they are not all in the store; 0 where they were there before. What was loaded or
     /// found here takes the place of what cannot be used.
-    fn bring(
-        &self,
-        directory: &RunDirectory,
-        cluster: &Cluster,
-        keys: &BTreeMap<HostId, String>,
-        anew: bool,
-        agents: &mut Agents,
-        screen: &mut Screen,
-    ) -> Result<Result<u64, String>, Failure> {
-        match self.find(cluster, keys, agents, screen)? {
+    fn bring(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<Result<u64, String>, Failure> {
+        match self.find(run, of)? {
             StoreContents::All(_) if !anew => return Ok(Ok(0)),
             StoreContents::Refused(failure) => return Ok(Err(failure.message())),
             StoreContents::All(_) | StoreContents::Nothing | StoreContents::Unusable(_) => {}
         }
-        let files = cluster.files.clone();
+        let (nodes, files) = (of.cluster.nodes(), of.cluster.files.clone());
         let measure = DatabaseRequest::MeasureArchive { files: files.clone() };
+        let archive = answer!(Reply::Archive { parts, bytes } => (parts, bytes));
         let (mut requests, mut all_bytes) = (Vec::new(), 0);
-        for (host, reply) in agents.ask_each(&cluster.nodes(), &measure, screen)? {
-            let Reply::Archive { parts, bytes } = reply else {
-                return Err(unexpected(&reply));
-            };
+        for (host, (parts, bytes)) in run.agents.ask_each(&nodes, &measure, archive)? {
             all_bytes += bytes;
-            let key = keys.get(&host).map_or("", String::as_str);
+            let key = of.keys.get(&host).map_or("", String::as_str);
             let request = DatabaseRequest::KeepInStore {
                 files: files.clone(),
                 to: self.transfer(true, key, &parts)?,
-                run: directory.name(),
+                run: run.directory.name(),
             };
             requests.push((host, Request::Database(request)));
         }
-        let mut kept = Vec::new();
-        for reply in agents.call_all(requests, screen)?.into_values() {
-            match reply {
-                Reply::Kept(Some(one)) => kept.push(*one),
-                Reply::StoreProblem(why) => return Ok(Err(why)),
-                other => return Err(unexpected(&other)),
-            }
-        }
+        let kept = run.agents.call_all(requests, |reply| match reply {
+            Reply::StoreProblem(why) => Ok(Err(why)),
+            reply => answer!(Reply::Kept(Some(one)) => *one)(reply).map(Ok),
+        })?;
+        let kept: Vec<KeptDataSet> = match kept.into_values().collect() {
+            Ok(kept) => kept,
+            Err(why) => return Ok(Err(why)),
+        };
         // All parts of all nodes are there.
-        if let Some(bucket) = &self.bucket {
-            for one in &kept {
-                if let Err(failure) = bucket.write_down(one) {
-                    return Ok(Err(failure.message()));
-                }
-            }
-        }
-        Ok(Ok(all_bytes))
+        let written = self
+            .bucket
+            .iter()
+            .flat_map(|bucket| kept.iter().map(|one| bucket.write_down(one)));
+        let written: Result<(), failure::Failure> = written.collect();
+        Ok(written.map(|()| all_bytes).map_err(|failure| failure.message()))
     }
 
-    fn find(
-        &self,
-        cluster: &Cluster,
-        keys: &BTreeMap<HostId, String>,
-        agents: &mut Agents,
-        screen: &mut Screen,
-    ) -> Result<StoreContents, Failure> {
+    fn find(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<StoreContents, Failure> {
         let mut found = BTreeMap::new();
         match (&self.bucket, &self.stated.place) {
             (None, DataSetPlace::Directory { path }) => {
                 let request = DatabaseRequest::FindKept {
-                    files: cluster.files.clone(),
+                    files: of.cluster.files.clone(),
                     directory: path.clone(),
                 };
-                for (host, reply) in agents.ask_each(&cluster.nodes(), &request, screen)? {
-                    match reply {
-                        Reply::Kept(Some(kept)) => drop(found.insert(host, *kept)),
-                        Reply::Kept(None) => {}
-                        Reply::StoreProblem(why) => return Ok(StoreContents::Unusable(why)),
-                        other => return Err(unexpected(&other)),
+                let kept = run
+                    .agents
+                    .ask_each(&of.cluster.nodes(), &request, |reply| match reply {
+                        Reply::StoreProblem(why) => Ok(Err(why)),
+                        reply => answer!(Reply::Kept(kept) => kept)(reply).map(Ok),
+                    })?;
+                for (host, kept) in kept {
+                    match kept {
+                        Ok(kept) => found.extend(kept.map(|kept| (host, *kept))),
+                        Err(why) => return Ok(StoreContents::Unusable(why)),
                     }
                 }
             }
             (Some(bucket), _) => {
-                for (host, key) in keys {
+                for (host, key) in &of.keys {
                     match bucket.find(key) {
                         Ok(Some(Ok(kept))) => drop(found.insert(*host, kept)),
                         Ok(Some(Err(why))) => return Ok(StoreContents::Unusable(why)),
@@ -256,17 +236,17 @@ impl<'p> Store<'p> {
         Ok(
             match first.is_some() && loadings.all(|loading| Some(loading) == first) {
                 _ if found.is_empty() => StoreContents::Nothing,
-                true if found.len() == keys.len() => StoreContents::All(found),
+                true if found.len() == of.keys.len() => StoreContents::All(found),
                 _ => StoreContents::Unusable(format!(
                     "{} of {} nodes are there, or they come from different loadings",
                     found.len(),
-                    keys.len()
+                    of.keys.len()
                 )),
             },
         )
     }
 
-    fn transfer(&self, is_written: bool, key: &str, parts: &[String]) -> Result<Transfer, Failure> {
+    fn transfer(&self, is_written: bool, key: &str, parts: &[String]) -> Result<Transfer, failure::Failure> {
         match &self.bucket {
             Some(bucket) => bucket.transfer(is_written, key, parts),
             None => Ok(Transfer::Directory(self.stated.place.to_string())),

@@ -6,9 +6,8 @@ use evidence::HostId;
 use experiment::{Setup, WatchedNode};
 use wire::{DatabaseRequest, Reply, Request, WatchTask, WatchedFacts};
 
-use super::agents::{Agents, unexpected};
-use crate::failure::Failure;
-use crate::progress::Screen;
+use super::agents::Agents;
+use super::failure::{Failure, answer};
 
 /// Where CQL is spoken if a contact point does not say.
 const USUAL_PORT: u16 = 9042;
@@ -44,26 +43,16 @@ fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
 }
 
 /// Finds every node, and tells its agent that it only looks.
-pub(super) fn find(
-    setups: &[Setup],
-    agents: &mut Agents,
-    screen: &mut Screen,
-) -> Result<BTreeMap<HostId, WatchedFacts>, Failure> {
+pub(super) fn find(setups: &[Setup], agents: &mut Agents) -> Result<BTreeMap<HostId, WatchedFacts>, Failure> {
     let request = |(host, node)| (host, Request::Database(DatabaseRequest::Watch(task(&node))));
     let requests = nodes(setups).into_iter().map(request).collect();
-    let each = agents
-        .call_all(requests, screen)?
-        .into_iter()
-        .map(|(host, reply)| match reply {
-            Reply::Watched(facts) => Ok((host, facts)),
-            other => Err(unexpected(&other)),
-        });
-    each.collect()
+    agents.call_all(requests, answer!(Reply::Watched(facts) => facts))
 }
 
 /// The same, with what was found for people: what is watched, what is not, and where a machine is not what is stated.
-pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents, screen: &mut Screen) -> Result<(), Failure> {
-    let found = find(setups, agents, screen)?;
+pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<(), Failure> {
+    let found = find(setups, agents)?;
+    let screen = &agents.screen;
     for (host, (node, of_node)) in nodes(setups) {
         let (Some(facts), ssh) = (found.get(&host), &node.ssh) else {
             continue;

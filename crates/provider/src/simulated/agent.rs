@@ -9,10 +9,10 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use evidence::{Environment, HostId, Role};
-use experiment::{Cell, Job, LoadLevel, PlannedTrial, SettingsInForce, TrialShape, Truth};
+use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use wire::{
     ClientRequest, DatabaseRequest, Event, LoadedDataset, PreparedConfiguration, Reply, Request, RequestError,
-    SnapshotFacts, StartedTrial, StoppedTrial, TrialResult,
+    SnapshotFacts, StartedTrial, TrialResult,
 };
 
 use super::simulation::{SimulatedTrial, Simulation};
@@ -91,7 +91,7 @@ impl Agent for SimulatedAgent {
             (Request::Clock, _) => Ok(Reply::Clock { unix_ms: None }),
             (Request::Database(request), Role::Database) => shared.database(self.host, request),
             (Request::Client(request), Role::Client) => shared.client(request, &self.inbox),
-            (request, _) => Err(request_error(format!(
+            (request, _) => Err(RequestError::new(format!(
                 "the simulated {} cannot do {request:?}",
                 self.host
             ))),
@@ -129,24 +129,26 @@ impl Shared {
                 cleaned: Vec::new(),
                 software: None,
             },
-            DatabaseRequest::Watch(_) => return Err(request_error("a simulation has no node of somebody else's")),
+            DatabaseRequest::Watch(_) => return Err(RequestError::new("a simulation has no node of somebody else's")),
             DatabaseRequest::FindSnapshot { .. } => Reply::Found {
                 key: self.snapshot().key,
                 snapshot: Some(self.snapshot()),
             },
             DatabaseRequest::Initialise { .. } => {
-                return Err(request_error("a simulation has no volumes to initialise"));
+                return Err(RequestError::new("a simulation has no volumes to initialise"));
             }
             DatabaseRequest::FindKept { .. }
             | DatabaseRequest::Restore { .. }
             | DatabaseRequest::MeasureArchive { .. }
-            | DatabaseRequest::KeepInStore { .. } => return Err(request_error("a simulation has no data set to keep")),
+            | DatabaseRequest::KeepInStore { .. } => {
+                return Err(RequestError::new("a simulation has no data set to keep"));
+            }
             DatabaseRequest::StartLoading { .. } => Reply::Loading {
                 contact_points: Vec::new(),
             },
             DatabaseRequest::FinishLoading => Reply::AtRest,
             DatabaseRequest::FlushBacklog | DatabaseRequest::CompactBacklog => {
-                return Err(request_error("a simulation has no SSTables to compact"));
+                return Err(RequestError::new("a simulation has no SSTables to compact"));
             }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
@@ -160,24 +162,19 @@ impl Shared {
                     }
                     let simulated = self.simulation.trial(trial);
                     let simulated = simulated
-                        .ok_or_else(|| request_error(format!("the plan has no cell {} to simulate", trial.cell)))?;
+                        .ok_or_else(|| RequestError::new(format!("the plan has no cell {} to simulate", trial.cell)))?;
                     self.trial = Some((trial.clone(), simulated));
                 }
                 let nodes = self.trial.iter().flat_map(|(_, simulated)| &simulated.record.nodes);
                 let facts = nodes.into_iter().find(|node| node.host == host);
-                let facts = facts.ok_or_else(|| request_error(format!("{host} is no node of {}", trial.cell)))?;
+                let facts = facts.ok_or_else(|| RequestError::new(format!("{host} is no node of {}", trial.cell)))?;
                 let started = StartedTrial {
-                    contact_points: Vec::new(),
                     volumes: facts.volumes.clone(),
                     data_bytes_on_disk: facts.data_bytes_on_disk,
                     keys_checked: facts.restored_keys_checked,
                     began_unix_ms: self.simulation.started_unix_ms(trial),
-                    overhead: None,
-                    given: None,
-                    settings: SettingsInForce::default(),
                     warmed: facts.warmed,
-                    to_rest: None,
-                    fork: None,
+                    ..StartedTrial::default()
                 };
                 Reply::Started(Box::new(started))
             }
@@ -186,22 +183,15 @@ impl Shared {
             | DatabaseRequest::Renew { .. }
             | DatabaseRequest::LookUp { .. }
             | DatabaseRequest::Hold => {
-                return Err(request_error("a simulated database is at rest from the start"));
+                return Err(RequestError::new("a simulated database is at rest from the start"));
             }
             DatabaseRequest::StartFault(_) | DatabaseRequest::EndFault => {
-                return Err(request_error("a simulated node cannot be taken away"));
+                return Err(RequestError::new("a simulated node cannot be taken away"));
             }
             DatabaseRequest::ReadLog { name, .. } => {
-                return Err(request_error(format!("a simulated node has no log {name}")));
+                return Err(RequestError::new(format!("a simulated node has no log {name}")));
             }
-            DatabaseRequest::StopTrial { .. } => Reply::Stopped(Box::new(StoppedTrial {
-                logs: Vec::new(),
-                data_bytes_on_disk: 0,
-                stop_s: 0.0,
-                volumes_lost: None,
-                program_cache_bytes: None,
-                others: Vec::new(),
-            })),
+            DatabaseRequest::StopTrial { .. } => Reply::Stopped(Box::default()),
         })
     }
 
@@ -280,7 +270,7 @@ impl Shared {
         };
         let (_, mut simulated) = begun
             .filter(|(trial, _)| *trial == task.trial)
-            .ok_or_else(|| request_error("the simulated database was not started for this trial"))?;
+            .ok_or_else(|| RequestError::new("the simulated database was not started for this trial"))?;
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
         for node in nodes {
             for sample in simulated.samples.remove(&node).unwrap_or_default() {
@@ -294,7 +284,7 @@ impl Shared {
         let result = simulated
             .record
             .client
-            .ok_or_else(|| request_error("the simulated client measured nothing"))?;
+            .ok_or_else(|| RequestError::new("the simulated client measured nothing"))?;
         let started_ms = self.simulation.started_unix_ms(&task.trial);
         Ok(Reply::Trial(Box::new(TrialResult {
             measurement_started_unix_ms: started_ms + (result.warmup_s * 1e3) as i64,
@@ -303,13 +293,5 @@ impl Shared {
             samples: simulated.samples.remove(&HostId::CLIENT).unwrap_or_default(),
             writes: None,
         })))
-    }
-}
-
-fn request_error(message: impl ToString) -> RequestError {
-    RequestError {
-        message: message.to_string(),
-        help: None,
-        cancelled: false,
     }
 }

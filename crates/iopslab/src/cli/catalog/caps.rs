@@ -3,7 +3,7 @@
 use ::catalog::{Caps, Catalog, ClusterRequest, TODAY};
 use clap::Args;
 
-use super::answer::FORMAT_VERSION;
+use crate::cli::facts::FORMAT_VERSION;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 

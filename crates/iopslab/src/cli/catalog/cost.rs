@@ -4,8 +4,8 @@ use ::catalog::{Catalog, ClusterRequest, Cost, CostDiff, Extras, NodeData};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::answer::FORMAT_VERSION;
 use crate::cli::basis::BasisArgs;
+use crate::cli::facts::FORMAT_VERSION;
 use crate::cli::size::data_size;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};

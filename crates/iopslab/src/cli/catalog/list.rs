@@ -3,7 +3,7 @@
 use ::catalog::{Basis, Catalog, InstanceType, Purchase, REGION};
 use clap::{Args, ValueEnum};
 
-use super::answer::unknown;
+use crate::cli::facts::unknown;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 

@@ -1,6 +1,5 @@
 //! `iopslab catalog`: facts about instance and volume types, what they cap, what they cost.
 
-mod answer;
 mod caps;
 mod cost;
 mod list;

@@ -2,7 +2,7 @@
 
 use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase};
 
-use super::answer::unknown_instance;
+use crate::cli::facts::unknown_instance;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 

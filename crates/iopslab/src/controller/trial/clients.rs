@@ -166,58 +166,38 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use evidence::{LostValue, OperationKind};
-    use experiment::{ConsistencyLevels, Dataset, LoadLevel, PlannedTrial};
-    use wire::Endpoint;
+    use experiment::{LoadLevel, PlannedTrial};
 
+    use super::super::database::{parts, task};
+    use super::super::state::TrialState;
     use super::*;
+    use crate::controller::target::Target;
 
     fn whole(load: LoadLevel) -> TrialTask {
-        TrialTask {
-            trial: PlannedTrial {
-                block: 1,
-                cell: "c".to_owned(),
-            },
-            endpoint: Endpoint {
-                contact_points: Vec::new(),
-                keyspace: "k".to_owned(),
-                table: "t".to_owned(),
-                consistency: ConsistencyLevels::all(experiment::Consistency::One),
-                request_timeout_s: 1.0,
-                access: experiment::Access::default(),
-                driver_only: false,
-            },
-            dataset: Dataset {
-                records: 1,
-                fields: 1,
-                field_length: 1,
-                compressibility: 0.0,
-                seed: 1,
-            },
-            workload: serde_json::from_value(serde_json::json!({
-                "name": "w", "mix": {"read": 1.0, "update": 0.0, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
-                "distribution": {"kind": "uniform"}, "read_all_fields": true, "write_all_fields": false,
-                "scan_length": {"min": 1, "max": 1, "zipfian": false}, "hashed_keys": true, "zero_padding": 1
-            }))
-            .unwrap(),
-            load,
-            shape: TrialShape {
-                rest_max_s: 0.0,
-                warmup_s: 1.0,
-                warmup_max_s: None,
-                duration_s: 10.0,
-                operations: Some(1_000),
-                request_timeout_s: 1.0,
-            },
-            seed: 7,
-            number: 0,
-            clients: 1,
-            check_writes: false,
-            begin_unix_ms: None,
-            database_cpus: 0.0,
-        }
+        let text = r#"
+            name = "x"
+            [dataset]
+            records = 1_000
+            [[configuration]]
+            name = "c"
+            instance = { vcpus = 1, memory_gib = 8 }
+            data_volume = { iops = 100 }
+            [[workload]]
+            name = "w"
+            read = 1.0
+            [load]
+            concurrency = [2]
+            operations = 1_000
+            seed = 7
+        "#;
+        let no_file = |_: &str| Err("none".to_owned());
+        let job = experiment::job(&experiment::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).unwrap());
+        let cell = job.plan.cells[0].id.clone();
+        let target = Target::of(&job.plan).unwrap();
+        let planned = PlannedTrial { block: 0, cell };
+        let whole = task(parts(&job, &planned).unwrap(), &target, &TrialState::new());
+        TrialTask { load, ..whole }
     }
 
     #[test]

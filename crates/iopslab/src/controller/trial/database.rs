@@ -7,11 +7,11 @@ use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
 use wire::{DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::state::TrialState;
-use crate::controller::agents::{Agents, Answered, HostFailure, unexpected};
+use crate::controller::agents::conversation::Answers;
+use crate::controller::failure::{Failure, answer};
 use crate::controller::hosts;
+use crate::controller::run::Run;
 use crate::controller::target::Target;
-use crate::failure::Failure;
-use crate::progress::Screen;
 
 /// Keys looked up in every restored copy.
 const SAMPLE_KEYS: u64 = 32;
@@ -79,11 +79,11 @@ fn missing(cell: &str) -> Failure {
 
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
 /// it is.
-pub fn prepare(agents: &mut Agents, job: &Job, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
+pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
     if setup.existing.is_some() {
         return Ok(());
     }
-    let sharers = job.setups.iter().filter(|other| setup.shares_process_with(other));
+    let sharers = run.setups().iter().filter(|other| setup.shares_process_with(other));
     let request = DatabaseRequest::Prepare {
         setup: Box::new(setup.clone()),
         others: sharers
@@ -91,87 +91,68 @@ pub fn prepare(agents: &mut Agents, job: &Job, setup: &Setup, screen: &mut Scree
             .cloned()
             .collect(),
     };
-    for reply in agents
-        .ask_each(&hosts::nodes_of(setup), &request, screen)?
-        .into_values()
-    {
-        if !matches!(reply, Reply::Prepared(_)) {
-            return Err(unexpected(&reply));
-        }
-    }
-    Ok(())
+    let prepared = answer!(Reply::Prepared(_) => ());
+    run.agents
+        .ask_each(&hosts::nodes_of(setup), &request, prepared)
+        .map(drop)
 }
 
 /// A settled database on every host, or why there is none.
-pub fn start(
-    agents: &mut Agents,
-    parts: Parts<'_>,
-    state: &mut TrialState,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let request = |host: HostId, agents: &Agents| DatabaseRequest::StartTrial {
-        trial: parts.planned.clone(),
-        setup: Box::new(parts.setup_of_trial()),
-        workload: parts.workload.name.clone(),
-        sample_keys: sample_keys(parts.plan, parts.workload),
-        database_cpus: hosts::database_cpus(parts.setup, host, agents),
+pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+    let request = |host: HostId| {
+        let start = DatabaseRequest::StartTrial {
+            trial: parts.planned.clone(),
+            setup: Box::new(parts.setup_of_trial()),
+            workload: parts.workload.name.clone(),
+            sample_keys: sample_keys(parts.plan, parts.workload),
+            database_cpus: hosts::database_cpus(parts.setup, host, run.agents),
+        };
+        (host, Request::Database(start))
     };
+    let requests = hosts::nodes_of(parts.setup).into_iter().map(request).collect();
     let mut errors = Vec::new();
-    let Some(answers) = ask_nodes(agents, parts.setup, &request, state, screen)? else {
-        return Ok(());
-    };
-    for (host, answer) in answers {
+    for (host, answer) in ask_nodes(run, parts.setup, requests, state)? {
         match answer {
-            Ok(Reply::Started(started)) => drop(state.started.insert(host, *started)),
-            Ok(other) => return Err(unexpected(&other)),
-            Err(HostFailure::Request(error)) => errors.push((host, error)),
-            Err(host_failure @ HostFailure::ClientLost(_)) => return Err(host_failure.into()),
+            Ok(reply) => {
+                let started = answer!(Reply::Started(started) => *started)(reply)?;
+                state.started.insert(host, started);
+            }
+            Err(Failure::Refused { error, .. }) => errors.push((host, error)),
+            Err(failure) => return Err(failure),
         }
     }
     // Nodes that were called off because of another one say less than that one.
     errors.sort_by_key(|(_, error)| error.cancelled);
-    if let Some((host, error)) = errors.into_iter().next() {
-        let help = error.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        let what = subject("the database", parts.setup, host);
-        let how = match parts.setup.existing {
+    let Some((host, error)) = errors.into_iter().next() else {
+        return Ok(());
+    };
+    Err(Failure::DidNotStart {
+        database: subject("the database", parts.setup, host),
+        how: match parts.setup.existing {
             Some(_) => "cannot be watched",
             None => "did not start",
-        };
-        let reason = format!("{what} {how}: {}{help}", error.message);
-        state.invalidate(Cause::DidNotStart, reason, Vec::new());
-    }
-    Ok(())
+        },
+        error,
+    })
 }
 
-/// Asks every node. What one that is watched says meanwhile is kept; where one has ended, the trial is invalid for that, and there are
-/// no answers.
+/// Asks nodes. What one that is watched says meanwhile is kept; an error where one has ended.
 pub fn ask_nodes(
-    agents: &mut Agents,
+    run: &mut Run<'_>,
     setup: &Setup,
-    request: &dyn Fn(HostId, &Agents) -> DatabaseRequest,
+    requests: Vec<(HostId, Request)>,
     state: &mut TrialState,
-    screen: &mut Screen,
-) -> Result<Option<Answered>, Failure> {
-    let nodes = hosts::nodes_of(setup).into_iter();
-    let requests = nodes
-        .map(|host| (host, Request::Database(request(host, agents))))
-        .collect();
-    let mut death = None;
-    let samples = &mut state.samples;
-    let answers = agents.converse(requests, &mut |host, event| {
+) -> Result<Answers, Failure> {
+    let screen = run.agents.screen.clone();
+    run.agents.converse(requests, &mut |host, event| {
         match event {
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
-            Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
-            Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
+            Event::Sample(sample) => state.samples.entry(host).or_default().push(*sample),
+            Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
             Event::Second(_) | Event::AtWork | Event::Reply(_) => {}
         }
-        death.is_none()
-    })?;
-    let Some((host, how, log_tail)) = death else {
-        return Ok(Some(answers));
-    };
-    ended(state, setup, host, &how, log_tail);
-    Ok(None)
+        Ok(())
+    })
 }
 
 /// The whole load of a trial on the databases that were started.
@@ -211,14 +192,16 @@ fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64
 }
 
 /// A node ended on its own.
-pub fn ended(state: &mut TrialState, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
+pub fn ended(setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) -> Failure {
     let name = match setup.existing {
         Some(_) => "the database",
         None => "Cassandra",
     };
-    let subject = subject(name, setup, host);
-    let reason = format!("{subject} ended during the trial: {how}");
-    state.invalidate(Cause::DatabaseEnded, reason, log_tail);
+    Failure::DatabaseEnded {
+        database: subject(name, setup, host),
+        how,
+        log_tail,
+    }
 }
 
 /// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the database
@@ -267,24 +250,16 @@ pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 /// Stops it everywhere, unless it is kept for the next trial.
-pub fn stop(
-    agents: &mut Agents,
-    setup: &Setup,
-    keeps: bool,
-    screen: &mut Screen,
-) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
     let doing = match setup.existing {
         Some(_) => "collecting what was seen",
         None if keeps => "collecting logs",
         None => "stopping Cassandra and detaching its volumes",
     };
-    screen.doing(doing, "");
-    let replies = agents.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial { keeps }, screen)?;
-    let each = replies.into_iter().map(|(host, reply)| match reply {
-        Reply::Stopped(stopped) => Ok((host, *stopped)),
-        other => Err(unexpected(&other)),
-    });
-    each.collect()
+    run.agents.screen.doing(doing, "");
+    let stop = DatabaseRequest::StopTrial { keeps };
+    let stopped = answer!(Reply::Stopped(stopped) => *stopped);
+    run.agents.ask_each(&hosts::nodes_of(setup), &stop, stopped)
 }
 
 #[cfg(test)]
@@ -295,12 +270,8 @@ mod tests {
     fn a_trial_whose_volumes_were_lost_is_invalid_for_that_whatever_the_client_made_of_the_errors() {
         let stopped = |volumes_lost: Option<&str>| {
             let stopped = StoppedTrial {
-                logs: Vec::new(),
-                data_bytes_on_disk: 0,
-                stop_s: 0.0,
                 volumes_lost: volumes_lost.map(str::to_owned),
-                program_cache_bytes: None,
-                others: Vec::new(),
+                ..StoppedTrial::default()
             };
             BTreeMap::from([(HostId::DATABASE, stopped)])
         };

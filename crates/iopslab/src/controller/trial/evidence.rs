@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use archive::{JournalEvent, RunDirectory, TrialLogs};
+use archive::{JournalEvent, TrialLogs};
 use evidence::{
     Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures,
 };
@@ -11,9 +11,9 @@ use experiment::{Cell, PlannedTrial, Setup};
 use wire::StoppedTrial;
 
 use super::state::TrialState;
+use crate::controller::failure::Failure;
 use crate::controller::hosts;
-use crate::controller::journal::note;
-use crate::failure::Failure;
+use crate::controller::run::Run;
 
 /// The record of a trial.
 pub(super) fn record(
@@ -115,7 +115,7 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
 
 /// Stores a trial: it appears whole or not at all.
 pub(super) fn store(
-    directory: &RunDirectory,
+    run: &Run<'_>,
     record: &TrialRecord,
     mut state: TrialState,
     logs: TrialLogs,
@@ -137,17 +137,11 @@ pub(super) fn store(
         }
     }
     let began = Instant::now();
-    directory
-        .write_trial(record, &intervals, &samples, logs)
-        .map_err(Failure::work)?;
+    run.directory.write_trial(record, &intervals, &samples, logs)?;
     tracing::info!(seconds = began.elapsed().as_secs_f64(), "the trial is stored");
-    let valid = record.validity == Validity::Valid;
-    note(
-        directory,
-        JournalEvent::TrialDone {
-            cell: record.cell.clone(),
-            block: record.block,
-            valid,
-        },
-    )
+    run.note(JournalEvent::TrialDone {
+        cell: record.cell.clone(),
+        block: record.block,
+        valid: record.validity == Validity::Valid,
+    })
 }

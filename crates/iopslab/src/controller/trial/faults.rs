@@ -5,11 +5,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use evidence::{BacklogFound, Cause, FaultRecord, HostId, ProcessEnd};
+use evidence::{BacklogFound, FaultRecord, HostId, ProcessEnd};
 use experiment::{NodeFault, NodeFaultKind};
-use wire::{DatabaseRequest, Moments, Reply, Request, RequestError};
+use wire::{DatabaseRequest, Moments, Reply, RequestError};
 
-use crate::controller::agents::Agenda;
+use crate::controller::agents::conversation::Agenda;
+use crate::controller::failure::{Failure, answer};
 
 /// When measurement began, as far as the seconds that a client tells of show.
 #[derive(Debug, Default)]
@@ -92,8 +93,6 @@ pub(super) struct Faults<'a> {
     done: Vec<Done>,
     /// SSTables of nodes that compact their backlogs, and since when by their clocks, Unix milliseconds.
     compacting: BTreeMap<HostId, (u64, f64)>,
-    /// Why something could not be begun.
-    failed: Option<(Cause, String)>,
     /// Told about each step, for people.
     say: Box<dyn FnMut(&str) + 'a>,
 }
@@ -121,7 +120,6 @@ impl<'a> Faults<'a> {
             under_way: None,
             done: Vec::new(),
             compacting: BTreeMap::new(),
-            failed: None,
             say: Box::new(say),
         }
     }
@@ -131,11 +129,6 @@ impl<'a> Faults<'a> {
     pub fn after_backlogs_of(mut self, nodes: impl IntoIterator<Item = HostId>) -> Self {
         self.left.extend(nodes.into_iter().map(Task::Compact));
         self
-    }
-
-    /// Why something could not be begun, so that the trial is not what was planned.
-    pub fn failed(&self) -> Option<&(Cause, String)> {
-        self.failed.as_ref()
     }
 
     /// The backlogs that nodes were left to compact, by seconds from the start of measurement, which each host's clock showed at
@@ -151,20 +144,68 @@ impl<'a> Faults<'a> {
         self.compacting.iter().filter_map(found).collect()
     }
 
-    /// The answer of a node that was to compact its backlog; `false`: it does not.
-    fn compacts(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<bool, Reply> {
-        match answer {
-            Ok(Reply::Compacting { sstables, done_unix_ms }) => {
-                (self.say)(&format!("{host} compacts its backlog: {sstables} SSTables"));
-                self.compacting.insert(host, (sstables, done_unix_ms));
-                Ok(true)
-            }
-            Ok(other) => Err(other),
-            Err(refused) => {
-                let reason = format!("the backlog of {host} could not be left to it: {}", refused.message);
-                self.failed = Some((Cause::BacklogNotAsPlanned, reason));
-                Ok(false)
-            }
+    /// The answer of a node that was to compact its backlog.
+    fn compacts(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<(), Failure> {
+        let reply = answer.map_err(|refused| {
+            let why = refused.message;
+            Failure::BacklogNotAsPlanned(format!("the backlog of {host} could not be left to it: {why}"))
+        })?;
+        let compacting = answer!(Reply::Compacting { sstables, done_unix_ms } => (sstables, done_unix_ms));
+        let (sstables, done_unix_ms) = compacting(reply)?;
+        (self.say)(&format!("{host} compacts its backlog: {sstables} SSTables"));
+        self.compacting.insert(host, (sstables, done_unix_ms));
+        Ok(())
+    }
+
+    /// A node is gone, or its disk has the fault.
+    fn gone(&mut self, fault: NodeFault, host: HostId, moments: Moments, problem: Option<String>) {
+        let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
+        (self.say)(&match fault.action.volume() {
+            None if fault.kind() == NodeFaultKind::Compaction => format!("{host} compacts its table"),
+            None => format!("{host} is away{but}"),
+            Some(role) => format!("{} of {host} has the fault{but}", role.of_node()),
+        });
+        self.done.push(Done {
+            fault,
+            gone: moments,
+            problems: problem.into_iter().collect(),
+            return_asked_s: None,
+            back: None,
+            failed_requests: None,
+        });
+    }
+
+    /// A node is back, or its disk is as before.
+    fn back(&mut self, fault: NodeFault, host: HostId, moments: Moments, failed_requests: Option<u64>) {
+        (self.say)(&match fault.action.volume() {
+            None if fault.kind() == NodeFaultKind::Compaction => format!("{host} has compacted its table"),
+            None => format!("{host} is back"),
+            Some(role) => format!("{} of {host} is as before", role.of_node()),
+        });
+        if let Some(last) = self.done.last_mut() {
+            last.back = Some(moments);
+            last.failed_requests = failed_requests;
+        }
+    }
+
+    /// It is not: that is a result.
+    fn not_back(&mut self, fault: NodeFault, host: HostId, refused: RequestError) {
+        let is_away = fault.kind().takes_node_away();
+        let problem = match (refused.cancelled, is_away, fault.action.volume()) {
+            (true, true, _) => "it was not back when the trial ended".to_owned(),
+            (true, _, Some(_)) => "it had not been lifted when the trial ended".to_owned(),
+            (true, _, None) => "it was not done when the trial ended".to_owned(),
+            (false, ..) => refused.message,
+        };
+        let first = problem.lines().next().unwrap_or_default();
+        let kind = fault.kind().name();
+        (self.say)(&match (is_away, fault.action.volume()) {
+            (true, _) => format!("{host} did not come back: {first}"),
+            (_, Some(_)) => format!("{kind} of {host} was not lifted: {first}"),
+            (_, None) => format!("{kind} of {host}: {first}"),
+        });
+        if let Some(last) = self.done.last_mut() {
+            last.problems.push(problem);
         }
     }
 
@@ -212,11 +253,11 @@ impl Agenda for Faults<'_> {
         Some(self.measurement_start.0.get()? + Duration::from_secs_f64(at_s))
     }
 
-    fn take(&mut self) -> Option<(HostId, Request)> {
+    fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
         let task = self.left.pop()?;
         self.under_way = Some(task);
         let (fault, step) = match task {
-            Task::Compact(host) => return Some((host, Request::Database(DatabaseRequest::CompactBacklog))),
+            Task::Compact(host) => return Some((host, DatabaseRequest::CompactBacklog)),
             Task::Fault(fault, step) => (fault, step),
         };
         let host = (self.host_of)(&fault);
@@ -243,31 +284,18 @@ impl Agenda for Faults<'_> {
             Step::EndFault if fault.kind().takes_node_away() => (self.say)(&format!("bringing {host} back")),
             Step::EndFault => {}
         }
-        Some((host, Request::Database(request)))
+        Some((host, request))
     }
 
-    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<bool, Reply> {
+    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<(), Failure> {
         let (fault, step) = match self.under_way.take() {
-            None => return Ok(true),
+            None => return Ok(()),
             Some(Task::Compact(_)) => return self.compacts(host, answer),
             Some(Task::Fault(fault, step)) => (fault, step),
         };
         match (step, answer) {
             (Step::StartFault, Ok(Reply::FaultStarted { moments, problem })) => {
-                let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
-                (self.say)(&match fault.action.volume() {
-                    None if fault.kind() == NodeFaultKind::Compaction => format!("{host} compacts its table"),
-                    None => format!("{host} is away{but}"),
-                    Some(role) => format!("{} of {host} has the fault{but}", role.of_node()),
-                });
-                self.done.push(Done {
-                    fault,
-                    gone: moments,
-                    problems: problem.into_iter().collect(),
-                    return_asked_s: None,
-                    back: None,
-                    failed_requests: None,
-                });
+                self.gone(fault, host, moments, problem)
             }
             (
                 Step::EndFault,
@@ -276,54 +304,26 @@ impl Agenda for Faults<'_> {
                     failed_requests,
                 }),
             ) => {
-                (self.say)(&match fault.action.volume() {
-                    None if fault.kind() == NodeFaultKind::Compaction => format!("{host} has compacted its table"),
-                    None => format!("{host} is back"),
-                    Some(role) => format!("{} of {host} is as before", role.of_node()),
-                });
-                if let Some(last) = self.done.last_mut() {
-                    last.back = Some(moments);
-                    last.failed_requests = failed_requests;
-                }
+                self.back(fault, host, moments, failed_requests);
             }
-            (_, Ok(other)) => return Err(other),
-            (Step::StartFault, Err(refused)) => {
-                let reason = format!(
-                    "a planned fault could not be carried out on {host}: {}",
-                    refused.message
-                );
-                self.failed = Some((Cause::FaultFailed, reason));
-                return Ok(false);
+            (_, Ok(other)) => {
+                let answer = format!("{other:?}");
+                return Err(Failure::NotAsked { host, answer });
             }
-            (Step::EndFault, Err(refused)) => {
-                let is_away = fault.kind().takes_node_away();
-                let problem = match (refused.cancelled, is_away, fault.action.volume()) {
-                    (true, true, _) => "it was not back when the trial ended".to_owned(),
-                    (true, _, Some(_)) => "it had not been lifted when the trial ended".to_owned(),
-                    (true, _, None) => "it was not done when the trial ended".to_owned(),
-                    (false, ..) => refused.message,
-                };
-                let first = problem.lines().next().unwrap_or_default();
-                let kind = fault.kind().name();
-                (self.say)(&match (is_away, fault.action.volume()) {
-                    (true, _) => format!("{host} did not come back: {first}"),
-                    (_, Some(_)) => format!("{kind} of {host} was not lifted: {first}"),
-                    (_, None) => format!("{kind} of {host}: {first}"),
-                });
-                if let Some(last) = self.done.last_mut() {
-                    last.problems.push(problem);
-                }
-            }
+            (Step::StartFault, Err(error)) => return Err(Failure::FaultFailed { host, error }),
+            (Step::EndFault, Err(refused)) => self.not_back(fault, host, refused),
         }
-        Ok(true)
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use evidence::Cause;
     use experiment::{FaultAction, VolumeRole};
 
     use super::*;
+    use crate::controller::failure::Next;
 
     const KILL: NodeFault = NodeFault {
         action: FaultAction::NodeKill,
@@ -371,17 +371,14 @@ mod tests {
 
         let (host, request) = faults.take().unwrap();
         assert_eq!(host, HostId::database(1));
-        assert!(matches!(
-            request,
-            Request::Database(DatabaseRequest::StartFault(FaultAction::NodeKill))
-        ));
+        assert!(matches!(request, DatabaseRequest::StartFault(FaultAction::NodeKill)));
         assert_eq!(faults.due(), None, "one thing after the other");
         let went = faults.answered(host, gone(1_010_000.0, 1_010_500.0, None));
-        assert_eq!(went.ok(), Some(true));
+        assert!(went.is_ok());
         assert_eq!(faults.due(), Some(now + Duration::from_secs(15)));
         let (host, _) = faults.take().unwrap();
         let came = faults.answered(host, came_back(1_015_000.0, 1_023_000.0));
-        assert_eq!(came.ok(), Some(true));
+        assert!(came.is_ok());
         assert_eq!(faults.due(), None);
 
         let records = faults.records(|_| Some(1_000_000.0));
@@ -406,13 +403,13 @@ mod tests {
         for (sstables, later) in [(9, hosts[1]), (11, hosts[0])] {
             assert_eq!(faults.due(), Some(now));
             let (host, request) = faults.take().unwrap();
-            assert!(matches!(request, Request::Database(DatabaseRequest::CompactBacklog)));
+            assert!(matches!(request, DatabaseRequest::CompactBacklog));
             assert_eq!(host, later);
             let compacts = Reply::Compacting {
                 sstables,
                 done_unix_ms: 1_001_100.0,
             };
-            assert_eq!(faults.answered(host, Ok(compacts)).ok(), Some(true));
+            assert!(faults.answered(host, Ok(compacts)).is_ok());
         }
         let found = faults.backlogs(|_| Some(1_000_000.0));
         assert_eq!((found[&hosts[0]].sstables, found[&hosts[1]].sstables), (11, 9));
@@ -427,9 +424,9 @@ mod tests {
             help: None,
             cancelled: false,
         };
-        assert_eq!(faults.answered(host, Err(refused)).ok(), Some(false), "called off");
-        let (cause, reason) = faults.failed().unwrap();
-        assert_eq!(*cause, Cause::BacklogNotAsPlanned);
+        let called_off = faults.answered(host, Err(refused)).unwrap_err();
+        assert_eq!(called_off.next(), Next::TrialInvalid(Cause::BacklogNotAsPlanned));
+        let reason = called_off.message();
         assert!(
             reason.contains("database-2") && reason.contains("3 SSTables"),
             "{reason}"
@@ -496,11 +493,7 @@ mod tests {
         let (host, _) = faults.take().unwrap();
         let _ = faults.answered(host, gone(10_000.0, 10_000.0, Some("it had not drained")));
         let (host, _) = faults.take().unwrap();
-        assert_eq!(
-            faults.answered(host, refused(false)).ok(),
-            Some(true),
-            "the clients go on"
-        );
+        assert!(faults.answered(host, refused(false)).is_ok(), "the clients go on");
         let records = faults.records(|_| Some(0.0));
         assert_eq!(
             (records[0].return_began_s, records[0].back_s),
@@ -511,8 +504,8 @@ mod tests {
 
         let mut faults = Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {});
         let (host, _) = faults.take().unwrap();
-        assert_eq!(faults.answered(host, refused(false)).ok(), Some(false), "called off");
-        assert!(faults.failed().is_some());
+        let called_off = faults.answered(host, refused(false)).unwrap_err();
+        assert_eq!(called_off.next(), Next::TrialInvalid(Cause::FaultFailed));
         assert!(faults.records(|_| Some(0.0)).is_empty());
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct LiveFigures {
 
 impl LiveFigures {
     /// A client's second, shown with those of the others.
-    pub fn second(&mut self, client: HostId, second: Second, shape: &TrialShape, screen: &mut Screen) {
+    pub fn second(&mut self, client: HostId, second: Second, shape: &TrialShape, screen: &Screen) {
         self.errors += second.errors;
         self.seconds.insert(client, second);
         // Once a second is enough.
@@ -129,9 +129,9 @@ mod tests {
             request_timeout_s: 1.0,
         };
         let mut figures = LiveFigures::default();
-        let mut screen = Screen::new();
-        figures.second(HostId::CLIENT, second(100, 900), &shape, &mut screen);
-        figures.second(HostId::client(1), second(50, 2_000), &shape, &mut screen);
+        let screen = Screen::new(None);
+        figures.second(HostId::CLIENT, second(100, 900), &shape, &screen);
+        figures.second(HostId::client(1), second(50, 2_000), &shape, &screen);
         let together = figures.together(second(100, 900));
         assert_eq!((together.operations, together.errors, together.p99_us), (150, 2, 2_000));
         assert_eq!(figures.errors, 2);

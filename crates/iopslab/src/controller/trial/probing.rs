@@ -1,47 +1,36 @@
 //! A search for the highest rate: one restored database, loaded for a short time at one rate after the other.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
-use ::evidence::{OperationKind, ProbeLatency, RateProbe, Series, Validity};
+use ::evidence::{OperationKind, ProbeLatency, RateProbe, Series};
 use analysis::{LatencyFigures, Step};
-use archive::{JournalEvent, RunDirectory};
-use experiment::{CEILING_IN_FLIGHT, Cell, Job, LoadLevel, PlannedTrial, Round, Search, rounded};
-use wire::{ClientRequest, Event, Reply, Request};
+use archive::JournalEvent;
+use experiment::{CEILING_IN_FLIGHT, Cell, LoadLevel, PlannedTrial, Round, Search, rounded};
+use wire::{Event, TrialTask};
 
-use super::clients::{self, Measured};
+use super::clients::Measured;
 use super::database::{ended, parts_of, prepare, start, stop, task};
 use super::live::LiveFigures;
+use super::load::{measured, requests};
 use super::rest;
 use super::state::TrialState;
-use crate::controller::agents::{Agents, HostFailure, gravest, unexpected};
+use crate::controller::failure::{Failure, Next};
 use crate::controller::hosts;
-use crate::controller::journal::note;
-use crate::controller::target::Target;
-use crate::failure::Failure;
-use crate::machine;
-use crate::progress::Screen;
+use crate::controller::run::Run;
 
 /// Databases that are started for one search at most: one may be lost.
 const STARTS: u32 = 3;
 
 /// Goes on with a search until it has come to rates for whole trials, or to none. What it tries stands in the journal
 /// before the next is tried.
-pub fn search(
-    directory: &RunDirectory,
-    agents: &mut Agents,
-    search: &Search,
-    target: &Target,
-    label: &str,
-    screen: &mut Screen,
-) -> Result<Round, Failure> {
-    let plan = directory.plan();
+pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, Failure> {
+    let plan = run.plan();
     let missing = || Failure::work(format!("plan.json is not whole: {} has no objective", search.id));
     let objective = plan.objective.as_ref().ok_or_else(missing)?;
     let poisson = plan.search.as_ref().is_none_or(|search| search.poisson);
-    let mut probes = directory.probes().map_err(Failure::work)?;
+    let mut probes = run.directory.probes()?;
     probes.retain(|probe| probe.search == search.id);
-    let mut session: Option<Session> = None;
+    let mut session = None;
     let mut starts = 0;
     let rates = loop {
         let load = match analysis::next_step(objective, &probes) {
@@ -53,38 +42,30 @@ pub fn search(
                 poisson,
             },
         };
-        screen.about(label);
-        let mut open = match session.take() {
-            Some(open) => open,
-            None => {
-                starts += 1;
-                Session::begin(directory.job(), agents, search, target, screen)?
-            }
-        };
+        run.agents.screen.about(label);
+        starts += u32::from(session.is_none());
         let number = probes.len() as u32 + 1;
-        match open.probe(directory.job(), agents, (search, number, load), target, screen)? {
+        match probe(run, search, (number, load), &mut session) {
             Ok(probe) => {
-                screen.say(&format!("{label}: {}", reported(&probe, plan.scale)));
-                note(directory, JournalEvent::Probed(probe.clone()))?;
+                run.say(&format!("{label}: {}", reported(&probe, plan.scale)));
+                run.note(JournalEvent::Probed(probe.clone()))?;
                 probes.push(probe);
-                session = Some(open);
             }
-            Err(reason) => {
-                open.end(directory.job(), agents, search, screen)?;
-                screen.say(&format!("{label}: {reason}; once more on a restored copy"));
+            Err(failure) if matches!(failure.next(), Next::TrialInvalid(_)) => {
+                end(run, search)?;
+                session = None;
+                let last = failure.message();
+                run.say(&format!("{label}: {last}; once more on a restored copy"));
                 if starts == STARTS {
-                    return Err(
-                        Failure::work(format!("{STARTS} databases were lost in the search: {reason}")).help(format!(
-                            "remove the cause, then: iopslab run --resume {}",
-                            directory.path().display()
-                        )),
-                    );
+                    let run = run.directory.path().to_owned();
+                    return Err(Failure::SearchFailed { starts, last, run });
                 }
             }
+            Err(failure) => return Err(failure),
         }
     };
-    if let Some(open) = session {
-        open.end(directory.job(), agents, search, screen)?;
+    if session.is_some() {
+        end(run, search)?;
     }
     let rates = rates.into_iter().map(|rate| rounded(rate * plan.scale)).collect();
     Ok(Round {
@@ -111,101 +92,59 @@ fn reported(probe: &RateProbe, scale: f64) -> String {
     )
 }
 
-/// A database that was started for a search.
-struct Session {
-    state: TrialState,
+/// Starts a database for a search.
+fn begin(run: &mut Run<'_>, search: &Search, state: &mut TrialState) -> Result<(), Failure> {
+    let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
+    let parts = parts_of(run.job(), &planned, &cell)?;
+    prepare(run, parts.setup)?;
+    state.clocks_at_start = run.agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
+    start(run, parts, state)?;
+    rest::bring(run, parts, state)
 }
 
-impl Session {
-    fn begin(
-        job: &Job,
-        agents: &mut Agents,
-        search: &Search,
-        target: &Target,
-        screen: &mut Screen,
-    ) -> Result<Self, Failure> {
-        let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
-        let parts = parts_of(job, &planned, &cell)?;
-        prepare(agents, job, parts.setup, screen)?;
-        let mut state = TrialState::new();
-        state.clocks_at_start = agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-        start(agents, parts, &mut state, screen)?;
-        rest::bring(agents, parts, target, &mut state, screen)?;
-        Ok(Self { state })
+/// Loads the database of a session for a short time; starts one where there is none.
+fn probe(
+    run: &mut Run<'_>,
+    search: &Search,
+    (number, load): (u32, LoadLevel),
+    session: &mut Option<TrialState>,
+) -> Result<RateProbe, Failure> {
+    let is_open = session.is_some();
+    let state = session.get_or_insert_with(TrialState::new);
+    if !is_open {
+        begin(run, search, state)?;
     }
+    let (planned, cell) = (planned(search, number), cell(search, load));
+    let parts = parts_of(run.job(), &planned, &cell)?;
+    let (plan, setup, screen) = (parts.plan, parts.setup, run.agents.screen.clone());
+    let shape = plan.shape.of_probe(number == 1);
+    let whole = TrialTask {
+        shape,
+        seed: plan.seed.wrapping_add(u64::from(number) << 16),
+        ..task(parts, &run.target, state)
+    };
+    let requests = requests(&whole, parts, state, run.agents);
+    let mut figures = LiveFigures::default();
+    let began = Instant::now();
+    screen.doing("connecting the client", "");
+    let answers = run.agents.converse(requests, &mut |host, event| {
+        match event {
+            Event::Second(second) => figures.second(host, second, &shape, &screen),
+            Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
+            Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Sample(_) | Event::AtWork | Event::Reply(_) => {}
+        }
+        Ok(())
+    })?;
+    tracing::info!(seconds = began.elapsed().as_secs_f64(), number, "a probe has ended");
+    of(search, number, load, measured(answers, state)?)
+}
 
-    /// Loads the database for a short time; or why it could not be done, which another database may do.
-    fn probe(
-        &mut self,
-        job: &Job,
-        agents: &mut Agents,
-        (search, number, load): (&Search, u32, LoadLevel),
-        target: &Target,
-        screen: &mut Screen,
-    ) -> Result<Result<RateProbe, String>, Failure> {
-        let state = &mut self.state;
-        if let Validity::Invalid { reason, .. } = &state.validity {
-            return Ok(Err(reason.clone()));
-        }
-        let (planned, cell) = (planned(search, number), cell(search, load));
-        let parts = parts_of(job, &planned, &cell)?;
-        let shape = job.plan.shape.of_probe(number == 1);
-        let whole = wire::TrialTask {
-            shape,
-            seed: job.plan.seed.wrapping_add(u64::from(number) << 16),
-            ..task(parts, target, state)
-        };
-        let clients = hosts::clients_of(parts.plan, parts.setup);
-        let tasks = clients::tasks(
-            &whole,
-            &clients,
-            machine::unix_ms(),
-            |client| state.offset_ms(client),
-            |client| hosts::database_cpus(parts.setup, client, agents),
-        );
-        let request = |(client, task)| (client, Request::Client(ClientRequest::Trial(Box::new(task))));
-        let mut figures = LiveFigures::default();
-        let mut death = None;
-        let began = Instant::now();
-        screen.doing("connecting the client", "");
-        let answers = agents.converse(tasks.into_iter().map(request).collect(), &mut |host, event| {
-            match event {
-                Event::Second(second) => figures.second(host, second, &shape, screen),
-                Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
-                Event::Progress(progress) => screen.doing(&progress.doing, ""),
-                Event::Sample(_) | Event::AtWork | Event::Reply(_) => {}
-            }
-            death.is_none()
-        })?;
-        tracing::info!(seconds = began.elapsed().as_secs_f64(), number, "a probe has ended");
-        if let Some((host, how, log_tail)) = death {
-            ended(state, parts.setup, host, &how, log_tail);
-            return Ok(Err(how));
-        }
-        let mut results = BTreeMap::new();
-        let mut host_failures = Vec::new();
-        for (client, answer) in answers {
-            match answer {
-                Ok(Reply::Trial(result)) => drop(results.insert(client, *result)),
-                Ok(other) => return Err(unexpected(&other)),
-                Err(host_failure) => host_failures.push((client, host_failure)),
-            }
-        }
-        if let Some((client, host_failure)) = gravest(host_failures) {
-            return Ok(Err(match host_failure {
-                HostFailure::ClientLost(how) => how,
-                HostFailure::Request(error) => format!("the {client} failed: {}", error.message),
-            }));
-        }
-        let measured = Measured::of(results, |client| state.offset_ms(client)).map_err(Failure::work)?;
-        let nothing = || Failure::work("a client agent does not answer");
-        Ok(Ok(of(search, number, load, measured.ok_or_else(nothing)?)?))
-    }
-
-    fn end(self, job: &Job, agents: &mut Agents, search: &Search, screen: &mut Screen) -> Result<(), Failure> {
-        let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
-        stop(agents, parts_of(job, &planned, &cell)?.setup, false, screen).map(drop)
-    }
+/// Stops the database of a search.
+fn end(run: &mut Run<'_>, search: &Search) -> Result<(), Failure> {
+    let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
+    let setup = parts_of(run.job(), &planned, &cell)?.setup;
+    stop(run, setup, false).map(drop)
 }
 
 fn planned(search: &Search, number: u32) -> PlannedTrial {

@@ -8,17 +8,16 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use ::evidence::{Cause, HostId, Rest, RestRound, Validity, Warmed};
+use ::evidence::{HostId, Rest, RestRound, Warmed};
 use experiment::{CacheState, LoadLevel};
 use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage};
 
 use super::database::{Parts, ask_nodes, sample_keys, task};
 use super::state::TrialState;
-use crate::controller::agents::{Agents, HostFailure, unexpected};
+use crate::controller::agents::conversation::all_or_gravest;
+use crate::controller::failure::{Failure, Next, answer};
 use crate::controller::hosts;
-use crate::controller::target::Target;
-use crate::failure::Failure;
-use crate::progress::Screen;
+use crate::controller::run::Run;
 
 /// Seconds of a round in which code is compiled.
 const CODE_ROUND_S: f64 = 2.0;
@@ -41,52 +40,42 @@ enum Purpose {
 
 /// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force. Nodes that are
 /// only watched, and simulated ones, have nothing to be brought to.
-pub fn bring(
-    agents: &mut Agents,
-    parts: Parts<'_>,
-    target: &Target,
-    state: &mut TrialState,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
     let wanted: BTreeMap<HostId, ToRest> = state
         .started
         .iter()
         .filter_map(|(host, started)| Some((*host, started.to_rest?)))
         .collect();
-    if wanted.is_empty() || state.validity != Validity::Valid {
+    if wanted.is_empty() {
         return Ok(());
     }
     let began = Instant::now();
     let mut rest = Resting {
-        agents,
+        run,
         parts,
-        target,
         state,
-        screen,
         wanted,
         rests: BTreeMap::new(),
         rounds: 0,
     };
-    rest.through()?;
+    let brought = rest.through();
     let rests = rest.rests;
     state.rest_s = began.elapsed().as_secs_f64();
     state.rests = rests;
-    Ok(())
+    brought
 }
 
-struct Resting<'a> {
-    agents: &'a mut Agents,
+struct Resting<'a, 'r> {
+    run: &'a mut Run<'r>,
     parts: Parts<'a>,
-    target: &'a Target,
     state: &'a mut TrialState,
-    screen: &'a mut Screen,
     wanted: BTreeMap<HostId, ToRest>,
     rests: BTreeMap<HostId, Rest>,
     /// How many have been run.
     rounds: u64,
 }
 
-impl Resting<'_> {
+impl Resting<'_, '_> {
     fn through(&mut self) -> Result<(), Failure> {
         let plan = self.parts.plan;
         let cache = plan.caches.state(&self.parts.workload.name);
@@ -94,14 +83,10 @@ impl Resting<'_> {
         let mut code_is_warm = is_warm;
         let renewals = if is_warm { 0 } else { RENEWALS_OF_COLD_CODE };
         for _ in 0..renewals {
-            if !self.renew(CacheState::Cold)? {
-                return Ok(());
-            }
+            self.renew(CacheState::Cold)?;
             code_is_warm = self.rounds_of(Purpose::Code)?;
         }
-        if !self.renew(cache)? {
-            return Ok(());
-        }
+        self.renew(cache)?;
         let cache_is_settled = match cache {
             CacheState::Cold => None,
             CacheState::Warm => Some(self.rounds_of(Purpose::Cache)?),
@@ -120,20 +105,14 @@ impl Resting<'_> {
                     .map_or(warmed.cached_bytes, |round| round.cached_bytes);
             }
         }
-        self.each(&|_| DatabaseRequest::Hold, |reply| match reply {
-            Reply::Held => Ok(()),
-            other => Err(unexpected(&other)),
-        })?;
-        Ok(())
+        self.each(&DatabaseRequest::Hold, answer!(Reply::Held => ())).map(drop)
     }
 
     /// Rounds until all nodes have what these are for; whether they have.
     fn rounds_of(&mut self, purpose: Purpose) -> Result<bool, Failure> {
         let most_s = self.parts.plan.shape.rest_max_s;
         let began = Instant::now();
-        let Some(mut before) = self.usage()? else {
-            return Ok(false);
-        };
+        let mut before = self.usage()?;
         // Of these rounds alone: those before a renewal show another database.
         let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
         while began.elapsed().as_secs_f64() < most_s {
@@ -141,18 +120,18 @@ impl Resting<'_> {
                 Purpose::Code => "bringing the database to rest: compiling its code",
                 Purpose::Cache => "bringing the database to rest: filling the page cache by the workload's keys",
             };
-            self.screen.doing(doing, "");
+            self.run.agents.screen.doing(doing, "");
             let round = Instant::now();
-            let operations = match self.load(purpose)? {
-                Ok(operations) => operations,
-                Err((cause, reason)) => {
-                    self.state.invalidate(cause, reason, Vec::new());
+            let operations = match self.load(purpose) {
+                Err(failure) if matches!(failure.next(), Next::TrialInvalid(_)) => {
                     // A database that has ended is why, and says so when it is asked.
-                    return self.usage().map(|_| false);
+                    self.usage()?;
+                    return Err(failure);
                 }
+                loaded => loaded?,
             };
             let seconds = round.elapsed().as_secs_f64();
-            let Some(after) = self.usage()? else { return Ok(false) };
+            let after = self.usage()?;
             for (host, now) in &after {
                 let Some(then) = before.get(host) else { continue };
                 let rest = self.rests.entry(*host).or_default();
@@ -182,12 +161,12 @@ impl Resting<'_> {
         Ok(false)
     }
 
-    /// One round of load: operations completed, or why there was none.
-    fn load(&mut self, purpose: Purpose) -> Result<Result<u64, (Cause, String)>, Failure> {
+    /// One round of load: operations completed.
+    fn load(&mut self, purpose: Purpose) -> Result<u64, Failure> {
         self.rounds += 1;
         let clients = hosts::clients_of(self.parts.plan, self.parts.setup);
         let client = *clients.first().ok_or_else(|| Failure::work("a run has no client"))?;
-        let whole = task(self.parts, self.target, self.state);
+        let whole = task(self.parts, &self.run.target, self.state);
         let come_first = self.wanted.values().all(|to_rest| to_rest.compilers_first);
         let in_flight = match (purpose, self.parts.cell.load) {
             (Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
@@ -212,87 +191,58 @@ impl Resting<'_> {
             reads_alone,
         };
         // No node is watched yet: none says anything.
-        let answers = self
-            .agents
-            .converse(vec![(client, Request::Client(warm))], &mut |_, _| true)?;
-        match answers.into_values().next() {
-            Some(Ok(Reply::Warm(operations))) => Ok(Ok(operations)),
-            Some(Ok(other)) => Err(unexpected(&other)),
-            Some(Err(HostFailure::Request(error))) => {
-                let reason = format!("the database could not be brought to rest: {}", error.message);
-                Ok(Err((Cause::DidNotStart, reason)))
-            }
-            Some(Err(HostFailure::ClientLost(how))) => Ok(Err((Cause::ClientLost, how))),
-            None => Err(Failure::work("a client agent does not answer")),
+        let requests = vec![(client, Request::Client(warm))];
+        let mut answers = self.run.agents.converse(requests, &mut |_, _| Ok(()))?;
+        match answers.remove(&client).ok_or(Failure::NoAnswer(client))? {
+            Ok(reply) => answer!(Reply::Warm(operations) => operations)(reply),
+            Err(Failure::Refused { error, .. }) => Err(Failure::DidNotStart {
+                database: "the database".to_owned(),
+                how: "could not be brought to rest",
+                error,
+            }),
+            Err(lost) => Err(lost),
         }
     }
 
-    /// The data set as it was loaded, whatever was written since: taken away once for all nodes, and taken in by each. `false`: the trial
-    /// is invalid.
-    fn renew(&mut self, cache: CacheState) -> Result<bool, Failure> {
-        self.screen.doing("restoring the data set", "");
-        let nodes = hosts::nodes_of(self.parts.setup);
-        let Some(first) = nodes.first() else { return Ok(true) };
-        if self.state.validity != Validity::Valid {
-            return Ok(false);
-        }
-        match self
-            .agents
-            .call(*first, Request::Database(DatabaseRequest::Empty), self.screen)?
-        {
-            Reply::Emptied => {}
-            other => return Err(unexpected(&other)),
-        }
-        let renewed = self.each(&|_| DatabaseRequest::Renew { cache }, |reply| match reply {
-            Reply::Renewed(warmed) => Ok(warmed),
-            other => Err(unexpected(&other)),
-        })?;
-        let Some(renewed) = renewed else { return Ok(false) };
-        let keys = sample_keys(self.parts.plan, self.parts.workload);
-        let look_up = |_: HostId| DatabaseRequest::LookUp {
-            sample_keys: keys.clone(),
+    /// The data set as it was loaded, whatever was written since: taken away once for all nodes, and taken in by each.
+    fn renew(&mut self, cache: CacheState) -> Result<(), Failure> {
+        let (plan, workload, agents) = (self.parts.plan, self.parts.workload, &mut *self.run.agents);
+        agents.screen.doing("restoring the data set", "");
+        let Some(first) = hosts::nodes_of(self.parts.setup).first().copied() else {
+            return Ok(());
         };
-        let found = self.each(&look_up, |reply| match reply {
-            Reply::LookedUp => Ok(()),
-            other => Err(unexpected(&other)),
-        })?;
-        if found.is_none() {
-            return Ok(false);
-        }
+        let empty = Request::Database(DatabaseRequest::Empty);
+        agents.call(first, empty, answer!(Reply::Emptied => ()))?;
+        let renewed = answer!(Reply::Renewed(warmed) => warmed);
+        let renewed = self.each(&DatabaseRequest::Renew { cache }, renewed)?;
+        let sample_keys = sample_keys(plan, workload);
+        self.each(&DatabaseRequest::LookUp { sample_keys }, answer!(Reply::LookedUp => ()))?;
+        let is_asked_for = plan.caches.asks_for_warm(&workload.name);
         for (host, warmed) in renewed {
             if let Some(started) = self.state.started.get_mut(&host) {
-                let plan = self.parts.plan;
-                let is_asked_for = plan.caches.asks_for_warm(&self.parts.workload.name);
                 started.warmed = warmed.map(|warmed| Warmed { is_asked_for, ..warmed });
             }
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// What each node has used; `None` where a database has ended, which makes the trial invalid.
-    fn usage(&mut self) -> Result<Option<BTreeMap<HostId, Usage>>, Failure> {
-        let usages = self.each(&|_| DatabaseRequest::Usage, |reply| match reply {
-            Reply::Usage(usage) => Ok(usage),
-            other => Err(unexpected(&other)),
-        })?;
-        let known = |(host, usage): (HostId, Option<Usage>)| Some((host, usage?));
-        Ok(usages.and_then(|usages| usages.into_iter().map(known).collect()))
+    /// What each node has used.
+    fn usage(&mut self) -> Result<BTreeMap<HostId, Usage>, Failure> {
+        self.each(&DatabaseRequest::Usage, answer!(Reply::Usage(Some(usage)) => usage))
     }
 
-    /// Asks every node; `None` where a database has ended, which makes the trial invalid.
+    /// Asks every node; an error where a database has ended.
     fn each<R>(
         &mut self,
-        request: &dyn Fn(HostId) -> DatabaseRequest,
+        request: &DatabaseRequest,
         read: impl Fn(Reply) -> Result<R, Failure>,
-    ) -> Result<Option<BTreeMap<HostId, R>>, Failure> {
-        let ask = |host: HostId, _: &Agents| request(host);
-        let answers = ask_nodes(self.agents, self.parts.setup, &ask, self.state, self.screen)?;
-        let Some(answers) = answers else { return Ok(None) };
-        let each = answers.into_iter().map(|(host, answer)| match answer {
-            Ok(reply) => Ok((host, read(reply)?)),
-            Err(host_failure) => Err(host_failure.into()),
-        });
-        each.collect::<Result<_, Failure>>().map(Some)
+    ) -> Result<BTreeMap<HostId, R>, Failure> {
+        let nodes = hosts::nodes_of(self.parts.setup).into_iter();
+        let requests = nodes.map(|host| (host, Request::Database(request.clone()))).collect();
+        let answers = ask_nodes(self.run, self.parts.setup, requests, self.state)?;
+        let replies = all_or_gravest(answers).map_err(|(_, failure)| failure)?;
+        let read = |(host, reply)| read(reply).map(|value| (host, value));
+        replies.into_iter().map(read).collect()
     }
 }
 

@@ -6,6 +6,7 @@ use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSampl
 use wire::StartedTrial;
 
 use super::clients::Measured;
+use crate::controller::failure::{Failure, Next};
 
 /// What happened in a trial, before it is written down.
 pub(super) struct TrialState {
@@ -44,6 +45,15 @@ impl TrialState {
             rest_s: 0.0,
             validity: Validity::Valid,
         }
+    }
+
+    /// A failure that makes the trial invalid and nothing else stands in its record; any other is given back.
+    pub fn befallen_by(&mut self, failure: Failure) -> Result<(), Failure> {
+        let (Next::TrialInvalid(_), Some(validity)) = (failure.next(), failure.validity()) else {
+            return Err(failure);
+        };
+        self.validity = validity;
+        Ok(())
     }
 
     /// The trial is invalid.

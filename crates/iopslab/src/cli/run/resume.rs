@@ -1,0 +1,119 @@
+//! A run that goes on: by the provider that it began with, on machines that are what they were.
+
+use std::path::Path;
+
+use archive::{JournalEvent, RunDirectory};
+use evidence::{Cause, Validity};
+use experiment::{PlannedTrial, Provider};
+use provider::aws::Aws;
+
+use crate::cli::carried_out::{Hands, User, same_machine, settings_for};
+use crate::cli::experiment_file::check_measurable;
+use crate::cli::resumed;
+use crate::controller::{self, Agents, Channel};
+use crate::failure::Failure;
+use crate::measured::{Measured, provider_of};
+
+/// Goes on with a run, by the provider that it began with.
+pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(RunDirectory, Hands), Failure> {
+    let directory = RunDirectory::open(path).map_err(Failure::input)?;
+    let provider = provider_of(&directory)?;
+    if user.args.provider.is_some() {
+        return Err(Failure::input(format!(
+            "--provider with --resume: a run goes on with the provider it began with, which is {provider}"
+        ))
+        .help("leave out --provider, or start a new run"));
+    }
+    if user.args.out.is_some() {
+        return Err(Failure::input(format!(
+            "--out with --resume: a run goes on in its own directory, which is {}",
+            path.display()
+        ))
+        .help("leave out --out"));
+    }
+    check_measurable(&directory)?;
+    let prices = resumed::check(&directory, provider)?;
+    let remaining = directory.remaining().map_err(Failure::work)?;
+    let again = to_repeat(&directory, user.args.retry_invalid)?;
+    let all = directory.plan().trials.len();
+    user.say(&format!(
+        "{}: {} of {all} trials are done",
+        path.display(),
+        all - remaining.len() - again.len()
+    ));
+    let is_done = directory.is_finished().map_err(Failure::work)? && again.is_empty();
+    let hands = match prices {
+        Some(settings) => {
+            // Nothing is made where nothing is left to measure; what is left of its machines goes as after any run.
+            if !is_done {
+                Aws::check_program().map_err(Failure::work)?;
+                user.may_make(directory.job(), &settings)?;
+            }
+            Hands::Sites(Box::new(settings), channel)
+        }
+        None => {
+            user.refuse_for_aws()?;
+            let goes_beside = controller::goes_beside(&directory)?;
+            let mut agents = user.agents(provider, directory.job(), goes_beside, channel)?;
+            let goes_on = go_on(&directory, &mut agents, user, (is_done, provider));
+            goes_on.inspect_err(|_| agents.close())?;
+            Hands::Agents(Box::new(agents))
+        }
+    };
+    directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
+    set_aside(&directory, &again, user)?;
+    Ok((directory, hands))
+}
+
+/// The hosts of a run are there again, and they are what they were.
+fn go_on(
+    directory: &RunDirectory,
+    agents: &mut Agents,
+    user: &User<'_>,
+    (is_done, provider): (bool, Provider),
+) -> Result<(), Failure> {
+    let job = directory.job();
+    let hosts = controller::greet(agents, job)?;
+    controller::check(job, agents, &settings_for(&job.plan))?;
+    if !is_done {
+        user.wait_for_work_directory(provider, &job.plan)?;
+    }
+    same_machine(directory, &hosts, &agents.screen)
+}
+
+/// Trials that are in place and done again, each with what was wrong with it: those whose database did not start, or
+/// all that are invalid.
+fn to_repeat(directory: &RunDirectory, all_invalid: bool) -> Result<Vec<(PlannedTrial, String)>, Failure> {
+    if all_invalid {
+        let measured = Measured::read(directory)?;
+        let invalid = measured.trials().iter().filter(|t| !t.is_valid());
+        return Ok(invalid
+            .map(|t| {
+                let trial = PlannedTrial {
+                    block: t.record.block,
+                    cell: t.record.cell.clone(),
+                };
+                (trial, t.invalid_reason().unwrap_or_default())
+            })
+            .collect());
+    }
+    let did_not_start = |trial: PlannedTrial| match directory.record(&trial).ok()?.validity {
+        Validity::Invalid {
+            cause: Cause::DidNotStart,
+            reason,
+            ..
+        } => Some((trial, reason)),
+        _ => None,
+    };
+    Ok(directory.done().into_iter().filter_map(did_not_start).collect())
+}
+
+fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], user: &User<'_>) -> Result<(), Failure> {
+    for (trial, reason) in again {
+        directory.set_aside(trial, reason).map_err(Failure::work)?;
+        // The first line says what is wrong; a log may follow.
+        let reason = reason.lines().next().unwrap_or_default();
+        user.say(&format!("repeating {} block {}: {reason}", trial.cell, trial.block));
+    }
+    Ok(())
+}
