@@ -36,7 +36,7 @@ test-all:       ## the same and the long stories of AWS: twelve configurations, 
 	scripts/test.sh
 	scripts/long-stories.sh
 
-test-scales:    ## one ratio of two volumes at 1:64, 1:16 and 1:4, with a real Cassandra (root; half an hour on a quiet machine)
+test-scales:    ## one ratio of two volumes at 1:64, 1:16 and 1:4, with a real Cassandra (root; twenty minutes on a quiet machine)
 	@scripts/setup.sh --tests
 	JAVA_HOME=$$(scripts/java-for-tests.sh) cargo test -p iopslab --locked --test machine -- --ignored --nocapture scales::
 

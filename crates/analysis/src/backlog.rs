@@ -37,7 +37,7 @@ pub(crate) fn of_trial(
         let Some(backlog) = node.backlog else { continue };
         let samples = by_host.get(&node.host).map_or(&[][..], Vec::as_slice);
         let measured = window(samples, 0.0, measured_s);
-        let work = DatabaseWork::of(measured);
+        let work = DatabaseWork::of(measured, measured_s);
         let own = CompactedBacklog {
             sstables: backlog.sstables as f64,
             sstables_left: work.sstables,

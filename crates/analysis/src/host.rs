@@ -1,7 +1,8 @@
 //! What the database host showed in the measured window.
 //!
 //! Samples hold raw counters; rates are differences of counters between the samples nearest to the edges of the window,
-//! divided by the time between those samples. A figure that is missing is `None`: missing is not zero.
+//! divided by the time between those samples; counts are these rates over the whole window, because a sample may be seconds late.
+//! A figure that is missing is `None`: missing is not zero.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +100,7 @@ pub struct HostWindow {
 /// Requests and bytes of a volume in the measured window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct VolumeActivity {
-    /// Seconds between the first and the last sample used.
+    /// Length of the window, seconds.
     pub seconds: f64,
     /// Read requests.
     pub reads: f64,
@@ -202,9 +203,10 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         stats::ratio(stolen, busy + idle + stolen)
     };
     let steps = ten_second_steps(&window.iter().collect::<Vec<_>>());
+    let length = to_s - from_s;
     let volumes: BTreeMap<VolumeRole, VolumeActivity> = VolumeRole::ALL
         .into_iter()
-        .filter_map(|role| Some((role, activity(window, role)?)))
+        .filter_map(|role| Some((role, activity(window, role, length)?)))
         .collect();
     let data = volumes.iter().filter(|(role, _)| role.is_data());
     let several = data.clone().count() > 1;
@@ -241,7 +243,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .zip(delta(|h| h.network_sent_bytes))
             .and_then(|(again, bytes)| stats::ratio(again, bytes / 1e6)),
         restarts: restarts(window),
-        work: DatabaseWork::of(window),
+        work: DatabaseWork::of(window, length),
     }
 }
 
@@ -356,7 +358,7 @@ fn slowed_at(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f6
     Some(samples.get(before + 1)?.t_s)
 }
 
-fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
+fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<VolumeActivity> {
     // Samples without this volume's counters (a read of /proc that failed) are passed over.
     let known: Vec<&HostSample> = window
         .iter()
@@ -371,7 +373,7 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
     if seconds <= 0.0 {
         return None;
     }
-    let [reads, writes, read_bytes, write_bytes] = between(first, last)?;
+    let [reads, writes, read_bytes, write_bytes] = between(first, last)?.map(|n| n / seconds * length);
     let mut windows = WindowRates::default();
     for (from, to) in ten_second_steps(&known) {
         let length = to.t_s - from.t_s;
@@ -397,12 +399,12 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);
     Some(VolumeActivity {
-        seconds,
+        seconds: length,
         reads,
         writes,
         read_bytes,
         write_bytes,
-        wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * seconds),
+        wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * length),
         busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
         slowed_at_s: [&OF_REQUESTS, &OF_BYTES]
@@ -486,6 +488,18 @@ mod tests {
         };
         assert_eq!(of_process(true), (Some(0.25), 4));
         assert_eq!(of_process(false), (None, 0), "that of a client is no database's");
+    }
+
+    /// Each sample of a busy second half comes late, so that the first one lies a second before the window.
+    #[test]
+    fn samples_that_come_late_count_for_the_window_alone() {
+        let samples: Vec<HostSample> = [-2.0, -1.0, 1.6, 4.1, 6.6, 9.1, 10.3].map(second).to_vec();
+        let data = &database_host(&samples, 0.0, 10.0).volumes[&VolumeRole::Data];
+        let is = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-6, "{value}");
+        is(data.reads, 1_000.0);
+        is(data.write_bytes, 100.0 * 65_536.0);
+        is(data.read_iops(), 100.0);
+        is(data.seconds, 10.0);
     }
 
     #[test]

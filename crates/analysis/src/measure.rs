@@ -173,7 +173,7 @@ fn background(
     measured_s: f64,
 ) -> Option<(f64, f64)> {
     let of_host = |host: HostId| {
-        let work = DatabaseWork::of(window(by_host.get(&host)?, 0.0, measured_s));
+        let work = DatabaseWork::of(window(by_host.get(&host)?, 0.0, measured_s), measured_s);
         work.flushes.zip(work.compactions)
     };
     let each: Option<Vec<(f64, f64)>> = node::hosts(record).into_iter().map(of_host).collect();

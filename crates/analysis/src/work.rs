@@ -5,8 +5,7 @@
 
 use evidence::{HostFigures, HostSample};
 
-/// What a database counted between the first and the last sample of a window that has the figure, as it would be over the
-/// whole window.
+/// What a database counted between the first and the last sample that has the figure, as it would be over the whole window.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DatabaseWork {
     /// Reads of the data set's table.
@@ -46,9 +45,9 @@ const SEEN_SHARE: f64 = 0.8;
 type Figure = fn(&HostFigures) -> Option<f64>;
 
 impl DatabaseWork {
-    /// Of the samples of a window.
-    pub(crate) fn of(window: &[HostSample]) -> Self {
-        let grown = |figure: Figure| over_all(window, figure, |known| Some(known.last()?.1 - known.first()?.1));
+    /// Of the samples of a window of so many seconds.
+    pub(crate) fn of(window: &[HostSample], length: f64) -> Self {
+        let grown = |figure: Figure| over_all(window, length, figure, |known| Some(known.last()?.1 - known.first()?.1));
         let steps_up = |known: &[(f64, f64)]| {
             let steps = known.windows(2).map(|pair| (pair[1].1 - pair[0].1).max(0.0));
             Some(steps.sum())
@@ -57,7 +56,7 @@ impl DatabaseWork {
         Self {
             reads: grown(|h| h.table_reads),
             sstables_merged: grown(|h| h.sstables_merged),
-            bloom_false_positives: over_all(window, |h| h.bloom_false_positives, steps_up),
+            bloom_false_positives: over_all(window, length, |h| h.bloom_false_positives, steps_up),
             chunk_cache_hits: grown(|h| h.chunk_cache_hits),
             chunk_cache_requests: grown(|h| h.chunk_cache_requests),
             key_cache_hits: grown(|h| h.key_cache_hits),
@@ -75,7 +74,12 @@ impl DatabaseWork {
 
 /// `sum` of the (second, value) in which the figure is known, for the whole window. A counter that went backwards is
 /// another process's: nothing is known of the window.
-fn over_all(window: &[HostSample], figure: Figure, sum: impl Fn(&[(f64, f64)]) -> Option<f64>) -> Option<f64> {
+fn over_all(
+    window: &[HostSample],
+    length: f64,
+    figure: Figure,
+    sum: impl Fn(&[(f64, f64)]) -> Option<f64>,
+) -> Option<f64> {
     let seconds = window.last()?.t_s - window.first()?.t_s;
     let known = window
         .iter()
@@ -84,7 +88,7 @@ fn over_all(window: &[HostSample], figure: Figure, sum: impl Fn(&[(f64, f64)]) -
     let seen = known.last()?.0 - known.first()?.0;
     let is_enough = seen > 0.0 && seen >= SEEN_SHARE * seconds;
     let grown = sum(&known).filter(|grown| is_enough && *grown >= 0.0)?;
-    Some(grown / seen * seconds)
+    Some(grown / seen * length)
 }
 
 #[cfg(test)]
@@ -108,7 +112,7 @@ mod tests {
     fn counts_are_those_of_the_whole_window_though_a_second_of_it_was_not_reported() {
         let reported = |t: u32| (1..=10).contains(&t).then(|| 700.0 + 50.0 * f64::from(t));
         let samples: Vec<HostSample> = (0..=10).map(|t| sample(f64::from(t), reported(t), 3.0)).collect();
-        let work = DatabaseWork::of(&samples);
+        let work = DatabaseWork::of(&samples, 10.0);
         assert_eq!(work.reads, Some(500.0), "450 were counted in 9 of 10 s");
         assert_eq!(work.compression_ratio, Some(0.6), "at the end");
         assert_eq!(
@@ -117,14 +121,14 @@ mod tests {
             "missing is not zero"
         );
         // Known for half of it, or begun anew: nothing is said.
-        assert_eq!(DatabaseWork::of(&samples[..6]).reads, Some(250.0));
+        assert_eq!(DatabaseWork::of(&samples[..6], 5.0).reads, Some(250.0));
         let late: Vec<HostSample> = (0..=10)
             .map(|t| sample(f64::from(t), reported(t).filter(|_| t > 4), 3.0))
             .collect();
-        assert_eq!(DatabaseWork::of(&late).reads, None);
+        assert_eq!(DatabaseWork::of(&late, 10.0).reads, None);
         let anew = [sample(0.0, Some(900.0), 0.0), sample(10.0, Some(4.0), 0.0)];
-        assert_eq!(DatabaseWork::of(&anew).reads, None);
-        assert_eq!(DatabaseWork::of(&[]), DatabaseWork::default());
+        assert_eq!(DatabaseWork::of(&anew, 10.0).reads, None);
+        assert_eq!(DatabaseWork::of(&[], 10.0), DatabaseWork::default());
     }
 
     /// A compaction takes the count of the files that it replaces.
@@ -136,6 +140,6 @@ mod tests {
             .zip(0..)
             .map(|(n, t)| sample(f64::from(t), None, *n))
             .collect();
-        assert_eq!(DatabaseWork::of(&samples).bloom_false_positives, Some(7.0));
+        assert_eq!(DatabaseWork::of(&samples, 4.0).bloom_false_positives, Some(7.0));
     }
 }

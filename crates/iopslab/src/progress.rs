@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use crate::live_metrics::{Live, LiveMetrics};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Plain lines are written this often at most.
+/// Plain lines about one thing are written this often at most.
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
+/// What is new is written sooner: it may go on for minutes without another word.
+const NEW_AFTER: Duration = Duration::from_secs(1);
 
 /// The time in the live line is brought up to date this often.
 const TICK: Duration = Duration::from_secs(1);
@@ -112,7 +114,8 @@ impl Screen {
         if shown.is_quiet {
             return;
         }
-        if shown.doing != what {
+        let is_new = shown.doing != what;
+        if is_new {
             what.clone_into(&mut shown.doing);
             if let Some(bar) = &shown.bar {
                 bar.reset_elapsed();
@@ -132,7 +135,10 @@ impl Screen {
                 bar.enable_steady_tick(TICK);
                 shown.is_ticking = true;
             }
-        } else if shown.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
+            return;
+        }
+        let every = if is_new { NEW_AFTER } else { PLAIN_EVERY };
+        if shown.last_plain.is_none_or(|last| last.elapsed() >= every) {
             eprintln!("  {}{line}", shown.who);
             shown.last_plain = Some(Instant::now());
         }

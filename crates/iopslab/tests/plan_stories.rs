@@ -196,7 +196,7 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
 #[test]
 fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
     let lab = Laboratory::new();
-    lab.write("raid.toml", include_str!("../../../examples/raid-members.toml"));
+    lab.write("raid.toml", include_str!("plans/raid.toml"));
     let said = |arguments: &[&str]| {
         let planned = lab.output(arguments);
         assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));

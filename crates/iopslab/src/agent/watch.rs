@@ -2,10 +2,12 @@
 //! and its death.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use database::{MetricsReader, RunningNode};
-use evidence::HostSample;
+use database::{Metrics, MetricsReader, RunningNode};
+use evidence::{HostFigures, HostSample};
 use monitor::{Monitor, MonitorHooks, Sources};
 use wire::Event;
 
@@ -19,7 +21,7 @@ use super::shared::with;
 /// While the node is `away` by plan, it is asked nothing, and its end is no news.
 pub(super) fn watch(
     sources: Sources,
-    mut metrics: Box<dyn MetricsReader>,
+    metrics: Box<dyn MetricsReader>,
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
     away: &Arc<AtomicBool>,
     controllers: &Controllers,
@@ -36,9 +38,10 @@ pub(super) fn watch(
     let mut died = false;
     let lost = Arc::new(Mutex::new(None::<String>));
     let found_lost = Arc::clone(&lost);
+    let mut database = Asked::of(metrics);
     let annotate = move |sample: &mut HostSample| {
         if !not_asked.load(Ordering::Relaxed) {
-            note(&metrics.read(), &mut sample.host);
+            database.note(&mut sample.host);
         }
         for volume in &served {
             let noted = volume.note(sample.volumes.entry(volume.role).or_default());
@@ -72,6 +75,47 @@ pub(super) fn watch(
         },
         Box::new(sink),
     )
+}
+
+/// How long a sample waits for what the database says about itself: it answers in milliseconds, or is stopped or overloaded, and then
+/// the kernel's counters must not be late because of it.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// A database that is asked beside the samples of its host.
+struct Asked {
+    ask: Sender<()>,
+    answers: Receiver<Metrics>,
+    /// The answer to an earlier sample is still to come.
+    is_waiting: bool,
+}
+
+impl Asked {
+    fn of(mut metrics: Box<dyn MetricsReader>) -> Self {
+        let (ask, asked) = channel();
+        let (answer, answers) = channel();
+        std::thread::spawn(
+            move || {
+                while asked.recv().is_ok_and(|()| answer.send(metrics.read()).is_ok()) {}
+            },
+        );
+        Self {
+            ask,
+            answers,
+            is_waiting: false,
+        }
+    }
+
+    /// Adds what it says now; nothing where it does not answer at once: an answer that comes later belongs to no sample.
+    fn note(&mut self, figures: &mut HostFigures) {
+        if self.is_waiting && self.answers.try_recv().is_err() {
+            return;
+        }
+        self.is_waiting = self.ask.send(()).is_ok();
+        if let Ok(said) = self.answers.recv_timeout(PATIENCE) {
+            self.is_waiting = false;
+            note(&said, figures);
+        }
+    }
 }
 
 /// What is said of a node that has ended, or that has `lost` its volumes.
