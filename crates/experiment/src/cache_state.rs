@@ -4,28 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How the page cache stands when a trial's warm-up begins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheState {
-    /// Nothing of the data set is in it.
-    Cold,
-    /// It holds what the workload leaves in it: the data set's files have been read, and then what the workload's own keys ask for,
-    /// until device reads for each operation were steady.
-    #[default]
-    Warm,
-}
+use crate::words::words;
 
-impl CacheState {
-    /// Every state.
-    pub const ALL: [Self; 2] = [Self::Cold, Self::Warm];
-
-    /// Its word in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cold => "cold",
-            Self::Warm => "warm",
-        }
+words! {
+    /// How the page cache stands when a trial's warm-up begins.
+    #[derive(Default)]
+    pub enum CacheState {
+        /// Nothing of the data set is in it.
+        Cold = "cold",
+        /// It holds what the workload leaves in it: the data set's files have been read, and then what the workload's own keys ask for,
+        /// until device reads for each operation were steady.
+        #[default]
+        Warm = "warm",
     }
 }
 

@@ -2,51 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CQL consistency level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are CQL's own")]
-pub enum Consistency {
-    Any,
-    One,
-    Two,
-    Three,
-    Quorum,
-    All,
-    LocalQuorum,
-    EachQuorum,
-    LocalOne,
+use crate::words::words;
+
+words! {
+    /// CQL consistency level.
+    #[expect(missing_docs, reason = "the names are CQL's own")]
+    pub enum Consistency {
+        Any = "any",
+        One = "one",
+        Two = "two",
+        Three = "three",
+        Quorum = "quorum",
+        All = "all",
+        LocalQuorum = "local_quorum",
+        EachQuorum = "each_quorum",
+        LocalOne = "local_one",
+    }
 }
 
 impl Consistency {
-    /// Every level.
-    pub const ALL_LEVELS: [Self; 9] = [
-        Self::Any,
-        Self::One,
-        Self::Two,
-        Self::Three,
-        Self::Quorum,
-        Self::All,
-        Self::LocalQuorum,
-        Self::EachQuorum,
-        Self::LocalOne,
-    ];
-
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::One => "one",
-            Self::Two => "two",
-            Self::Three => "three",
-            Self::Quorum => "quorum",
-            Self::All => "all",
-            Self::LocalQuorum => "local_quorum",
-            Self::EachQuorum => "each_quorum",
-            Self::LocalOne => "local_one",
-        }
-    }
-
     /// Replicas that a request waits for where `replication_factor` are kept in one data centre (Cassandra: a quorum is
     /// half of them, rounded down, and one).
     pub fn replicas(self, replication_factor: u32) -> u32 {
@@ -163,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_level_waits_for_as_many_replicas_as_cassandra_says() {
-        let of_three = Consistency::ALL_LEVELS.map(|level| level.replicas(3));
+        let of_three = Consistency::ALL.map(|level| level.replicas(3));
         assert_eq!(of_three, [1, 1, 2, 3, 2, 3, 2, 2, 1]);
         assert_eq!(
             (1..=6).map(|rf| Consistency::Quorum.replicas(rf)).collect::<Vec<_>>(),

@@ -7,6 +7,7 @@ use catalog::{Basis, Burst, ByteBurst, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
+use crate::words::words;
 use crate::{
     AwsSettings, ClientCost, ConsistencyLevels, DataLayout, HostsSettings, Placement, Provider, SshFiles, Truth,
     VolumeKind, WatchedNode,
@@ -266,6 +267,13 @@ pub struct Configuration {
     pub price_usd_per_month: Option<f64>,
 }
 
+impl Configuration {
+    /// Its volumes: data, then commit log.
+    pub(crate) fn volumes(&self) -> impl Iterator<Item = &ConfiguredVolume> {
+        std::iter::once(&self.data_volume).chain(&self.commitlog_volume)
+    }
+}
+
 /// A machine, by catalog name or by explicit size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
@@ -311,6 +319,26 @@ pub struct ConfiguredVolume {
     pub latency: Option<Latency>,
     /// Whether reads and writes of a volume given by its limits have each of them for themselves.
     pub limits_apart: bool,
+}
+
+impl ConfiguredVolume {
+    /// One that bursts nowhere, and of which nothing else is stated.
+    pub(crate) fn plain(label: String, kind: VolumeKind, size_bytes: f64, limits: IoLimits) -> Self {
+        Self {
+            label,
+            kind,
+            size_bytes: size_bytes as u64,
+            volume_limits: limits,
+            effective_limits: limits,
+            burst: None,
+            byte_burst: None,
+            count: 1,
+            layout: None,
+            order: None,
+            latency: None,
+            limits_apart: false,
+        }
+    }
 }
 
 /// Load levels and the shape of a trial.
@@ -440,27 +468,15 @@ pub struct LocalSettings {
     pub volumes: Emulation,
 }
 
-/// How volumes are emulated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Emulation {
-    /// The kernel's throttle holds the database to their limits.
-    #[default]
-    Throttled,
-    /// A process answers for them as such volumes do.
-    Served,
-}
-
-impl Emulation {
-    /// Every way.
-    pub const ALL: [Self; 2] = [Self::Throttled, Self::Served];
-
-    /// Its word in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Throttled => "throttled",
-            Self::Served => "served",
-        }
+words! {
+    /// How volumes are emulated.
+    #[derive(Default)]
+    pub enum Emulation {
+        /// The kernel's throttle holds the database to their limits.
+        #[default]
+        Throttled = "throttled",
+        /// A process answers for them as such volumes do.
+        Served = "served",
     }
 }
 

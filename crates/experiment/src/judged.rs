@@ -26,13 +26,18 @@ pub(crate) fn carried_by(threads: u32) -> f64 {
     f64::from(threads) * CLIENT_CPU_MAX / CLIENT_CPU_S
 }
 
-/// A rate that takes more clients than are stated.
-fn clients(load: &Load, scale: f64) -> Option<Note> {
-    let rates = load.levels.iter().filter_map(|level| match level {
+/// The highest rate that is offered, on the machine that is measured: of a 1:`scale` model.
+pub(crate) fn highest_rate(levels: &[LoadLevel], scale: f64) -> Option<f64> {
+    let rates = levels.iter().filter_map(|level| match level {
         LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
         LoadLevel::Concurrency(_) => None,
     });
-    let most = rates.reduce(f64::max)?;
+    rates.reduce(f64::max)
+}
+
+/// A rate that takes more clients than are stated.
+fn clients(load: &Load, scale: f64) -> Option<Note> {
+    let most = highest_rate(&load.levels, scale)?;
     if let Some(cost) = load.client_cost {
         return measured_clients(load, most, cost);
     }

@@ -13,284 +13,126 @@ pub struct KeptOption {
     pub help: &'static str,
 }
 
-/// Options of one purpose that iopslab keeps to itself. A name that ends in `*` stands for all that begin so.
-struct Kept {
-    names: &'static [&'static str],
-    option: KeptOption,
+/// Names of one purpose that iopslab keeps to itself, why, and what to do instead. A name that ends in `*` stands for all that
+/// begin so.
+pub(crate) type Kept = (&'static str, &'static str, &'static str);
+
+/// Whether a name is one of these.
+fn is_among(name: &str, patterns: &str) -> bool {
+    patterns
+        .split_whitespace()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == pattern,
+        })
 }
 
-const REMOVE: &str = "remove it";
+/// Why a name is kept; `None`: it is not.
+pub(crate) fn kept_among(name: &str, kept: &[Kept]) -> Option<KeptOption> {
+    let found = kept.iter().find(|(names, _, _)| is_among(name, names));
+    found.map(|(_, why, help)| KeptOption { why, help })
+}
+
+pub(crate) const REMOVE: &str = "remove it";
 
 const KEPT: &[Kept] = &[
-    Kept {
-        names: &[
-            "-Xms*",
-            "-Xmx*",
-            "-Xmn*",
-            "-XX:MaxHeapSize",
-            "-XX:InitialHeapSize",
-            "-XX:MinHeapSize",
-            "-XX:NewSize",
-            "-XX:MaxNewSize",
-            "-XX:MaxRAM*",
-            "-XX:MinRAM*",
-            "-XX:InitialRAM*",
-            "-XX:MaxDirectMemorySize",
-            "-XX:AlwaysPreTouch",
-            "-XX:AggressiveHeap",
-        ],
-        option: KeptOption {
-            why: "iopslab sets the memory of a node",
-            help: "memory follows memory_limit_gib of the configuration; heap_mib of [provider.local] sets the heap",
-        },
-    },
-    Kept {
-        names: &["-XX:ActiveProcessorCount", "-Dcassandra.available_processors"],
-        option: KeptOption {
-            why: "iopslab sets the CPUs of a node",
-            help: "CPUs follow the instance of the configuration",
-        },
-    },
-    Kept {
-        names: &["-Dcom.sun.management.*", "-Dcassandra.jmx.*", "-Djava.rmi.*"],
-        option: KeptOption {
-            why: "iopslab sets the management port (JMX) of a node",
-            help: REMOVE,
-        },
-    },
-    Kept {
-        names: &[
-            "-XX:ErrorFile",
-            "-XX:LogFile",
-            "-XX:HeapDump*",
-            "-XX:Flags",
-            "-XX:VMOptionsFile",
-            "-Xbootclasspath*",
-            "-javaagent*",
-            "-agentlib*",
-            "-agentpath*",
-            "-Djava.io.tmpdir",
-            "-Djava.class.path",
-            "-Djna.tmpdir",
-            "-Duser.home",
-            "-Duser.dir",
-            "-Dcassandra.config*",
-            "-Dcassandra.storagedir",
-            "-Dcassandra.logdir",
-            "-Dcassandra.triggers_dir",
-            "-Dcassandra-rackdc.*",
-            "-Dlogback.*",
-        ],
-        option: KeptOption {
-            why: "iopslab decides which files a node reads and writes",
-            help: REMOVE,
-        },
-    },
-    Kept {
-        names: &["-Xlog*", "-verbose*", "-XX:PrintGC*"],
-        option: KeptOption {
-            why: "iopslab reads the log of the garbage collector, and sets what is in it",
-            help: REMOVE,
-        },
-    },
-    Kept {
-        names: &[
-            "-Xshare*",
-            "-Xrs",
-            "-XX:SharedArchiveFile",
-            "-XX:SharedClassListFile",
-            "-XX:ArchiveClassesAtExit",
-            "-XX:ExitOnOutOfMemoryError",
-            "-XX:CrashOnOutOfMemoryError",
-            "-XX:OnOutOfMemoryError",
-            "-XX:OnError",
-            "-XX:PerfDisableSharedMem",
-            "-Djdk.attach.allowAttachSelf",
-            "-Dcassandra.skip_wait_for_gossip_to_settle",
-            "-Dcassandra.superuser_setup_delay_ms",
-            "-Dcassandra.shutdown_announce_in_ms",
-            "-Dcassandra.memtable.row_overhead_size",
-        ],
-        option: KeptOption {
-            why: "iopslab decides how a node starts and ends",
-            help: REMOVE,
-        },
-    },
-    Kept {
-        names: &[
-            "-Djava.net.preferIPv4Stack",
-            "-Dio.netty.tryReflectionSetAccessible",
-            "-Dio.netty.allocator.useCacheForAllThreads",
-            "-Dio.netty.allocator.maxOrder",
-            "-Dcassandra.auto_bootstrap",
-            "-Dcassandra.initial_token",
-            "-Dcassandra.join_ring",
-            "-Dcassandra.load_ring_state",
-            "-Dcassandra.partitioner",
-            "-Dcassandra.replace*",
-            "-Dcassandra.native_transport_port",
-            "-Dcassandra.ssl_storage_port",
-            "-Dcassandra.start_native_transport",
-            "-Dcassandra.storage_port",
-            "-Dcassandra.write_survey",
-        ],
-        option: KeptOption {
-            why: "iopslab decides to which cluster a node belongs, and how it is reached",
-            help: REMOVE,
-        },
-    },
-    Kept {
-        names: &["-Dcassandra.settings.*", "-Dcassandra.config.allow_system_properties"],
-        option: KeptOption {
-            why: "keys of cassandra.yaml are no options of the JVM",
-            help: REMOVE,
-        },
-    },
-    Kept {
-        names: &["-XX:IgnoreUnrecognizedVMOptions"],
-        option: KeptOption {
-            why: "an option that the JVM does not know must end its start, or nobody knows what is in force",
-            help: REMOVE,
-        },
-    },
+    (
+        "-Xms* -Xmx* -Xmn* -XX:MaxHeapSize -XX:InitialHeapSize -XX:MinHeapSize -XX:NewSize -XX:MaxNewSize \
+         -XX:MaxRAM* -XX:MinRAM* -XX:InitialRAM* -XX:MaxDirectMemorySize -XX:AlwaysPreTouch -XX:AggressiveHeap",
+        "iopslab sets the memory of a node",
+        "memory follows memory_limit_gib of the configuration; heap_mib of [provider.local] sets the heap",
+    ),
+    (
+        "-XX:ActiveProcessorCount -Dcassandra.available_processors",
+        "iopslab sets the CPUs of a node",
+        "CPUs follow the instance of the configuration",
+    ),
+    (
+        "-Dcom.sun.management.* -Dcassandra.jmx.* -Djava.rmi.*",
+        "iopslab sets the management port (JMX) of a node",
+        REMOVE,
+    ),
+    (
+        "-XX:ErrorFile -XX:LogFile -XX:HeapDump* -XX:Flags -XX:VMOptionsFile -Xbootclasspath* -javaagent* -agentlib* \
+         -agentpath* -Djava.io.tmpdir -Djava.class.path -Djna.tmpdir -Duser.home -Duser.dir -Dcassandra.config* \
+         -Dcassandra.storagedir -Dcassandra.logdir -Dcassandra.triggers_dir -Dcassandra-rackdc.* -Dlogback.*",
+        "iopslab decides which files a node reads and writes",
+        REMOVE,
+    ),
+    (
+        "-Xlog* -verbose* -XX:PrintGC*",
+        "iopslab reads the log of the garbage collector, and sets what is in it",
+        REMOVE,
+    ),
+    (
+        "-Xshare* -Xrs -XX:SharedArchiveFile -XX:SharedClassListFile -XX:ArchiveClassesAtExit \
+         -XX:ExitOnOutOfMemoryError -XX:CrashOnOutOfMemoryError -XX:OnOutOfMemoryError -XX:OnError \
+         -XX:PerfDisableSharedMem -Djdk.attach.allowAttachSelf -Dcassandra.skip_wait_for_gossip_to_settle \
+         -Dcassandra.superuser_setup_delay_ms -Dcassandra.shutdown_announce_in_ms \
+         -Dcassandra.memtable.row_overhead_size",
+        "iopslab decides how a node starts and ends",
+        REMOVE,
+    ),
+    (
+        "-Djava.net.preferIPv4Stack -Dio.netty.tryReflectionSetAccessible -Dio.netty.allocator.useCacheForAllThreads \
+         -Dio.netty.allocator.maxOrder -Dcassandra.auto_bootstrap -Dcassandra.initial_token -Dcassandra.join_ring \
+         -Dcassandra.load_ring_state -Dcassandra.partitioner -Dcassandra.replace* -Dcassandra.native_transport_port \
+         -Dcassandra.ssl_storage_port -Dcassandra.start_native_transport -Dcassandra.storage_port \
+         -Dcassandra.write_survey",
+        "iopslab decides to which cluster a node belongs, and how it is reached",
+        REMOVE,
+    ),
+    (
+        "-Dcassandra.settings.* -Dcassandra.config.allow_system_properties",
+        "keys of cassandra.yaml are no options of the JVM",
+        REMOVE,
+    ),
+    (
+        "-XX:IgnoreUnrecognizedVMOptions",
+        "an option that the JVM does not know must end its start, or nobody knows what is in force",
+        REMOVE,
+    ),
 ];
 
 /// Options that an experiment may state. What ends in `*` stands for all that begin so. None of them names a file, a class or
 /// an address; [`is_plain_value`] sees to it.
-const ALLOWED: &[&[&str]] = &[
+const ALLOWED: &[&str] = &[
     // How code is compiled: what it costs and how soon it is at rest.
-    &[
-        "-Xint",
-        "-Xcomp",
-        "-Xmixed",
-        "-Xbatch",
-        "-XX:TieredStopAtLevel",
-        "-XX:TieredCompilation",
-        "-XX:Tier0*",
-        "-XX:Tier2*",
-        "-XX:Tier3*",
-        "-XX:Tier4*",
-        "-XX:CompileThreshold*",
-        "-XX:OnStackReplacePercentage",
-        "-XX:BackgroundCompilation",
-        "-XX:CICompilerCount",
-        "-XX:ReservedCodeCacheSize",
-        "-XX:InitialCodeCacheSize",
-        "-XX:SegmentedCodeCache",
-        "-XX:UseCodeCacheFlushing",
-        "-XX:Inline",
-        "-XX:InlineSmallCode",
-        "-XX:MaxInline*",
-        "-XX:FreqInlineSize",
-        "-XX:LoopUnrollLimit",
-        "-XX:DoEscapeAnalysis",
-        "-XX:EliminateAllocations",
-        "-XX:EliminateLocks",
-        "-XX:OptimizeStringConcat",
-        "-XX:OmitStackTraceInFastThrow",
-    ],
+    "-Xint -Xcomp -Xmixed -Xbatch -XX:TieredStopAtLevel -XX:TieredCompilation -XX:Tier0* -XX:Tier2* -XX:Tier3* \
+     -XX:Tier4* -XX:CompileThreshold* -XX:OnStackReplacePercentage -XX:BackgroundCompilation -XX:CICompilerCount \
+     -XX:ReservedCodeCacheSize -XX:InitialCodeCacheSize -XX:SegmentedCodeCache -XX:UseCodeCacheFlushing -XX:Inline \
+     -XX:InlineSmallCode -XX:MaxInline* -XX:FreqInlineSize -XX:LoopUnrollLimit -XX:DoEscapeAnalysis \
+     -XX:EliminateAllocations -XX:EliminateLocks -XX:OptimizeStringConcat -XX:OmitStackTraceInFastThrow",
     // Which instructions of the CPU it may use: two machines are made alike by them.
-    &[
-        "-XX:UseAVX",
-        "-XX:UseSSE",
-        "-XX:UseAES",
-        "-XX:UseAESIntrinsics",
-        "-XX:UseSHA",
-        "-XX:UseFMA",
-        "-XX:UseSuperWord",
-        "-XX:UseCRC32Intrinsics",
-    ],
+    "-XX:UseAVX -XX:UseSSE -XX:UseAES -XX:UseAESIntrinsics -XX:UseSHA -XX:UseFMA -XX:UseSuperWord \
+     -XX:UseCRC32Intrinsics",
     // Which collector, and its pace.
-    &[
-        "-XX:UseG1GC",
-        "-XX:UseParallelGC",
-        "-XX:UseSerialGC",
-        "-XX:UseZGC",
-        "-XX:UseShenandoahGC",
-        "-XX:UseEpsilonGC",
-        "-XX:G1*",
-        "-XX:Shenandoah*",
-        "-XX:ZAllocationSpikeTolerance",
-        "-XX:ZCollectionInterval",
-        "-XX:ZFragmentationLimit",
-        "-XX:ZProactive",
-        "-XX:ZUncommit",
-        "-XX:ZUncommitDelay",
-        "-XX:MaxGCPauseMillis",
-        "-XX:GCPauseIntervalMillis",
-        "-XX:GCTimeRatio",
-        "-XX:ParallelGCThreads",
-        "-XX:ConcGCThreads",
-        "-XX:UseDynamicNumberOfGCThreads",
-        "-XX:ParallelRefProcEnabled",
-        "-XX:InitiatingHeapOccupancyPercent",
-        "-XX:MaxTenuringThreshold",
-        "-XX:InitialTenuringThreshold",
-        "-XX:TargetSurvivorRatio",
-        "-XX:SurvivorRatio",
-        "-XX:NewRatio",
-        "-XX:UseAdaptiveSizePolicy",
-        "-XX:AdaptiveSizePolicyWeight",
-        "-XX:MinHeapFreeRatio",
-        "-XX:MaxHeapFreeRatio",
-        "-XX:PretenureSizeThreshold",
-        "-XX:UseStringDeduplication",
-        "-XX:StringDeduplicationAgeThreshold",
-        "-XX:SoftRefLRUPolicyMSPerMB",
-        "-XX:ExplicitGCInvokesConcurrent",
-        "-XX:DisableExplicitGC",
-        // Some of these are experimental in a version; by itself it does nothing.
-        "-XX:UnlockExperimentalVMOptions",
-    ],
+    // Some of these are experimental in a version; by itself it does nothing.
+    "-XX:UseG1GC -XX:UseParallelGC -XX:UseSerialGC -XX:UseZGC -XX:UseShenandoahGC -XX:UseEpsilonGC -XX:G1* \
+     -XX:Shenandoah* -XX:ZAllocationSpikeTolerance -XX:ZCollectionInterval -XX:ZFragmentationLimit -XX:ZProactive \
+     -XX:ZUncommit -XX:ZUncommitDelay -XX:MaxGCPauseMillis -XX:GCPauseIntervalMillis -XX:GCTimeRatio \
+     -XX:ParallelGCThreads -XX:ConcGCThreads -XX:UseDynamicNumberOfGCThreads -XX:ParallelRefProcEnabled \
+     -XX:InitiatingHeapOccupancyPercent -XX:MaxTenuringThreshold -XX:InitialTenuringThreshold \
+     -XX:TargetSurvivorRatio -XX:SurvivorRatio -XX:NewRatio -XX:UseAdaptiveSizePolicy -XX:AdaptiveSizePolicyWeight \
+     -XX:MinHeapFreeRatio -XX:MaxHeapFreeRatio -XX:PretenureSizeThreshold -XX:UseStringDeduplication \
+     -XX:StringDeduplicationAgeThreshold -XX:SoftRefLRUPolicyMSPerMB -XX:ExplicitGCInvokesConcurrent \
+     -XX:DisableExplicitGC -XX:UnlockExperimentalVMOptions",
     // How objects and threads lie in memory.
-    &[
-        "-Xss*",
-        "-XX:ThreadStackSize",
-        "-XX:UseCompressedOops",
-        "-XX:UseCompressedClassPointers",
-        "-XX:ObjectAlignmentInBytes",
-        "-XX:UseNUMA",
-        "-XX:UseNUMAInterleaving",
-        "-XX:MetaspaceSize",
-        "-XX:MaxMetaspaceSize",
-        "-XX:CompressedClassSpaceSize",
-        "-XX:UseTLAB",
-        "-XX:ResizeTLAB",
-        "-XX:TLABSize",
-        "-XX:MinTLABSize",
-        "-XX:StringTableSize",
-    ],
+    "-Xss* -XX:ThreadStackSize -XX:UseCompressedOops -XX:UseCompressedClassPointers -XX:ObjectAlignmentInBytes \
+     -XX:UseNUMA -XX:UseNUMAInterleaving -XX:MetaspaceSize -XX:MaxMetaspaceSize -XX:CompressedClassSpaceSize \
+     -XX:UseTLAB -XX:ResizeTLAB -XX:TLABSize -XX:MinTLABSize -XX:StringTableSize",
     // How threads wait for each other and for safepoints.
-    &[
-        "-XX:UseBiasedLocking",
-        "-XX:BiasedLockingStartupDelay",
-        "-XX:UseCountedLoopSafepoints",
-        "-XX:ThreadPriorityPolicy",
-        "-XX:UseThreadPriorities",
-    ],
+    "-XX:UseBiasedLocking -XX:BiasedLockingStartupDelay -XX:UseCountedLoopSafepoints -XX:ThreadPriorityPolicy \
+     -XX:UseThreadPriorities",
     // Assertions: they are a cost of their own.
-    &["-ea*", "-da*", "-esa", "-dsa"],
+    "-ea* -da* -esa -dsa",
     // Buffers of the network, and of threads that read files.
-    &[
-        "-Dio.netty.eventLoopThreads",
-        "-Dio.netty.allocator.*",
-        "-Dio.netty.recycler.*",
-        "-Dio.netty.leakDetection.level",
-        "-Djdk.nio.maxCachedBufferSize",
-    ],
+    "-Dio.netty.eventLoopThreads -Dio.netty.allocator.* -Dio.netty.recycler.* -Dio.netty.leakDetection.level \
+     -Djdk.nio.maxCachedBufferSize",
     // Numbers and switches that Cassandra has nowhere else.
-    &[
-        "-Dcassandra.btree.*",
-        "-Dcassandra.fd_*",
-        "-Dcassandra.file_cache_*",
-        "-Dcassandra.max_queued_native_transport_requests",
-        "-Dcassandra.memtable.*",
-        "-Dcassandra.memtable_*",
-        "-Dcassandra.netty_use_heap_allocator",
-        "-Dcassandra.ring_delay_ms",
-        "-Dcassandra.sai.*",
-        "-Dcassandra.trie*",
-    ],
+    "-Dcassandra.btree.* -Dcassandra.fd_* -Dcassandra.file_cache_* -Dcassandra.max_queued_native_transport_requests \
+     -Dcassandra.memtable.* -Dcassandra.memtable_* -Dcassandra.netty_use_heap_allocator -Dcassandra.ring_delay_ms \
+     -Dcassandra.sai.* -Dcassandra.trie*",
 ];
 
 /// Why an option is refused of which nobody has said more.
@@ -316,17 +158,10 @@ pub fn jvm_option_name(option: &str) -> String {
 /// Why an experiment may not state this option; `None`: it may.
 pub fn kept_jvm_option(option: &str) -> Option<KeptOption> {
     let name = jvm_option_name(option);
-    let is_it = |pattern: &&str| match pattern.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => name == **pattern,
-    };
-    if let Some(kept) = KEPT.iter().find(|kept| kept.names.iter().any(is_it)) {
-        return Some(kept.option);
-    }
-    if !ALLOWED.iter().any(|names| names.iter().any(is_it)) {
-        return Some(UNKNOWN);
-    }
-    (!is_plain_value(option)).then_some(NO_PLAIN_VALUE)
+    kept_among(&name, KEPT).or_else(|| match ALLOWED.iter().any(|names| is_among(&name, names)) {
+        false => Some(UNKNOWN),
+        true => (!is_plain_value(option)).then_some(NO_PLAIN_VALUE),
+    })
 }
 
 /// Whether what an option is set to is a number or a word: `512k`, `0.5`, `advanced`.

@@ -12,13 +12,10 @@ mod cache_state;
 mod client_cost;
 mod consistency;
 mod cpu_share;
-mod data_layout;
 mod data_set_files;
 mod data_set_store;
-mod decision;
 mod draft;
 mod experiment;
-mod format;
 mod growth;
 mod hosts;
 mod in_force;
@@ -45,12 +42,12 @@ mod search;
 mod settings;
 mod setup;
 mod simulated;
-mod striping;
+mod spanned;
 mod volume_kind;
 mod volume_role;
 mod volume_server;
-mod waking_up;
 mod warming;
+mod words;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use aws::{
@@ -63,16 +60,13 @@ pub use catalog::{Basis, Burst, ByteBurst, CPU_REFERENCE, CostKind, CostLine, Io
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use cpu_share::CpuShare;
-pub use data_layout::DataLayout;
 pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
-pub use decision::{DecisionRules, DurabilityRule};
 pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, ConfiguredVolume, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance,
     Load, LoadLevel, LocalSettings, Patience, Target, TlsFiles, part_of,
 };
-pub use format::FORMAT_VERSION;
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use in_force::{cassandra_values, is_cassandra_value};
 pub use job::{Job, job};
@@ -83,20 +77,21 @@ pub use money::{ConfigurationMoney, Money};
 pub use node_fault::{FailingRequests, FaultAction, NodeFault, NodeFaultKind};
 pub use note::Note;
 pub use notes::static_notes;
-pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
+pub use objective::{
+    DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
+};
 pub use parse::{ParseContext, parse, parse_for, parse_to_run, parse_with, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
-pub use provider::{Provider, UnknownProvider};
+pub use provider::Provider;
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
 pub use settings::{CHUNK_BYTES, Settings, SettingsInForce, TableOption, USUAL_STRATEGY};
-pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
-pub use simulated::{Fault, FaultKind, SettingsEffect, Truth};
-pub use volume_kind::VolumeKind;
+pub use setup::{BurstStart, FORMAT_VERSION, ServedAs, Setup, Setups, VolumeSetup};
+pub use simulated::{Fault, FaultKind, SettingsEffect, Truth, WakingUp};
+pub use volume_kind::{DataLayout, VolumeKind};
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
-pub use waking_up::WakingUp;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.

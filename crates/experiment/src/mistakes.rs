@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use serde::{Serialize, Serializer, ser::SerializeSeq as _};
+use serde::{Serialize, Serializer};
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,12 +43,10 @@ impl Mistakes {
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, m) in self.list.iter().enumerate() {
-            if i > 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{}:{}:{}: {}", m.file, m.line, m.column, m.message)?;
-            if let Some(help) = &m.help {
+        for (i, one) in self.related.iter().enumerate() {
+            let before = if i > 0 { "\n" } else { "" };
+            write!(f, "{before}{one}")?;
+            if let Some(help) = &one.0.help {
                 write!(f, " ({help})")?;
             }
         }
@@ -58,11 +56,7 @@ impl fmt::Display for Mistakes {
 
 impl Serialize for Mistakes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut sequence = serializer.serialize_seq(Some(self.list.len()))?;
-        for mistake in &self.list {
-            sequence.serialize_element(mistake)?;
-        }
-        sequence.end()
+        serializer.collect_seq(&self.list)
     }
 }
 
@@ -74,11 +68,14 @@ impl Diagnostic for Mistakes {
 
 impl fmt::Display for One {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}:{}: {}",
-            self.0.file, self.0.line, self.0.column, self.0.message
-        )
+        let Mistake {
+            file,
+            line,
+            column,
+            message,
+            ..
+        } = &self.0;
+        write!(f, "{file}:{line}:{column}: {message}")
     }
 }
 
@@ -108,7 +105,7 @@ pub(crate) struct Collector<'a> {
     pub text: &'a str,
     /// What is not wrong, but worth knowing.
     pub notes: Vec<crate::Note>,
-    found: Vec<(Mistake, NamedSource<String>)>,
+    found: Vec<One>,
 }
 
 impl<'a> Collector<'a> {
@@ -121,9 +118,11 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Mistakes found so far.
-    pub fn count(&self) -> usize {
-        self.found.len()
+    /// What a check makes of something; `None` where it has found a mistake.
+    pub fn sound<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let before = self.found.len();
+        let checked = check(self);
+        (self.found.len() == before).then_some(checked)
     }
 
     /// Notes a mistake at `span` of the experiment.
@@ -151,24 +150,20 @@ impl<'a> Collector<'a> {
             help,
             span,
         };
-        self.found.push((mistake, NamedSource::new(file, text.to_owned())));
+        self.found.push(One(mistake, NamedSource::new(file, text.to_owned())));
     }
 
     /// `Ok(value)` if nothing is wrong; else every mistake once.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Mistakes> {
         let own = self.file;
         self.found
-            .sort_by_key(|(mistake, _)| (mistake.file != own, mistake.line, mistake.column));
-        self.found.dedup_by(|(a, _), (b, _)| a == b);
+            .sort_by_key(|One(mistake, _)| (mistake.file != own, mistake.line, mistake.column));
+        self.found.dedup_by(|One(a, _), One(b, _)| a == b);
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => Err(Mistakes {
-                list: self.found.iter().map(|(mistake, _)| mistake.clone()).collect(),
-                related: self
-                    .found
-                    .into_iter()
-                    .map(|(mistake, source)| One(mistake, source))
-                    .collect(),
+                list: self.found.iter().map(|One(mistake, _)| mistake.clone()).collect(),
+                related: self.found,
             }),
         }
     }

@@ -1,10 +1,10 @@
 //! Faults that an experiment plans for the nodes of its trials, and for their disks; and what a node has to do beside its
 //! load.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::VolumeRole;
+use crate::words::words;
 
 /// What is done to a node or to one of its disks, in every trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -154,85 +154,44 @@ fn per_cent(share: f64) -> f64 {
     (share * 1e6).round() / 1e4
 }
 
-/// Which requests end with an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FailingRequests {
-    /// Reads and writes.
-    All,
-    /// Reads.
-    Reads,
-    /// Writes.
-    Writes,
-}
-
-impl FailingRequests {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::All, Self::Reads, Self::Writes];
-
-    /// The name in files, the same as in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Reads => "reads",
-            Self::Writes => "writes",
-        }
+words! {
+    /// Which requests end with an error.
+    pub enum FailingRequests {
+        /// Reads and writes.
+        All = "all",
+        /// Reads.
+        Reads = "reads",
+        /// Writes.
+        Writes = "writes",
     }
 }
 
-/// Ways to take a node away, to spoil a disk of it, or to keep it busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NodeFaultKind {
-    /// The database is drained and stopped in order, as for maintenance.
-    NodeStop,
-    /// The database's process is killed (SIGKILL), as by the kernel when memory runs out.
-    NodeKill,
-    /// The database's process is stopped where it is and goes on later (SIGSTOP, SIGCONT), as in a long pause.
-    NodePause,
-    /// The network drops what the node sends and receives, to and from clients and other nodes.
-    HostCut,
-    /// A served volume answers nothing; when that is over, all that was due is answered at once.
-    DiskStall,
-    /// A served volume's limits are divided, and its service times multiplied.
-    DiskSlow,
-    /// Requests to a served volume end with an I/O error (EIO).
-    DiskError,
-    /// Writes to a served volume end with "no space left on device" (ENOSPC).
-    DiskFull,
-    /// The node is there, and compacts all SSTables of the data set's table into one beside its load.
-    Compaction,
+words! {
+    /// Ways to take a node away, to spoil a disk of it, or to keep it busy.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum NodeFaultKind {
+        /// The database is drained and stopped in order, as for maintenance.
+        NodeStop = "node-stop",
+        /// The database's process is killed (SIGKILL), as by the kernel when memory runs out.
+        NodeKill = "node-kill",
+        /// The database's process is stopped where it is and goes on later (SIGSTOP, SIGCONT), as in a long pause.
+        NodePause = "node-pause",
+        /// The network drops what the node sends and receives, to and from clients and other nodes.
+        HostCut = "host-cut",
+        /// A served volume answers nothing; when that is over, all that was due is answered at once.
+        DiskStall = "disk-stall",
+        /// A served volume's limits are divided, and its service times multiplied.
+        DiskSlow = "disk-slow",
+        /// Requests to a served volume end with an I/O error (EIO).
+        DiskError = "disk-error",
+        /// Writes to a served volume end with "no space left on device" (ENOSPC).
+        DiskFull = "disk-full",
+        /// The node is there, and compacts all SSTables of the data set's table into one beside its load.
+        Compaction = "compaction",
+    }
 }
 
 impl NodeFaultKind {
-    /// Every kind.
-    pub const ALL: [Self; 9] = [
-        Self::NodeStop,
-        Self::NodeKill,
-        Self::NodePause,
-        Self::HostCut,
-        Self::DiskStall,
-        Self::DiskSlow,
-        Self::DiskError,
-        Self::DiskFull,
-        Self::Compaction,
-    ];
-
-    /// The name in files and messages, the same as in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NodeStop => "node-stop",
-            Self::NodeKill => "node-kill",
-            Self::NodePause => "node-pause",
-            Self::HostCut => "host-cut",
-            Self::DiskStall => "disk-stall",
-            Self::DiskSlow => "disk-slow",
-            Self::DiskError => "disk-error",
-            Self::DiskFull => "disk-full",
-            Self::Compaction => "compaction",
-        }
-    }
-
     /// Whether it takes the node away: clients get no answer from it.
     pub const fn takes_node_away(self) -> bool {
         matches!(self, Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut)

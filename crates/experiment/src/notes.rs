@@ -36,7 +36,11 @@ pub fn static_notes(
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = matches!(experiment.target.database, Database::Hosts { .. });
     for configuration in &experiment.configurations {
-        notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));
+        notes.extend(
+            configuration
+                .volumes()
+                .filter_map(|v| above_instance(catalog, experiment, configuration, v)),
+        );
         notes.extend(together_above_instance(configuration));
         notes.extend(unused_disks(catalog, configuration));
         if exists {
@@ -181,10 +185,6 @@ fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
     Some(note.with([("cpus", most), ("machine_cpus", machine_cpus), ("scale_min", enough)]))
 }
 
-fn volumes(configuration: &Configuration) -> impl Iterator<Item = &ConfiguredVolume> {
-    std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume)
-}
-
 /// What is paid for and cannot be reached: IOPS, else bytes per second, with its price where it has one of its own.
 fn above_instance(
     catalog: &Catalog,
@@ -273,8 +273,9 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
     let reachable = configuration.instance.ebs_limits.read_iops?;
     let count = configuration.data_volume.count;
     let of_each = |volume: &ConfiguredVolume| volume.order.and(volume.effective_limits.read_iops);
-    let each: Option<Vec<f64>> = volumes(configuration).map(of_each).collect();
-    let together: f64 = volumes(configuration)
+    let each: Option<Vec<f64>> = configuration.volumes().map(of_each).collect();
+    let together: f64 = configuration
+        .volumes()
         .zip(each?)
         .map(|(volume, iops)| f64::from(volume.count) * iops)
         .sum();
@@ -304,7 +305,7 @@ fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note
         .instance(&configuration.instance.label)
         .filter(|_| configuration.instance.from_catalog)?;
     let disks = instance.local_disks.as_ref()?;
-    volumes(configuration).all(|volume| volume.order.is_some()).then(|| {
+    configuration.volumes().all(|volume| volume.order.is_some()).then(|| {
         let message = format!(
             "{}: the price of {} includes {}, which nothing uses",
             configuration.name,

@@ -1,7 +1,10 @@
-//! `[objective]`: what good enough means.
+//! `[objective]` and `[decision]`: what good enough means, and the rules by which an answer is made where they are a matter of taste.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::OperationKind;
+
+use crate::words::words;
 
 /// Share of capacity that stays free where a demand is stated without `headroom`: room for a lost node's load, for
 /// growth until the next purchase, and for queueing, which grows steeply beyond 70 % use. Practice.
@@ -35,37 +38,24 @@ pub struct LatencyObjective {
     pub limit_us: f64,
 }
 
-/// A figure of a latency distribution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LatencyFigure {
-    /// Arithmetic mean.
-    Mean,
-    /// Median.
-    P50,
-    /// 95th percentile.
-    P95,
-    /// 99th percentile.
-    P99,
-    /// 99.9th percentile.
-    P999,
+words! {
+    /// A figure of a latency distribution.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum LatencyFigure {
+        /// Arithmetic mean.
+        Mean = "mean",
+        /// Median.
+        P50 = "p50",
+        /// 95th percentile.
+        P95 = "p95",
+        /// 99th percentile.
+        P99 = "p99",
+        /// 99.9th percentile.
+        P999 = "p999",
+    }
 }
 
 impl LatencyFigure {
-    /// Every figure, in the order in which reports show them.
-    pub const ALL: [Self; 5] = [Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999];
-
-    /// The name used in files and reports, the same as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::P50 => "p50",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-        }
-    }
-
     /// Share of the operations that are slower than this percentile: 0.01 for `p99`. `None`: the mean is no percentile.
     pub fn tail(self) -> Option<f64> {
         match self {
@@ -74,6 +64,39 @@ impl LatencyFigure {
             Self::P95 => Some(0.05),
             Self::P99 => Some(0.01),
             Self::P999 => Some(0.001),
+        }
+    }
+}
+
+/// Run-to-run noise of public clouds alone is 6 to 12 % (Hulen 2010): a smaller difference is seldom worth a migration.
+/// Practice.
+const DEFAULT_MARGIN: f64 = 0.05;
+
+/// How an answer is made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DecisionRules {
+    /// The margin of practical importance, as a share: differences within it are "the same". 0.05 is 5 %.
+    pub margin: f64,
+    /// What becomes of configurations that differ in what a lost node costs; left out of files where it is the default.
+    pub durability: DurabilityRule,
+}
+
+/// What becomes of configurations that differ in what a lost node costs: in replicas, or in how many of them a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DurabilityRule {
+    /// They are compared on speed and money, and none is recommended over one that keeps more.
+    #[default]
+    Separate,
+    /// They are chosen from by speed and money alone; the difference is reported.
+    Ignore,
+}
+
+impl Default for DecisionRules {
+    fn default() -> Self {
+        Self {
+            margin: DEFAULT_MARGIN,
+            durability: DurabilityRule::default(),
         }
     }
 }

@@ -44,9 +44,8 @@ fn of_configuration(
     if !configuration.instance.from_catalog {
         return missing("its instance is given by its size; price_usd_per_month can state its price".to_owned());
     }
-    let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
     let mut orders = Vec::new();
-    for volume in volumes {
+    for volume in configuration.volumes() {
         match (&volume.order, volume.kind) {
             (Some(order), _) => orders.extend(std::iter::repeat_n(*order, volume.count as usize)),
             // Instance store costs nothing beside its instance.

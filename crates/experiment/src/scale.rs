@@ -188,8 +188,9 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
 
 /// What served volumes of EBS share on their way to the instance. A volume given by its limits is not behind it.
 fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<IoLimits> {
-    let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
-    let of_ebs = volumes.filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
+    let of_ebs = configuration
+        .volumes()
+        .filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
     let path = configuration.instance.ebs_limits;
     let is_shared = of_ebs.map(|volume| volume.count).sum::<u32>() > 1 && local.volumes == Emulation::Served;
     (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))

@@ -1,6 +1,6 @@
-//! The process that answers for served volumes: what CPU it needs beside the databases, and whether a machine has it.
+//! What a machine must be able to do for its volumes: the process that answers for served ones needs CPU beside the databases.
 
-use crate::{Database, Experiment, Note, Provider, Setup, setups};
+use crate::{DataLayout, Database, Experiment, Note, Provider, Setup, setups};
 
 /// CPU that it takes for a request, seconds (docs/emulation.md: 70 to 153 us, most where requests are few).
 const REQUEST_S: f64 = 150e-6;
@@ -115,4 +115,14 @@ pub(crate) fn is_too_much(experiment: &Experiment, machine: &ThisMachine) -> Opt
     };
     let message = format!("the kernel's throttle holds the volumes, and no process serves them: {why}");
     Some(Note::new("volumes_throttled", message, advice))
+}
+
+/// RAID 0 that this machine cannot make: a run here is refused.
+pub(crate) fn no_raid0_here(experiment: &Experiment, machine: &ThisMachine) -> Option<Note> {
+    let why = machine.cannot_stripe.as_ref()?;
+    let mut all = experiment.configurations.iter();
+    let configuration = all.find(|c| matches!(c.data_volume.layout, Some(DataLayout::Raid0 { .. })))?;
+    let message = format!("{}: a run on this machine is refused: {why}", configuration.name);
+    let advice = "See `iopslab doctor`; or state layout = \"directories\": a data directory on each volume";
+    Some(Note::new("raid0_not_here", message, advice))
 }

@@ -2,79 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use toml::Spanned;
-
 use super::aws_machines::DEFAULT_ROOT_GIB;
 use super::hosts::ssh_name;
-use super::numbers::Check as _;
 use super::{aws_backend, aws_sites};
-use crate::mistakes::{Collector, choice};
+use crate::mistakes::Collector;
+use crate::spanned::Spanned;
 use crate::{AwsSettings, raw};
 
 const DEFAULT_USER: &str = "admin";
-const DEFAULT_LIFETIME_MIN: f64 = 30.0;
+const LIFETIME_MIN: f64 = 30.0;
 /// Its start, its file systems, its packages.
-const DEFAULT_READY_TIMEOUT_S: f64 = 900.0;
-const DEFAULT_CAPACITY_WAIT_MIN: f64 = 15.0;
-const ZONES: [&str; 2] = ["same", "other"];
-const STRATEGIES: [&str; 3] = ["cluster", "spread", "partition"];
+const READY_S: f64 = 900.0;
+const WAIT_MIN: f64 = 15.0;
+const STRATEGIES: [(&str, ()); 3] = [("cluster", ()), ("spread", ()), ("partition", ())];
 
 /// The settings, without machines so far; what is wrong with them is noted at its place, and there are none then.
 pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<AwsSettings> {
-    let sites = aws_sites::check(given, mistakes);
-    let ssh_user = match &given.ssh_user {
-        Some(user) => ssh_name(user.get_ref(), user.span(), mistakes),
-        None => Some(DEFAULT_USER.to_owned()),
-    };
-    let client_zone = one_of(given.client_zone.as_ref(), "client_zone", &ZONES, mistakes);
-    let placement_group = one_of(given.placement_group.as_ref(), "placement_group", &STRATEGIES, mistakes);
-    let controller_cidr = match &given.controller_cidr {
-        Some(cidr) => self::cidr(cidr, mistakes).map(Some),
-        None => Some(None),
-    };
-    let root_gib = mistakes.integer(given.root_gib.as_ref(), "root_gib", 16, 16_384, DEFAULT_ROOT_GIB);
-    let lifetime = mistakes.number(
-        given.lifetime_min.as_ref(),
-        "lifetime_min",
-        10.0..=1_440.0,
-        DEFAULT_LIFETIME_MIN,
-    );
-    let ready_timeout = mistakes.number(
-        given.ready_timeout_s.as_ref(),
-        "ready_timeout_s",
-        60.0..=7_200.0,
-        DEFAULT_READY_TIMEOUT_S,
-    );
-    let capacity_wait = mistakes.number(
-        given.capacity_wait_min.as_ref(),
-        "capacity_wait_min",
-        0.0..=1_440.0,
-        DEFAULT_CAPACITY_WAIT_MIN,
-    );
-    let most = mistakes.number(given.max_cost_usd.as_ref(), "max_cost_usd", 0.01..=1e7, 1.0);
-    let backend = match &given.backend {
-        Some(backend) => aws_backend::check(backend, mistakes).map(Some),
-        None => Some(None),
-    };
-    let tags = tags(given.tags.as_ref(), mistakes);
-    client_zone?;
-    root_gib?;
-    Some(AwsSettings {
-        sites: sites?,
-        controller_cidr: controller_cidr?,
-        public_address: given.public_address.unwrap_or(false),
-        placement_group: placement_group?.map(str::to_owned),
-        ssh_user: ssh_user?,
-        tags: tags?,
-        lifetime_s: (lifetime? * 60.0) as u64,
-        ready_timeout_s: ready_timeout? as u64,
-        capacity_wait_s: (capacity_wait? * 60.0) as u64,
-        binary_x86_64: given.binary_x86_64.clone(),
-        binary_aarch64: given.binary_aarch64.clone(),
-        max_cost_usd: given.max_cost_usd.as_ref().and(most),
-        backend: backend?,
-        batches: Vec::new(),
-        initialisations: Vec::new(),
+    mistakes.sound(|mistakes| {
+        let sites = aws_sites::check(given, mistakes);
+        if let Some(zone) = &given.client_zone {
+            let zones = [("same", ()), ("other", ())];
+            mistakes.one_of(zone.span(), zone, "client_zone cannot be", &zones);
+        }
+        if let Some(group) = &given.placement_group {
+            mistakes.one_of(group.span(), group, "placement_group cannot be", &STRATEGIES);
+        }
+        mistakes.integer(&given.root_gib, "root_gib", 16..=16_384, DEFAULT_ROOT_GIB);
+        let ssh_user = match &given.ssh_user {
+            Some(user) => ssh_name(user, user.span(), mistakes).unwrap_or_default(),
+            None => DEFAULT_USER.to_owned(),
+        };
+        let lifetime_min = mistakes.number(&given.lifetime_min, "lifetime_min", 10.0..=1_440.0, LIFETIME_MIN);
+        let ready_s = mistakes.number(&given.ready_timeout_s, "ready_timeout_s", 60.0..=7_200.0, READY_S);
+        let wait_min = mistakes.number(&given.capacity_wait_min, "capacity_wait_min", 0.0..=1_440.0, WAIT_MIN);
+        let tags = given.tags.as_ref().map(|given| tags(given, mistakes));
+        let backend = given.backend.as_ref();
+        AwsSettings {
+            controller_cidr: given.controller_cidr.as_ref().and_then(|given| cidr(given, mistakes)),
+            public_address: given.public_address.unwrap_or(false),
+            placement_group: given.placement_group.as_deref().cloned(),
+            ssh_user,
+            tags: tags.unwrap_or_default(),
+            lifetime_s: (lifetime_min * 60.0) as u64,
+            ready_timeout_s: ready_s as u64,
+            capacity_wait_s: (wait_min * 60.0) as u64,
+            binary_x86_64: given.binary_x86_64.clone(),
+            binary_aarch64: given.binary_aarch64.clone(),
+            max_cost_usd: mistakes.stated_number(&given.max_cost_usd, "max_cost_usd", 0.01..=1e7),
+            backend: backend.and_then(|given| aws_backend::check(given, mistakes)),
+            batches: Vec::new(),
+            initialisations: Vec::new(),
+            sites: sites.unwrap_or_default(),
+        }
     })
 }
 
@@ -97,54 +76,25 @@ pub(super) fn reachable(file: &raw::Experiment, settings: &AwsSettings, mistakes
     }
 }
 
-fn tags(
-    given: Option<&Spanned<BTreeMap<String, String>>>,
-    mistakes: &mut Collector<'_>,
-) -> Option<BTreeMap<String, String>> {
-    let Some(given) = given else {
-        return Some(BTreeMap::new());
-    };
+fn tags(given: &Spanned<BTreeMap<String, String>>, mistakes: &mut Collector<'_>) -> BTreeMap<String, String> {
     let is_taken = |key: &&String| key.starts_with("iopslab:") || key.starts_with("aws:") || *key == "Name";
-    if let Some(own) = given.get_ref().keys().find(is_taken) {
+    if let Some(own) = given.keys().find(is_taken) {
         let help = "Name and tags that begin with iopslab: are what finds a run's machines again";
         mistakes.add(given.span(), format!("`{own}` cannot be a tag of yours"), help);
-        return None;
     }
-    Some(given.get_ref().clone())
-}
-
-fn one_of<'w>(
-    given: Option<&Spanned<String>>,
-    key: &str,
-    words: &[&'w str],
-    mistakes: &mut Collector<'_>,
-) -> Option<Option<&'w str>> {
-    let Some(given) = given else {
-        return Some(None);
-    };
-    let found = words.iter().find(|word| **word == given.get_ref().as_str());
-    if found.is_none() {
-        let message = format!("{key} cannot be `{}`", given.get_ref());
-        mistakes.add(given.span(), message, choice(given.get_ref(), words));
-    }
-    found.map(|word| Some(*word))
+    given.get_ref().clone()
 }
 
 /// An IPv4 network that is not the whole internet.
 fn cidr(given: &Spanned<String>, mistakes: &mut Collector<'_>) -> Option<String> {
-    let parts = given.get_ref().split_once('/');
-    let parsed = parts.and_then(|(address, bits)| {
+    let parsed = given.split_once('/').and_then(|(address, bits)| {
         let address: std::net::Ipv4Addr = address.parse().ok()?;
         let bits: u32 = bits.parse().ok().filter(|bits| (8..=32).contains(bits))?;
-        (u64::from(address.to_bits()) << bits & 0xffff_ffff == 0).then_some(())
+        (u64::from(address.to_bits()) << bits & 0xffff_ffff == 0).then(|| given.get_ref().clone())
     });
     if parsed.is_none() {
         let help = "an IPv4 network such as \"203.0.113.7/32\", no larger than /8";
-        mistakes.add(
-            given.span(),
-            format!("controller_cidr cannot be `{}`", given.get_ref()),
-            help,
-        );
+        mistakes.add(given.span(), format!("controller_cidr cannot be `{given}`"), help);
     }
-    parsed.map(|()| given.get_ref().clone())
+    parsed
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
-use toml::Spanned;
 
 use super::aws_snapshot;
 use super::beside::ReadQuotas;
@@ -13,8 +12,8 @@ use crate::batches::{self, Item, NoRoom, Placed};
 use crate::mistakes::Collector;
 use crate::placement::first_hosts;
 use crate::{
-    AwsBatch, AwsMachine, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, ConfiguredVolume, Experiment,
-    QuotaNeeds, VolumeKind, raw,
+    AwsBatch, AwsMachine, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, Experiment, QuotaNeeds, VolumeKind,
+    raw,
 };
 
 /// Eight CPUs of today: a client should not be the limit.
@@ -33,22 +32,22 @@ pub(super) fn place(
     mistakes: &mut Collector<'_>,
 ) {
     let default = raw::Aws::default();
-    let given = file.provider.aws.as_ref().map_or(&default, Spanned::get_ref);
-    for kind in given.site.iter().flat_map(|site| site.get_ref().machines.keys()) {
+    let given = file.provider.aws.as_deref().unwrap_or(&default);
+    for kind in given.site.iter().flat_map(|site| site.machines.keys()) {
         known_instance(catalog, kind.get_ref(), kind.span(), mistakes);
     }
     let configurations = &experiment.configurations;
     settings.initialisations = aws_snapshot::check(file, given, configurations, mistakes);
     let of_nodes = databases(catalog, file, configurations, given, mistakes);
     let (client, at) = match &given.client {
-        Some(client) => (client.get_ref().as_str(), client.span()),
+        Some(client) => (client.as_str(), client.span()),
         None => (DEFAULT_CLIENT, file.name.span()),
     };
     let client = instance(catalog, client, at, mistakes);
     let (Some(of_nodes), Some(client)) = (of_nodes, client) else {
         return;
     };
-    let is_other = given.client_zone.as_ref().is_some_and(|zone| zone.get_ref() == "other");
+    let is_other = given.client_zone.as_deref().is_some_and(|zone| zone == "other");
     let clients = experiment.load.clients;
     let clients_of = |batch: u32, racks: u32| {
         (0..clients).map(move |number| AwsMachine {
@@ -84,7 +83,7 @@ pub(super) fn place(
         Ok(placed) => placed,
         Err(nowhere) => return tell(&nowhere, file, &settings.sites, mistakes),
     };
-    if let Some(repetitions) = &file.load.get_ref().repetitions
+    if let Some(repetitions) = &file.load.repetitions
         && experiment.load.adaptive.is_some()
         && placed.len() > 1
     {
@@ -128,7 +127,7 @@ fn read_quotas<'m>(
     quotas: ReadQuotas<'_>,
     mistakes: &mut Collector<'_>,
 ) -> bool {
-    let limits = given.site.iter().map(|site| site.get_ref().limits.as_ref());
+    let limits = given.site.iter().map(|site| site.limits.as_ref());
     let mut limited: Vec<_> = sites
         .iter_mut()
         .zip(limits)
@@ -167,19 +166,13 @@ fn read_quotas<'m>(
 /// Whether what was stated of zones holds for the batches.
 fn check_zones(given: &raw::Aws, settings: &AwsSettings, mistakes: &mut Collector<'_>) {
     let zones = settings.batches.iter().map(AwsBatch::zones).max().unwrap_or(1);
-    if let Some(group) = given
-        .placement_group
-        .as_ref()
-        .filter(|group| zones > 1 && group.get_ref() == "cluster")
-    {
+    let group = given.placement_group.as_ref();
+    if let Some(group) = group.filter(|group| zones > 1 && group.as_str() == "cluster") {
         let message = format!("a cluster placement group lies in one zone, and the machines stand in {zones}");
-        mistakes.add(
-            group.span(),
-            message,
-            "leave it out, or racks and client_zone = \"other\"",
-        );
+        let help = "leave it out, or racks and client_zone = \"other\"";
+        mistakes.add(group.span(), message, help);
     }
-    let of_sites = given.site.iter().map(|site| &site.get_ref().subnets);
+    let of_sites = given.site.iter().map(|site| &site.subnets);
     for (site, subnets) in settings.sites.iter().zip(of_sites.chain([&given.subnets])) {
         if let (Some(network), Some(subnets)) = (&site.network, subnets)
             && network.subnet_ids.len() < zones as usize
@@ -194,15 +187,13 @@ fn check_zones(given: &raw::Aws, settings: &AwsSettings, mistakes: &mut Collecto
 /// Tells which configurations no site has room for, and why.
 fn tell(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistakes: &mut Collector<'_>) {
     for none in nowhere {
-        let configuration = &file.configuration[none.item];
-        let why: Vec<String> = none
-            .why
-            .iter()
+        let name = &file.configuration[none.item].name;
+        let why = none.why.iter();
+        let why: Vec<String> = why
             .map(|(site, what)| format!("{}: {what}", sites[*site].name))
             .collect();
-        let name = configuration.get_ref().name.get_ref();
         mistakes.add(
-            configuration.get_ref().name.span(),
+            name.span(),
             format!("no site has room for `{name}` and its clients ({})", why.join("; ")),
             "raise the limits of a site as far as AWS grants them, or leave the configuration out",
         );
@@ -258,8 +249,7 @@ fn usd_per_hour_of(catalog: &Catalog, machine: &AwsMachine, site: &AwsSite) -> R
 }
 
 fn root_gib(given: &raw::Aws) -> u32 {
-    let stated = given.root_gib.as_ref().map_or(DEFAULT_ROOT_GIB, |gib| *gib.get_ref());
-    u32::try_from(stated).unwrap_or_default()
+    given.root_gib.as_deref().copied().unwrap_or(DEFAULT_ROOT_GIB) as u32
 }
 
 /// A machine for every node of each configuration.
@@ -277,7 +267,7 @@ fn databases(
         .zip(first_hosts(configurations.iter().map(|c| c.placement)))
         .zip(&file.configuration)
     {
-        let at = raw.get_ref().instance.span();
+        let at = raw.instance.span();
         let found = match configuration.instance.from_catalog {
             true => instance(catalog, &configuration.instance.label, at, mistakes),
             false => {
@@ -287,41 +277,34 @@ fn databases(
             }
         };
         let mut volumes = BTreeMap::new();
-        let of_role = [
-            (
-                "data",
-                Some(&configuration.data_volume),
-                Some(&raw.get_ref().data_volume),
-            ),
-            (
-                "commitlog",
-                configuration.commitlog_volume.as_ref(),
-                raw.get_ref().commitlog_volume.as_ref(),
-            ),
-        ];
         let mut instance_store = false;
-        for (role, volume, given) in of_role {
-            let (Some(volume), Some(given)) = (volume, given) else {
-                continue;
+        let log = configuration
+            .commitlog_volume
+            .as_ref()
+            .zip(raw.commitlog_volume.as_ref());
+        let log = log.map(|(volume, given)| ("commitlog", volume, given.span()));
+        let data = ("data", &configuration.data_volume, raw.data_volume.span());
+        for (role, volume, at) in std::iter::once(data).chain(log) {
+            let (message, help) = match (&volume.order, volume.kind) {
+                (Some(order), _) => {
+                    volumes.insert(role.to_owned(), ebs(order));
+                    continue;
+                }
+                (None, VolumeKind::Local) if role == "data" => {
+                    instance_store = true;
+                    continue;
+                }
+                (None, VolumeKind::Local) => (
+                    "the commit log alone on the instance's own disks cannot be made on AWS so far".to_owned(),
+                    "name an EBS volume for it, or leave it out",
+                ),
+                (None, _) => (
+                    format!("`{}` is no volume of AWS", volume.label),
+                    "name its type: { type = \"gp3\", size_gib = 500 }",
+                ),
             };
-            match ordered(volume) {
-                Ordered::Ebs(ordered) => drop(volumes.insert(role.to_owned(), ordered)),
-                Ordered::Local if role == "data" => instance_store = true,
-                Ordered::Local => {
-                    sound = false;
-                    let message = "the commit log alone on the instance's own disks cannot be made on AWS so far";
-                    mistakes.add(given.span(), message, "name an EBS volume for it, or leave it out");
-                }
-                Ordered::Nothing => {
-                    sound = false;
-                    let message = format!("`{}` is no volume of AWS", volume.label);
-                    mistakes.add(
-                        given.span(),
-                        message,
-                        "name its type: { type = \"gp3\", size_gib = 500 }",
-                    );
-                }
-            }
+            sound = false;
+            mistakes.add(at, message, help);
         }
         let Some(found) = found else {
             sound = false;
@@ -347,23 +330,13 @@ fn databases(
 }
 
 /// What is ordered for a volume.
-enum Ordered {
-    Ebs(AwsVolume),
-    Local,
-    Nothing,
-}
-
-fn ordered(volume: &ConfiguredVolume) -> Ordered {
+fn ebs(order: &VolumeRequest) -> AwsVolume {
     let whole = |number: Option<f64>| number.map(|number| number.round() as u32);
-    match (&volume.order, volume.kind) {
-        (Some(order), _) => Ordered::Ebs(AwsVolume {
-            kind: order.kind.name().to_owned(),
-            size_gib: order.size_gib.ceil() as u32,
-            iops: whole(order.iops),
-            mib_per_s: whole(order.mib_per_s),
-        }),
-        (None, VolumeKind::Local) => Ordered::Local,
-        (None, _) => Ordered::Nothing,
+    AwsVolume {
+        kind: order.kind.name().to_owned(),
+        size_gib: order.size_gib.ceil() as u32,
+        iops: whole(order.iops),
+        mib_per_s: whole(order.mib_per_s),
     }
 }
 

@@ -1,12 +1,10 @@
 //! `[[provider.aws.site]]`: accounts and regions, with what may stand there.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use toml::Spanned;
+use std::collections::BTreeSet;
 
 use super::aws_snapshot;
-use super::numbers::Check as _;
 use crate::mistakes::{Collector, choice};
+use crate::spanned::{Spanned, place};
 use crate::{AwsLimits, AwsNetwork, AwsSite, raw};
 
 const DEFAULT_REGION: &str = "us-east-1";
@@ -15,40 +13,26 @@ pub(super) const QUOTAS: &str = "quotas";
 /// More than any account has of anything.
 const MOST: i64 = 1_000_000_000;
 
-/// A network as it is typed: its VPC and its subnets.
-type GivenNetwork<'g> = (&'g Option<Spanned<String>>, &'g Option<Spanned<Vec<String>>>);
-
 /// The sites: those that are stated, else one of the keys of `[provider.aws]` itself.
 pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Vec<AwsSite>> {
     if given.site.is_empty() {
         return only(given, mistakes).map(|site| vec![site]);
     }
-    let vpc = given.vpc.as_ref().map(Spanned::span);
-    let subnets = given.subnets.as_ref().map(Spanned::span);
-    let of_words = [
-        ("region", &given.region),
-        ("image_x86_64", &given.image_x86_64),
-        ("image_arm64", &given.image_arm64),
-        ("snapshot", &given.snapshot),
+    let beside = [
+        ("region", place(&given.region)),
+        ("image_x86_64", place(&given.image_x86_64)),
+        ("image_arm64", place(&given.image_arm64)),
+        ("snapshot", place(&given.snapshot)),
+        ("vpc", place(&given.vpc)),
+        ("subnets", place(&given.subnets)),
+        ("profile", given.profile.as_ref().map(|_| given.site[0].span())),
     ];
-    let of_words = of_words
-        .into_iter()
-        .map(|(key, text)| (key, text.as_ref().map(Spanned::span)));
-    let beside = of_words.chain([("vpc", vpc), ("subnets", subnets)]);
-    let profile = given.profile.as_ref().map(|_| given.site[0].span());
-    for (key, at) in beside.chain([("profile", profile)]) {
-        if let Some(at) = at {
-            mistakes.add(
-                at,
-                format!("[provider.aws] {key} beside sites"),
-                "state it in each [[provider.aws.site]]",
-            );
-        }
-    }
+    let message = |key: &str| format!("[provider.aws] {key} beside sites");
+    mistakes.stray(beside, message, "state it in each [[provider.aws.site]]");
     let mut sites: Vec<AwsSite> = Vec::new();
     let mut sound = true;
     for stated in &given.site {
-        let Some(site) = checked(stated.get_ref(), mistakes) else {
+        let Some(site) = checked(stated, mistakes) else {
             sound = false;
             continue;
         };
@@ -86,134 +70,100 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Ve
 
 /// The keys of `[provider.aws]` as the only site.
 fn only(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<AwsSite> {
-    let region = optional(given.region.as_ref(), "region", mistakes);
-    let image_x86_64 = optional(given.image_x86_64.as_ref(), "image_x86_64", mistakes);
-    let image_arm64 = optional(given.image_arm64.as_ref(), "image_arm64", mistakes);
-    let snapshot = aws_snapshot::id(given.snapshot.as_ref(), mistakes);
-    let network = network((&given.vpc, &given.subnets), mistakes);
-    let region = region?.unwrap_or_else(|| DEFAULT_REGION.to_owned());
-    Some(AwsSite {
-        name: region.clone(),
-        region,
-        profile: given.profile.clone(),
-        network: network?,
-        image_x86_64: image_x86_64?,
-        image_arm64: image_arm64?,
-        snapshot: snapshot?,
-        limits: AwsLimits::default(),
+    mistakes.sound(|mistakes| {
+        let region = optional(&given.region, "region", mistakes);
+        let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
+        AwsSite {
+            name: region.clone(),
+            region,
+            profile: given.profile.clone(),
+            network: network(&given.vpc, &given.subnets, mistakes),
+            image_x86_64: optional(&given.image_x86_64, "image_x86_64", mistakes),
+            image_arm64: optional(&given.image_arm64, "image_arm64", mistakes),
+            snapshot: given.snapshot.as_ref().and_then(|id| aws_snapshot::id(id, mistakes)),
+            limits: AwsLimits::default(),
+        }
     })
 }
 
 fn checked(given: &raw::AwsSite, mistakes: &mut Collector<'_>) -> Option<AwsSite> {
-    let name = optional(given.name.as_ref(), "name", mistakes);
-    let region = word(&given.region, "region", mistakes);
-    let image_x86_64 = optional(given.image_x86_64.as_ref(), "image_x86_64", mistakes);
-    let image_arm64 = optional(given.image_arm64.as_ref(), "image_arm64", mistakes);
-    let snapshot = aws_snapshot::id(given.snapshot.as_ref(), mistakes);
-    let network = network((&given.vpc, &given.subnets), mistakes);
-    let limit = |number: Option<&Spanned<i64>>, key: &str, mistakes: &mut Collector<'_>| match number {
-        Some(number) => mistakes
-            .integer(Some(number), key, 1, MOST, 1)
-            .map(|most| Some(most as u64)),
-        None => Some(None),
-    };
-    let vcpus = limit(given.vcpus.as_ref(), "vcpus", mistakes);
-    let volumes = limit(given.volumes.as_ref(), "volumes", mistakes);
-    let volume_gib = limit(given.volume_gib.as_ref(), "volume_gib", mistakes);
-    if let Some(limits) = given.limits.as_ref().filter(|limits| limits.get_ref() != QUOTAS) {
-        let message = format!("limits cannot be `{}`", limits.get_ref());
-        mistakes.add(
-            limits.span(),
-            message,
-            format!(
+    mistakes.sound(|mistakes| {
+        if let Some(limits) = given.limits.as_ref().filter(|limits| *limits.get_ref() != QUOTAS) {
+            let help = format!(
                 "{}; or state vcpus, machines, volumes, volume_gib",
-                choice(limits.get_ref(), &[QUOTAS])
-            ),
-        );
-        return None;
-    }
-    let mut machines = BTreeMap::new();
-    for (kind, most) in &given.machines {
-        // None of a type is a limit, too.
-        if let Some(most) = mistakes.integer(Some(most), kind.get_ref(), 0, MOST, 0) {
-            machines.insert(kind.get_ref().clone(), most as u64);
+                choice(limits, &[QUOTAS])
+            );
+            mistakes.add(limits.span(), format!("limits cannot be `{limits}`"), help);
         }
-    }
-    let region = region?;
-    Some(AwsSite {
-        name: name?.unwrap_or_else(|| region.clone()),
-        region,
-        profile: given.profile.clone(),
-        network: network?,
-        image_x86_64: image_x86_64?,
-        image_arm64: image_arm64?,
-        snapshot: snapshot?,
-        limits: AwsLimits {
-            vcpus: vcpus?,
-            machines,
-            volumes: volumes?,
-            volume_gib: volume_gib?,
+        let mut most = |most: Option<&Spanned<i64>>, key: &str, least| {
+            mistakes.stated_integer(most, key, least..=MOST).map(|most| most as u64)
+        };
+        // None of a type is a limit, too.
+        let machines = given.machines.iter();
+        let machines = machines.filter_map(|(kind, count)| Some((kind.to_string(), most(Some(count), kind, 0)?)));
+        let limits = AwsLimits {
+            machines: machines.collect(),
+            vcpus: most(given.vcpus.as_ref(), "vcpus", 1),
+            volumes: most(given.volumes.as_ref(), "volumes", 1),
+            volume_gib: most(given.volume_gib.as_ref(), "volume_gib", 1),
             // They are read when it is known what is needed.
             quotas: None,
-        },
+        };
+        AwsSite {
+            name: optional(&given.name, "name", mistakes).unwrap_or_else(|| given.region.to_string()),
+            region: word(&given.region, "region", mistakes).unwrap_or_default(),
+            profile: given.profile.clone(),
+            network: network(&given.vpc, &given.subnets, mistakes),
+            image_x86_64: optional(&given.image_x86_64, "image_x86_64", mistakes),
+            image_arm64: optional(&given.image_arm64, "image_arm64", mistakes),
+            snapshot: given.snapshot.as_ref().and_then(|id| aws_snapshot::id(id, mistakes)),
+            limits,
+        }
     })
 }
 
 /// A network that exists has subnets.
-fn network(given: GivenNetwork<'_>, mistakes: &mut Collector<'_>) -> Option<Option<AwsNetwork>> {
-    match given {
-        (None, None) => Some(None),
+fn network(
+    vpc: &Option<Spanned<String>>,
+    subnets: &Option<Spanned<Vec<String>>>,
+    mistakes: &mut Collector<'_>,
+) -> Option<AwsNetwork> {
+    match (vpc, subnets) {
+        (None, None) => None,
         (Some(vpc), None) => {
-            mistakes.add(
-                vpc.span(),
-                "vpc without subnets",
-                "subnets = [\"subnet-...\"], one for each zone",
-            );
+            let help = "subnets = [\"subnet-...\"], one for each zone";
+            mistakes.add(vpc.span(), "vpc without subnets", help);
             None
         }
         (None, Some(subnets)) => {
-            mistakes.add(
-                subnets.span(),
-                "subnets without a vpc",
-                "vpc = \"vpc-...\", to which they belong",
-            );
+            let help = "vpc = \"vpc-...\", to which they belong";
+            mistakes.add(subnets.span(), "subnets without a vpc", help);
             None
         }
         (Some(vpc), Some(subnets)) => {
-            let distinct: BTreeSet<&String> = subnets.get_ref().iter().collect();
-            if distinct.len() != subnets.get_ref().len() || distinct.is_empty() {
-                mistakes.add(
-                    subnets.span(),
-                    "a subnet is named twice, or none is",
-                    "one for each zone",
-                );
-                return None;
+            let distinct: BTreeSet<&String> = subnets.iter().collect();
+            if distinct.len() != subnets.len() || distinct.is_empty() {
+                let message = "a subnet is named twice, or none is";
+                mistakes.add(subnets.span(), message, "one for each zone");
             }
-            Some(Some(AwsNetwork {
+            Some(AwsNetwork {
                 vpc_id: word(vpc, "vpc", mistakes)?,
                 subnet_ids: subnets.get_ref().clone(),
-            }))
+            })
         }
     }
 }
 
-fn optional(given: Option<&Spanned<String>>, key: &str, mistakes: &mut Collector<'_>) -> Option<Option<String>> {
-    match given {
-        Some(text) => word(text, key, mistakes).map(Some),
-        None => Some(None),
-    }
+fn optional(given: &Option<Spanned<String>>, key: &str, mistakes: &mut Collector<'_>) -> Option<String> {
+    word(given.as_ref()?, key, mistakes)
 }
 
 /// A word without spaces and control characters.
 pub(super) fn word(given: &Spanned<String>, key: &str, mistakes: &mut Collector<'_>) -> Option<String> {
-    let text = given.get_ref();
-    let is_sound = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '"');
+    let is_sound = !given.is_empty() && !given.chars().any(|c| c.is_whitespace() || c.is_control() || c == '"');
     if !is_sound {
-        mistakes.add(
-            given.span(),
-            format!("{key} cannot be `{text}`"),
-            "one word, as AWS writes it",
-        );
+        let message = format!("{key} cannot be `{given}`");
+        mistakes.add(given.span(), message, "one word, as AWS writes it");
     }
-    is_sound.then(|| text.clone())
+    is_sound.then(|| given.get_ref().clone())
 }

@@ -1,27 +1,22 @@
 //! `snapshot` of `[provider.aws]` and its sites: data volumes that are made from a snapshot of EBS.
 
-use toml::Spanned;
-
 use crate::mistakes::Collector;
+use crate::spanned::Spanned;
 use crate::{AwsInitialisation, Configuration, VolumeKind, raw};
 
 /// Digits of an id: AWS gives 17, and gave 8 before 2016 ("Resource IDs", Amazon EC2 User Guide).
 const DIGITS: [usize; 2] = [8, 17];
 
 /// A snapshot's id, as AWS writes it.
-pub(super) fn id(given: Option<&Spanned<String>>, mistakes: &mut Collector<'_>) -> Option<Option<String>> {
-    let Some(given) = given else { return Some(None) };
+pub(super) fn id(given: &Spanned<String>, mistakes: &mut Collector<'_>) -> Option<String> {
     let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-    let digits = given.get_ref().strip_prefix("snap-");
-    if digits.is_some_and(|digits| DIGITS.contains(&digits.len()) && digits.chars().all(is_digit)) {
-        return Some(Some(given.get_ref().clone()));
+    let digits = given.strip_prefix("snap-");
+    let is_sound = digits.is_some_and(|digits| DIGITS.contains(&digits.len()) && digits.chars().all(is_digit));
+    if !is_sound {
+        let help = "its id, such as snapshot = \"snap-0123456789abcdef0\"";
+        mistakes.add(given.span(), format!("`{given}` is no snapshot of EBS"), help);
     }
-    mistakes.add(
-        given.span(),
-        format!("`{}` is no snapshot of EBS", given.get_ref()),
-        "its id, such as snapshot = \"snap-0123456789abcdef0\"",
-    );
-    None
+    is_sound.then(|| given.get_ref().clone())
 }
 
 /// What reading the volumes takes; what a snapshot cannot be for is noted at its place.
@@ -31,11 +26,11 @@ pub(super) fn check(
     configurations: &[Configuration],
     mistakes: &mut Collector<'_>,
 ) -> Vec<AwsInitialisation> {
-    let of_sites = given.site.iter().map(|site| &site.get_ref().snapshot);
+    let of_sites = given.site.iter().map(|site| &site.snapshot);
     if !of_sites.chain([&given.snapshot]).any(Option::is_some) {
         return Vec::new();
     }
-    if let Some(store) = &file.dataset.get_ref().store {
+    if let Some(store) = &file.dataset.store {
         mistakes.add(
             store.span(),
             "[dataset.store] beside a snapshot: the data set is on the volume already",
@@ -44,7 +39,6 @@ pub(super) fn check(
     }
     let mut initialisations = Vec::new();
     for (configuration, raw) in configurations.iter().zip(&file.configuration) {
-        let raw = raw.get_ref();
         if configuration.placement.is_cluster() {
             let message = format!(
                 "`{}` has {} nodes, and a snapshot holds the data set of one",

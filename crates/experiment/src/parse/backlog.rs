@@ -1,9 +1,7 @@
 //! `backlog`: SSTables of overwritten records with which a configuration's trials begin.
 
-use toml::Spanned;
-
-use super::numbers::Check as _;
 use crate::mistakes::Collector;
+use crate::spanned::Spanned;
 use crate::{Backlog, Configuration, Dataset, Load, LocalSettings, raw};
 
 /// The most SSTables of a backlog: each is a flush that is waited for.
@@ -15,12 +13,11 @@ const MOST_ALONE_BYTES: f64 = 67_108_864.0;
 /// The same where several nodes load: they share those 2 GiB.
 const MOST_OF_SEVERAL_BYTES: f64 = 33_554_432.0;
 
-/// What stands there by itself; the outer `None` is a mistake.
-pub(super) fn check(given: Option<&Spanned<raw::Backlog>>, mistakes: &mut Collector<'_>) -> Option<Option<Backlog>> {
-    let Some(given) = given else { return Some(None) };
-    let raw::Backlog { overwrites, sstables } = given.get_ref();
-    let count = mistakes.integer(Some(sstables), "sstables", 1, MOST_SSTABLES, 1);
-    let share = mistakes.number(Some(overwrites), "overwrites", 0.001..=MOST_SSTABLES as f64, 1.0);
+/// What stands there by itself.
+pub(super) fn check(given: &raw::Backlog, mistakes: &mut Collector<'_>) -> Option<Backlog> {
+    let raw::Backlog { overwrites, sstables } = given;
+    let count = mistakes.stated_integer(sstables, "sstables", 1..=MOST_SSTABLES);
+    let share = mistakes.stated_number(overwrites, "overwrites", 0.001..=MOST_SSTABLES as f64);
     let (count, share) = (count?, share?);
     if share > count as f64 {
         mistakes.add(
@@ -30,10 +27,10 @@ pub(super) fn check(given: Option<&Spanned<raw::Backlog>>, mistakes: &mut Collec
         );
         return None;
     }
-    Some(Some(Backlog {
+    Some(Backlog {
         overwrites: share,
         sstables: count as u32,
-    }))
+    })
 }
 
 /// What else the experiment states that does not go with it.
@@ -44,9 +41,9 @@ pub(super) fn fits(
     configurations: &[Option<Configuration>],
     mistakes: &mut Collector<'_>,
 ) {
-    for (given, checked) in file.configuration.iter().map(Spanned::get_ref).zip(configurations) {
+    for (given, checked) in file.configuration.iter().zip(configurations) {
         let Some(backlog) = &given.backlog else { continue };
-        let name = given.name.get_ref();
+        let name = given.name.as_str();
         if file.has_existing_cluster() {
             mistakes.add(
                 backlog.span(),
@@ -85,9 +82,11 @@ fn size(
             "fewer sstables, more overwrites, or more records in [dataset]",
         );
     }
-    let most = match of.placement.is_cluster() {
-        true => MOST_OF_SEVERAL_BYTES,
-        false => MOST_ALONE_BYTES,
+    let is_cluster = of.placement.is_cluster();
+    let most = if is_cluster {
+        MOST_OF_SEVERAL_BYTES
+    } else {
+        MOST_ALONE_BYTES
     };
     let bytes = records * dataset.record_bytes() * of.placement.share_per_node();
     if bytes > most {
@@ -108,9 +107,8 @@ fn size(
 /// Automatic compaction is off until measurement begins, and on from there.
 fn compaction_is_ours(given: &raw::Configuration, name: &str, mistakes: &mut Collector<'_>) {
     const KEY: &str = "autocompaction_on_startup_enabled";
-    let settings = given.settings.as_ref().map(Spanned::get_ref);
-    let mut keys = settings.and_then(|s| s.cassandra.as_ref()).into_iter().flatten();
-    if let Some((key, _)) = keys.find(|(key, _)| key.get_ref() == KEY) {
+    let keys = given.settings.as_ref().and_then(|settings| settings.cassandra.as_ref());
+    if let Some((key, _)) = keys.and_then(|keys| keys.get_key_value(KEY)) {
         mistakes.add(
             key.span(),
             format!(

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use catalog::{Latency, VolumeType, latency_of};
-use toml::Spanned;
 
-use super::place::within;
+use super::inline::within;
 use crate::mistakes::Collector;
 use crate::{Emulation, LocalSettings, raw};
 
@@ -35,14 +34,13 @@ pub(super) fn is_any(file: &raw::Experiment) -> bool {
 
 /// The places of [`KEYS`] in the volumes of a file.
 pub(super) fn places(file: &raw::Experiment, text: &str) -> Vec<(&'static str, Range<usize>)> {
-    let volumes = file.configuration.iter().map(Spanned::get_ref);
+    let volumes = file.configuration.iter();
     let volumes = volumes.flat_map(|c| std::iter::once(&c.data_volume).chain(&c.commitlog_volume));
-    let mut places = Vec::new();
-    for volume in volumes {
-        let are_there = KEYS.into_iter().filter(|key| volume.get_ref().get(key).is_some());
-        places.extend(are_there.map(|key| (key, within(text, &volume.span(), key))));
-    }
-    places
+    let places = volumes.flat_map(|volume| {
+        let are_there = KEYS.into_iter().filter(|key| volume.get(key).is_some());
+        are_there.map(|key| (key, within(text, &volume.span(), key)))
+    });
+    places.collect()
 }
 
 /// A type says itself how its volumes behave; whether something is stated all the same, which is told.
@@ -57,9 +55,13 @@ pub(super) fn of_type(kind: VolumeType, span: &Range<usize>, raw: &raw::Volume, 
                 known.median_us, known.sigma
             ),
         };
-        let at = within(mistakes.text, span, key);
         let help = "remove it; or give the volume by its limits, without `type`";
-        mistakes.add(at, format!("`{key}` is not for a volume with a type: {what}"), help);
+        mistakes.add_within(
+            span,
+            key,
+            format!("`{key}` is not for a volume with a type: {what}"),
+            help,
+        );
         found = true;
     }
     found
@@ -72,41 +74,29 @@ pub(super) fn of_explicit(
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) -> Option<Option<Latency>> {
-    let mut valid = true;
-    let mut add = |mistakes: &mut Collector<'_>, key: &str, message: String, help: &str| {
-        let at = within(mistakes.text, span, key);
-        mistakes.add(at, message, help);
-        valid = false;
-    };
-    if local.volumes == Emulation::Throttled {
-        for key in stated(raw) {
+    let sound = mistakes.sound(|mistakes| {
+        let throttled = stated(raw).filter(|_| local.volumes == Emulation::Throttled);
+        for key in throttled {
             let what = match key {
                 "combined" => "the throttle holds reads and writes apart",
                 _ => "a request takes what this machine's disk takes",
             };
             let message = format!("`{key}` has no effect on a throttled volume: {what}");
-            add(
-                mistakes,
-                key,
-                message,
-                "set volumes = \"served\" in [provider.local], or remove it",
-            );
+            let help = "set volumes = \"served\" in [provider.local], or remove it";
+            mistakes.add_within(span, key, message, help);
         }
-    }
-    if raw.latency_sigma.is_some() && raw.latency_us.is_none() {
-        let message = "`latency_sigma` without `latency_us`: a spread of what?".to_owned();
-        add(mistakes, "latency_sigma", message, "for example latency_us = 500");
-    }
-    for (key, value, range) in [
-        ("latency_us", raw.latency_us, LATENCY_US),
-        ("latency_sigma", raw.latency_sigma, SIGMA),
-    ] {
-        if let Some(value) = value.filter(|value| !range.contains(value)) {
-            let help = format!("a number from {} to {}", range.start(), range.end());
-            add(mistakes, key, format!("{key} cannot be {value}"), &help);
+        if raw.latency_sigma.is_some() && raw.latency_us.is_none() {
+            let message = "`latency_sigma` without `latency_us`: a spread of what?";
+            mistakes.add_within(span, "latency_sigma", message, "for example latency_us = 500");
         }
-    }
-    valid.then(|| {
+        for (key, value, range) in [
+            ("latency_us", raw.latency_us, LATENCY_US),
+            ("latency_sigma", raw.latency_sigma, SIGMA),
+        ] {
+            mistakes.number_within(span, key, value, range);
+        }
+    });
+    sound.map(|()| {
         raw.latency_us.map(|median_us| Latency {
             median_us,
             sigma: raw.latency_sigma.unwrap_or_default(),

@@ -1,18 +1,20 @@
 //! `[load] cache` and `[sweep] cache_ratio`: the page cache before trials; several states or sizes divide each workload.
 
-use toml::{Spanned, Value};
+use toml::Value;
+
 use workload::Definition;
 
-use super::numbers::Check as _;
 use crate::cache_state::{CacheCondition, CacheState, Caches};
-use crate::mistakes::{Collector, choice};
+use crate::mistakes::Collector;
 use crate::scale::LEAST_PAGE_CACHE;
+use crate::spanned::Spanned;
 use crate::warming::budget_bytes;
-use crate::{Configuration, Dataset, LocalSettings, Placement, Provider, raw};
+use crate::words::Word as _;
+use crate::{Configuration, Dataset, LocalSettings, Provider, raw};
 
 /// The states that are asked for, in the file's order; where none is stated warm. `None`: a mistake was found.
 pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Vec<CacheState>> {
-    let Some(given) = &file.load.get_ref().cache else {
+    let Some(given) = &file.load.cache else {
         return Some(vec![CacheState::default()]);
     };
     if file.has_existing_cluster() {
@@ -28,29 +30,22 @@ pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Op
         Value::Array(words) => words.iter().map(word).collect(),
         other => vec![word(other)],
     };
-    let mut states = Vec::new();
-    let before = mistakes.count();
-    for word in &words {
-        match CacheState::ALL.into_iter().find(|state| state.name() == word) {
-            Some(state) if states.contains(&state) => {
-                mistakes.add(given.span(), format!("cache: `{word}` is given twice"), "");
+    mistakes.sound(|mistakes| {
+        let mut states = Vec::new();
+        for word in &words {
+            match mistakes.one_of(given.span(), word, "cache cannot be", CacheState::WORDS) {
+                Some(state) if states.contains(&state) => {
+                    mistakes.add(given.span(), format!("cache: `{word}` is given twice"), "");
+                }
+                state => states.extend(state),
             }
-            Some(state) => states.push(state),
-            None => mistakes.add(
-                given.span(),
-                format!("cache cannot be `{word}`"),
-                choice(word, &CacheState::ALL.map(CacheState::name)),
-            ),
         }
-    }
-    if words.is_empty() {
-        mistakes.add(
-            given.span(),
-            "cache has no state",
-            "\"cold\", \"warm\", or [\"cold\", \"warm\"] for both",
-        );
-    }
-    (mistakes.count() == before).then_some(states)
+        if words.is_empty() {
+            let help = "\"cold\", \"warm\", or [\"cold\", \"warm\"] for both";
+            mistakes.add(given.span(), "cache has no state", help);
+        }
+        states
+    })
 }
 
 fn word(value: &Value) -> String {
@@ -68,38 +63,36 @@ pub(super) fn ratios(
     let Some(sweep) = &file.sweep else {
         return Some(Vec::new());
     };
-    let (at, given) = (&sweep.get_ref().cache_ratio, sweep.get_ref().cache_ratio.get_ref());
-    let before = mistakes.count();
-    let mut ratios: Vec<f64> = Vec::new();
-    for ratio in given {
-        let checked = mistakes.number(Some(ratio), "cache_ratio", 0.05..=1_000.0, 1.0);
-        if checked.is_some_and(|ratio| ratios.contains(&ratio)) {
-            mistakes.add(
-                ratio.span(),
-                format!("cache_ratio {} is given twice", ratio.get_ref()),
-                "",
-            );
+    let (at, given) = (sweep.cache_ratio.span(), sweep.cache_ratio.as_slice());
+    mistakes.sound(|mistakes| {
+        let mut ratios: Vec<f64> = Vec::new();
+        for ratio in given {
+            let checked = mistakes.stated_number(ratio, "cache_ratio", 0.05..=1_000.0);
+            if checked.is_some_and(|ratio| ratios.contains(&ratio)) {
+                mistakes.add(ratio.span(), format!("cache_ratio {ratio} is given twice"), "");
+            }
+            ratios.extend(checked);
         }
-        ratios.extend(checked);
-    }
-    if given.is_empty() {
-        mistakes.add(at.span(), "cache_ratio has no ratio", "for example [0.5, 1, 2, 5, 10]");
-    }
-    for (why, help) in contradictions(file, provider) {
-        mistakes.add(at.span(), format!("cache_ratio: {why}"), help);
-    }
-    if let Some(by) = &sweep.get_ref().cache_ratio_by {
-        check_by(by, mistakes);
-    }
-    if let (Some(dataset), configurations, local) = experiment {
-        too_small(given, dataset, (configurations, local.scale), mistakes);
-    }
-    (mistakes.count() == before).then_some(ratios)
+        if given.is_empty() {
+            let help = "for example [0.5, 1, 2, 5, 10]";
+            mistakes.add(at.clone(), "cache_ratio has no ratio", help);
+        }
+        for (why, help) in contradictions(file, provider) {
+            mistakes.add(at.clone(), format!("cache_ratio: {why}"), help);
+        }
+        if let Some(by) = &sweep.cache_ratio_by {
+            check_by(by, mistakes);
+        }
+        if let (Some(dataset), configurations, local) = experiment {
+            too_small(given, dataset, (configurations, local.scale), mistakes);
+        }
+        ratios
+    })
 }
 
 /// What makes the ratios: the page cache alone, so far.
 fn check_by(by: &Spanned<String>, mistakes: &mut Collector<'_>) {
-    match by.get_ref().as_str() {
+    match by.as_str() {
         "memory" => {}
         "records" => mistakes.add(
             by.span(),
@@ -107,11 +100,10 @@ fn check_by(by: &Spanned<String>, mistakes: &mut Collector<'_>) {
             "\"memory\" (the default): the ratio decides what a page cache finds, whichever of the two makes it; for data sets of \
              several sizes an experiment for each",
         ),
-        other => mistakes.add(
-            by.span(),
-            format!("cache_ratio_by cannot be `{other}`"),
-            choice(other, &["memory", "records"]),
-        ),
+        other => {
+            let valid = [("memory", ()), ("records", ())];
+            mistakes.one_of(by.span(), other, "cache_ratio_by cannot be", &valid);
+        }
     }
 }
 
@@ -151,12 +143,9 @@ fn too_small(
     (configurations, scale): (&[Option<Configuration>], f64),
     mistakes: &mut Collector<'_>,
 ) {
-    let smallest = |placement: Placement, ratio: f64| budget_bytes(dataset, placement, ratio) / scale;
     for ratio in ratios {
-        let sizes = configurations
-            .iter()
-            .flatten()
-            .map(|c| (c, smallest(c.placement, *ratio.get_ref())));
+        let sizes = configurations.iter().flatten();
+        let sizes = sizes.map(|c| (c, budget_bytes(dataset, c.placement, **ratio) / scale));
         let least = sizes
             .min_by(|a, b| a.1.total_cmp(&b.1))
             .filter(|(_, bytes)| *bytes < LEAST_PAGE_CACHE);
@@ -165,8 +154,7 @@ fn too_small(
             mistakes.add(
                 ratio.span(),
                 format!(
-                    "cache_ratio {} leaves {} a page cache of {:.0} MiB; below {:.0} MiB nothing is measured but thrashing",
-                    ratio.get_ref(),
+                    "cache_ratio {ratio} leaves {} a page cache of {:.0} MiB; below {:.0} MiB nothing is measured but thrashing",
                     configuration.name,
                     bytes / catalog::MIB,
                     LEAST_PAGE_CACHE / catalog::MIB
@@ -192,7 +180,7 @@ pub(super) fn divided(
         of: of.to_owned(),
     };
     if let ([state], []) = (states, ratios) {
-        if file.load.get_ref().cache.is_some() {
+        if file.load.cache.is_some() {
             let each = workloads
                 .iter()
                 .map(|w| (w.name.clone(), condition(*state, None, &w.name)));
@@ -204,8 +192,8 @@ pub(super) fn divided(
         [] => vec![None],
         ratios => ratios.iter().copied().map(Some).collect(),
     };
-    let at = match (&file.sweep, &file.load.get_ref().cache) {
-        (Some(sweep), _) => sweep.get_ref().cache_ratio.span(),
+    let at = match (&file.sweep, &file.load.cache) {
+        (Some(sweep), _) => sweep.cache_ratio.span(),
         (None, Some(cache)) => cache.span(),
         (None, None) => file.name.span(),
     };

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use toml::{Spanned, Value};
+use toml::Value;
 
-use super::numbers::is_finite;
-use super::place::within;
+use super::values::is_finite;
 use crate::amount;
 use crate::kept_key::kept_key;
 use crate::known::{Kind, Known};
@@ -19,37 +18,19 @@ const LEAST_READ_AHEAD_BYTES: u128 = 256 << 10;
 type Problem = (String, String);
 
 /// Each key with its value as JSON.
-pub(super) fn check(
-    given: &Keys,
-    known: &'static Known,
-    mistakes: &mut Collector<'_>,
-) -> Option<BTreeMap<String, String>> {
+pub(super) fn check(given: &Keys, known: &'static Known, mistakes: &mut Collector<'_>) -> BTreeMap<String, String> {
     let mut checked = BTreeMap::new();
-    let mut all_good = true;
     for (key, value) in given {
-        let name = key.get_ref().as_str();
-        let problem = match name_problem(name, known) {
-            Some(problem) => Some((key.span(), problem)),
-            None => value_problem(name, value.get_ref(), known).map(|(word, problem)| {
-                let at = within(mistakes.text, &value.span(), word);
-                (at, problem)
-            }),
-        };
-        match problem {
-            Some((at, (what, help))) => {
-                mistakes.add(at, what, help);
-                all_good = false;
-            }
-            None => {
-                checked.insert(name.to_owned(), in_json(name, value.get_ref(), known));
-            }
+        if let Some((what, help)) = name_problem(key, known) {
+            mistakes.add(key.span(), what, help);
+        } else if let Some((word, (what, help))) = value_problem(key, value, known) {
+            mistakes.add_within(&value.span(), word, what, help);
+        } else {
+            checked.insert(key.to_string(), in_json(key, value, known));
         }
     }
-    let clashes = clashes(given);
-    for (at, what, help) in &clashes {
-        mistakes.add(at.clone(), what.clone(), *help);
-    }
-    (all_good && clashes.is_empty()).then_some(checked)
+    clashes(given, mistakes);
+    checked
 }
 
 /// A class that is named alone is one without parameters.
@@ -164,74 +145,56 @@ fn in_words(value: &Value) -> String {
 }
 
 /// Values that Cassandra itself refuses, and those that would do nothing beside others.
-fn clashes(given: &Keys) -> Vec<(std::ops::Range<usize>, String, &'static str)> {
-    let entry = |name: &str| {
-        given
-            .iter()
-            .find(|(key, _)| key.get_ref() == name)
-            .map(|(_, value)| value)
+fn clashes(given: &Keys, mistakes: &mut Collector<'_>) {
+    let word = |name: &str| given.get(name).and_then(|value| value.as_str());
+    let mut refuse = |name: &str, what: String, help| {
+        if let Some(value) = given.get(name) {
+            mistakes.add(value.span(), what, help);
+        }
     };
-    let word = |name: &str| entry(name).and_then(|value| value.get_ref().as_str());
-    let mut found = Vec::new();
-    let mut refuse = |value: &Spanned<Value>, what: String, help| found.push((value.span(), what, help));
-    if let Some(value) = entry("disk_access_mode").filter(|value| value.get_ref().as_str() == Some("direct")) {
+    let access = word("disk_access_mode");
+    if access == Some("direct") {
         let what =
             "disk_access_mode = \"direct\": this Cassandra has it for the commit log alone, and does not start with it";
-        refuse(
-            value,
-            what.to_owned(),
-            "valid: auto, mmap, mmap_index_only (the default), standard; or commitlog_disk_access_mode = \"direct\"",
-        );
+        let help =
+            "valid: auto, mmap, mmap_index_only (the default), standard; or commitlog_disk_access_mode = \"direct\"";
+        refuse("disk_access_mode", what.to_owned(), help);
     }
-    let format = entry("sstable").and_then(|value| value.get_ref().get("selected_format")?.as_str());
-    if let (Some(value), Some("bti"), Some(mode)) = (entry("sstable"), format, word("storage_compatibility_mode"))
-        && mode == "CASSANDRA_4"
-    {
+    let format = given
+        .get("sstable")
+        .and_then(|value| value.get("selected_format")?.as_str());
+    if (format, word("storage_compatibility_mode")) == (Some("bti"), Some("CASSANDRA_4")) {
         let what =
             "selected_format = \"bti\" with storage_compatibility_mode = \"CASSANDRA_4\": Cassandra does not start";
-        refuse(
-            value,
-            what.to_owned(),
-            "BTI needs storage_compatibility_mode = \"NONE\", as iopslab has it",
-        );
+        let help = "BTI needs storage_compatibility_mode = \"NONE\", as iopslab has it";
+        refuse("sstable", what.to_owned(), help);
     }
-    if let Some(value) = entry("compressed_read_ahead_buffer_size") {
-        let bytes = value.get_ref().as_str();
-        let bytes = bytes.and_then(|text| amount::amount(Kind::Size("KiB"), text));
-        if bytes.is_some_and(|bytes| 0 < bytes && bytes < LEAST_READ_AHEAD_BYTES) {
-            let what =
-                "compressed_read_ahead_buffer_size is at least 256KiB, or 0KiB: Cassandra does not start with less";
-            refuse(value, what.to_owned(), "for example \"256KiB\"");
-        }
-        let has_cache = entry("file_cache_enabled").is_some_and(|on| on.get_ref().as_bool() == Some(true));
-        let is_mapped = matches!(word("disk_access_mode"), Some("mmap" | "auto"));
-        let beside = match (has_cache, is_mapped) {
-            (true, _) => "file_cache_enabled = true",
-            (_, true) => "a disk_access_mode that maps data files",
-            _ => "",
+    let buffer = "compressed_read_ahead_buffer_size";
+    let bytes = word(buffer).and_then(|text| amount::amount(Kind::Size("KiB"), text));
+    if bytes.is_some_and(|bytes| 0 < bytes && bytes < LEAST_READ_AHEAD_BYTES) {
+        let what = format!("{buffer} is at least 256KiB, or 0KiB: Cassandra does not start with less");
+        refuse(buffer, what, "for example \"256KiB\"");
+    }
+    let has_cache = given
+        .get("file_cache_enabled")
+        .is_some_and(|on| on.as_bool() == Some(true));
+    let is_mapped = matches!(access, Some("mmap" | "auto"));
+    if has_cache || is_mapped {
+        let beside = match has_cache {
+            true => "file_cache_enabled = true",
+            false => "a disk_access_mode that maps data files",
         };
-        if !beside.is_empty() {
-            let what = format!("compressed_read_ahead_buffer_size does nothing beside {beside}");
-            refuse(
-                value,
-                what,
-                "it reads ahead in compressed tables, with standard access and the file cache off",
-            );
-        }
+        let help = "it reads ahead in compressed tables, with standard access and the file cache off";
+        refuse(buffer, format!("{buffer} does nothing beside {beside}"), help);
     }
-    let is_other = |mode: &str| word("commitlog_sync").unwrap_or("periodic") != mode;
+    let now = word("commitlog_sync").unwrap_or("periodic");
     for (key, mode) in [
         ("commitlog_sync_period", "periodic"),
         ("commitlog_sync_group_window", "group"),
     ] {
-        if let Some(value) = entry(key).filter(|_| is_other(mode)) {
-            let now = word("commitlog_sync").unwrap_or("periodic");
-            refuse(
-                value,
-                format!("{key} does nothing with commitlog_sync = \"{now}\""),
-                "remove it, or state the commitlog_sync that it belongs to",
-            );
+        if now != mode {
+            let help = "remove it, or state the commitlog_sync that it belongs to";
+            refuse(key, format!("{key} does nothing with commitlog_sync = \"{now}\""), help);
         }
     }
-    found
 }

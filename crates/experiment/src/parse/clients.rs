@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use catalog::Catalog;
-use toml::{Spanned, Value};
+use toml::Value;
 
 use super::aws_machines::DEFAULT_CLIENT;
-use crate::judged::{CLIENT_CPU_S, carried_by};
+use crate::judged::{CLIENT_CPU_S, carried_by, highest_rate};
 use crate::mistakes::Collector;
+use crate::spanned::Spanned;
 use crate::{CLIENT_CPU_MAX, ClientCost, LoadLevel, Note, Provider, raw};
 
 /// Most client processes.
@@ -40,21 +41,18 @@ impl Senders {
     /// own, found elsewhere.
     pub fn of(catalog: &Catalog, file: &raw::Experiment, provider: Option<Provider>, here: Option<ClientCost>) -> Self {
         let named = |machines: usize, key| Self::Named { number: machines, key };
-        let of_target = file.target.as_ref().and_then(|target| target.get_ref().client.as_ref());
-        let of_hosts = file.provider.hosts.as_ref().map(|hosts| &hosts.get_ref().client);
+        let of_target = file.target.as_ref().and_then(|target| target.client.as_ref());
+        let of_hosts = file.provider.hosts.as_ref().map(|hosts| &hosts.client);
         match (provider, of_target, of_hosts) {
             (Some(Provider::Simulated), _, _) => Self::Simulated,
             (Some(Provider::Aws), _, _) => {
-                let aws = file.provider.aws.as_ref().map(Spanned::get_ref);
-                let kind = aws
-                    .and_then(|aws| aws.client.as_ref())
-                    .map(|kind| kind.get_ref().clone());
-                let kind = kind.unwrap_or_else(|| DEFAULT_CLIENT.to_owned());
+                let kind = file.provider.aws.as_ref().and_then(|aws| aws.client.as_ref());
+                let kind = kind.map_or(DEFAULT_CLIENT.to_owned(), Spanned::to_string);
                 let vcpus = catalog.instance(&kind).map_or(1, |found| found.vcpus);
                 Self::Made { kind, vcpus }
             }
-            (_, Some(machines), _) => named(machines.get_ref().len(), "[target] client"),
-            (Some(Provider::Hosts), None, Some(machines)) => named(machines.get_ref().len(), "[provider.hosts] client"),
+            (_, Some(machines), _) => named(machines.len(), "[target] client"),
+            (Some(Provider::Hosts), None, Some(machines)) => named(machines.len(), "[provider.hosts] client"),
             _ => Self::Here(here),
         }
     }
@@ -102,15 +100,6 @@ pub(super) fn check(
     carried(clients?, load, levels, scale, mistakes)
 }
 
-/// The highest rate that is offered, on the machine that is measured: of a 1:`scale` model.
-fn highest(levels: &[LoadLevel], scale: f64) -> Option<f64> {
-    let rates = levels.iter().filter_map(|level| match level {
-        LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
-        LoadLevel::Concurrency(_) => None,
-    });
-    rates.reduce(f64::max)
-}
-
 /// Refuses rates that these clients cannot send, as far as it is known what they can.
 fn carried(
     clients: Clients,
@@ -119,7 +108,7 @@ fn carried(
     scale: f64,
     mistakes: &mut Collector<'_>,
 ) -> Option<Clients> {
-    let (Some(cost), Some(rate), Some(most)) = (clients.cost, &load.rate, highest(levels, scale)) else {
+    let (Some(cost), Some(rate), Some(most)) = (clients.cost, &load.rate, highest_rate(levels, scale)) else {
         return Some(clients);
     };
     let ceiling = cost.ceiling_per_s() * f64::from(clients.number);
@@ -163,7 +152,7 @@ fn counted(
         );
         return None;
     }
-    if levels.is_empty() && load.rate.as_ref().is_some_and(|rate| rate.get_ref().is_str()) {
+    if levels.is_empty() && load.rate.as_ref().is_some_and(|rate| rate.is_str()) {
         mistakes.add(
             at,
             "clients = \"auto\" takes the number from the rates, and rate = \"find\" states none",
@@ -172,7 +161,7 @@ fn counted(
         return None;
     }
     // Without a level there is a mistake already.
-    let most = highest(levels, scale)?;
+    let most = highest_rate(levels, scale)?;
     let cost = format!(
         "{most:.0} operations/s x {:.0} us of CPU = {:.1} CPUs",
         CLIENT_CPU_S * 1e6,

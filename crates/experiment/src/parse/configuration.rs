@@ -5,15 +5,15 @@ use std::ops::{Range, RangeInclusive};
 use catalog::{
     Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType,
 };
-use toml::{Spanned, Value};
+use toml::Value;
 
-use super::local::{BURST_STARTS, burst_share};
-use super::names::safe_name;
-use super::numbers::Check as _;
-use super::place::{table, within};
+use super::inline::{table, within};
 use super::{backlog, behaviour, consistency, explicit_volume, members, placement, settings};
 use crate::mistakes::{Collector, choice};
+use crate::raw::BurstWord;
 use crate::scale::page_cache_at_full_scale;
+use crate::spanned::{Form, Spanned};
+use crate::words::Word as _;
 use crate::{Configuration, ConfiguredVolume, Database, Emulation, Instance, LocalSettings, Target, VolumeKind, raw};
 
 /// Speeds of a vCPU that may be stated: beyond them it is another unit, such as GHz or a percentage.
@@ -21,32 +21,19 @@ const CPU_SPEEDS: RangeInclusive<f64> = 0.1..=10.0;
 
 pub(super) fn check(
     catalog: &Catalog,
-    spanned: &Spanned<raw::Configuration>,
+    raw: &Spanned<raw::Configuration>,
     target: Option<&Target>,
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) -> Option<Configuration> {
-    let raw = spanned.get_ref();
-    let name = safe_name(&raw.name, "configuration", mistakes);
+    let name = mistakes.safe_name(&raw.name, "configuration");
     let instance = instance(catalog, &raw.instance, mistakes);
-    let data_volume = volume(
-        catalog,
-        &raw.data_volume,
-        "data_volume",
-        instance.as_ref(),
-        local,
-        mistakes,
-    );
-    let commitlog_volume = raw
-        .commitlog_volume
-        .as_ref()
-        .map(|v| volume(catalog, v, "commitlog_volume", instance.as_ref(), local, mistakes));
-    let is_local = |v: &Spanned<Value>| v.get_ref().as_str() == Some(VolumeKind::LOCAL);
-    if let Some(log) = raw
-        .commitlog_volume
-        .as_ref()
-        .filter(|log| is_local(log) && is_local(&raw.data_volume))
-    {
+    let on = (instance.as_ref(), local);
+    let data_volume = volume(catalog, &raw.data_volume, "data_volume", on, mistakes);
+    let log = raw.commitlog_volume.as_ref();
+    let commitlog_volume = log.map(|log| volume(catalog, log, "commitlog_volume", on, mistakes));
+    let is_local = |v: &Form<String, raw::Volume>| v.as_str() == Some(VolumeKind::LOCAL);
+    if let Some(log) = log.filter(|log| is_local(log) && is_local(&raw.data_volume)) {
         mistakes.add(
             log.span(),
             "data and commit log both on \"local\" are the same disks, not two volumes",
@@ -62,44 +49,32 @@ pub(super) fn check(
         Some(Database::Cassandra { version }) => version.as_str(),
         _ => "",
     };
-    let settings = settings::check(raw.settings.as_ref(), version, mistakes);
-    let backlog = backlog::check(raw.backlog.as_ref(), mistakes);
-    let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
-    let cpu_speed = mistakes.number(raw.cpu_speed.as_ref(), "cpu_speed", CPU_SPEEDS, 1.0);
+    let settings = settings::check(raw.settings.as_deref(), version, mistakes);
+    let backlog = raw.backlog.as_ref().map(|given| backlog::check(given, mistakes));
+    let price = mistakes.stated_number(&raw.price_usd_per_month, "price_usd_per_month", 0.01..=1e9);
+    let cpu_speed = mistakes.stated_number(&raw.cpu_speed, "cpu_speed", CPU_SPEEDS);
     let mut instance = instance?;
-    if raw.cpu_speed.is_some() {
-        instance.cpu_speed = Some(CpuSpeed::stated(cpu_speed?));
-    }
+    instance.cpu_speed = cpu_speed.map(CpuSpeed::stated).or(instance.cpu_speed);
     let instance_gib = instance.memory_bytes as f64 / GIB;
-    let memory_gib = mistakes.number(
-        raw.memory_limit_gib.as_ref(),
-        "memory_limit_gib",
-        0.5..=instance_gib,
-        instance_gib,
-    );
+    let memory = raw.memory_limit_gib.as_ref();
+    let memory_gib = mistakes.number(memory, "memory_limit_gib", 0.5..=instance_gib, instance_gib);
     let configuration = Configuration {
         name: name?,
         instance,
         data_volume: data_volume?,
-        commitlog_volume: match commitlog_volume {
-            Some(checked) => Some(checked?),
-            None => None,
-        },
-        memory_limit_bytes: (memory_gib? * GIB) as u64,
-        hosts: raw.hosts.as_ref().map(|hosts| hosts.get_ref().clone()),
+        commitlog_volume: commitlog_volume.flatten(),
+        memory_limit_bytes: (memory_gib * GIB) as u64,
+        hosts: raw.hosts.as_deref().cloned(),
         // Which cluster it is, and whose nodes these are, is seen with the target.
         watched: Vec::new(),
         placement: placement?,
-        consistency: match consistency {
-            Some(checked) => Some(checked?),
-            None => None,
-        },
+        consistency: consistency.flatten(),
         settings: settings?,
-        backlog: backlog?,
-        price_usd_per_month: raw.price_usd_per_month.as_ref().and(price),
+        backlog: backlog.flatten(),
+        price_usd_per_month: price,
     };
     if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {
-        let at = raw.memory_limit_gib.as_ref().map_or(spanned.span(), Spanned::span);
+        let at = memory.map_or(raw.span(), Spanned::span);
         let help = "heap (a quarter, at most 8 GiB) and 0.5 GiB of the JVM's own memory come first";
         mistakes.add(at, "this memory limit leaves nothing for the page cache", help);
         return None;
@@ -127,7 +102,11 @@ pub(super) fn known_instance<'c>(
     found
 }
 
-fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Instance> {
+fn instance(
+    catalog: &Catalog,
+    given: &Form<String, raw::InstanceSize>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Instance> {
     match given.get_ref() {
         Value::String(name) => {
             let found = known_instance(catalog, name, given.span(), mistakes)?;
@@ -141,30 +120,25 @@ fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<
             })
         }
         Value::Table(_) => {
-            let size: raw::InstanceSize = table(given, "instance", mistakes)?;
-            let valid =
-                size.vcpus > 0.0 && size.vcpus <= 1024.0 && size.memory_gib > 0.0 && size.memory_gib <= 32_768.0;
-            if !valid {
-                let message = format!("no instance has {} vCPUs and {} GiB", size.vcpus, size.memory_gib);
+            let raw::InstanceSize { vcpus, memory_gib } = table(given, "instance", mistakes)?;
+            if !(vcpus > 0.0 && vcpus <= 1024.0 && memory_gib > 0.0 && memory_gib <= 32_768.0) {
+                let message = format!("no instance has {vcpus} vCPUs and {memory_gib} GiB");
                 mistakes.add(given.span(), message, "vcpus and memory_gib are positive numbers");
                 return None;
             }
             Some(Instance {
-                label: format!("{} vCPU, {} GiB", size.vcpus, size.memory_gib),
+                label: format!("{vcpus} vCPU, {memory_gib} GiB"),
                 from_catalog: false,
-                vcpus: size.vcpus,
-                memory_bytes: (size.memory_gib * GIB) as u64,
+                vcpus,
+                memory_bytes: (memory_gib * GIB) as u64,
                 ebs_limits: IoLimits::default(),
                 cpu_speed: None,
             })
         }
         other => {
             let message = format!("an instance cannot be {}", other.type_str());
-            mistakes.add(
-                given.span(),
-                message,
-                "a catalog name, or { vcpus = 4, memory_gib = 16 }",
-            );
+            let help = "a catalog name, or { vcpus = 4, memory_gib = 16 }";
+            mistakes.add(given.span(), message, help);
             None
         }
     }
@@ -172,35 +146,32 @@ fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<
 
 fn volume(
     catalog: &Catalog,
-    given: &Spanned<Value>,
+    given: &Form<String, raw::Volume>,
     key: &str,
-    instance: Option<&Instance>,
-    local: &LocalSettings,
+    (instance, local): (Option<&Instance>, &LocalSettings),
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
     match given.get_ref() {
         Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
-            let raw: raw::Volume = table(given, key, mistakes)?;
+            let raw = table(given, key, mistakes)?;
             let members = members::check(&given.span(), &raw, key, mistakes);
             let volume = match &raw.kind {
-                Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
+                Some(kind) => of_type(catalog, given.span(), kind, &raw, (instance?, local), mistakes),
                 None => explicit_volume::check(given.span(), &raw, local, mistakes),
             };
-            let members = members?;
+            let (count, layout) = members?;
             Some(ConfiguredVolume {
-                count: members.count,
-                layout: members.layout,
+                count,
+                layout,
                 ..volume?
             })
         }
         other => {
             let message = format!("{key} cannot be {other}");
-            mistakes.add(
-                given.span(),
-                message,
-                "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }",
-            );
+            let help =
+                "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }";
+            mistakes.add(given.span(), message, help);
             None
         }
     }
@@ -215,27 +186,37 @@ fn instance_store(
     let found = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
     let Some((disks, limits)) = found.and_then(|i| Some((i.local_disks.as_ref()?, i.local_limits()?))) else {
         let message = format!("`{}` has no local disks", instance.label);
-        mistakes.add(
-            span,
-            message,
-            "name a volume, or an instance type with an instance store, such as i3.4xlarge",
-        );
+        let help = "name a volume, or an instance type with an instance store, such as i3.4xlarge";
+        mistakes.add(span, message, help);
         return None;
     };
-    Some(ConfiguredVolume {
-        label: disks.label(),
-        kind: VolumeKind::Local,
-        size_bytes: (disks.total_gb() * 1e9) as u64,
-        volume_limits: limits,
-        effective_limits: limits,
-        burst: None,
-        byte_burst: None,
-        count: 1,
-        layout: None,
-        order: None,
-        latency: None,
-        limits_apart: false,
-    })
+    Some(ConfiguredVolume::plain(
+        disks.label(),
+        VolumeKind::Local,
+        disks.total_gb() * 1e9,
+        limits,
+    ))
+}
+
+/// The rules of a type, of today or of the era that is named.
+fn rules(
+    kind: VolumeType,
+    era: Option<&str>,
+    span: &Range<usize>,
+    mistakes: &mut Collector<'_>,
+) -> Option<&'static catalog::VolumeRules> {
+    let Some(era) = era else {
+        return Some(catalog::rules(kind));
+    };
+    let of_kind = || catalog::rules_of_all_eras().iter().filter(|r| r.kind == kind);
+    let found = of_kind().find(|r| r.era.split(' ').next() == Some(era));
+    if found.is_none() {
+        let past = of_kind().filter(|r| !r.era.starts_with("since"));
+        let eras: Vec<_> = past.filter_map(|r| r.era.split(' ').next()).collect();
+        let message = format!("no {} rules of an era `{era}`", kind.name());
+        mistakes.add_within(span, era, message, format!("eras: {}", eras.join(", ")));
+    }
+    found
 }
 
 fn of_type(
@@ -243,27 +224,20 @@ fn of_type(
     span: Range<usize>,
     kind: &str,
     raw: &raw::Volume,
-    instance: &Instance,
-    local: &LocalSettings,
+    (instance, local): (&Instance, &LocalSettings),
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
     let Ok(kind) = kind.parse::<VolumeType>() else {
-        mistakes.add(
-            within(mistakes.text, &span, kind),
-            format!("unknown volume type `{kind}`"),
-            choice(kind, &catalog::volume_type_names()),
-        );
+        let message = format!("unknown volume type `{kind}`");
+        mistakes.add_within(&span, kind, message, choice(kind, &catalog::volume_type_names()));
         return None;
     };
     if behaviour::of_type(kind, &span, raw, mistakes) {
         return None;
     }
     let Some(size_gib) = raw.size_gib else {
-        mistakes.add(
-            span,
-            format!("a {} volume needs size_gib", kind.name()),
-            "for example size_gib = 320",
-        );
+        let message = format!("a {} volume needs size_gib", kind.name());
+        mistakes.add(span, message, "for example size_gib = 320");
         return None;
     };
     let request = VolumeRequest {
@@ -272,37 +246,11 @@ fn of_type(
         iops: raw.iops,
         mib_per_s: raw.mib_per_s,
     };
-    let rules = match &raw.era {
-        None => catalog::rules(kind),
-        Some(era) => match catalog::rules_of_all_eras()
-            .iter()
-            .find(|r| r.kind == kind && r.era.split(' ').next() == Some(era))
-        {
-            Some(rules) => rules,
-            None => {
-                let eras: Vec<_> = catalog::rules_of_all_eras()
-                    .iter()
-                    .filter(|r| r.kind == kind && !r.era.starts_with("since"))
-                    .filter_map(|r| r.era.split(' ').next())
-                    .collect();
-                let at = within(mistakes.text, &span, era);
-                mistakes.add(
-                    at,
-                    format!("no {} rules of an era `{era}`", kind.name()),
-                    format!("eras: {}", eras.join(", ")),
-                );
-                return None;
-            }
-        },
-    };
+    let rules = rules(kind, raw.era.as_deref(), &span, mistakes)?;
     match catalog::resolve_volume_by(rules, &request) {
         Err(error) => {
-            let at = within(mistakes.text, &span, error.field.name());
-            mistakes.add(
-                at,
-                error.to_string(),
-                format!("source of the rule: {}", error.source_of_rule),
-            );
+            let help = format!("source of the rule: {}", error.source_of_rule);
+            mistakes.add_within(&span, error.field.name(), error.to_string(), help);
             None
         }
         Ok(resolved) => {
@@ -312,18 +260,11 @@ fn of_type(
             let reachable = reachable.map_or(resolved.limits, |there| there.limits);
             let (limits, burst, byte_burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(ConfiguredVolume {
-                label: resolved.label,
-                kind: VolumeKind::Ebs(kind),
-                size_bytes: (size_gib * GIB) as u64,
-                volume_limits: limits,
                 effective_limits: limits.min(reachable).min(instance.ebs_limits),
                 burst,
                 byte_burst,
-                count: 1,
-                layout: None,
                 order: Some(request),
-                latency: None,
-                limits_apart: false,
+                ..ConfiguredVolume::plain(resolved.label, VolumeKind::Ebs(kind), size_gib * GIB, limits)
             })
         }
     }
@@ -340,13 +281,11 @@ fn at_start(
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) -> Option<(IoLimits, Option<Burst>, Option<ByteBurst>)> {
-    let share = match stated.map(|word| (word, burst_share(word))) {
+    let share = match stated {
         None => local.burst_credits_start,
-        Some((_, Some(share))) => share,
-        Some((word, None)) => {
+        Some(word) => {
             let at = within(mistakes.text, span, word);
-            mistakes.add(at, format!("burst cannot be `{word}`"), choice(word, &BURST_STARTS));
-            return None;
+            mistakes.one_of(at, word, "burst cannot be", BurstWord::WORDS)?.share()
         }
     };
     let byte_burst = resolved.byte_burst().map(|bucket| ByteBurst {
@@ -356,13 +295,12 @@ fn at_start(
     let Some(mut burst) = resolved.burst else {
         let is_followed = byte_burst.is_some() && local.volumes == Emulation::Served;
         if stated.is_some() && !is_followed {
-            let at = within(mistakes.text, span, "burst");
             let message = format!("{} has no burst bucket: {}", resolved.label, no_bucket(resolved));
             let help = match byte_burst {
                 Some(_) => "set volumes = \"served\" in [provider.local], or remove `burst`",
                 None => "remove `burst`",
             };
-            mistakes.add(at, message, help);
+            mistakes.add_within(span, "burst", message, help);
             return None;
         }
         return Some((resolved.limits, None, byte_burst));

@@ -1,18 +1,23 @@
 //! `consistency`: a word for all statements, or one for each kind.
 
-use toml::{Spanned, Value};
+use toml::Value;
 use workload::{Definition, OperationKind};
 
-use super::place::{table, within};
-use crate::mistakes::{Collector, choice};
+use super::inline::{table, within};
+use crate::mistakes::Collector;
+use crate::spanned::Form;
+use crate::words::Word as _;
 use crate::{Configuration, Consistency, ConsistencyLevels, Database, Experiment, raw};
 
+/// As it is typed.
+type Given = Form<String, raw::ConsistencyByKind>;
+
 /// The levels that are stated; what a table leaves out is `one`.
-pub(super) fn check(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<ConsistencyLevels> {
+pub(super) fn check(given: &Given, mistakes: &mut Collector<'_>) -> Option<ConsistencyLevels> {
     match given.get_ref() {
         Value::String(word) => level(given, word, mistakes).map(ConsistencyLevels::all),
         Value::Table(_) => {
-            let raw: raw::ConsistencyByKind = table(given, "consistency", mistakes)?;
+            let raw = table(given, "consistency", mistakes)?;
             let mut of = |word: &Option<String>| match word {
                 None => Some(Consistency::One),
                 Some(word) => level(given, word, mistakes),
@@ -27,32 +32,23 @@ pub(super) fn check(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Opt
         }
         other => {
             let message = format!("consistency cannot be {}", other.type_str());
-            mistakes.add(
-                given.span(),
-                message,
-                "a level such as \"quorum\", or { read = \"one\", update = \"quorum\" }",
-            );
+            let help = "a level such as \"quorum\", or { read = \"one\", update = \"quorum\" }";
+            mistakes.add(given.span(), message, help);
             None
         }
     }
 }
 
-fn level(given: &Spanned<Value>, word: &str, mistakes: &mut Collector<'_>) -> Option<Consistency> {
-    let known = |level: &&Consistency| level.name() == word.to_ascii_lowercase();
-    let found = Consistency::ALL_LEVELS.iter().find(known).copied();
-    if found.is_none() {
-        let names = Consistency::ALL_LEVELS.map(Consistency::name);
-        mistakes.add(
-            place(given, word, mistakes),
-            format!("unknown consistency level `{word}`"),
-            choice(word, &names),
-        );
-    }
-    found
+fn level(given: &Given, word: &str, mistakes: &mut Collector<'_>) -> Option<Consistency> {
+    let found = Consistency::ALL
+        .into_iter()
+        .find(|level| level.name().eq_ignore_ascii_case(word));
+    let at = place(given, word, mistakes);
+    found.or_else(|| mistakes.one_of(at, word, "unknown consistency level", Consistency::WORDS))
 }
 
 /// Where a level stands: the whole value, or the word inside a table.
-fn place(given: &Spanned<Value>, word: &str, mistakes: &Collector<'_>) -> std::ops::Range<usize> {
+fn place(given: &Given, word: &str, mistakes: &Collector<'_>) -> std::ops::Range<usize> {
     match given.get_ref() {
         Value::Table(_) => within(mistakes.text, &given.span(), word),
         _ => given.span(),
@@ -68,7 +64,7 @@ pub(super) fn reachable(
     workloads: &[Option<Definition>],
     mistakes: &mut Collector<'_>,
 ) {
-    let of_target = file.target.as_ref().and_then(|t| t.get_ref().consistency.as_ref());
+    let of_target = file.target.as_ref().and_then(|t| t.consistency.as_ref());
     let of_all = of_target.zip(target.map(|t| t.consistency));
     let of_each = file
         .configuration
@@ -76,7 +72,7 @@ pub(super) fn reachable(
         .zip(configurations)
         .filter_map(|(raw, checked)| {
             let checked = checked.as_ref()?;
-            let own = raw.get_ref().consistency.as_ref().zip(checked.consistency);
+            let own = raw.consistency.as_ref().zip(checked.consistency);
             Some((own, checked))
         });
     let of_each: Vec<_> = of_each.collect();
@@ -105,12 +101,7 @@ pub(super) fn reachable(
     }
 }
 
-fn any_reads(
-    at: &Spanned<Value>,
-    levels: ConsistencyLevels,
-    workloads: &[Option<Definition>],
-    mistakes: &mut Collector<'_>,
-) {
+fn any_reads(at: &Given, levels: ConsistencyLevels, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
     use OperationKind::{Read, ReadModifyWrite, Scan};
     let asks = |w: &&Definition| {
         let read = w.mix.share(Read) + w.mix.share(ReadModifyWrite) > 0.0;
@@ -135,24 +126,19 @@ pub(super) struct OfOneReplica {
 /// Levels that wait for the only replica, as ONE does: what they cost in a cluster is not seen.
 pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<OfOneReplica> {
     let is_stated = |c: &raw::Configuration| {
-        let of_target = file.target.as_ref().and_then(|t| t.get_ref().consistency.as_ref());
+        let of_target = file.target.as_ref().and_then(|t| t.consistency.as_ref());
         of_target.or(c.consistency.as_ref()).is_some()
     };
     let mut found: Vec<OfOneReplica> = Vec::new();
     for (raw, checked) in file.configuration.iter().zip(&experiment.configurations) {
-        if checked.placement.replication_factor > 1 || !is_stated(raw.get_ref()) {
+        if checked.placement.replication_factor > 1 || !is_stated(raw) {
             continue;
         }
         let levels = checked.consistency.unwrap_or(experiment.target.consistency);
         // Three replicas tell them apart; TWO and THREE cannot be had of one.
         let differs = |level: &Consistency| level.replicas(1) == 1 && level.replicas(3) > 1;
         let mut above_one: Vec<String> = Vec::new();
-        for level in levels
-            .by_kind()
-            .map(|(_, level)| level)
-            .iter()
-            .filter(|level| differs(level))
-        {
+        for (_, level) in levels.by_kind().iter().filter(|(_, level)| differs(level)) {
             let name = level.name().to_ascii_uppercase();
             if !above_one.contains(&name) {
                 above_one.push(name);

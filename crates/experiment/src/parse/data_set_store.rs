@@ -1,16 +1,15 @@
 //! `[dataset.store]`: where data sets are kept.
 
-use toml::Spanned;
-
 use super::aws_sites::word;
 use crate::mistakes::Collector;
+use crate::spanned::{Spanned, place};
 use crate::{DataSetPlace, DataSetStore, raw};
 
 const S3: &str = "s3://";
 
 /// The store; what is wrong with it is noted at its place, and there is none then.
 pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Option<DataSetStore>> {
-    let Some(given) = &file.dataset.get_ref().store else {
+    let Some(given) = &file.dataset.store else {
         return Some(None);
     };
     if file.has_existing_cluster() {
@@ -21,41 +20,29 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
         );
         return None;
     }
-    let store = given.get_ref();
-    let at = store.at.get_ref();
-    let place = match at.strip_prefix(S3) {
+    let place = match given.at.strip_prefix(S3) {
         Some(rest) => of_s3(given, rest, mistakes),
-        None if at.starts_with('/') => {
-            let of_s3 = [("region", &store.region), ("profile", &store.profile)];
-            let stray = of_s3
-                .into_iter()
-                .filter_map(|(key, value)| Some((key, value.as_ref()?)));
-            let mut is_sound = true;
-            for (key, value) in stray {
-                mistakes.add(value.span(), format!("a directory has no {key}"), "leave it out");
-                is_sound = false;
+        None if given.at.starts_with('/') => mistakes.sound(|mistakes| {
+            let of_s3 = [("region", place(&given.region)), ("profile", place(&given.profile))];
+            mistakes.stray(of_s3, |key| format!("a directory has no {key}"), "leave it out");
+            DataSetPlace::Directory {
+                path: given.at.trim_end_matches('/').to_owned(),
             }
-            is_sound.then(|| DataSetPlace::Directory {
-                path: at.trim_end_matches('/').to_owned(),
-            })
-        }
+        }),
         None => {
-            mistakes.add(
-                store.at.span(),
-                format!("`{at}` is neither a bucket nor an absolute directory"),
-                "at = \"s3://BUCKET/PREFIX\", or a directory of the database hosts: at = \"/mnt/data-sets\"",
-            );
+            let message = format!("`{}` is neither a bucket nor an absolute directory", given.at);
+            let help = "at = \"s3://BUCKET/PREFIX\", or a directory of the database hosts: at = \"/mnt/data-sets\"";
+            mistakes.add(given.at.span(), message, help);
             None
         }
     };
     Some(Some(DataSetStore {
         place: place?,
-        keep: store.keep.unwrap_or(false),
+        keep: given.keep.unwrap_or(false),
     }))
 }
 
-fn of_s3(given: &Spanned<raw::DataSetStore>, rest: &str, mistakes: &mut Collector<'_>) -> Option<DataSetPlace> {
-    let store = given.get_ref();
+fn of_s3(store: &raw::DataSetStore, rest: &str, mistakes: &mut Collector<'_>) -> Option<DataSetPlace> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let prefix = prefix.trim_matches('/');
     // Source: "General purpose bucket naming rules" and "Naming Amazon S3 objects" (safe characters), Amazon S3 User
@@ -74,22 +61,13 @@ fn of_s3(given: &Spanned<raw::DataSetStore>, rest: &str, mistakes: &mut Collecto
             "s3://BUCKET/PREFIX: a bucket has 3 to 63 of a-z, 0-9, - and .; a prefix letters, digits, -, _, . and /",
         );
     }
-    let region = match &store.region {
-        Some(region) => word(region, "region", mistakes),
-        None => {
-            mistakes.add(
-                store.at.span(),
-                "a bucket needs its region",
-                "region = \"eu-central-1\"",
-            );
-            None
-        }
-    };
-    let profile = match &store.profile {
-        Some(profile) => word(profile, "profile", mistakes).map(Some),
-        None => Some(None),
-    };
-    let (region, profile) = (region?, profile?);
+    if store.region.is_none() {
+        let help = "region = \"eu-central-1\"";
+        mistakes.add(store.at.span(), "a bucket needs its region", help);
+    }
+    let mut word = |given: &Option<Spanned<String>>, key| word(given.as_ref()?, key, mistakes);
+    let (region, profile) = (word(&store.region, "region"), word(&store.profile, "profile"));
+    let region = region?;
     is_sound.then(|| DataSetPlace::S3 {
         bucket: bucket.to_owned(),
         prefix: prefix.to_owned(),

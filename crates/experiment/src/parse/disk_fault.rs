@@ -1,11 +1,7 @@
 //! What `[[fault]]` states of a disk: its keys, each where it has an effect, and what kind of volume it needs.
 
-use std::ops::Range;
-
-use toml::Spanned;
-
-use super::numbers::Check as _;
-use crate::mistakes::{Collector, choice};
+use crate::mistakes::Collector;
+use crate::spanned::place;
 use crate::{Configuration, Emulation, FailingRequests, FaultAction, NodeFaultKind, VolumeRole, raw};
 
 /// A disk that is not slower than before has no fault; one that is slower still than this answers nothing.
@@ -15,140 +11,86 @@ const SHARE: std::ops::RangeInclusive<f64> = 1e-6..=1.0;
 
 /// What is done, with its particulars; `None` where a key is wrong.
 pub(super) fn action(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Collector<'_>) -> Option<FaultAction> {
-    let is_sound = only_with_effect(given, kind, mistakes);
-    let volume = if kind.is_of_disk() {
-        volume(given, mistakes)
-    } else {
-        None
-    };
-    let action = match kind {
-        NodeFaultKind::NodeStop => FaultAction::NodeStop,
-        NodeFaultKind::NodeKill => FaultAction::NodeKill,
-        NodeFaultKind::NodePause => FaultAction::NodePause,
-        NodeFaultKind::HostCut => FaultAction::HostCut,
-        NodeFaultKind::Compaction => FaultAction::Compaction,
-        NodeFaultKind::DiskStall => FaultAction::DiskStall { volume: volume? },
-        NodeFaultKind::DiskFull => FaultAction::DiskFull { volume: volume? },
-        NodeFaultKind::DiskSlow => FaultAction::DiskSlow {
-            volume: volume?,
-            times: times(given, mistakes)?,
-        },
-        NodeFaultKind::DiskError => errors(given, volume, mistakes)?,
-    };
-    is_sound.then_some(action)
+    mistakes.sound(|mistakes| {
+        only_with_effect(given, kind, mistakes);
+        let volume = given.volume.as_ref().filter(|_| kind.is_of_disk());
+        let volume = volume
+            .and_then(|word| mistakes.word(word, "unknown volume"))
+            .unwrap_or(VolumeRole::Data);
+        match kind {
+            NodeFaultKind::NodeStop => FaultAction::NodeStop,
+            NodeFaultKind::NodeKill => FaultAction::NodeKill,
+            NodeFaultKind::NodePause => FaultAction::NodePause,
+            NodeFaultKind::HostCut => FaultAction::HostCut,
+            NodeFaultKind::Compaction => FaultAction::Compaction,
+            NodeFaultKind::DiskStall => FaultAction::DiskStall { volume },
+            NodeFaultKind::DiskFull => FaultAction::DiskFull { volume },
+            NodeFaultKind::DiskSlow => FaultAction::DiskSlow {
+                volume,
+                times: times(given, mistakes),
+            },
+            NodeFaultKind::DiskError => errors(given, volume, mistakes),
+        }
+    })
 }
 
 /// A key that has no effect on this kind is a mistake, and so is a disk's fault without an end.
-fn only_with_effect(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Collector<'_>) -> bool {
-    let span = |key: Option<Range<usize>>, name, kinds: &'static str, applies: bool| {
-        key.filter(|_| !applies).map(|at| (at, name, kinds))
-    };
-    let is_error = kind == NodeFaultKind::DiskError;
+fn only_with_effect(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Collector<'_>) {
+    let (is_slow, is_error) = (kind == NodeFaultKind::DiskSlow, kind == NodeFaultKind::DiskError);
     let of_disks = "disk-stall, disk-slow, disk-error and disk-full";
-    let stray = [
-        span(
-            given.volume.as_ref().map(Spanned::span),
-            "volume",
-            of_disks,
-            kind.is_of_disk(),
-        ),
-        span(
-            given.times.as_ref().map(Spanned::span),
-            "times",
-            "disk-slow",
-            kind == NodeFaultKind::DiskSlow,
-        ),
-        span(
-            given.requests.as_ref().map(Spanned::span),
-            "requests",
-            "disk-error",
-            is_error,
-        ),
-        span(
-            given.for_s.as_ref().map(Spanned::span),
-            "for_s",
-            "faults that are undone; a compaction ends when it is done",
-            kind != NodeFaultKind::Compaction,
-        ),
-        span(given.share.as_ref().map(Spanned::span), "share", "disk-error", is_error),
-        span(given.range.as_ref().map(Spanned::span), "range", "disk-error", is_error),
-    ];
-    let mut is_sound = true;
-    for (at, name, kinds) in stray.into_iter().flatten() {
-        is_sound = false;
-        let what = format!("{name} has no effect on {}: it is for {kinds}", kind.name());
-        mistakes.add(at, what, "remove it, or give the kind that is meant");
+    let undone = "faults that are undone; a compaction ends when it is done";
+    for (key, at, kinds, applies) in [
+        ("volume", place(&given.volume), of_disks, kind.is_of_disk()),
+        ("times", place(&given.times), "disk-slow", is_slow),
+        ("requests", place(&given.requests), "disk-error", is_error),
+        ("for_s", place(&given.for_s), undone, kind != NodeFaultKind::Compaction),
+        ("share", place(&given.share), "disk-error", is_error),
+        ("range", place(&given.range), "disk-error", is_error),
+    ] {
+        if let Some(at) = at.filter(|_| !applies) {
+            let what = format!("{key} has no effect on {}: it is for {kinds}", kind.name());
+            mistakes.add(at, what, "remove it, or give the kind that is meant");
+        }
     }
     if kind.is_of_disk() && given.for_s.is_none() {
-        is_sound = false;
-        mistakes.add(
-            given.kind.span(),
-            format!(
-                "{} without for_s: a disk's fault ends before the measurement does",
-                kind.name()
-            ),
-            "give for_s in seconds: acknowledged writes are read back at the end, from disks without faults",
+        let what = format!(
+            "{} without for_s: a disk's fault ends before the measurement does",
+            kind.name()
         );
+        let help = "give for_s in seconds: acknowledged writes are read back at the end, from disks without faults";
+        mistakes.add(given.kind.span(), what, help);
     }
-    is_sound
 }
 
-fn volume(given: &raw::Fault, mistakes: &mut Collector<'_>) -> Option<VolumeRole> {
-    let Some(word) = &given.volume else {
-        return Some(VolumeRole::Data);
-    };
-    let known = VolumeRole::named(word.get_ref());
-    if known.is_none() {
-        let help = choice(word.get_ref(), &VolumeRole::ALL.map(VolumeRole::name));
-        mistakes.add(word.span(), format!("unknown volume `{}`", word.get_ref()), help);
-    }
-    known
-}
-
-fn times(given: &raw::Fault, mistakes: &mut Collector<'_>) -> Option<f64> {
+fn times(given: &raw::Fault, mistakes: &mut Collector<'_>) -> f64 {
     if given.times.is_none() {
         let what = "disk-slow without times: how much slower is not said";
         mistakes.add(given.kind.span(), what, "for example times = 10");
-        return None;
     }
-    mistakes.number(given.times.as_ref(), "times", TIMES, *TIMES.end())
+    mistakes.number(&given.times, "times", TIMES, *TIMES.end())
 }
 
-fn errors(given: &raw::Fault, volume: Option<VolumeRole>, mistakes: &mut Collector<'_>) -> Option<FaultAction> {
-    let requests = match &given.requests {
-        None => Some(FailingRequests::All),
-        Some(word) => {
-            let known = FailingRequests::ALL.into_iter().find(|r| r.name() == word.get_ref());
-            if known.is_none() {
-                let help = choice(word.get_ref(), &FailingRequests::ALL.map(FailingRequests::name));
-                mistakes.add(word.span(), format!("unknown requests `{}`", word.get_ref()), help);
-            }
-            known
-        }
-    };
-    let share = mistakes.number(given.share.as_ref(), "share", SHARE, 1.0);
-    let range = given.range.as_ref().map(|range| (range.span(), *range.get_ref()));
-    if let Some((at, (from, to))) = &range
-        && !(0.0 <= *from && from < to && *to <= 1.0)
+fn errors(given: &raw::Fault, volume: VolumeRole, mistakes: &mut Collector<'_>) -> FaultAction {
+    let requests = given.requests.as_ref();
+    let requests = requests.and_then(|word| mistakes.word(word, "unknown requests"));
+    let range = given.range.as_deref().copied();
+    if let (Some(at), Some((from, to))) = (place(&given.range), range)
+        && !(0.0 <= from && from < to && to <= 1.0)
     {
-        mistakes.add(
-            at.clone(),
-            format!("range cannot be [{from}, {to}]"),
-            "two shares of the volume's size, the lesser first: [0.0, 0.5] is its first half",
-        );
-        return None;
+        let help = "two shares of the volume's size, the lesser first: [0.0, 0.5] is its first half";
+        mistakes.add(at, format!("range cannot be [{from}, {to}]"), help);
     }
-    Some(FaultAction::DiskError {
-        volume: volume?,
-        requests: requests?,
-        share: share?,
-        range: range.map(|(_, range)| range),
-    })
+    FaultAction::DiskError {
+        volume,
+        requests: requests.unwrap_or(FailingRequests::All),
+        share: mistakes.number(&given.share, "share", SHARE, 1.0),
+        range,
+    }
 }
 
 /// Every configuration has that volume, and a process that answers for it.
 pub(super) fn possible(
-    given: &Spanned<raw::Fault>,
+    given: &raw::Fault,
     action: FaultAction,
     emulation: Emulation,
     configurations: &[Option<Configuration>],
@@ -156,10 +98,11 @@ pub(super) fn possible(
 ) {
     let Some(role) = action.volume() else { return };
     let name = action.kind().name();
-    let at = given.get_ref().kind.span();
+    let at = given.kind.span();
+    let of_volume = place(&given.volume).unwrap_or(at.clone());
     if emulation != Emulation::Served {
         mistakes.add(
-            at.clone(),
+            at,
             format!("{name}: volumes are throttled by the kernel, which has no such fault"),
             "state volumes = \"served\" in [provider.local]: then a process answers for them",
         );
@@ -167,7 +110,7 @@ pub(super) fn possible(
     let on_data = |c: &&Configuration| role == VolumeRole::Commitlog && c.commitlog_volume.is_none();
     if let Some(configuration) = configurations.iter().flatten().find(on_data) {
         mistakes.add(
-            given.get_ref().volume.as_ref().map_or(at, Spanned::span),
+            of_volume.clone(),
             format!(
                 "volume = \"commitlog\": {} has none, its commit log is on the data volume",
                 configuration.name
@@ -185,11 +128,7 @@ pub(super) fn possible(
             ),
         };
         mistakes.add(
-            given
-                .get_ref()
-                .volume
-                .as_ref()
-                .map_or(given.get_ref().kind.span(), Spanned::span),
+            of_volume,
             format!("volume = \"{}\": {} has {has}", role.name(), configuration.name),
             "name a volume that every configuration has, or raise `count` of its data_volume",
         );

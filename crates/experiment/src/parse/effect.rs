@@ -1,8 +1,6 @@
 //! What the file states and nothing would follow: told, so that nothing is ignored in silence. What contradicts itself
 //! is a mistake instead, beside the check of its own key.
 
-use toml::Spanned;
-
 use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};
 use crate::{Configuration, ConfiguredVolume, Database, Emulation, Experiment, LoadLevel, Note, Provider, raw};
@@ -30,96 +28,128 @@ fn without_effect(message: String, advice: &'static str) -> Note {
     Note::new("key_without_effect", message, advice)
 }
 
+/// Keys that are stated and do nothing in some run.
+fn none_of(stated: Vec<String>, run: &str, advice: &'static str) -> Option<Note> {
+    (!stated.is_empty()).then(|| without_effect(format!("without effect {run}: {}", stated.join(", ")), advice))
+}
+
 /// The keys that are stated.
-fn stated<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+fn stated<const N: usize>(keys: [(&str, bool); N]) -> Vec<String> {
     keys.into_iter()
-        .filter_map(|(key, is_stated)| is_stated.then_some(key))
+        .filter(|(_, is_stated)| *is_stated)
+        .map(|(key, _)| key.to_owned())
         .collect()
+}
+
+/// Those of these keys of `[provider.local]` that are stated.
+fn of_local<const N: usize>(local: &raw::Local, keys: [&str; N]) -> Vec<String> {
+    let is_stated = |key: &&str| match *key {
+        "scale" => local.scale.is_some(),
+        "work_directory" => local.work_directory.is_some(),
+        "page_cache_mib" => local.page_cache_mib.is_some(),
+        "heap_mib" => local.heap_mib.is_some(),
+        "volumes" => local.volumes.is_some(),
+        "burst" => local.burst.is_some(),
+        "burst_credits_start" => local.burst_credits_start.is_some(),
+        "start_timeout_s" => local.start_timeout_s.is_some(),
+        _ => local.settle_timeout_s.is_some(),
+    };
+    keys.into_iter()
+        .filter(is_stated)
+        .map(|key| format!("[provider.local] {key}"))
+        .collect()
+}
+
+/// Each volume of the file, with what it was read as.
+fn volumes<'f>(
+    file: &'f raw::Experiment,
+    experiment: &'f Experiment,
+) -> impl Iterator<Item = (&'f toml::Value, &'f ConfiguredVolume)> {
+    file.configuration
+        .iter()
+        .zip(&experiment.configurations)
+        .flat_map(|(raw, checked)| {
+            let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
+            let all = std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log);
+            all.map(|(raw, checked)| (raw.get_ref(), checked))
+        })
 }
 
 /// A simulation has no Cassandra, no Java and no directory.
 fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     // How many replicas a request asks is simulated; with one of them all levels are the same.
-    let is_one = experiment
-        .configurations
-        .iter()
-        .all(|c| c.placement.replication_factor == 1);
-    let target = file.target.as_ref().map(Spanned::get_ref);
-    let (load, local) = (file.load.get_ref(), &file.provider.local);
-    let stated = stated([
-        ("[load] rest_max_s", load.rest_max_s.is_some()),
-        ("[load] forks", load.forks.is_some()),
-        ("[target] database", target.is_some_and(|t| t.database.is_some())),
-        ("[target] version", target.is_some_and(|t| t.version.is_some())),
-        ("[dataset.store]", file.dataset.get_ref().store.is_some()),
-        (
-            "[target] consistency",
-            is_one && target.is_some_and(|t| t.consistency.is_some()),
-        ),
-        ("[load] request_timeout_s", load.request_timeout_s.is_some()),
-        ("[provider.local] work_directory", local.work_directory.is_some()),
-        ("[provider.local] heap_mib", local.heap_mib.is_some()),
-        ("[provider.local] volumes", local.volumes.is_some()),
-        (
-            "latency_us, latency_sigma and combined of volumes",
-            behaviour::is_any(file),
-        ),
-        ("burst of st1 and sc1 volumes", burst_of_bytes(file, experiment)),
-        ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
-        ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
-    ]);
-    let mut notes = Vec::new();
-    if !stated.is_empty() {
-        let message = format!("without effect in a simulated run: {}", stated.join(", "));
-        notes.push(without_effect(message, "They are for a database on a machine").only(Provider::Simulated));
-    }
-    if load.warmup.is_some() {
+    let mut placements = experiment.configurations.iter().map(|c| c.placement);
+    let is_one = placements.all(|placement| placement.replication_factor == 1);
+    let target = |is_stated: fn(&raw::Target) -> bool| file.target.as_deref().is_some_and(is_stated);
+    let (load, local) = (&file.load, &file.provider.local);
+    let has_burst =
+        |(raw, checked): (&toml::Value, &ConfiguredVolume)| checked.byte_burst.is_some() && raw.get("burst").is_some();
+    let stated = [
+        stated([
+            ("[load] rest_max_s", load.rest_max_s.is_some()),
+            ("[load] forks", load.forks.is_some()),
+            ("[target] database", target(|t| t.database.is_some())),
+            ("[target] version", target(|t| t.version.is_some())),
+            ("[dataset.store]", file.dataset.store.is_some()),
+            ("[target] consistency", is_one && target(|t| t.consistency.is_some())),
+            ("[load] request_timeout_s", load.request_timeout_s.is_some()),
+        ]),
+        of_local(local, ["work_directory", "heap_mib", "volumes"]),
+        stated([
+            (
+                "latency_us, latency_sigma and combined of volumes",
+                behaviour::is_any(file),
+            ),
+            ("burst of st1 and sc1 volumes", volumes(file, experiment).any(has_burst)),
+        ]),
+        of_local(local, ["start_timeout_s", "settle_timeout_s"]),
+    ];
+    let keys = none_of(
+        stated.concat(),
+        "in a simulated run",
+        "They are for a database on a machine",
+    );
+    let warmup = load.warmup.as_ref().map(|_| {
         let message = "warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s".to_owned();
-        notes.push(without_effect(message, "Simulated seconds cost nothing").only(Provider::Simulated));
-    }
-    notes
-}
-
-/// Whether a volume with a bucket of bytes states how that starts.
-fn burst_of_bytes(file: &raw::Experiment, experiment: &Experiment) -> bool {
-    let both = file.configuration.iter().zip(&experiment.configurations);
-    both.into_iter().any(|(raw, checked)| {
-        let raw = raw.get_ref();
-        let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
-        let volumes = std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log);
-        let states = |(raw, checked): (&Spanned<toml::Value>, &ConfiguredVolume)| {
-            checked.byte_burst.is_some() && raw.get_ref().get("burst").is_some()
-        };
-        volumes.into_iter().any(states)
-    })
+        without_effect(message, "Simulated seconds cost nothing")
+    });
+    keys.into_iter()
+        .chain(warmup)
+        .map(|note| note.only(Provider::Simulated))
+        .collect()
 }
 
 /// A cluster that exists has its memory, its volumes and its own start behind it.
 fn in_existing(file: &raw::Experiment) -> Option<Note> {
-    file.target.as_ref()?.get_ref().hosts.as_ref()?;
-    let local = &file.provider.local;
-    let has_memory = |c: &Spanned<raw::Configuration>| c.get_ref().memory_limit_gib.is_some();
-    let stated = stated([
-        ("[provider.local] work_directory", local.work_directory.is_some()),
-        ("[provider.local] heap_mib", local.heap_mib.is_some()),
-        ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
-        ("[provider.local] burst", local.burst.is_some()),
-        ("[provider.local] volumes", local.volumes.is_some()),
-        (
-            "[provider.local] burst_credits_start",
-            local.burst_credits_start.is_some(),
-        ),
-        ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
-        ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
-        ("[load] rest_max_s", file.load.get_ref().rest_max_s.is_some()),
-        ("[load] forks", file.load.get_ref().forks.is_some()),
-        ("memory_limit_gib", file.configuration.iter().any(has_memory)),
-        ("racks", file.configuration.iter().any(|c| c.get_ref().racks.is_some())),
-    ]);
-    (!stated.is_empty()).then(|| {
-        let message = format!("without effect on an existing cluster: {}", stated.join(", "));
-        without_effect(message, "It is measured as it stands: remove them")
-    })
+    file.existing()?;
+    let mut keys = of_local(
+        &file.provider.local,
+        [
+            "work_directory",
+            "heap_mib",
+            "page_cache_mib",
+            "burst",
+            "volumes",
+            "burst_credits_start",
+            "start_timeout_s",
+            "settle_timeout_s",
+        ],
+    );
+    keys.extend(stated([
+        ("[load] rest_max_s", file.load.rest_max_s.is_some()),
+        ("[load] forks", file.load.forks.is_some()),
+        ("memory_limit_gib", limits_memory(file)),
+        ("racks", file.configuration.iter().any(|c| c.racks.is_some())),
+    ]));
+    none_of(
+        keys,
+        "on an existing cluster",
+        "It is measured as it stands: remove them",
+    )
+}
+
+fn limits_memory(file: &raw::Experiment) -> bool {
+    file.configuration.iter().any(|c| c.memory_limit_gib.is_some())
 }
 
 /// A level that waits for more than one replica, where there is one.
@@ -145,57 +175,40 @@ fn one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
 
 /// Machines that are what they are: what would limit or divide them does nothing.
 fn on_hosts(file: &raw::Experiment) -> Option<Note> {
-    let hosts = file.provider.hosts.as_ref()?.get_ref();
+    let hosts = file.provider.hosts.as_ref()?;
     let local = &file.provider.local;
-    let limits = hosts.limits.unwrap_or(false);
-    let stated = stated([
-        ("work_directory", local.work_directory.is_some()),
-        ("page_cache_mib", !limits && local.page_cache_mib.is_some()),
-        ("burst", !limits && local.burst.is_some()),
-        ("volumes", !limits && local.volumes.is_some()),
-        ("burst_credits_start", !limits && local.burst_credits_start.is_some()),
-    ]);
-    (!stated.is_empty()).then(|| {
-        let message = format!("without effect on hosts: [provider.local] {}", stated.join(", "));
-        let advice = "Directories are stated with each host; limits are in force with limits = true";
-        without_effect(message, advice).only(Provider::Hosts)
-    })
+    let mut keys = of_local(local, ["work_directory"]);
+    if !hosts.limits.unwrap_or(false) {
+        keys.extend(of_local(
+            local,
+            ["page_cache_mib", "burst", "volumes", "burst_credits_start"],
+        ));
+    }
+    let advice = "Directories are stated with each host; limits are in force with limits = true";
+    Some(none_of(keys, "on hosts", advice)?.only(Provider::Hosts))
 }
 
 /// Machines of AWS are what is bought: nothing of them is divided or emulated.
 fn on_aws(file: &raw::Experiment) -> Option<Note> {
-    let local = &file.provider.local;
-    let limits_memory = file
-        .configuration
-        .iter()
-        .any(|c| c.get_ref().memory_limit_gib.is_some());
-    let stated = stated([
-        ("[provider.local] scale", local.scale.is_some()),
-        ("[provider.local] work_directory", local.work_directory.is_some()),
-        ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
-        ("[provider.local] burst", local.burst.is_some()),
-        ("[provider.local] volumes", local.volumes.is_some()),
-        (
-            "[provider.local] burst_credits_start",
-            local.burst_credits_start.is_some(),
-        ),
-        ("memory_limit_gib", limits_memory),
-    ]);
-    (!stated.is_empty()).then(|| {
-        let message = format!("without effect on AWS: {}", stated.join(", "));
-        let advice = "Machines are measured as they are bought, at full size";
-        without_effect(message, advice).only(Provider::Aws)
-    })
+    let keys = [
+        "scale",
+        "work_directory",
+        "page_cache_mib",
+        "burst",
+        "volumes",
+        "burst_credits_start",
+    ];
+    let mut keys = of_local(&file.provider.local, keys);
+    keys.extend(stated([("memory_limit_gib", limits_memory(file))]));
+    let advice = "Machines are measured as they are bought, at full size";
+    Some(none_of(keys, "on AWS", advice)?.only(Provider::Aws))
 }
 
 /// A page cache of a stated size takes the place of what memory would leave.
 fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
     let (says, advice) = match (&file.provider.local.page_cache_mib, &file.sweep) {
         (Some(mib), _) => (
-            format!(
-                "page_cache_mib = {} is the page cache of every configuration",
-                mib.get_ref()
-            ),
+            format!("page_cache_mib = {mib} is the page cache of every configuration"),
             "Leave page_cache_mib out to measure what memory gives",
         ),
         (None, Some(_)) => (
@@ -209,10 +222,7 @@ fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         .configurations
         .windows(2)
         .any(|pair| limits(&pair[0]) != limits(&pair[1]));
-    let stated = file
-        .configuration
-        .iter()
-        .any(|c| c.get_ref().memory_limit_gib.is_some());
+    let stated = limits_memory(file);
     let (what, left) = match (differ, file.provider.local.heap_mib.is_some()) {
         (true, true) => ("the configurations differ in memory, and that has no effect", ""),
         (true, false) => (
@@ -234,20 +244,10 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         (None, Some(_)) => "burst_credits_start",
         (None, None) => return None,
     };
-    let states_own = |given: &Spanned<toml::Value>| given.get_ref().get("burst").is_some();
     let follows =
         |volume: &ConfiguredVolume| volume.byte_burst.is_some() && experiment.local.volumes == Emulation::Served;
-    let taken = file
-        .configuration
-        .iter()
-        .zip(&experiment.configurations)
-        .any(|(raw, checked)| {
-            let raw = raw.get_ref();
-            let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
-            std::iter::once((&raw.data_volume, &checked.data_volume))
-                .chain(log)
-                .any(|(raw, checked)| (checked.burst.is_some() || follows(checked)) && !states_own(raw))
-        });
+    let taken = volumes(file, experiment)
+        .any(|(raw, checked)| (checked.burst.is_some() || follows(checked)) && raw.get("burst").is_none());
     (!taken).then(|| {
         let message =
             format!("[provider.local] {key} has no effect: no volume with a burst bucket leaves its start open");
@@ -257,19 +257,18 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
 
 /// A stated price is taken as it is.
 fn basis(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
-    let basis = file.basis.as_ref()?.get_ref();
+    let basis = file.basis.as_ref()?;
     let stated = stated([
         ("purchase", basis.purchase.is_some()),
         ("price_date", basis.price_date.is_some()),
         ("region", basis.region.is_some()),
         ("uplift_percent", basis.uplift_percent.is_some()),
     ]);
-    let own: Vec<&str> = experiment
+    let own = experiment
         .configurations
         .iter()
-        .filter(|c| c.price_usd_per_month.is_some())
-        .map(|c| c.name.as_str())
-        .collect();
+        .filter(|c| c.price_usd_per_month.is_some());
+    let own: Vec<&str> = own.map(|c| c.name.as_str()).collect();
     (!stated.is_empty() && !own.is_empty()).then(|| {
         let message = format!(
             "[basis] {} has no effect on {}: price_usd_per_month is taken as stated",

@@ -1,11 +1,12 @@
 //! `[target] hosts`: a cluster that exists, of which iopslab owns nothing but a keyspace.
 
-use toml::{Spanned, Value};
+use toml::Value;
 use workload::{Definition, OperationKind};
 
 use super::hosts::{client_names, ssh_name};
-use super::place::{table, within};
+use super::inline::table;
 use crate::mistakes::Collector;
+use crate::spanned::{Form, Spanned, place};
 use crate::{Configuration, Database, IdentityFiles, LocalSettings, SshFiles, TlsFiles, raw};
 
 /// The cluster of the target.
@@ -22,45 +23,35 @@ pub(super) fn check(
         );
         return None;
     };
-    let name = keyspace.get_ref();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    if !(name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= 48 && name.chars().all(plain)) {
+    let begins = keyspace.starts_with(|c: char| c.is_ascii_lowercase());
+    if !(begins && keyspace.len() <= 48 && keyspace.chars().all(plain)) {
+        let help = "lower-case letters, digits and _, at most 48, a letter first";
         mistakes.add(
             keyspace.span(),
-            format!("`{name}` is no name of a keyspace here"),
-            "lower-case letters, digits and _, at most 48, a letter first",
+            format!("`{keyspace}` is no name of a keyspace here"),
+            help,
         );
         return None;
     }
     if let (Some(file), None) = (&target.password_file, &target.user) {
-        mistakes.add(
-            file.span(),
-            "`password_file` without `user`",
-            "state the user, or remove it",
-        );
+        let help = "state the user, or remove it";
+        mistakes.add(file.span(), "`password_file` without `user`", help);
         return None;
     }
-    let tls = match &target.tls {
-        None => None,
-        Some(given) => tls(given, mistakes)?,
-    };
-    let clients = match &target.client {
-        None => Vec::new(),
-        Some(given) => {
-            let name =
-                |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name.get_ref(), name.span(), mistakes);
-            client_names("[target]", given, name, mistakes)?
-        }
-    };
-    let own = |given: &Option<Spanned<String>>| given.as_ref().map(|value| value.get_ref().clone());
+    let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
+    let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
+    let clients = target.client.as_ref();
     Some(Database::Hosts {
         hosts: hosts.get_ref().clone(),
-        keyspace: name.clone(),
+        keyspace: keyspace.get_ref().clone(),
         data_centre: own(&target.data_centre),
         user: own(&target.user),
         password_file: own(&target.password_file),
-        tls,
-        clients,
+        tls: target.tls.as_ref().and_then(|given| tls(given, mistakes)),
+        clients: clients.map_or(Some(Vec::new()), |given| {
+            client_names("[target]", given, name, mistakes)
+        })?,
         ssh: SshFiles {
             ssh_config: own(&target.ssh_config),
             binary_x86_64: own(&target.binary_x86_64),
@@ -69,39 +60,63 @@ pub(super) fn check(
     })
 }
 
-/// Whether connections are encrypted, and with what; the outer `None` is a mistake.
-fn tls(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Option<TlsFiles>> {
-    let raw: raw::Tls = match given.get_ref() {
-        Value::Boolean(false) => return Some(None),
+/// With what connections are encrypted; `None`: they are not, or there is a mistake.
+fn tls(given: &Form<bool, raw::Tls>, mistakes: &mut Collector<'_>) -> Option<TlsFiles> {
+    let raw = match given.get_ref() {
+        Value::Boolean(false) => return None,
         Value::Boolean(true) => raw::Tls::default(),
         Value::Table(_) => table(given, "tls", mistakes)?,
         other => {
-            mistakes.add(
-                given.span(),
-                format!("tls cannot be {}", other.type_str()),
-                "true, or { ca_file = \"ca.pem\" }",
-            );
+            let message = format!("tls cannot be {}", other.type_str());
+            mistakes.add(given.span(), message, "true, or { ca_file = \"ca.pem\" }");
             return None;
         }
     };
-    let identity = match (raw.client_cert, raw.client_key) {
-        (Some(certificate), Some(key)) => Some(IdentityFiles { certificate, key }),
-        (None, None) => None,
-        (stated, _) => {
-            let key = if stated.is_some() { "client_cert" } else { "client_key" };
-            mistakes.add(
-                within(mistakes.text, &given.span(), key),
-                "a client's certificate and its key go together",
-                "state client_cert and client_key, or neither",
-            );
-            return None;
-        }
-    };
-    Some(Some(TlsFiles {
+    if raw.client_cert.is_some() != raw.client_key.is_some() {
+        let key = if raw.client_cert.is_some() {
+            "client_cert"
+        } else {
+            "client_key"
+        };
+        let message = "a client's certificate and its key go together";
+        mistakes.add_within(
+            &given.span(),
+            key,
+            message,
+            "state client_cert and client_key, or neither",
+        );
+    }
+    let identity = raw.client_cert.zip(raw.client_key);
+    Some(TlsFiles {
         ca_file: raw.ca_file,
-        identity,
+        identity: identity.map(|(certificate, key)| IdentityFiles { certificate, key }),
         verify_host_name: raw.verify_host_name.unwrap_or(true),
-    }))
+    })
+}
+
+/// Keys that are for an existing cluster, where there is none.
+fn without_cluster(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
+    let of_target = file.target.as_deref().into_iter().flat_map(|t| {
+        [
+            ("keyspace", place(&t.keyspace)),
+            ("data_centre", place(&t.data_centre)),
+            ("user", place(&t.user)),
+            ("password_file", place(&t.password_file)),
+            ("ssh_config", place(&t.ssh_config)),
+            ("binary_x86_64", place(&t.binary_x86_64)),
+            ("binary_aarch64", place(&t.binary_aarch64)),
+            ("tls", place(&t.tls)),
+            ("client", place(&t.client)),
+            ("node", t.node.first().map(Spanned::span)),
+        ]
+    });
+    let of_each = file.configuration.iter();
+    let of_each = of_each.flat_map(|c| [("hosts", place(&c.hosts)), ("node", c.node.first().map(Spanned::span))]);
+    mistakes.stray(
+        of_target.chain(of_each),
+        |key| format!("`{key}` is for an existing cluster, and [target] names none"),
+        "state [target] hosts = [\"address:9042\"], or remove it",
+    );
 }
 
 /// What is stated and cannot be with a cluster that exists, or without one.
@@ -112,39 +127,8 @@ pub(super) fn fits(
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) {
-    let target = file.target.as_ref().map(Spanned::get_ref);
-    let Some(hosts) = target.and_then(|t| t.hosts.as_ref()) else {
-        let of_target = target.into_iter().flat_map(|t| {
-            [
-                ("keyspace", &t.keyspace),
-                ("data_centre", &t.data_centre),
-                ("user", &t.user),
-                ("password_file", &t.password_file),
-                ("ssh_config", &t.ssh_config),
-                ("binary_x86_64", &t.binary_x86_64),
-                ("binary_aarch64", &t.binary_aarch64),
-            ]
-        });
-        let of_target = of_target.filter_map(|(key, given)| Some((key, given.as_ref()?.span())));
-        let tls = target.and_then(|t| Some(("tls", t.tls.as_ref()?.span())));
-        let clients = target.and_then(|t| Some(("client", t.client.as_ref()?.span())));
-        let tls = tls.into_iter().chain(clients);
-        let of_each = file.configuration.iter();
-        let of_each = of_each.filter_map(|c| Some(("hosts", c.get_ref().hosts.as_ref()?.span())));
-        let nodes = target.and_then(|t| Some(("node", t.node.first()?.span())));
-        let of_each = of_each.chain(
-            file.configuration
-                .iter()
-                .filter_map(|c| Some(("node", c.get_ref().node.first()?.span()))),
-        );
-        for (key, at) in of_target.chain(tls).chain(nodes).chain(of_each).collect::<Vec<_>>() {
-            mistakes.add(
-                at,
-                format!("`{key}` is for an existing cluster, and [target] names none"),
-                "state [target] hosts = [\"address:9042\"], or remove it",
-            );
-        }
-        return;
+    let Some(hosts) = file.existing() else {
+        return without_cluster(file, mistakes);
     };
     if let Some(scale) = file.provider.local.scale.as_ref().filter(|_| local.scale != 1.0) {
         mistakes.add(
@@ -153,13 +137,10 @@ pub(super) fn fits(
             "remove `scale`, and state as many records as fit",
         );
     }
-    if let Some(named) = target.and_then(|t| t.client.as_ref()) {
-        let clients = file.load.get_ref().clients.as_ref();
-        let stated = file.load.get_ref().stated_clients().map_or(1, |(_, n)| n);
-        let (is_auto, named_ones) = (
-            clients.is_some_and(|n| !n.get_ref().is_integer()),
-            named.get_ref().len(),
-        );
+    if let Some(named) = file.target.as_ref().and_then(|t| t.client.as_ref()) {
+        let clients = file.load.clients.as_ref();
+        let stated = file.load.stated_clients().map_or(1, |(_, n)| n);
+        let (is_auto, named_ones) = (clients.is_some_and(|n| !n.is_integer()), named.len());
         if !is_auto && i64::try_from(named_ones) != Ok(stated) {
             mistakes.add(
                 clients.map_or_else(|| named.span(), Spanned::span),
@@ -168,13 +149,13 @@ pub(super) fn fits(
             );
         }
     }
-    for configuration in file.configuration.iter().map(Spanned::get_ref) {
+    for configuration in &file.configuration {
         if let Some(settings) = &configuration.settings {
             mistakes.add(
                 settings.span(),
                 format!(
                     "settings of {}: iopslab changes none of a cluster that exists",
-                    configuration.name.get_ref()
+                    configuration.name
                 ),
                 "remove them here and set them in the cluster; or leave [target] hosts out, for a Cassandra of its own",
             );

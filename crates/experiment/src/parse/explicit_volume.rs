@@ -5,7 +5,6 @@ use std::ops::Range;
 use catalog::{GIB, IoLimits};
 
 use super::behaviour;
-use super::place::within;
 use crate::mistakes::Collector;
 use crate::{ConfiguredVolume, LocalSettings, VolumeKind, raw};
 
@@ -17,17 +16,16 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
     if raw.era.is_some() {
-        mistakes.add(
-            span.clone(),
-            "`era` belongs to a volume type",
-            "give `type` as well, or leave it out",
-        );
+        let help = "give `type` as well, or leave it out";
+        mistakes.add(span, "`era` belongs to a volume type", help);
         return None;
     }
     if raw.burst.is_some() {
-        mistakes.add(
-            within(mistakes.text, &span, "burst"),
-            "a volume given by its limits has no burst bucket: it does its limits at all times",
+        let message = "a volume given by its limits has no burst bucket: it does its limits at all times";
+        mistakes.add_within(
+            &span,
+            "burst",
+            message,
             "give `type` and `size_gib` instead, or remove `burst`",
         );
         return None;
@@ -37,44 +35,26 @@ pub(super) fn check(
         mistakes.add(span, "this volume has neither a type nor a limit", help);
         return None;
     }
-    let mut valid = true;
-    for (key, value, least) in [
-        ("iops", raw.iops, 1.0),
-        ("mib_per_s", raw.mib_per_s, 0.1),
-        ("size_gib", raw.size_gib, 0.5),
-    ] {
-        if let Some(value) = value
-            && !(value >= least && value <= 1e7)
-        {
-            let at = within(mistakes.text, &span, key);
-            mistakes.add(
-                at,
-                format!("{key} cannot be {value}"),
-                format!("a number from {least} to 10000000"),
-            );
-            valid = false;
+    let latency = mistakes.sound(|mistakes| {
+        for (key, value, least) in [
+            ("iops", raw.iops, 1.0),
+            ("mib_per_s", raw.mib_per_s, 0.1),
+            ("size_gib", raw.size_gib, 0.5),
+        ] {
+            mistakes.number_within(&span, key, value, least..=1e7);
         }
-    }
-    let latency = behaviour::of_explicit(&span, raw, local, mistakes);
+        behaviour::of_explicit(&span, raw, local, mistakes)
+    });
     let mut parts = Vec::new();
     parts.extend(raw.iops.map(|iops| format!("{iops} IOPS")));
     parts.extend(raw.mib_per_s.map(|mib| format!("{mib} MiB/s")));
     parts.extend((raw.combined == Some(false)).then(|| "reads and writes apart".to_owned()));
     parts.extend(raw.latency_us.map(|us| format!("{us} us")));
     let limits = IoLimits::symmetric(raw.iops, raw.mib_per_s);
-    let latency = latency?;
-    valid.then(|| ConfiguredVolume {
-        label: parts.join(", "),
-        kind: VolumeKind::Explicit,
-        size_bytes: (raw.size_gib.unwrap_or(100.0) * GIB) as u64,
-        volume_limits: limits,
-        effective_limits: limits,
-        burst: None,
-        byte_burst: None,
-        count: 1,
-        layout: None,
-        order: None,
-        latency,
+    let size_bytes = raw.size_gib.unwrap_or(100.0) * GIB;
+    Some(ConfiguredVolume {
+        latency: latency??,
         limits_apart: raw.combined == Some(false),
+        ..ConfiguredVolume::plain(parts.join(", "), VolumeKind::Explicit, size_bytes, limits)
     })
 }

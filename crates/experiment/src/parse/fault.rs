@@ -1,10 +1,8 @@
 //! `[[fault]]`: nodes taken away, and disks that fail, in every trial.
 
-use toml::Spanned;
-
 use super::disk_fault;
-use super::numbers::Check as _;
-use crate::mistakes::{Collector, choice};
+use crate::mistakes::Collector;
+use crate::spanned::{Spanned, place};
 use crate::{Configuration, Emulation, Load, NodeFault, NodeFaultKind, raw};
 
 /// A written value carries its key's number and its own: two numbers of 16 hexadecimal digits, with a mark each.
@@ -51,30 +49,19 @@ pub(super) fn check(
     is_whole.then(|| checked.into_iter().map(|(_, fault)| fault).collect())
 }
 
-fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<'_>) -> Option<NodeFault> {
+fn fault(given: &raw::Fault, duration_s: f64, mistakes: &mut Collector<'_>) -> Option<NodeFault> {
     let raw::Fault {
         kind,
         node,
         at_s,
         for_s,
         ..
-    } = given.get_ref();
-    let known = NodeFaultKind::ALL.into_iter().find(|k| k.name() == kind.get_ref());
-    if known.is_none() {
-        let names = NodeFaultKind::ALL.map(NodeFaultKind::name);
-        mistakes.add(
-            kind.span(),
-            format!("unknown kind of fault `{}`", kind.get_ref()),
-            choice(kind.get_ref(), &names),
-        );
-    }
-    let action = known.map(|kind| disk_fault::action(given.get_ref(), kind, mistakes));
-    let node = mistakes.integer(node.as_ref(), "node", 1, 12, 1);
-    let at = mistakes.number(Some(at_s), "at_s", BEFORE_S_MIN..=f64::MAX, BEFORE_S_MIN)?;
-    let lasting_s = match for_s {
-        Some(stated) => Some(mistakes.number(Some(stated), "for_s", 1.0..=f64::MAX, 1.0)?),
-        None => None,
-    };
+    } = given;
+    let known = mistakes.word(kind, "unknown kind of fault");
+    let action = known.map(|kind| disk_fault::action(given, kind, mistakes));
+    let node = mistakes.sound(|mistakes| mistakes.integer(node, "node", 1..=12, 1));
+    let at = mistakes.stated_number(at_s, "at_s", BEFORE_S_MIN..=f64::MAX)?;
+    let lasting_s = mistakes.sound(|mistakes| mistakes.stated_number(for_s, "for_s", 1.0..=f64::MAX))?;
     let fault = NodeFault {
         action: action??,
         node: node? as u32,
@@ -86,7 +73,7 @@ fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<
     } else {
         let over = fault.until_s().filter(|until_s| *until_s >= duration_s);
         over.zip(for_s.as_ref())
-            .map(|(until_s, at)| (at.span(), format!("for_s = {}: {until_s} s", at.get_ref())))
+            .map(|(until_s, at)| (at.span(), format!("for_s = {at}: {until_s} s")))
     };
     if let Some((at, what)) = late {
         mistakes.add(
@@ -112,20 +99,15 @@ fn exists(
     configurations: &[Option<Configuration>],
     mistakes: &mut Collector<'_>,
 ) {
-    let at = given.get_ref().node.as_ref().map_or(given.span(), Spanned::span);
     let small = configurations.iter().flatten().find(|c| c.placement.nodes < fault.node);
     if let Some(small) = small {
+        let has = match small.placement.nodes {
+            1 => "one node".to_owned(),
+            nodes => format!("{nodes} nodes"),
+        };
         mistakes.add(
-            at,
-            format!(
-                "node = {}: {} has {}",
-                fault.node,
-                small.name,
-                match small.placement.nodes {
-                    1 => "one node".to_owned(),
-                    nodes => format!("{nodes} nodes"),
-                }
-            ),
+            place(&given.node).unwrap_or(given.span()),
+            format!("node = {}: {} has {has}", fault.node, small.name),
             "every configuration goes through the same faults: name a node that each one has",
         );
     }
@@ -133,33 +115,19 @@ fn exists(
 
 /// What else the experiment states that does not go with faults.
 fn surroundings(file: &raw::Experiment, first: &Spanned<raw::Fault>, mistakes: &mut Collector<'_>) {
-    let load = file.load.get_ref();
-    if let Some(operations) = &load.operations {
-        mistakes.add(
-            operations.span(),
-            "operations with [[fault]]: a trial could end before its faults",
-            "give duration_s only",
-        );
+    if let Some(operations) = &file.load.operations {
+        let message = "operations with [[fault]]: a trial could end before its faults";
+        mistakes.add(operations.span(), message, "give duration_s only");
     }
-    let dataset = file.dataset.get_ref();
-    let field_length = dataset.field_length.as_ref();
-    if let Some(short) = field_length.filter(|length| *length.get_ref() < FIELD_BYTES_MIN) {
+    let length = file.dataset.field_length.as_ref();
+    if let Some(short) = length.filter(|length| ***length < FIELD_BYTES_MIN) {
         mistakes.add(
             short.span(),
-            format!(
-                "field_length = {} with [[fault]]: a written value carries its key and a number",
-                short.get_ref()
-            ),
+            format!("field_length = {short} with [[fault]]: a written value carries its key and a number"),
             format!("at least {FIELD_BYTES_MIN} bytes"),
         );
     }
-    let target = file.target.as_ref().map(Spanned::get_ref);
-    let of_configuration = || file.configuration.iter().find_map(|c| c.get_ref().hosts.as_ref());
-    if target
-        .and_then(|t| t.hosts.as_ref())
-        .or_else(of_configuration)
-        .is_some()
-    {
+    if file.has_existing_cluster() || file.configuration.iter().any(|c| c.hosts.is_some()) {
         mistakes.add(
             first.span(),
             "[[fault]] with an existing cluster: its nodes are not iopslab's to stop",

@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-use toml::{Spanned, Value};
+use toml::Value;
 
-use super::place::{table, within};
+use super::inline::{table, within};
 use crate::mistakes::Collector;
+use crate::spanned::{Form, Spanned};
 use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
 
 /// The settings; what is wrong with them is noted at its place, and there are none then.
-pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
-    let hosts = given.get_ref();
+pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
     let limits = hosts.limits.unwrap_or(false);
     some("[provider.hosts] database", &hosts.database, mistakes);
-    let database: Vec<_> = hosts.database.get_ref().iter().collect();
-    let database: Vec<_> = database
-        .into_iter()
+    let database: Vec<_> = hosts
+        .database
+        .iter()
         .map(|host| machine(host, limits, mistakes))
         .collect();
     let databases = database.iter().map(|machine| Some(machine.as_ref()?.ssh.as_str()));
@@ -27,54 +27,54 @@ pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -
     Some(HostsSettings {
         database: database.into_iter().collect::<Option<_>>()?,
         client: client?,
-        ssh_config: hosts.ssh_config.as_ref().map(|file| file.get_ref().clone()),
+        ssh_config: hosts.ssh_config.as_deref().cloned(),
         limits,
-        binary_x86_64: hosts.binary_x86_64.as_ref().map(|file| file.get_ref().clone()),
-        binary_aarch64: hosts.binary_aarch64.as_ref().map(|file| file.get_ref().clone()),
+        binary_x86_64: hosts.binary_x86_64.as_deref().cloned(),
+        binary_aarch64: hosts.binary_aarch64.as_deref().cloned(),
     })
 }
 
 /// The machines of clients, by the names that `ssh` takes. `name` reads one entry of the list, which stands in `table`.
-pub(super) fn client_names<T>(
+pub(super) fn client_names<T, S>(
     table: &str,
-    given: &Spanned<Vec<Spanned<T>>>,
-    name: impl Fn(&Spanned<T>, &mut Collector<'_>) -> Option<String>,
+    given: &Spanned<Vec<Spanned<T, S>>>,
+    name: impl Fn(&Spanned<T, S>, &mut Collector<'_>) -> Option<String>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Vec<String>> {
     some(&format!("{table} client"), given, mistakes);
-    let names: Vec<_> = given.get_ref().iter().map(|host| name(host, mistakes)).collect();
+    let names: Vec<_> = given.iter().map(|host| name(host, mistakes)).collect();
     let help = "a second client on the same machine sends no more than the first";
     twice(given, names.iter().map(Option::as_deref), help, mistakes);
     names.into_iter().collect()
 }
 
 /// The second of two entries with the same name is a mistake.
-fn twice<'n, T>(
-    hosts: &Spanned<Vec<Spanned<T>>>,
+fn twice<'n, T, S>(
+    hosts: &[Spanned<T, S>],
     names: impl Iterator<Item = Option<&'n str>>,
     help: &str,
     mistakes: &mut Collector<'_>,
 ) {
     let mut seen = BTreeSet::new();
-    for (host, name) in hosts.get_ref().iter().zip(names) {
+    for (host, name) in hosts.iter().zip(names) {
         if let Some(name) = name.filter(|name| !seen.insert(*name)) {
             mistakes.add(host.span(), format!("`{name}` is named twice"), help);
         }
     }
 }
 
-fn some<T>(key: &str, hosts: &Spanned<Vec<Spanned<T>>>, mistakes: &mut Collector<'_>) {
-    if hosts.get_ref().is_empty() {
+fn some<T>(key: &str, hosts: &Spanned<Vec<T>>, mistakes: &mut Collector<'_>) {
+    if hosts.is_empty() {
         let help = format!("for example {} = [\"host1\"]", key.rsplit(' ').next().unwrap_or(key));
         mistakes.add(hosts.span(), format!("{key} names no machine"), help);
     }
 }
 
-fn client_name(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<String> {
+fn client_name(given: &Form<String, raw::ClientHost>, mistakes: &mut Collector<'_>) -> Option<String> {
     match given.get_ref() {
         Value::String(name) => ssh_name(name, given.span(), mistakes),
         Value::Table(_) => {
-            let host: raw::ClientHost = table(given, "[provider.hosts] client", mistakes)?;
+            let host = table(given, "[provider.hosts] client", mistakes)?;
             let at = within(mistakes.text, &given.span(), &host.ssh);
             ssh_name(&host.ssh, at, mistakes)
         }
@@ -82,64 +82,72 @@ fn client_name(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<S
     }
 }
 
-fn machine(given: &Spanned<Value>, limits: bool, mistakes: &mut Collector<'_>) -> Option<DatabaseMachine> {
-    let host: raw::DatabaseHost = match given.get_ref() {
-        Value::String(name) => {
-            return Some(DatabaseMachine {
-                ssh: ssh_name(name, given.span(), mistakes)?,
-                address: None,
-                work_directory: None,
-                data: None,
-                commitlog: None,
-                snapshot: None,
-            });
+fn machine(
+    given: &Form<String, raw::DatabaseHost>,
+    limits: bool,
+    mistakes: &mut Collector<'_>,
+) -> Option<DatabaseMachine> {
+    match given.get_ref() {
+        Value::String(name) => Some(DatabaseMachine {
+            ssh: ssh_name(name, given.span(), mistakes)?,
+            address: None,
+            work_directory: None,
+            data: None,
+            commitlog: None,
+            snapshot: None,
+        }),
+        Value::Table(_) => {
+            let host = table(given, "[provider.hosts] database", mistakes)?;
+            mistakes
+                .sound(|mistakes| stated(&given.span(), host, limits, mistakes))
+                .flatten()
         }
-        Value::Table(_) => table(given, "[provider.hosts] database", mistakes)?,
-        _ => return neither(given, mistakes),
-    };
-    let at = |mistakes: &Collector<'_>, value: &str| within(mistakes.text, &given.span(), value);
-    let ssh = ssh_name(&host.ssh, at(mistakes, &host.ssh), mistakes);
-    let address = host.address.as_ref().map(|text| {
+        _ => neither(given, mistakes),
+    }
+}
+
+/// A machine with what differs, which stands at `span`.
+fn stated(
+    span: &Range<usize>,
+    host: raw::DatabaseHost,
+    limits: bool,
+    mistakes: &mut Collector<'_>,
+) -> Option<DatabaseMachine> {
+    let at = within(mistakes.text, span, &host.ssh);
+    let ssh = ssh_name(&host.ssh, at, mistakes);
+    let address = host.address.as_ref().and_then(|text| {
         let address: Option<Ipv4Addr> = text.parse().ok();
         let usable = address.filter(|a| !a.is_unspecified() && !a.is_multicast() && !a.is_broadcast());
         if usable.is_none() {
             let help = "the IPv4 address at which clients and other nodes reach it, such as \"10.0.0.5\"";
-            mistakes.add(at(mistakes, text), format!("address cannot be `{text}`"), help);
+            mistakes.add_within(span, text, format!("address cannot be `{text}`"), help);
         }
         usable
     });
-    let stated = [
+    for (key, path) in [
         ("work_directory", &host.work_directory),
         ("data", &host.data),
         ("device", &host.device),
         ("commitlog", &host.commitlog),
         ("commitlog_device", &host.commitlog_device),
-    ];
-    let mut sound = true;
-    for (key, path) in stated {
+    ] {
         if let Some(path) = path.as_ref().filter(|path| !path.starts_with('/')) {
-            sound = false;
-            mistakes.add(
-                at(mistakes, path),
-                format!("{key} cannot be `{path}`"),
-                "an absolute path on that machine",
-            );
+            let help = "an absolute path on that machine";
+            mistakes.add_within(span, path, format!("{key} cannot be `{path}`"), help);
         }
     }
     let mut storage = |keys: [&str; 2], directory: Option<String>, device: Option<String>| {
         if directory.is_some() && device.is_some() {
-            sound = false;
             let message = format!("{} and {} both say where it lies", keys[0], keys[1]);
-            mistakes.add(at(mistakes, keys[1]), message, "remove one of them");
+            mistakes.add_within(span, keys[1], message, "remove one of them");
         }
         if limits && directory.is_some() {
-            sound = false;
             let message = format!(
                 "{} is a directory, and limits = true cannot hold one to its IOPS",
                 keys[0]
             );
             let help = format!("leave {} out for an emulated volume, or name a {}", keys[0], keys[1]);
-            mistakes.add(at(mistakes, keys[0]), message, help);
+            mistakes.add_within(span, keys[0], message, help);
         }
         device
             .map(MachineStorage::Device)
@@ -150,20 +158,12 @@ fn machine(given: &Spanned<Value>, limits: bool, mistakes: &mut Collector<'_>) -
     if let (Some(MachineStorage::Device(of_data)), Some(MachineStorage::Device(of_log))) = (&data, &commitlog)
         && of_data == of_log
     {
-        sound = false;
         let message = format!("{of_data} cannot be the device of data and commit log");
-        mistakes.add(
-            at(mistakes, "commitlog_device"),
-            message,
-            "leave commitlog_device out: they share it then",
-        );
+        let help = "leave commitlog_device out: they share it then";
+        mistakes.add_within(span, "commitlog_device", message, help);
     }
-    let address = match address {
-        Some(address) => Some(address?),
-        None => None,
-    };
     Some(DatabaseMachine {
-        ssh: ssh.filter(|_| sound)?,
+        ssh: ssh?,
         address,
         work_directory: host.work_directory,
         data,
@@ -172,7 +172,7 @@ fn machine(given: &Spanned<Value>, limits: bool, mistakes: &mut Collector<'_>) -
     })
 }
 
-fn neither<T>(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<T> {
+fn neither<S, T>(given: &Spanned<Value, S>, mistakes: &mut Collector<'_>) -> Option<T> {
     let help = "\"db1\", or { ssh = \"db1\", ... }";
     mistakes.add(given.span(), "a machine is a name or a table", help);
     None

@@ -1,100 +1,74 @@
 //! `[load]`: load levels and the shape of a trial.
 
-use toml::{Spanned, Value};
+use toml::Value;
 
-use super::clients::{self, Clients, Senders};
-use super::numbers::Check as _;
+use super::clients::{self, Senders};
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
-use crate::mistakes::{Collector, choice};
+use crate::mistakes::Collector;
+use crate::spanned::{Spanned, place};
 use crate::{Adaptive, Find, Load, LoadLevel, raw};
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
+const DAY_S: f64 = 86_400.0;
 
 /// `senders` are the machines of clients, and the scale at which they send.
-pub(super) fn check(
-    spanned: &Spanned<raw::Load>,
-    senders: (&Senders, f64),
-    mistakes: &mut Collector<'_>,
-) -> Option<Load> {
-    let load = spanned.get_ref();
-    let mut levels = Vec::new();
-    for level in &load.concurrency {
-        let n = mistakes.integer(Some(level), "concurrency", 1, MOST_CONCURRENCY, 1);
-        levels.extend(n.map(|n| LoadLevel::Concurrency(n as u32)));
-    }
+pub(super) fn check(load: &Spanned<raw::Load>, senders: (&Senders, f64), mistakes: &mut Collector<'_>) -> Option<Load> {
+    let concurrency = load.concurrency.iter();
+    let concurrency = concurrency.filter_map(|n| mistakes.stated_integer(n, "concurrency", 1..=MOST_CONCURRENCY));
+    let mut levels: Vec<_> = concurrency.map(|n| LoadLevel::Concurrency(n as u32)).collect();
     let (rates, find) = rates(load, mistakes);
     levels.extend(rates);
     if load.concurrency.is_empty() && load.rate.is_none() {
         mistakes.add(
-            spanned.span(),
+            load.span(),
             "[load] has no load level",
             "for example concurrency = [100], rate = [5000], or rate = \"find\" with an objective",
         );
     }
     for (i, level) in levels.iter().enumerate() {
         if levels[..i].contains(level) {
-            mistakes.add(
-                spanned.span(),
-                format!("load level {} is given twice", level.slug()),
-                "repetitions = N repeats cells",
-            );
+            let message = format!("load level {} is given twice", level.slug());
+            mistakes.add(load.span(), message, "repetitions = N repeats cells");
         }
     }
-    let clients = clients::check(load, &levels, senders, mistakes).and_then(|c| fit(c, load, &levels, mistakes));
-    let (repetitions, adaptive) = repetitions(load, mistakes)?;
-    let day = 86_400.0;
-    let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
-    let rest_max_s = mistakes.number(load.rest_max_s.as_ref(), "rest_max_s", 0.0..=3_600.0, REST_MAX_S);
-    let forks = mistakes.integer(load.forks.as_ref(), "forks", 1, 10_000, 1);
-    let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
-    let operations = mistakes.integer(load.operations.as_ref(), "operations", 1, i64::MAX, 1);
-    let seed = mistakes.integer(load.seed.as_ref(), "seed", 0, i64::MAX, 1);
-    let request_timeout_s = mistakes.number(
-        load.request_timeout_s.as_ref(),
-        "request_timeout_s",
-        0.01..=3_600.0,
-        30.0,
-    );
+    let clients = clients::check(load, &levels, senders, mistakes);
+    let clients = clients.inspect(|clients| fit(clients.number, load, &levels, mistakes));
+    let (repetitions, adaptive) = repetitions(load, mistakes);
+    let (warmup_s, warmup_max_s) = warmup(load, mistakes);
+    let operations = mistakes.stated_integer(&load.operations, "operations", 1..=i64::MAX);
     Some(Load {
         levels,
         find,
         warmup_s,
         warmup_max_s,
-        rest_max_s: rest_max_s?,
-        forks: forks? as u32,
+        rest_max_s: mistakes.number(&load.rest_max_s, "rest_max_s", 0.0..=3_600.0, REST_MAX_S),
+        forks: mistakes.integer(&load.forks, "forks", 1..=10_000, 1) as u32,
+        duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, 60.0),
+        operations: operations.map(|n| n as u64),
+        repetitions,
+        adaptive,
+        seed: mistakes.integer(&load.seed, "seed", 0..=i64::MAX, 1) as u64,
+        request_timeout_s: mistakes.number(&load.request_timeout_s, "request_timeout_s", 0.01..=3_600.0, 30.0),
         clients: clients?.number,
         client_threads: clients?.threads,
         client_cost: clients?.cost,
-        duration_s: duration_s?,
-        operations: load.operations.as_ref().and(operations).map(|n| n as u64),
-        repetitions,
-        adaptive,
-        seed: seed? as u64,
-        request_timeout_s: request_timeout_s?,
     })
 }
 
 /// The rates of the open loop, or that they are to be found.
 fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Option<Find>) {
-    let poisson = match load.arrival.as_ref().map(|a| (a, a.get_ref().as_str())) {
-        None | Some((_, "poisson")) => true,
-        Some((_, "constant")) => false,
-        Some((arrival, other)) => {
-            mistakes.add(
-                arrival.span(),
-                format!("unknown arrival `{other}`"),
-                choice(other, &["poisson", "constant"]),
-            );
-            true
-        }
-    };
+    let arrivals = [("poisson", true), ("constant", false)];
+    let arrival = load.arrival.as_ref();
+    let poisson = arrival.and_then(|word| mistakes.one_of(word.span(), word, "unknown arrival", &arrivals));
+    let poisson = poisson.unwrap_or(true);
     let Some(given) = &load.rate else {
-        if let Some(arrival) = &load.arrival {
+        if let Some(arrival) = arrival {
+            let help = "remove it, or give rate = [N]; a closed loop sends when an answer has come";
             mistakes.add(
                 arrival.span(),
                 "arrival is for the open loop, and no rate is given",
-                "remove it, or give rate = [N]; a closed loop sends when an answer has come",
+                help,
             );
         }
         return (Vec::new(), None);
@@ -110,15 +84,11 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
             for rate in stated {
                 let number = rate.as_float().or_else(|| rate.as_integer().map(|n| n as f64));
                 let Some(number) = number else {
-                    mistakes.add(
-                        at.clone(),
-                        format!("a rate cannot be {rate}"),
-                        "operations per second: rate = [5000]",
-                    );
+                    let help = "operations per second: rate = [5000]";
+                    mistakes.add(at.clone(), format!("a rate cannot be {rate}"), help);
                     continue;
                 };
-                let spanned = Spanned::new(at.clone(), number);
-                let rate = mistakes.number(Some(&spanned), "rate", 1e-3..=1e9, 1.0);
+                let rate = mistakes.stated_number(&Spanned::<f64>::new(at.clone(), number), "rate", 1e-3..=1e9);
                 levels.extend(rate.map(|operations_per_s| LoadLevel::Rate {
                     operations_per_s,
                     poisson,
@@ -146,36 +116,37 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
             "remove concurrency, or give it in an experiment of its own",
         );
     }
-    let is_auto = |value: &&Spanned<Value>| value.get_ref().as_str() == Some("auto");
-    let others = [
+    for (at, what, help) in [
         (
-            load.operations.as_ref().map(Spanned::span),
+            place(&load.operations),
             "operations end a trial early, and rate = \"find\" compares trials of the same time",
             "give duration_s",
         ),
         (
-            load.repetitions.as_ref().filter(is_auto).map(Spanned::span),
+            load.repetitions.as_ref().filter(|n| is_auto(n)).map(Spanned::span),
             "repetitions = \"auto\" looks at ratios between configurations, and rate = \"find\" measures each at its own rates",
             "give a number of repetitions; 3 are the least",
         ),
         (
-            load.warmup.as_ref().map(Spanned::span),
+            place(&load.warmup),
             "warmup = \"auto\" waits for rest, and a rate that cannot be held never comes to rest",
             "give warmup_s in seconds",
         ),
-    ];
-    for (at, what, help) in others {
+    ] {
         if let Some(at) = at {
             mistakes.add(at, what, help);
         }
     }
 }
 
-/// Clients that can share each level.
-fn fit(all: Clients, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) -> Option<Clients> {
-    let clients = all.number;
-    let Some(at) = load.clients.as_ref().filter(|_| clients > 1) else {
-        return Some(all);
+fn is_auto(value: &Value) -> bool {
+    value.as_str() == Some("auto")
+}
+
+/// Refuses clients that cannot share each level.
+fn fit(clients: u32, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) {
+    let Some(at) = place(&load.clients).filter(|_| clients > 1) else {
+        return;
     };
     let problem = levels.iter().find_map(|level| match level {
         LoadLevel::Concurrency(n) if *n < clients => Some((
@@ -188,20 +159,12 @@ fn fit(all: Clients, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Coll
         )),
         _ => None,
     });
-    let problem = problem.or_else(|| {
-        load.warmup.as_ref().map(|_| {
-            (
-                format!("warmup = \"auto\" with {clients} clients: each would find its own rest, at its own time"),
-                "give warmup_s in seconds",
-            )
-        })
+    let of_rest = load.warmup.as_ref().map(|_| {
+        let what = format!("warmup = \"auto\" with {clients} clients: each would find its own rest, at its own time");
+        (what, "give warmup_s in seconds")
     });
-    match problem {
-        Some((what, help)) => {
-            mistakes.add(at.span(), what, help);
-            None
-        }
-        None => Some(all),
+    if let Some((what, help)) = problem.or(of_rest) {
+        mistakes.add(at, what, help);
     }
 }
 
@@ -212,94 +175,67 @@ const REST_MAX_S: f64 = 120.0;
 const WARMUP_AFTER_REST_S: f64 = 5.0;
 
 /// (seconds of warm-up, most seconds until rest before them).
-fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option<f64>)> {
-    let day = 86_400.0;
+fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> (f64, Option<f64>) {
     match &load.warmup {
-        None => {
-            if let Some(at) = &load.max_warmup_s {
+        Some(text) if text.as_str() == "auto" => {
+            if let Some(at) = place(&load.warmup_s) {
                 mistakes.add(
-                    at.span(),
-                    "max_warmup_s is for warmup = \"auto\"",
-                    "remove it, or set warmup = \"auto\"",
-                );
-            }
-            let seconds = mistakes.number(load.warmup_s.as_ref(), "warmup_s", 0.0..=day, 20.0);
-            Some((seconds?, None))
-        }
-        Some(text) if text.get_ref() == "auto" => {
-            if let Some(at) = &load.warmup_s {
-                mistakes.add(
-                    at.span(),
+                    at,
                     "both warmup = \"auto\" and warmup_s are given",
                     "remove one of them",
                 );
-                return None;
             }
-            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", JUDGED_FROM_S..=day, 300.0);
-            Some((WARMUP_AFTER_REST_S, Some(most?)))
+            let most = mistakes.number(&load.max_warmup_s, "max_warmup_s", JUDGED_FROM_S..=DAY_S, 300.0);
+            (WARMUP_AFTER_REST_S, Some(most))
         }
-        Some(text) => {
-            mistakes.add(
-                text.span(),
-                format!("warmup cannot be `{}`", text.get_ref()),
-                "\"auto\"; a number of seconds is warmup_s = 20",
-            );
-            None
+        other => {
+            if let Some(text) = other {
+                let help = "\"auto\"; a number of seconds is warmup_s = 20";
+                mistakes.add(text.span(), format!("warmup cannot be `{text}`"), help);
+            } else if let Some(at) = place(&load.max_warmup_s) {
+                let help = "remove it, or set warmup = \"auto\"";
+                mistakes.add(at, "max_warmup_s is for warmup = \"auto\"", help);
+            }
+            (mistakes.number(&load.warmup_s, "warmup_s", 0.0..=DAY_S, 20.0), None)
         }
     }
 }
 
 /// Fewest and, by default, most blocks of an adaptive run. With fewer than are tested the spread is hardly known;
 /// whether three are enough is the stopping rule's to say, which reckons with it.
-const ADAPTIVE_BLOCKS: (i64, i64) = (REPETITIONS_MIN as i64, 20);
+const ADAPTIVE_BLOCKS: (u32, i64) = (REPETITIONS_MIN, 20);
 
 /// A number of trials, or `"auto"` with its bounds.
-fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, Option<Adaptive>)> {
-    let is_auto = load
-        .repetitions
-        .as_ref()
-        .is_some_and(|r| r.get_ref().as_str() == Some("auto"));
-    if is_auto {
+fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> (u32, Option<Adaptive>) {
+    if load.repetitions.as_ref().is_some_and(|n| is_auto(n)) {
         let (least, most) = ADAPTIVE_BLOCKS;
-        let precision = mistakes.number(load.precision.as_ref(), "precision", 0.001..=1.0, 0.05);
-        let blocks_max = mistakes.integer(load.max_repetitions.as_ref(), "max_repetitions", 2, 1_000, most);
-        let budget = mistakes.number(load.budget_minutes.as_ref(), "budget_minutes", 0.1..=1e6, 1.0);
-        let budget_usd = mistakes.number(load.budget_usd.as_ref(), "budget_usd", 0.01..=1e9, 1.0);
-        let blocks_max = blocks_max? as u32;
+        let blocks_max = mistakes.integer(&load.max_repetitions, "max_repetitions", 2..=1_000, most) as u32;
+        let minutes = mistakes.stated_number(&load.budget_minutes, "budget_minutes", 0.1..=1e6);
         let adaptive = Adaptive {
-            precision: precision?,
-            blocks_min: blocks_max.min(least as u32),
+            precision: mistakes.number(&load.precision, "precision", 0.001..=1.0, 0.05),
+            blocks_min: blocks_max.min(least),
             blocks_max,
-            budget_s: load.budget_minutes.as_ref().and(budget).map(|minutes| minutes * 60.0),
-            budget_usd: load.budget_usd.as_ref().and(budget_usd),
+            budget_s: minutes.map(|minutes| minutes * 60.0),
+            budget_usd: mistakes.stated_number(&load.budget_usd, "budget_usd", 0.01..=1e9),
             stopped: None,
         };
-        return Some((blocks_max, Some(adaptive)));
+        return (blocks_max, Some(adaptive));
     }
-    for (span, key) in [
-        (load.precision.as_ref().map(Spanned::span), "precision"),
-        (load.max_repetitions.as_ref().map(Spanned::span), "max_repetitions"),
-        (load.budget_minutes.as_ref().map(Spanned::span), "budget_minutes"),
-        (load.budget_usd.as_ref().map(Spanned::span), "budget_usd"),
-    ] {
-        if let Some(span) = span {
-            mistakes.add(
-                span,
-                format!("{key} is for repetitions = \"auto\""),
-                "remove it, or set repetitions = \"auto\"",
-            );
-        }
+    let of_auto = [
+        ("precision", place(&load.precision)),
+        ("max_repetitions", place(&load.max_repetitions)),
+        ("budget_minutes", place(&load.budget_minutes)),
+        ("budget_usd", place(&load.budget_usd)),
+    ];
+    let help = "remove it, or set repetitions = \"auto\"";
+    mistakes.stray(of_auto, |key| format!("{key} is for repetitions = \"auto\""), help);
+    let Some(given) = &load.repetitions else {
+        return (3, None);
+    };
+    let number = given.as_integer().filter(|n| (1..=1_000).contains(n));
+    if number.is_none() {
+        let help = "a whole number from 1 to 1000, or \"auto\"";
+        mistakes.add(given.span(), format!("repetitions cannot be {given}"), help);
     }
-    match load.repetitions.as_ref().map(|r| (r, r.get_ref())) {
-        None => Some((3, None)),
-        Some((_, Value::Integer(n))) if (1..=1_000).contains(n) => Some((*n as u32, None)),
-        Some((at, other)) => {
-            mistakes.add(
-                at.span(),
-                format!("repetitions cannot be {other}"),
-                "a whole number from 1 to 1000, or \"auto\"",
-            );
-            None
-        }
-    }
+    (number.map_or(3, |n| n as u32), None)
 }

@@ -21,37 +21,34 @@ mod existing;
 mod explicit_volume;
 mod fault;
 mod hosts;
+mod inline;
 mod keys;
 mod kinds;
 mod load;
 mod local;
 mod measurable;
 mod members;
-mod names;
-mod numbers;
 mod objective;
-mod place;
 mod placement;
 mod settings;
 mod table_options;
 mod target;
+mod values;
 mod variant;
 mod watched;
 mod workload;
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ::workload::{Definition, OperationKind};
 use catalog::Catalog;
-use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Configuration, Dataset, Emulation, Experiment, Load, Provider, raw, striping, volume_server};
+use crate::spanned::{Spanned, place};
+use crate::{AwsSettings, Configuration, Dataset, Emulation, Experiment, Objective, Provider, raw, volume_server};
 pub use beside::ParseContext;
 use beside::ReadFile;
 pub use measurable::refuse_unmeasurable;
-use names::{safe_name, unique};
-use numbers::Check;
 
 /// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes;
 /// `read_file` gives the text of a YCSB file that the experiment names (relative to it), since this crate reads nothing
@@ -126,9 +123,7 @@ fn read(
     };
     variant::apply(&mut file, &mut mistakes);
     let mut unstated = Emulation::Throttled;
-    let is_here = provider.map_or(file.provider.simulated.is_none(), |provider| {
-        provider == Provider::Local
-    });
+    let is_here = provider.map_or(file.provider.simulated.is_none(), |it| it == Provider::Local);
     let machine = beside.machine.as_ref().filter(|_| is_here);
     let mut throttled = None;
     if let Some(machine) = machine.filter(|_| file.provider.local.volumes.is_none()) {
@@ -147,13 +142,10 @@ fn read(
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
         experiment.notes.extend(throttled);
-        let striped = machine.and_then(|machine| striping::not_here(experiment, machine));
+        let striped = machine.and_then(|machine| volume_server::no_raid0_here(experiment, machine));
         experiment.notes.extend(striped);
-        if let Some(aws) = experiment
-            .aws
-            .as_ref()
-            .filter(|_| is_run && provider == Some(Provider::Aws))
-        {
+        let is_on_aws = is_run && provider == Some(Provider::Aws);
+        if let Some(aws) = experiment.aws.as_ref().filter(|_| is_on_aws) {
             aws::reachable(&file, aws, &mut mistakes);
         }
         if provider.is_none() {
@@ -171,52 +163,25 @@ fn check(
     (provider, unstated): (Option<Provider>, Emulation),
     mistakes: &mut Collector<'_>,
 ) -> Option<Experiment> {
-    let name = safe_name(&file.name, "experiment", mistakes);
+    let name = mistakes.safe_name(&file.name, "experiment");
     let target = target::check(file.target.as_ref(), mistakes);
-    let dataset = dataset(file.dataset.get_ref(), mistakes);
+    let dataset = mistakes.sound(|mistakes| dataset(&file.dataset, mistakes));
     let data_set_store = data_set_store::check(file, mistakes);
     let local = local::check(&file.provider.local, unstated, mistakes);
-    if file.configuration.is_empty() {
-        mistakes.add(
-            file.name.span(),
-            "the experiment has no [[configuration]]",
-            "add at least one",
-        );
-    }
-    if file.workload.is_empty() {
-        mistakes.add(
-            file.name.span(),
-            "the experiment has no [[workload]]",
-            "add at least one",
-        );
-    }
-    let mut configurations: Vec<_> = file
-        .configuration
-        .iter()
+    at_least_one(file, mistakes);
+    let each = file.configuration.iter();
+    let mut configurations: Vec<_> = each
         .map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes))
         .collect();
-    unique(
-        file.configuration.iter().map(|c| &c.get_ref().name),
-        "configuration",
-        mistakes,
-    );
-    let workloads: Vec<_> = file
-        .workload
-        .iter()
-        .map(|w| workload::check(w, file.dataset.get_ref(), beside.file, mistakes))
+    let names = file.configuration.iter().map(|c| (c.name.span(), c.name.as_str()));
+    mistakes.unique(names, "configuration");
+    let each = file.workload.iter();
+    let workloads: Vec<_> = each
+        .map(|w| workload::check(w, &file.dataset, beside.file, mistakes))
         .collect();
-    let mut seen = BTreeSet::new();
-    for (raw, checked) in file.workload.iter().zip(&workloads) {
-        if let Some(w) = checked
-            && !seen.insert(w.name.clone())
-        {
-            mistakes.add(
-                raw.span(),
-                format!("two workloads are called `{}`", w.name),
-                "names must be unique",
-            );
-        }
-    }
+    let names = file.workload.iter().zip(&workloads);
+    let names = names.filter_map(|(raw, checked)| Some((raw.span(), checked.as_ref()?.name.as_str())));
+    mistakes.unique(names, "workload");
     existing::fits(file, &configurations, &workloads, &local, mistakes);
     watched::check(file, &mut configurations, mistakes);
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
@@ -230,46 +195,12 @@ fn check(
     let decision = objective::decision(file.decision.as_ref(), mistakes);
     let senders = clients::Senders::of(catalog, file, provider, beside.client);
     let load = load::check(&file.load, (&senders, local.scale), mistakes);
-    if let (Some(Load { find: Some(_), .. }), Some(at)) = (&load, &file.load.get_ref().rate) {
-        let has_bound = objective.as_ref().is_some_and(|o| !o.latency.is_empty());
-        if file.objective.is_none() || (objective.is_some() && !has_bound) {
-            mistakes.add(
-                at.span(),
-                "rate = \"find\" looks for the highest rate that meets a bound on latency, and none is stated",
-                "for example [objective] with p99_ms = 10",
-            );
-        }
-        if let Some(fault) = file.fault.first() {
-            mistakes.add(
-                fault.span(),
-                "[[fault]]: rate = \"find\" looks for what is carried without one",
-                "remove it, or give rate = [N]",
-            );
-        }
+    if load.as_ref().is_some_and(|load| load.find.is_some()) {
+        rates_to_find(file, objective.as_ref(), mistakes);
     }
-    if let Some(auto) = &file.load.get_ref().warmup {
-        let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
-        if let Some(w) = workloads.iter().flatten().find(inserts) {
-            mistakes.add(
-                auto.span(),
-                format!(
-                    "warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest",
-                    w.name
-                ),
-                "give warmup_s in seconds",
-            );
-        }
-    }
+    warms_up_to_rest(file, &workloads, mistakes);
     if let Some(baseline) = &file.baseline {
-        let names: Vec<_> = file
-            .configuration
-            .iter()
-            .map(|c| c.get_ref().name.get_ref().as_str())
-            .collect();
-        if !names.contains(&baseline.get_ref().as_str()) {
-            let message = format!("baseline `{}` is no configuration", baseline.get_ref());
-            mistakes.add(baseline.span(), message, choice(baseline.get_ref(), &names));
-        }
+        is_configuration(file, baseline.span(), "baseline ", baseline, mistakes);
     }
     backlog::fits(
         file,
@@ -281,9 +212,13 @@ fn check(
     let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
     let simulated = file.provider.simulated.as_ref().map(|truth| {
         truth_checked(truth, file, mistakes);
-        variant::with_effects(truth.get_ref(), file)
+        variant::with_effects(truth, file)
     });
-    let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
+    let hosts = file
+        .provider
+        .hosts
+        .as_ref()
+        .and_then(|given| hosts::check(given, mistakes));
     let aws = on_aws(file, provider, mistakes);
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
     let (workloads, caches) = divided?;
@@ -291,7 +226,7 @@ fn check(
     let mut experiment = Experiment {
         name: name?,
         question: file.question.clone(),
-        baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
+        baseline: file.baseline.as_deref().cloned(),
         target: target?,
         dataset: dataset?,
         data_set_store: data_set_store?,
@@ -306,107 +241,122 @@ fn check(
         basis,
         local,
         simulated,
-        hosts: match hosts {
-            Some(checked) => Some(checked?),
-            None => None,
-        },
-        aws: match aws {
-            Some(checked) => Some(checked?),
-            None => None,
-        },
+        hosts,
+        aws: None,
         notes: Vec::new(),
     };
-    if provider == Some(Provider::Aws)
-        && let Some(mut aws) = experiment.aws.take()
-    {
-        aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
-        experiment.aws = Some(aws);
-    }
-    let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();
-    if let Some(budget) = &file.load.get_ref().budget_usd
-        && let Some(free) = experiment.money.configurations.iter().find(is_free)
-    {
-        let why = free.missing.clone().unwrap_or_default();
-        mistakes.add(
-            budget.span(),
-            format!(
-                "budget_usd needs a price for every configuration, `{}` has none",
-                free.configuration
-            ),
-            why,
-        );
-    }
+    experiment.aws = aws.map(|mut aws| {
+        if provider == Some(Provider::Aws) {
+            aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
+        }
+        aws
+    });
+    has_prices(file, &experiment, mistakes);
     Some(experiment)
 }
 
+fn at_least_one(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
+    for (key, is_empty) in [
+        ("configuration", file.configuration.is_empty()),
+        ("workload", file.workload.is_empty()),
+    ] {
+        if is_empty {
+            let message = format!("the experiment has no [[{key}]]");
+            mistakes.add(file.name.span(), message, "add at least one");
+        }
+    }
+}
+
+/// What `rate = "find"` needs, and what does not go with it.
+fn rates_to_find(file: &raw::Experiment, objective: Option<&Objective>, mistakes: &mut Collector<'_>) {
+    let has_bound = objective.is_some_and(|o| !o.latency.is_empty());
+    if let Some(at) = place(&file.load.rate).filter(|_| file.objective.is_none() || (objective.is_some() && !has_bound))
+    {
+        mistakes.add(
+            at,
+            "rate = \"find\" looks for the highest rate that meets a bound on latency, and none is stated",
+            "for example [objective] with p99_ms = 10",
+        );
+    }
+    if let Some(fault) = file.fault.first() {
+        let message = "[[fault]]: rate = \"find\" looks for what is carried without one";
+        mistakes.add(fault.span(), message, "remove it, or give rate = [N]");
+    }
+}
+
+fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
+    let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
+    if let (Some(at), Some(w)) = (place(&file.load.warmup), workloads.iter().flatten().find(inserts)) {
+        let message = format!(
+            "warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest",
+            w.name
+        );
+        mistakes.add(at, message, "give warmup_s in seconds");
+    }
+}
+
+/// Refuses a name that no configuration has.
+fn is_configuration(file: &raw::Experiment, at: Range<usize>, what: &str, name: &str, mistakes: &mut Collector<'_>) {
+    let names: Vec<&str> = file.configuration.iter().map(|c| c.name.as_str()).collect();
+    if !names.contains(&name) {
+        let message = format!("{what}`{name}` is no configuration");
+        mistakes.add(at, message, choice(name, &names));
+    }
+}
+
 /// `[provider.aws]`, which says nothing that is not a default where AWS is to carry the experiment out without it.
-fn on_aws(
-    file: &raw::Experiment,
-    provider: Option<Provider>,
-    mistakes: &mut Collector<'_>,
-) -> Option<Option<crate::AwsSettings>> {
+fn on_aws(file: &raw::Experiment, provider: Option<Provider>, mistakes: &mut Collector<'_>) -> Option<AwsSettings> {
     match &file.provider.aws {
-        Some(given) => Some(aws::check(given.get_ref(), mistakes)),
-        None if provider == Some(Provider::Aws) => Some(aws::check(&raw::Aws::default(), mistakes)),
+        Some(given) => aws::check(given, mistakes),
+        None if provider == Some(Provider::Aws) => aws::check(&raw::Aws::default(), mistakes),
         None => None,
     }
 }
 
 /// Figures that are possible, names that exist.
 fn truth_checked(truth: &Spanned<crate::Truth>, file: &raw::Experiment, mistakes: &mut Collector<'_>) {
-    if let Some(problem) = truth.get_ref().problem() {
+    if let Some(problem) = truth.problem() {
+        let help = "see [provider.simulated] in the schema: iopslab schema";
+        mistakes.add(truth.span(), problem, help);
+    }
+    let named = truth.fault.iter().filter_map(|f| f.configuration.as_ref());
+    for name in truth.speed.keys().chain(named) {
+        is_configuration(file, truth.span(), "", name, mistakes);
+    }
+    let variants = file.variant.iter().map(|v| v.name.as_str());
+    let with_settings = file.configuration.iter().filter(|c| c.settings.is_some());
+    let known: Vec<&str> = variants.chain(with_settings.map(|c| c.name.as_str())).collect();
+    for name in truth.settings.keys().filter(|name| !known.contains(&name.as_str())) {
         mistakes.add(
             truth.span(),
-            problem,
-            "see [provider.simulated] in the schema: iopslab schema",
+            format!("settings of [provider.simulated]: `{name}` is no variant, and no configuration with settings"),
+            choice(name, &known),
         );
-    }
-    let names: Vec<_> = file
-        .configuration
-        .iter()
-        .map(|c| c.get_ref().name.get_ref().as_str())
-        .collect();
-    let named = truth.get_ref().fault.iter().filter_map(|f| f.configuration.as_ref());
-    for name in truth.get_ref().speed.keys().chain(named) {
-        if !names.contains(&name.as_str()) {
-            mistakes.add(
-                truth.span(),
-                format!("`{name}` is no configuration"),
-                choice(name, &names),
-            );
-        }
-    }
-    let variants = file.variant.iter().map(|v| v.get_ref().name.get_ref().as_str());
-    let with_settings = file
-        .configuration
-        .iter()
-        .map(Spanned::get_ref)
-        .filter(|c| c.settings.is_some());
-    let known: Vec<&str> = variants
-        .chain(with_settings.map(|c| c.name.get_ref().as_str()))
-        .collect();
-    for name in truth.get_ref().settings.keys() {
-        if !known.contains(&name.as_str()) {
-            mistakes.add(
-                truth.span(),
-                format!("settings of [provider.simulated]: `{name}` is no variant, and no configuration with settings"),
-                choice(name, &known),
-            );
-        }
     }
 }
 
-fn dataset(dataset: &raw::Dataset, mistakes: &mut Collector<'_>) -> Option<Dataset> {
-    let records = mistakes.integer(Some(&dataset.records), "records", 1, 1_000_000_000_000, 1);
-    let fields = mistakes.integer(dataset.fields.as_ref(), "fields", 1, 1_000, 10);
-    let field_length = mistakes.integer(dataset.field_length.as_ref(), "field_length", 1, 1 << 20, 100);
-    let compressibility = mistakes.number(dataset.compressibility.as_ref(), "compressibility", 0.0..=1.0, 0.0);
-    let seed = mistakes.integer(dataset.seed.as_ref(), "seed", 0, i64::MAX, 1);
-    Some(Dataset {
-        records: records? as u64,
-        fields: fields? as u32,
-        field_length: field_length? as u32,
-        compressibility: compressibility?,
-        seed: seed? as u64,
-    })
+/// A budget in USD needs to know what trials cost.
+fn has_prices(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
+    let free = experiment
+        .money
+        .configurations
+        .iter()
+        .find(|m| m.usd_per_month.is_none());
+    if let (Some(at), Some(free)) = (place(&file.load.budget_usd), free) {
+        let message = format!(
+            "budget_usd needs a price for every configuration, `{}` has none",
+            free.configuration
+        );
+        mistakes.add(at, message, free.missing.clone().unwrap_or_default());
+    }
+}
+
+fn dataset(given: &raw::Dataset, mistakes: &mut Collector<'_>) -> Dataset {
+    Dataset {
+        records: mistakes.integer(&given.records, "records", 1..=1_000_000_000_000, 1) as u64,
+        fields: mistakes.integer(&given.fields, "fields", 1..=1_000, 10) as u32,
+        field_length: mistakes.integer(&given.field_length, "field_length", 1..=1 << 20, 100) as u32,
+        compressibility: mistakes.number(&given.compressibility, "compressibility", 0.0..=1.0, 0.0),
+        seed: mistakes.integer(&given.seed, "seed", 0..=i64::MAX, 1) as u64,
+    }
 }

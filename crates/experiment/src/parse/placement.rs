@@ -1,9 +1,7 @@
 //! `nodes`, `racks`, `replication_factor`: the shape of a configuration's cluster.
 
-use toml::Spanned;
-
-use super::numbers::Check as _;
 use crate::mistakes::Collector;
+use crate::spanned::Spanned;
 use crate::{Placement, raw};
 
 /// Most nodes of a configuration: so many hosts are what one controller was measured with (docs/scale.md). Larger
@@ -13,19 +11,13 @@ const MOST_NODES: i64 = 60;
 const USUAL_REPLICAS: u32 = 3;
 
 pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> Option<Placement> {
-    let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, MOST_NODES, 1)? as u32;
+    let nodes = mistakes.sound(|mistakes| mistakes.integer(&raw.nodes, "nodes", 1..=MOST_NODES, 1))? as u32;
     let most = i64::from(nodes);
     let usual = nodes.min(USUAL_REPLICAS);
-    let replicas = of_nodes(
-        raw.replication_factor.as_ref(),
-        "replication_factor",
-        most,
-        usual,
-        mistakes,
-    )?;
+    let replicas = of_nodes(&raw.replication_factor, "replication_factor", most, usual, mistakes)?;
     // A rack for each replica, where the nodes can be spread evenly over so many.
     let usual = if nodes.is_multiple_of(replicas) { replicas } else { 1 };
-    let racks = of_nodes(raw.racks.as_ref(), "racks", most, usual, mistakes)?;
+    let racks = of_nodes(&raw.racks, "racks", most, usual, mistakes)?;
     let placement = Placement {
         nodes,
         racks,
@@ -55,26 +47,26 @@ pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> O
 
 /// A number from 1 to that of the nodes.
 fn of_nodes(
-    given: Option<&Spanned<i64>>,
+    given: &Option<Spanned<i64, u32>>,
     key: &str,
     most: i64,
     usual: u32,
     mistakes: &mut Collector<'_>,
 ) -> Option<u32> {
     let Some(stated) = given else { return Some(usual) };
-    let value = *stated.get_ref();
+    let value = **stated;
     if (1..=most).contains(&value) {
         return u32::try_from(value).ok();
     }
-    let of = if most == 1 {
-        "one node".to_owned()
-    } else {
-        format!("{most} nodes")
+    let of = match most {
+        1 => "one node".to_owned(),
+        most => format!("{most} nodes"),
     };
+    let help = format!("a whole number from 1 to {most}; or state more `nodes`");
     mistakes.add(
         stated.span(),
         format!("{key} = {value} is not possible with {of}"),
-        format!("a whole number from 1 to {most}; or state more `nodes`"),
+        help,
     );
     None
 }

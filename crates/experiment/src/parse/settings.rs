@@ -1,13 +1,12 @@
 //! `[configuration.settings]`: what of a configuration is otherwise than iopslab has it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use toml::Spanned;
+use std::collections::BTreeSet;
 
 use super::{cassandra_keys, table_options};
 use crate::jvm_option::{is_jvm_setting, jvm_option_name, kept_jvm_option};
 use crate::known::{known, known_versions};
 use crate::mistakes::Collector;
+use crate::spanned::Spanned;
 use crate::{Settings, raw};
 
 /// The most that a device reads ahead, KiB.
@@ -17,86 +16,59 @@ const PAGE_KB: i64 = 4;
 
 /// The settings of a configuration, where the database is of this `version` (empty: somebody else's, whose settings are
 /// refused elsewhere); none where it states none.
-pub(super) fn check(
-    given: Option<&Spanned<raw::Settings>>,
-    version: &str,
-    mistakes: &mut Collector<'_>,
-) -> Option<Settings> {
-    let Some(given) = given.map(Spanned::get_ref) else {
+pub(super) fn check(given: Option<&raw::Settings>, version: &str, mistakes: &mut Collector<'_>) -> Option<Settings> {
+    let Some(given) = given else {
         return Some(Settings::default());
     };
-    let jvm = jvm_options(given.jvm.as_deref().unwrap_or_default(), mistakes);
-    let read_ahead_kb = given.host.as_ref().map(|host| host_settings(host, mistakes));
-    let nothing = BTreeMap::new();
+    let nothing = raw::Keys::new();
     let cassandra = given.cassandra.as_ref().unwrap_or(&nothing);
     let table = given.table.as_ref().unwrap_or(&nothing);
-    let (mut keys, mut options) = (Some(BTreeMap::new()), Some(BTreeMap::new()));
-    if let Some(first) = cassandra
-        .keys()
-        .chain(table.keys())
-        .next()
-        .filter(|_| !version.is_empty())
-    {
-        match known(version) {
-            Some(known) => {
-                keys = cassandra_keys::check(cassandra, known, mistakes);
-                options = table_options::check(table, known, cassandra, mistakes);
-            }
-            None => {
-                mistakes.add(
-                    first.span(),
-                    format!("iopslab does not know what Cassandra {version} can be set to"),
-                    format!("it knows {}", known_versions()),
-                );
-                return None;
-            }
+    let settings = mistakes.sound(|mistakes| {
+        let mut settings = Settings {
+            jvm: jvm_options(given.jvm.as_deref().unwrap_or_default(), mistakes),
+            read_ahead_kb: given.host.as_ref().and_then(|host| read_ahead_kb(host, mistakes)),
+            ..Settings::default()
+        };
+        let first = cassandra.keys().chain(table.keys()).next();
+        if let Some(first) = first.filter(|_| !version.is_empty()) {
+            let Some(known) = known(version) else {
+                let message = format!("iopslab does not know what Cassandra {version} can be set to");
+                mistakes.add(first.span(), message, format!("it knows {}", known_versions()));
+                return settings;
+            };
+            settings.cassandra = cassandra_keys::check(cassandra, known, mistakes);
+            settings.table = table_options::check(table, known, cassandra, mistakes);
         }
-    }
+        settings
+    });
     read_ahead_of_nothing(given, mistakes);
-    Some(Settings {
-        jvm: jvm?,
-        cassandra: keys?,
-        table: options?,
-        read_ahead_kb: match read_ahead_kb {
-            Some(checked) => checked?,
-            None => None,
-        },
-    })
+    settings
 }
 
 /// A buffer that reads ahead in compressed tables needs one.
 fn read_ahead_of_nothing(given: &raw::Settings, mistakes: &mut Collector<'_>) {
-    let entry = |keys: &Option<raw::Keys>, name: &str| {
-        let keys = keys.as_ref()?;
-        let found = keys.iter().find(|(key, _)| key.get_ref() == name);
-        found.map(|(key, value)| (key.span(), value.get_ref().clone()))
-    };
-    let buffer = entry(&given.cassandra, "compressed_read_ahead_buffer_size");
-    let compression = entry(&given.table, "compression");
-    let is_off =
-        compression.is_some_and(|(_, value)| value.get("enabled").is_some_and(|on| on.as_bool() == Some(false)));
-    if let Some((at, _)) = buffer.filter(|_| is_off) {
-        mistakes.add(
-            at,
-            "compressed_read_ahead_buffer_size does nothing for a table without compression",
-            "remove one of the two",
-        );
+    let keys = given.cassandra.as_ref();
+    let buffer = keys.and_then(|keys| keys.get_key_value("compressed_read_ahead_buffer_size"));
+    let compression = given.table.as_ref().and_then(|options| options.get("compression"));
+    let is_off = compression.and_then(|c| c.get("enabled")?.as_bool()) == Some(false);
+    if let Some((key, _)) = buffer.filter(|_| is_off) {
+        let message = "compressed_read_ahead_buffer_size does nothing for a table without compression";
+        mistakes.add(key.span(), message, "remove one of the two");
     }
 }
 
-/// Read-ahead, if it is stated (`None`: a mistake); the rest of a host is not ours.
-fn host_settings(given: &raw::Keys, mistakes: &mut Collector<'_>) -> Option<Option<u32>> {
+/// Read-ahead, if it is stated; the rest of a host is not ours.
+fn read_ahead_kb(given: &raw::Keys, mistakes: &mut Collector<'_>) -> Option<u32> {
     let mut read_ahead = None;
-    let mut all_good = true;
     for (key, value) in given {
-        let (at, what, help) = match (key.get_ref().as_str(), value.get_ref().as_integer()) {
+        let (at, what, help) = match (key.as_str(), value.as_integer()) {
             ("read_ahead_kb", Some(kb)) if (0..=MOST_READ_AHEAD_KB).contains(&kb) && kb % PAGE_KB == 0 => {
                 read_ahead = u32::try_from(kb).ok();
                 continue;
             }
             ("read_ahead_kb", _) => (
                 value.span(),
-                format!("read_ahead_kb cannot be {}", value.get_ref()),
+                format!("read_ahead_kb cannot be {value}"),
                 "whole pages of 4 KiB, 0 to 65536, without quotes: read_ahead_kb = 8",
             ),
             ("transparent_huge_pages", _) => (
@@ -116,22 +88,19 @@ fn host_settings(given: &raw::Keys, mistakes: &mut Collector<'_>) -> Option<Opti
             ),
         };
         mistakes.add(at, what, help);
-        all_good = false;
     }
-    all_good.then_some(read_ahead)
+    read_ahead
 }
 
-fn jvm_options(given: &[Spanned<String>], mistakes: &mut Collector<'_>) -> Option<Vec<String>> {
+fn jvm_options(given: &[Spanned<String>], mistakes: &mut Collector<'_>) -> Vec<String> {
     let mut names = BTreeSet::new();
-    let mut all_good = true;
     for option in given {
-        let is_new = names.insert(jvm_option_name(option.get_ref()));
-        if let Some((what, help)) = problem(option.get_ref(), is_new) {
+        let is_new = names.insert(jvm_option_name(option));
+        if let Some((what, help)) = problem(option, is_new) {
             mistakes.add(option.span(), what, help);
-            all_good = false;
         }
     }
-    all_good.then(|| given.iter().map(|option| option.get_ref().clone()).collect())
+    given.iter().map(Spanned::to_string).collect()
 }
 
 fn problem(option: &str, is_new: bool) -> Option<(String, &'static str)> {

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use toml::Spanned;
-
-use super::names::{safe_name, unique};
 use crate::jvm_option::jvm_option_name;
 use crate::mistakes::{Collector, choice};
+use crate::spanned::Spanned;
 use crate::{Truth, raw};
 
 /// Between the name of a configuration and that of a variant.
@@ -14,38 +12,29 @@ const JOINT: char = '_';
 
 /// Puts a configuration with each of its variants behind it.
 pub(super) fn apply(file: &mut raw::Experiment, mistakes: &mut Collector<'_>) {
-    let names: Vec<String> = file
-        .configuration
-        .iter()
-        .map(|c| c.get_ref().name.get_ref().clone())
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    unique(file.variant.iter().map(|v| &v.get_ref().name), "variant", mistakes);
-    for variant in file.variant.iter().map(Spanned::get_ref) {
+    let names: Vec<&str> = file.configuration.iter().map(|c| c.name.as_str()).collect();
+    mistakes.unique(file.variant.iter().map(|v| (v.name.span(), v.name.as_str())), "variant");
+    for variant in &file.variant {
         check(variant, &names, mistakes);
     }
-    let variants = std::mem::take(&mut file.variant);
     let plain = std::mem::take(&mut file.configuration);
     for configuration in plain {
-        let own = configuration.get_ref().name.get_ref().clone();
-        let with: Vec<Spanned<raw::Configuration>> = variants
+        let its = file
+            .variant
             .iter()
-            .map(Spanned::get_ref)
-            .filter(|variant| is_for(variant, &own))
-            .map(|variant| varied(&configuration, variant))
-            .collect();
+            .filter(|variant| is_for(variant, &configuration.name));
+        let with: Vec<_> = its.map(|variant| varied(&configuration, variant)).collect();
         file.configuration.push(configuration);
         file.configuration.extend(with);
     }
-    file.variant = variants;
 }
 
 /// A simulation's truth with what variants do as what the configurations do that they have made.
 pub(super) fn with_effects(truth: &Truth, file: &raw::Experiment) -> Truth {
     let mut settings = truth.settings.clone();
-    let names = || file.configuration.iter().map(|c| c.get_ref().name.get_ref().as_str());
-    for variant in file.variant.iter().map(Spanned::get_ref) {
-        let Some(effect) = settings.remove(variant.name.get_ref()) else {
+    let names = || file.configuration.iter().map(|c| c.name.as_str());
+    for variant in file.variant.iter() {
+        let Some(effect) = settings.remove(variant.name.as_str()) else {
             continue;
         };
         for own in names().filter(|own| is_for(variant, own)) {
@@ -63,18 +52,18 @@ pub(super) fn with_effects(truth: &Truth, file: &raw::Experiment) -> Truth {
 
 /// The name of the configuration that a variant makes of another.
 fn made(of: &str, variant: &raw::Variant) -> String {
-    format!("{of}{JOINT}{}", variant.name.get_ref())
+    format!("{of}{JOINT}{}", variant.name)
 }
 
 fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
-    safe_name(&variant.name, "variant", mistakes);
-    let name = variant.name.get_ref();
+    mistakes.safe_name(&variant.name, "variant");
+    let name = &variant.name;
     let raw::Settings {
         jvm,
         cassandra,
         table,
         host,
-    } = variant.settings.get_ref();
+    } = &*variant.settings;
     let says = |keys: &Option<raw::Keys>| keys.as_ref().is_some_and(|keys| !keys.is_empty());
     let says_jvm = jvm.as_ref().is_some_and(|options| !options.is_empty());
     if !(says_jvm || says(cassandra) || says(table) || says(host)) {
@@ -94,38 +83,30 @@ fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
     }
     let mut seen = BTreeSet::new();
     for one in of {
-        if !names.contains(&one.get_ref().as_str()) {
-            mistakes.add(
-                one.span(),
-                format!("`{}` is no configuration", one.get_ref()),
-                choice(one.get_ref(), names),
-            );
-        } else if !seen.insert(one.get_ref()) {
-            mistakes.add(
-                one.span(),
-                format!("`{}` is named twice", one.get_ref()),
-                "remove one of them",
-            );
+        if !names.contains(&one.as_str()) {
+            mistakes.add(one.span(), format!("`{one}` is no configuration"), choice(one, names));
+        } else if !seen.insert(one) {
+            mistakes.add(one.span(), format!("`{one}` is named twice"), "remove one of them");
         }
     }
 }
 
 fn is_for(variant: &raw::Variant, configuration: &str) -> bool {
     let named = variant.configurations.as_ref();
-    named.is_none_or(|named| named.iter().any(|name| name.get_ref() == configuration))
+    named.is_none_or(|named| named.iter().any(|name| name.as_str() == configuration))
 }
 
 /// A configuration with a variant's settings after its own. A mistake in its name is one of the variant's.
 fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<raw::Configuration> {
     let mut configuration = of.get_ref().clone();
-    let name = made(configuration.name.get_ref(), variant);
+    let name = made(&configuration.name, variant);
     configuration.name = Spanned::new(variant.name.span(), name);
     let own = configuration
         .settings
         .take()
         .map(Spanned::into_inner)
         .unwrap_or_default();
-    let settings = merged(own, variant.settings.get_ref());
+    let settings = merged(own, &variant.settings);
     configuration.settings = Some(Spanned::new(variant.settings.span(), settings));
     Spanned::new(of.span(), configuration)
 }
@@ -133,10 +114,10 @@ fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<r
 fn merged(own: raw::Settings, over: &raw::Settings) -> raw::Settings {
     let jvm = match (own.jvm, over.jvm.clone()) {
         (Some(own), Some(over)) => {
-            let wins: BTreeSet<String> = over.iter().map(|option| jvm_option_name(option.get_ref())).collect();
+            let wins: BTreeSet<String> = over.iter().map(|option| jvm_option_name(option)).collect();
             let kept = own
                 .into_iter()
-                .filter(|option| !wins.contains(&jvm_option_name(option.get_ref())));
+                .filter(|option| !wins.contains(&jvm_option_name(option)));
             Some(kept.chain(over).collect())
         }
         (own, over) => over.or(own),

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use toml::Spanned;
-
 use super::hosts::ssh_name;
 use crate::mistakes::Collector;
+use crate::spanned::{Spanned, place};
 use crate::{Configuration, WatchedNode, raw};
 
 /// A cluster by its contact points, with its nodes.
@@ -23,38 +22,32 @@ pub(super) fn check(
     configurations: &mut [Option<Configuration>],
     mistakes: &mut Collector<'_>,
 ) {
-    let Some(target) = file.target.as_ref().map(Spanned::get_ref) else {
+    let (Some(target), Some(of_target)) = (&file.target, file.existing()) else {
         return;
     };
-    let Some(of_target) = &target.hosts else { return };
-    let clusters = clusters(file, target, of_target.get_ref(), mistakes);
+    let clusters = clusters(file, target, of_target, mistakes);
     if clusters.is_empty() && target.client.is_none() {
-        for (key, file) in [
-            ("ssh_config", &target.ssh_config),
-            ("binary_x86_64", &target.binary_x86_64),
-            ("binary_aarch64", &target.binary_aarch64),
-        ] {
-            if let Some(file) = file {
-                let help = "name nodes to watch ([[target.node]] ssh = \"db1\") or machines of clients (client = [\"load1\"]), \
-                            or remove it";
-                mistakes.add(
-                    file.span(),
-                    format!("`{key}` without a machine that is reached by SSH"),
-                    help,
-                );
-            }
-        }
+        let of_ssh = [
+            ("ssh_config", place(&target.ssh_config)),
+            ("binary_x86_64", place(&target.binary_x86_64)),
+            ("binary_aarch64", place(&target.binary_aarch64)),
+        ];
+        let help = "name nodes to watch ([[target.node]] ssh = \"db1\") or machines of clients (client = [\"load1\"]), \
+                    or remove it";
+        mistakes.stray(
+            of_ssh,
+            |key| format!("`{key}` without a machine that is reached by SSH"),
+            help,
+        );
     }
     for (raw, configuration) in file.configuration.iter().zip(configurations) {
-        let (Some(configuration), given) = (configuration.as_mut(), raw.get_ref()) else {
-            continue;
-        };
-        let Some(cluster) = clusters.iter().find(|cluster| cluster.hosts == of(given, of_target)) else {
+        let its = clusters.iter().find(|cluster| cluster.hosts == of(raw, of_target));
+        let (Some(configuration), Some(cluster)) = (configuration, its) else {
             continue;
         };
         if cluster.stated.len() != configuration.placement.nodes as usize {
             mistakes.add(
-                given.nodes.as_ref().map_or(raw.span(), Spanned::span),
+                place(&raw.nodes).unwrap_or(raw.span()),
                 format!(
                     "nodes = {} of {}, and {} of its cluster are stated to be watched",
                     configuration.placement.nodes,
@@ -68,12 +61,10 @@ pub(super) fn check(
         configuration.watched = cluster.nodes.iter().flatten().cloned().collect();
     }
     for cluster in &clusters {
-        let has_log = |c: &&Spanned<raw::Configuration>| {
-            let given = c.get_ref();
-            of(given, of_target) == cluster.hosts && given.commitlog_volume.is_some()
-        };
-        let log = cluster.stated.iter().find_map(|node| node.get_ref().commitlog.as_ref());
-        if let Some(log) = log.filter(|_| !file.configuration.iter().any(|c| has_log(&c))) {
+        let has_log =
+            |c: &Spanned<raw::Configuration>| of(c, of_target) == cluster.hosts && c.commitlog_volume.is_some();
+        let log = cluster.stated.iter().find_map(|node| node.commitlog.as_ref());
+        if let Some(log) = log.filter(|_| !file.configuration.iter().any(has_log)) {
             mistakes.add(
                 log.span(),
                 "`commitlog` of a node, and no configuration of its cluster has a `commitlog_volume`",
@@ -85,7 +76,7 @@ pub(super) fn check(
 
 /// Contact points of a configuration's cluster.
 fn of<'f>(configuration: &'f raw::Configuration, of_target: &'f Spanned<Vec<String>>) -> &'f [String] {
-    configuration.hosts.as_ref().unwrap_or(of_target).get_ref()
+    configuration.hosts.as_ref().unwrap_or(of_target)
 }
 
 /// The clusters whose nodes are stated, that of the target first.
@@ -96,21 +87,17 @@ fn clusters<'f>(
     mistakes: &mut Collector<'_>,
 ) -> Vec<Cluster<'f>> {
     let mut lists: Vec<(&[String], &[Spanned<raw::WatchedNode>])> = vec![(of_target, &target.node)];
-    for configuration in file.configuration.iter().map(Spanned::get_ref) {
+    for configuration in file.configuration.iter() {
         let Some(first) = configuration.node.first() else {
             continue;
         };
         let Some(hosts) = &configuration.hosts else {
-            let name = configuration.name.get_ref();
+            let message = format!("`node` of {}, whose cluster is that of [target]", configuration.name);
             let help = "state them as [[target.node]], or give the configuration `hosts` of its own";
-            mistakes.add(
-                first.span(),
-                format!("`node` of {name}, whose cluster is that of [target]"),
-                help,
-            );
+            mistakes.add(first.span(), message, help);
             continue;
         };
-        let hosts = hosts.get_ref().as_slice();
+        let hosts = hosts.as_slice();
         if lists.iter().any(|(known, nodes)| *known == hosts && !nodes.is_empty()) {
             let message = format!("the nodes of {} are stated twice", hosts.join(", "));
             mistakes.add(
@@ -128,7 +115,7 @@ fn clusters<'f>(
         let nodes = stated.iter().map(|given| {
             let host = next;
             next += 1;
-            node(given.get_ref(), host, &mut names, mistakes)
+            node(given, host, &mut names, mistakes)
         });
         let nodes = nodes.collect();
         Cluster { hosts, stated, nodes }
@@ -143,39 +130,30 @@ fn node<'f>(
     names: &mut BTreeSet<&'f str>,
     mistakes: &mut Collector<'_>,
 ) -> Option<WatchedNode> {
-    let ssh = ssh_name(given.ssh.get_ref(), given.ssh.span(), mistakes);
-    let mut sound = true;
-    if !names.insert(given.ssh.get_ref()) {
-        sound = false;
-        let help = "each node has a machine of its own, and is a node of one cluster";
-        mistakes.add(
-            given.ssh.span(),
-            format!("`{}` is named twice", given.ssh.get_ref()),
-            help,
-        );
-    }
-    for (key, path) in [("data", &given.data), ("commitlog", &given.commitlog)] {
-        if let Some(path) = path.as_ref().filter(|path| !path.get_ref().starts_with('/')) {
-            sound = false;
-            let message = format!("{key} cannot be `{}`", path.get_ref());
-            mistakes.add(path.span(), message, "an absolute path on that machine");
+    let node = mistakes.sound(|mistakes| {
+        let ssh = ssh_name(&given.ssh, given.ssh.span(), mistakes);
+        if !names.insert(given.ssh.as_str()) {
+            let help = "each node has a machine of its own, and is a node of one cluster";
+            mistakes.add(given.ssh.span(), format!("`{}` is named twice", given.ssh), help);
         }
-    }
-    if let Some(process) = given
-        .process
-        .as_ref()
-        .filter(|process| process.get_ref().trim().is_empty())
-    {
-        sound = false;
-        let help = "a part of the database's command line, such as \"CassandraDaemon\"";
-        mistakes.add(process.span(), "`process` is empty", help);
-    }
-    let own = |text: &Option<Spanned<String>>| text.as_ref().map(|text| text.get_ref().clone());
-    Some(WatchedNode {
-        host,
-        ssh: ssh.filter(|_| sound)?,
-        data: own(&given.data),
-        commitlog: own(&given.commitlog),
-        process: own(&given.process),
-    })
+        for (key, path) in [("data", &given.data), ("commitlog", &given.commitlog)] {
+            if let Some(path) = path.as_ref().filter(|path| !path.starts_with('/')) {
+                let message = format!("{key} cannot be `{path}`");
+                mistakes.add(path.span(), message, "an absolute path on that machine");
+            }
+        }
+        if let Some(process) = given.process.as_ref().filter(|process| process.trim().is_empty()) {
+            let help = "a part of the database's command line, such as \"CassandraDaemon\"";
+            mistakes.add(process.span(), "`process` is empty", help);
+        }
+        let own = |text: &Option<Spanned<String>>| text.as_deref().cloned();
+        Some(WatchedNode {
+            host,
+            ssh: ssh?,
+            data: own(&given.data),
+            commitlog: own(&given.commitlog),
+            process: own(&given.process),
+        })
+    });
+    node.flatten()
 }

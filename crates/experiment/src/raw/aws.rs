@@ -4,80 +4,62 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
+
+use crate::spanned::Spanned;
 
 /// Settings of the AWS provider: machines are made by Terraform for the run, and taken away after it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Aws {
     /// Region. Default `us-east-1`, for which the catalog has its prices.
-    #[schemars(with = "Option<String>")]
     pub region: Option<Spanned<String>>,
     /// Profile of your AWS configuration files. Default: the usual search for credentials.
     pub profile: Option<String>,
     /// Instance type of the clients. Default `c7i.2xlarge`.
-    #[schemars(with = "Option<String>")]
     pub client: Option<Spanned<String>>,
     /// Where clients stand: `same` (default, the zone of the first nodes) or `other`, a zone without nodes.
-    #[schemars(with = "Option<String>")]
     pub client_zone: Option<Spanned<String>>,
     /// A VPC that exists, with `subnets`. Default: one is made for the run.
-    #[schemars(with = "Option<String>")]
     pub vpc: Option<Spanned<String>>,
     /// Its subnets, one for each zone: racks are zones, and clients in another zone need one more.
-    #[schemars(with = "Option<Vec<String>>")]
     pub subnets: Option<Spanned<Vec<String>>>,
     /// The addresses from which machines take SSH, such as `203.0.113.7/32`: where you run iopslab.
-    #[schemars(with = "Option<String>")]
     pub controller_cidr: Option<Spanned<String>>,
     /// Whether machines get public addresses. Default `false`: they are reached by their private ones.
     pub public_address: Option<bool>,
     /// `cluster`, `spread` or `partition`. Default: no placement group.
-    #[schemars(with = "Option<String>")]
     pub placement_group: Option<Spanned<String>>,
     /// Whether machines are asked for on the spot market. Default `false`.
     pub spot: Option<bool>,
     /// Image of x86-64 machines: an AMI, or an SSM parameter that names one. Default: Debian 12.
-    #[schemars(with = "Option<String>")]
     pub image_x86_64: Option<Spanned<String>>,
     /// Image of arm64 machines. Default: Debian 12.
-    #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
     /// A snapshot of EBS, `snap-...`, from which every data volume is made; it holds the data set. Each block is read
     /// once before anything is measured. Default: volumes are made empty, and the data set is loaded.
-    #[schemars(with = "Option<String>")]
     pub snapshot: Option<Spanned<String>>,
     /// Who logs in on the image. Default `admin`, as on Debian's.
-    #[schemars(with = "Option<String>")]
     pub ssh_user: Option<Spanned<String>>,
     /// Size of each root volume, GiB; it holds the data set's snapshot. Default 64.
-    #[schemars(with = "Option<i64>")]
     pub root_gib: Option<Spanned<i64>>,
     /// Tags of everything that is made.
-    #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub tags: Option<Spanned<BTreeMap<String, String>>>,
     /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 10 to 1440. Default 30.
-    #[schemars(with = "Option<f64>")]
     pub lifetime_min: Option<Spanned<f64>>,
     /// Seconds that a new machine may take until it answers by SSH and is ready, 60 to 7200. Default 900.
-    #[schemars(with = "Option<f64>")]
     pub ready_timeout_s: Option<Spanned<f64>>,
     /// Minutes for which machines that no site has room for are waited for, with growing pauses, 0 to 1440. Default 15.
-    #[schemars(with = "Option<f64>")]
     pub capacity_wait_min: Option<Spanned<f64>>,
     /// iopslab for x86-64 machines where this program is not one: a file of `make dist`, relative to this file.
     pub binary_x86_64: Option<String>,
     /// iopslab for arm64 (Graviton) machines where this program is not one: a file of `make dist`, relative to this file.
     pub binary_aarch64: Option<String>,
     /// A run whose estimate is above this starts nothing, USD.
-    #[schemars(with = "Option<f64>")]
     pub max_cost_usd: Option<Spanned<f64>>,
     /// Where Terraform keeps its state, each batch under a key of its own. Default: in the run directory.
-    #[schemars(with = "Option<AwsBackend>")]
     pub backend: Option<Spanned<AwsBackend>>,
     /// Accounts and regions that work side by side, each within its limits. Default: one, of the keys above, without
     /// limits. With sites, `region`, `profile`, `vpc`, `subnets`, `snapshot` and images are stated there.
-    #[schemars(with = "Vec<AwsSite>")]
     #[serde(default)]
     pub site: Vec<Spanned<AwsSite>>,
 }
@@ -88,28 +70,20 @@ pub(crate) struct Aws {
 pub(crate) struct AwsBackend {
     /// `s3` or `local`.
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
     pub kind: Spanned<String>,
     /// `s3`: the bucket, which must exist.
-    #[schemars(with = "Option<String>")]
     pub bucket: Option<Spanned<String>>,
     /// `s3`: its region.
-    #[schemars(with = "Option<String>")]
     pub region: Option<Spanned<String>>,
     /// `s3`: what keys begin with. Default: nothing.
-    #[schemars(with = "Option<String>")]
     pub prefix: Option<Spanned<String>>,
     /// `s3`: profile of your AWS configuration files for the bucket. Default: the credentials of the site.
-    #[schemars(with = "Option<String>")]
     pub profile: Option<Spanned<String>>,
     /// `s3`: a file beside the state locks it; needs Terraform or OpenTofu 1.10. Default: no lock.
-    #[schemars(with = "Option<bool>")]
     pub use_lockfile: Option<Spanned<bool>>,
     /// `s3`: for servers that are not AWS's: the bucket is part of the path; needs Terraform 1.6. Default `false`.
-    #[schemars(with = "Option<bool>")]
     pub use_path_style: Option<Spanned<bool>>,
     /// `local`: a directory, absolute.
-    #[schemars(with = "Option<String>")]
     pub path: Option<Spanned<String>>,
 }
 
@@ -118,43 +92,31 @@ pub(crate) struct AwsBackend {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AwsSite {
     /// For people. Default: the region.
-    #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
     /// Region.
-    #[schemars(with = "String")]
     pub region: Spanned<String>,
     /// Profile of your AWS configuration files. Default: the usual search for credentials.
     pub profile: Option<String>,
     /// A VPC that exists, with `subnets`. Default: one is made for the run.
-    #[schemars(with = "Option<String>")]
     pub vpc: Option<Spanned<String>>,
     /// Its subnets, one for each zone.
-    #[schemars(with = "Option<Vec<String>>")]
     pub subnets: Option<Spanned<Vec<String>>>,
     /// Image of x86-64 machines: an AMI, or an SSM parameter that names one. Default: Debian 12.
-    #[schemars(with = "Option<String>")]
     pub image_x86_64: Option<Spanned<String>>,
     /// Image of arm64 machines. Default: Debian 12.
-    #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
     /// A snapshot of EBS in this region, from which every data volume is made; all sites have one, or none.
-    #[schemars(with = "Option<String>")]
     pub snapshot: Option<Spanned<String>>,
     /// `quotas`: what Service Quotas grants the account there, less what it uses already, holds beside the limits
     /// below: vCPUs of its instance types, GiB of its volume types. Default: AWS is not asked.
-    #[schemars(with = "Option<String>")]
     pub limits: Option<Spanned<String>>,
     /// vCPUs of all machines at the same time. Default: no limit.
-    #[schemars(with = "Option<i64>")]
     pub vcpus: Option<Spanned<i64>>,
     /// Machines of an instance type at the same time: `{ "i3.xlarge" = 2 }`. Default: no limit.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, i64>")]
     pub machines: BTreeMap<Spanned<String>, Spanned<i64>>,
     /// EBS volumes at the same time, roots among them. Default: no limit.
-    #[schemars(with = "Option<i64>")]
     pub volumes: Option<Spanned<i64>>,
     /// GiB of these volumes. Default: no limit.
-    #[schemars(with = "Option<i64>")]
     pub volume_gib: Option<Spanned<i64>>,
 }

@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::{Spanned, Value};
+
+use crate::spanned::{Form, Spanned};
 
 /// Settings of the hosts provider: the user's own machines, reached by the user's own `ssh`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -10,22 +11,17 @@ use toml::{Spanned, Value};
 pub(crate) struct Hosts {
     /// Machines for database nodes, in the order of the nodes: names as `ssh` takes them, or tables
     /// `{ ssh = "db1", address = "10.0.0.5", data = "/mnt/nvme" }`.
-    #[schemars(with = "Vec<DatabaseForms>")]
-    pub database: Spanned<Vec<Spanned<Value>>>,
+    pub database: Spanned<Vec<Form<String, DatabaseHost>>>,
     /// Machines that make the load, in the order of the clients (`clients` in `[load]`): names as `ssh` takes them.
-    #[schemars(with = "Vec<ClientForms>")]
-    pub client: Spanned<Vec<Spanned<Value>>>,
+    pub client: Spanned<Vec<Form<String, ClientHost>>>,
     /// Configuration file of `ssh` (`ssh -F`), relative to this file. Default: the user's own.
-    #[schemars(with = "Option<String>")]
     pub ssh_config: Option<Spanned<String>>,
     /// `true`: each node gets the CPUs, the memory and the volumes that its configuration states, by cgroups and
     /// emulated volumes as on this machine (needs root there). `false` (default): machines are what they are.
     pub limits: Option<bool>,
     /// iopslab for x86-64 machines where this program is not one: a file of `make dist`, relative to this file.
-    #[schemars(with = "Option<String>")]
     pub binary_x86_64: Option<Spanned<String>>,
     /// iopslab for aarch64 machines where this program is not one: a file of `make dist`, relative to this file.
-    #[schemars(with = "Option<String>")]
     pub binary_aarch64: Option<Spanned<String>>,
 }
 
@@ -34,17 +30,13 @@ pub(crate) struct Hosts {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WatchedNode {
     /// The name of its machine, as `ssh` takes it.
-    #[schemars(with = "String")]
     pub ssh: Spanned<String>,
     /// A directory there, on the device that holds its data. Default: where the database has data files open.
-    #[schemars(with = "Option<String>")]
     pub data: Option<Spanned<String>>,
     /// A directory there, on the device that holds its commit log, for configurations with a `commitlog_volume`.
     /// Default: where the database has log files open.
-    #[schemars(with = "Option<String>")]
     pub commitlog: Option<Spanned<String>>,
     /// A part of its command line, such as `CassandraDaemon`. Default: the process that listens on the port of `hosts`.
-    #[schemars(with = "Option<String>")]
     pub process: Option<Spanned<String>>,
 }
 
@@ -75,32 +67,4 @@ pub(crate) struct DatabaseHost {
 pub(crate) struct ClientHost {
     /// Its name, as `ssh` takes it.
     pub ssh: String,
-}
-
-/// A name, or a table.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; values are read by hand to keep their places"
-)]
-pub(crate) enum DatabaseForms {
-    /// As `ssh` takes it.
-    Name(String),
-    /// With what differs.
-    Table(DatabaseHost),
-}
-
-/// A name, or a table.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; values are read by hand to keep their places"
-)]
-pub(crate) enum ClientForms {
-    /// As `ssh` takes it.
-    Name(String),
-    /// The same as a table.
-    Table(ClientHost),
 }

@@ -3,22 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// `local`, or a volume.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; values are read by hand to keep their places"
-)]
-pub(crate) enum VolumeForms {
-    /// `local`: the instance's own disks.
-    Local(String),
-    /// A volume by type or by limits.
-    Volume(Volume),
-}
+use crate::words::words;
 
 /// A volume by catalog type, or by its limits.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volume {
     /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`. Without it, `iops` and `mib_per_s` are the limits
@@ -36,19 +24,17 @@ pub(crate) struct Volume {
     /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
     /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
     /// GiB; with `volumes = "served"` also st1 and sc1.
-    #[schemars(with = "Option<BurstForms>")]
+    #[schemars(with = "Option<BurstWord>")]
     pub burst: Option<String>,
     /// Only of `data_volume`: volumes of this kind that each node has for its data, 1 (default) to 8. Everything else that is
     /// stated is of each of them.
-    #[schemars(with = "Option<u32>")]
-    pub count: Option<i64>,
+    pub count: Option<u32>,
     /// Beside a `count` above 1: how the data lies on them. Default: `directories`.
-    #[schemars(with = "Option<LayoutForms>")]
+    #[schemars(with = "Option<LayoutWord>")]
     pub layout: Option<String>,
     /// Beside `layout = "raid0"`: KiB that go to one volume before the next one has its turn, a power of two from 4 to 1024.
     /// Default: 256.
-    #[schemars(with = "Option<u32>")]
-    pub chunk_kib: Option<i64>,
+    pub chunk_kib: Option<u32>,
     /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
     /// in microseconds. Default: as fast as this machine's disk.
     pub latency_us: Option<f64>,
@@ -59,44 +45,32 @@ pub(crate) struct Volume {
     pub combined: Option<bool>,
 }
 
-/// How volumes are emulated.
-#[derive(JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; the word is read by hand to keep its place"
-)]
-pub(crate) enum EmulationForms {
-    /// By the kernel's throttle.
-    Throttled,
-    /// By a process.
-    Served,
+words! {
+    /// How a burst bucket starts.
+    pub(crate) enum BurstWord {
+        /// Empty.
+        Baseline = "baseline",
+        /// Full.
+        Full = "full",
+    }
 }
 
-/// How the data lies on several volumes.
-#[derive(JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; the word is read by hand to keep its place"
-)]
-pub(crate) enum LayoutForms {
-    /// A data directory of the database on each.
-    Directories,
-    /// RAID 0 by the kernel's md driver, with one data directory.
-    Raid0,
+words! {
+    /// How the data lies on several volumes.
+    pub(crate) enum LayoutWord {
+        /// A data directory of the database on each.
+        Directories = "directories",
+        /// RAID 0 by the kernel's md driver, with one data directory.
+        Raid0 = "raid0",
+    }
 }
 
-/// How a burst bucket starts.
-#[derive(JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; the word is read by hand to keep its place"
-)]
-pub(crate) enum BurstForms {
-    /// Empty.
-    Baseline,
-    /// Full.
-    Full,
+impl BurstWord {
+    /// The share of its credits with which a bucket starts.
+    pub fn share(self) -> f64 {
+        match self {
+            Self::Baseline => 0.0,
+            Self::Full => 1.0,
+        }
+    }
 }

@@ -1,17 +1,17 @@
 //! Places inside an inline table, whose keys the TOML parser does not place.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use serde::de::DeserializeOwned;
 use toml::de::{DeValue, ValueDeserializer};
-use toml::{Spanned, Value};
 
 use super::keys::{explain, key_of};
 use crate::mistakes::Collector;
+use crate::spanned::Form;
 
-/// An inline table as a raw type; a mistake inside it is placed on the value or the key that it is about, where that
+/// An inline table as its type; a mistake inside it is placed on the value or the key that it is about, where that
 /// can be found.
-pub(super) fn table<T: DeserializeOwned>(given: &Spanned<Value>, key: &str, mistakes: &mut Collector<'_>) -> Option<T> {
+pub(super) fn table<A, T: DeserializeOwned>(given: &Form<A, T>, key: &str, mistakes: &mut Collector<'_>) -> Option<T> {
     match T::deserialize(given.get_ref().clone()) {
         Ok(value) => Some(value),
         Err(error) => {
@@ -51,4 +51,31 @@ pub(super) fn within(text: &str, span: &Range<usize>, word: &str) -> Range<usize
     found
         .next()
         .map_or_else(|| span.clone(), |(at, _)| span.start + at..span.start + at + word.len())
+}
+
+impl Collector<'_> {
+    /// Notes a mistake about a word inside of the value at `span`.
+    pub(super) fn add_within(
+        &mut self,
+        span: &Range<usize>,
+        word: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(within(self.text, span, word), message, help);
+    }
+
+    /// Refuses a number of the value at `span` that is out of its range.
+    pub(super) fn number_within(
+        &mut self,
+        span: &Range<usize>,
+        key: &str,
+        number: Option<f64>,
+        range: RangeInclusive<f64>,
+    ) {
+        if let Some(number) = number.filter(|number| !range.contains(number)) {
+            let help = format!("a number from {} to {}", range.start(), range.end());
+            self.add_within(span, key, format!("{key} cannot be {number}"), help);
+        }
+    }
 }
