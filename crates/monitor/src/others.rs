@@ -14,6 +14,8 @@ const KTHREADD: u32 = 2;
 const NAMED: usize = 5;
 /// CPUs below which a program is not worth its name.
 const WORTH_NAMING: f64 = 0.01;
+/// Processes above one another that are followed at most.
+const DEEPEST: usize = 100;
 
 /// What every process of a machine had used when a watch began.
 #[derive(Debug)]
@@ -50,14 +52,15 @@ impl OthersWatch {
     fn used(&self, root: &Path, own: u32, seconds: f64) -> Vec<OtherProgram> {
         let now = processes(root);
         let of_the_run = family(&now, head(root, &now, own));
+        let inherited = self.inherited(&now);
         let mut by_name = BTreeMap::<&str, f64>::new();
         for (pid, process) in &now {
             if of_the_run.contains(pid) || process.parent == KTHREADD || *pid == KTHREADD {
                 continue;
             }
             let same = self.before.get(pid).filter(|before| before.started == process.started);
-            let cpu_s = process.cpu_s - same.map_or(0.0, |before| before.cpu_s);
-            *by_name.entry(&process.name).or_default() += cpu_s;
+            let before_s = same.map_or(0.0, |before| before.cpu_s) + inherited.get(pid).unwrap_or(&0.0);
+            *by_name.entry(&process.name).or_default() += (process.cpu_s - before_s).max(0.0);
         }
         let mut programs: Vec<OtherProgram> = by_name
             .into_iter()
@@ -70,6 +73,18 @@ impl OthersWatch {
         programs.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
         programs.truncate(NAMED);
         programs
+    }
+
+    /// What processes that have ended since had used before: their nearest ancestor that is left has it now, seconds.
+    fn inherited(&self, now: &BTreeMap<u32, Process>) -> BTreeMap<u32, f64> {
+        let is_left = |pid: u32, process: &Process| now.get(&pid).is_some_and(|now| now.started == process.started);
+        let mut inherited = BTreeMap::new();
+        for (_, ended) in self.before.iter().filter(|(pid, process)| !is_left(**pid, process)) {
+            let above = |pid: &u32| Some(self.before.get(pid).filter(|parent| !is_left(*pid, parent))?.parent);
+            let heir = std::iter::successors(Some(ended.parent), above).take(DEEPEST).last();
+            *inherited.entry(heir.unwrap_or(ended.parent)).or_default() += ended.cpu_s;
+        }
+        inherited
     }
 }
 
@@ -129,6 +144,10 @@ mod tests {
     struct Machine(tempfile::TempDir);
 
     impl Machine {
+        fn gone(&self, pid: u32) {
+            std::fs::remove_dir_all(self.0.path().join(format!("proc/{pid}"))).unwrap();
+        }
+
         fn process(&self, pid: u32, name: &str, parent: u32, started: u32, cpu_s: f64) {
             let directory = self.0.path().join(format!("proc/{pid}"));
             std::fs::create_dir_all(&directory).unwrap();
@@ -155,18 +174,24 @@ mod tests {
             machine.process(20, "java", 1, 1, 2.0 * times);
             machine.process(21, "a (b) c", 10, 1, 4.0 * times);
             machine.process(22, "sleep", 1, 1, 0.01);
+            // It had waited for 60 s of compilation in all by the second look, 59 of them used before the first.
+            machine.process(24, "make", 1, 1, 60.0 * (times - 1.0));
         };
         tree(1.0);
+        machine.process(25, "sh", 24, 1, 9.0);
+        machine.process(26, "cc1", 25, 1, 50.0);
         machine.process(23, "old", 1, 1, 100.0);
         let watch = OthersWatch::begin(root);
         tree(2.0);
+        machine.gone(25);
+        machine.gone(26);
         // Another process that has got the same pid.
         machine.process(23, "rustc", 10, 2, 3.0);
         let named = |own| -> Vec<(String, f64)> {
             let programs = watch.used(root, own, 10.0).into_iter();
             programs.map(|program| (program.name, program.cpus)).collect()
         };
-        let outside = [("a (b) c", 0.4), ("rustc", 0.3), ("java", 0.2)].map(|(name, cpus)| (name.to_owned(), cpus));
+        let outside = [("a (b) c", 0.4), ("rustc", 0.3), ("java", 0.2), ("make", 0.1)].map(|(name, cpus)| (name.to_owned(), cpus));
         assert_eq!(named(12), outside, "the controller and its other agents are of the run");
         assert_eq!(named(13).first().map(|(name, _)| name.as_str()), Some("a (b) c"));
         let beside = named(20);
