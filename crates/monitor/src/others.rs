@@ -191,7 +191,8 @@ mod tests {
             let programs = watch.used(root, own, 10.0).into_iter();
             programs.map(|program| (program.name, program.cpus)).collect()
         };
-        let outside = [("a (b) c", 0.4), ("rustc", 0.3), ("java", 0.2), ("make", 0.1)].map(|(name, cpus)| (name.to_owned(), cpus));
+        let outside = [("a (b) c", 0.4), ("rustc", 0.3), ("java", 0.2), ("make", 0.1)]
+            .map(|(name, cpus)| (name.to_owned(), cpus));
         assert_eq!(named(12), outside, "the controller and its other agents are of the run");
         assert_eq!(named(13).first().map(|(name, _)| name.as_str()), Some("a (b) c"));
         let beside = named(20);
