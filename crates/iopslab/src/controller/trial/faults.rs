@@ -1,58 +1,16 @@
 //! What is done to nodes while the clients go on, each at its moment of the measurement: planned faults, which are begun and
 //! ended, and before them all backlogs, which nodes are left to compact.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::time::Instant;
 
-use evidence::{BacklogFound, FaultRecord, HostId, ProcessEnd};
+use evidence::{BacklogFound, FaultRecord, HostId};
 use experiment::{NodeFault, NodeFaultKind};
 use wire::{DatabaseRequest, Moments, Reply, RequestError};
 
+use super::failed_disks::{FailedDisks, MeasurementStart};
 use crate::controller::agents::conversation::Agenda;
 use crate::controller::failure::{Failure, answer};
-
-/// When measurement began, as far as the seconds that a client tells of show.
-#[derive(Debug, Default)]
-pub(super) struct MeasurementStart(Cell<Option<Instant>>);
-
-impl MeasurementStart {
-    /// Seconds of measurement until now.
-    fn seconds_to(&self, now: Instant) -> Option<f64> {
-        Some(now.checked_duration_since(self.0.get()?)?.as_secs_f64())
-    }
-
-    /// A client tells of a second that is over, `t_s` of the measurement; negative in warm-up. It is told of at once, and
-    /// never early: of several tellings the earliest start is the best.
-    pub fn second_over(&self, t_s: f64, now: Instant) {
-        if t_s < 0.0 {
-            return;
-        }
-        let reported = now.checked_sub(Duration::from_secs_f64(t_s + 1.0));
-        let best = self.0.get().into_iter().chain(reported).min();
-        self.0.set(best);
-    }
-}
-
-/// Nodes with a disk that has failed. What becomes of them is what the fault was planned to show: their end is none that
-/// spoils the trial.
-#[derive(Debug, Default)]
-pub(super) struct FailedDisks {
-    hosts: RefCell<BTreeSet<HostId>>,
-    ends: RefCell<Vec<(HostId, ProcessEnd)>>,
-}
-
-impl FailedDisks {
-    /// A database's process has ended on its own; whether that is such a node's.
-    pub fn ended(&self, host: HostId, how: &str, measurement_start: &MeasurementStart, now: Instant) -> bool {
-        let has_failed_disk = self.hosts.borrow().contains(&host);
-        if let Some(at_s) = measurement_start.seconds_to(now).filter(|_| has_failed_disk) {
-            let how = how.to_owned();
-            self.ends.borrow_mut().push((host, ProcessEnd { at_s, how }));
-        }
-        has_failed_disk
-    }
-}
 
 /// What is done next.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -230,7 +188,7 @@ impl<'a> Faults<'a> {
             })
         };
         let mut records: Vec<FaultRecord> = self.done.into_iter().filter_map(record).collect();
-        for (host, end) in self.failed_disks.ends.take() {
+        for (host, end) in self.failed_disks.take_ends() {
             let its = |r: &&mut FaultRecord| r.host == host && r.volume.is_some();
             let before = records.iter_mut().filter(its).filter(|r| r.began_s <= end.at_s).count();
             // Clocks of two machines: an end that seems to come before the first fault is that of the first.
@@ -250,7 +208,7 @@ impl Agenda for Faults<'_> {
             // A compaction is awaited as soon as it has begun.
             Task::Fault(fault, Step::EndFault) => fault.until_s().unwrap_or(fault.at_s),
         };
-        Some(self.measurement_start.0.get()? + Duration::from_secs_f64(at_s))
+        self.measurement_start.at(at_s)
     }
 
     fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
@@ -264,7 +222,7 @@ impl Agenda for Faults<'_> {
         let request = match step {
             Step::StartFault => {
                 if fault.action.volume().is_some() {
-                    self.failed_disks.hosts.borrow_mut().insert(host);
+                    self.failed_disks.add(host);
                 }
                 DatabaseRequest::StartFault(fault.action)
             }
@@ -319,6 +277,8 @@ impl Agenda for Faults<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use evidence::Cause;
     use experiment::{FaultAction, VolumeRole};
 

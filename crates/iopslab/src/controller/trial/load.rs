@@ -9,7 +9,8 @@ use wire::{ClientRequest, Event, Reply, Request, TrialResult, TrialTask};
 
 use super::clients::{self, Measured};
 use super::database::{Parts, ended, task};
-use super::faults::{FailedDisks, Faults, MeasurementStart};
+use super::failed_disks::{FailedDisks, MeasurementStart};
+use super::faults::Faults;
 use super::lag::Lag;
 use super::live::LiveFigures;
 use super::state::TrialState;

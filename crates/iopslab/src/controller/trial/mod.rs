@@ -3,6 +3,7 @@
 mod clients;
 mod database;
 mod evidence;
+mod failed_disks;
 mod faults;
 mod lag;
 mod live;
