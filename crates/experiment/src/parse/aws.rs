@@ -14,18 +14,16 @@ const LIFETIME_MIN: f64 = 30.0;
 /// Its start, its file systems, its packages.
 const READY_S: f64 = 900.0;
 const WAIT_MIN: f64 = 15.0;
-const STRATEGIES: [(&str, ()); 3] = [("cluster", ()), ("spread", ()), ("partition", ())];
 
 /// The settings, without machines so far; what is wrong with them is noted at its place, and there are none then.
 pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<AwsSettings> {
     mistakes.sound(|mistakes| {
         let sites = aws_sites::check(given, mistakes);
         if let Some(zone) = &given.client_zone {
-            let zones = [("same", ()), ("other", ())];
-            mistakes.one_of(zone.span(), zone, "client_zone cannot be", &zones);
+            mistakes.refuse_other(zone, "client_zone cannot be", &["same", "other"]);
         }
         if let Some(group) = &given.placement_group {
-            mistakes.one_of(group.span(), group, "placement_group cannot be", &STRATEGIES);
+            mistakes.refuse_other(group, "placement_group cannot be", &["cluster", "spread", "partition"]);
         }
         mistakes.integer(&given.root_gib, "root_gib", 16..=16_384, DEFAULT_ROOT_GIB);
         let ssh_user = match &given.ssh_user {

@@ -100,10 +100,7 @@ fn check_by(by: &Spanned<String>, mistakes: &mut Collector<'_>) {
             "\"memory\" (the default): the ratio decides what a page cache finds, whichever of the two makes it; for data sets of \
              several sizes an experiment for each",
         ),
-        other => {
-            let valid = [("memory", ()), ("records", ())];
-            mistakes.one_of(by.span(), other, "cache_ratio_by cannot be", &valid);
-        }
+        _ => mistakes.refuse_other(by, "cache_ratio_by cannot be", &["memory", "records"]),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn check(
     let data_volume = volume(catalog, &raw.data_volume, "data_volume", on, mistakes);
     let log = raw.commitlog_volume.as_ref();
     let commitlog_volume = log.map(|log| volume(catalog, log, "commitlog_volume", on, mistakes));
-    let is_local = |v: &Form<String, raw::Volume>| v.as_str() == Some(VolumeKind::LOCAL);
+    let is_local = |v: &Form<raw::LocalWord, raw::Volume>| v.as_str() == Some(VolumeKind::LOCAL);
     if let Some(log) = log.filter(|log| is_local(log) && is_local(&raw.data_volume)) {
         mistakes.add(
             log.span(),
@@ -146,7 +146,7 @@ fn instance(
 
 fn volume(
     catalog: &Catalog,
-    given: &Form<String, raw::Volume>,
+    given: &Form<raw::LocalWord, raw::Volume>,
     key: &str,
     (instance, local): (Option<&Instance>, &LocalSettings),
     mistakes: &mut Collector<'_>,

@@ -103,6 +103,13 @@ impl Collector<'_> {
         self.one_of(given.span(), given, said, W::WORDS)
     }
 
+    /// Refuses a word that is none of these.
+    pub(super) fn refuse_other(&mut self, given: &Spanned<String>, said: &str, words: &[&str]) {
+        if !words.contains(&given.as_str()) {
+            self.add(given.span(), format!("{said} `{given}`"), choice(given, words));
+        }
+    }
+
     /// A name that becomes part of file names.
     pub(super) fn safe_name(&mut self, name: &Spanned<String>, of: &str) -> Option<String> {
         let allowed =

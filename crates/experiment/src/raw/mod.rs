@@ -12,7 +12,7 @@ pub(crate) use answer::{Bounds, Decision, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use settings::{Keys, Settings, Variant};
-pub(crate) use volume::{BurstWord, LayoutWord, Volume};
+pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
 pub(crate) use workload::{Distribution, Workload};
 
 use std::ops::Range;
@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::spanned::{Form, Spanned};
+use crate::words::words;
 use crate::{CacheState, Emulation, FailingRequests, VolumeRole};
 
 /// An iopslab experiment: a matrix of configurations x workloads x load levels.
@@ -212,9 +213,9 @@ pub(crate) struct Configuration {
     pub instance: Form<String, InstanceSize>,
     /// `{ type = "gp2", size_gib = 320 }`, `{ iops = 960, mib_per_s = 160, size_gib = 100 }`, or `local` (instance
     /// store).
-    pub data_volume: Form<String, Volume>,
+    pub data_volume: Form<LocalWord, Volume>,
     /// Like `data_volume`. Default: the commit log lies on the data volume.
-    pub commitlog_volume: Option<Form<String, Volume>>,
+    pub commitlog_volume: Option<Form<LocalWord, Volume>>,
     /// Memory that the database and its page cache may use, GiB. Default: all of the instance's.
     pub memory_limit_gib: Option<Spanned<f64>>,
     /// Database nodes, 1 to 12, each with the instance and volumes above. Default 1.
@@ -301,17 +302,17 @@ pub(crate) struct Load {
     pub concurrency: Vec<Spanned<i64, u32>>,
     /// Open loop: operations per second at full scale, one load level each (divided by `scale`); or `"find"`: for each
     /// configuration and workload the highest rate that meets `[objective]` is searched for and then measured.
-    pub rate: Option<Form<Vec<f64>, String>>,
+    pub rate: Option<Form<Vec<f64>, FindWord>>,
     /// Arrivals of the open loop: `poisson` (default) or `constant`.
     pub arrival: Option<Spanned<String>>,
     /// Client processes that share each level, each on a host of its own where there are several; or `"auto"`, with
     /// rates alone: as many as the highest of them takes (on AWS by the CPUs of the clients' type), or as many machines
     /// as are named for clients. Default 1.
-    pub clients: Option<Form<u32, String>>,
+    pub clients: Option<Form<u32, AutoWord>>,
     /// Seconds before measurement, under the same load. Default 20: a freshly started server compiles its code first.
     pub warmup_s: Option<Spanned<f64>>,
     /// `"auto"`: warm up until throughput has come to rest (the report's own rule), instead of `warmup_s`.
-    pub warmup: Option<Spanned<String>>,
+    pub warmup: Option<Spanned<String, AutoWord>>,
     /// With `warmup = "auto"`: most seconds of warm-up. Default 300.
     pub max_warmup_s: Option<Spanned<f64>>,
     /// Most seconds in which a new process of the database compiles its code before a trial, by the workload's own operations and
@@ -330,7 +331,7 @@ pub(crate) struct Load {
     pub operations: Option<Spanned<i64, u64>>,
     /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget
     /// is spent (at least 3). Default 3.
-    pub repetitions: Option<Form<u32, String>>,
+    pub repetitions: Option<Form<u32, AutoWord>>,
     /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
     pub precision: Option<Spanned<f64>>,
     /// With `repetitions = "auto"`: most trials of a cell. Default 20.
@@ -344,6 +345,22 @@ pub(crate) struct Load {
     pub seed: Option<Spanned<i64, u64>>,
     /// Client-side timeout of a request, seconds. Default 30.
     pub request_timeout_s: Option<Spanned<f64>>,
+}
+
+words! {
+    /// Instead of a number.
+    pub(crate) enum AutoWord {
+        /// As many as it takes.
+        Auto = "auto",
+    }
+}
+
+words! {
+    /// Instead of rates.
+    pub(crate) enum FindWord {
+        /// The highest that meets the objective.
+        Find = "find",
+    }
 }
 
 impl Load {

@@ -46,6 +46,14 @@ pub(crate) struct Volume {
 }
 
 words! {
+    /// Instead of a volume.
+    pub(crate) enum LocalWord {
+        /// The instance's own disks.
+        Local = "local",
+    }
+}
+
+words! {
     /// How a burst bucket starts.
     pub(crate) enum BurstWord {
         /// Empty.
