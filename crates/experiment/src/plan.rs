@@ -231,7 +231,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         data_set_store: experiment.data_set_store.clone(),
         configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
-        caches: caches(experiment),
+        caches: caches(experiment, !processes.is_empty()),
         processes,
         forks: load.forks,
         cells,
@@ -282,28 +282,28 @@ pub(crate) fn in_blocks(cells: &[String], blocks: Range<u32>, seed: u64) -> Vec<
     trials.collect()
 }
 
-/// Which trials begin with a warm page cache, and how long warming is expected to take.
-fn caches(experiment: &Experiment) -> Caches {
+/// Which trials begin with a warm page cache, and how long filling it is expected to take, where that is done.
+fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
     let mut caches = experiment.caches.clone();
-    if !caches.are_usual() {
-        let dataset = scaled_dataset(experiment);
-        let bytes = dataset.bytes_on_disk();
-        let setups = crate::setups(experiment);
-        // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
-        let conditions: Vec<&String> = experiment.caches.conditions.keys().collect();
-        let each = experiment
-            .configurations
-            .iter()
-            .zip(setups.iter())
-            .map(|(configuration, setup)| {
-                let held = bytes * configuration.placement.share_per_node();
-                let of = |workload: &String| caches.setup(setup, workload, &dataset).page_cache_budget_bytes;
-                let budget = conditions.iter().map(|workload| of(workload)).max().unwrap_or_default() as f64;
-                let seconds = warming_s(&configuration.data_volume, setup.is_bought, held, budget);
-                (configuration.name.clone(), seconds)
-            });
-        caches.warming_s = each.collect();
+    if !are_filled {
+        return caches;
     }
+    let dataset = scaled_dataset(experiment);
+    let bytes = dataset.bytes_on_disk();
+    let setups = crate::setups(experiment);
+    let each = experiment
+        .configurations
+        .iter()
+        .zip(setups.iter())
+        .map(|(configuration, setup)| {
+            let held = bytes * configuration.placement.share_per_node();
+            // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
+            let of = |workload: &Definition| caches.setup(setup, &workload.name, &dataset).page_cache_budget_bytes;
+            let budget = experiment.workloads.iter().map(of).max().unwrap_or_default() as f64;
+            let seconds = warming_s(&configuration.data_volume, setup.is_bought, held, budget);
+            (configuration.name.clone(), seconds)
+        });
+    caches.warming_s = each.collect();
     caches
 }
 

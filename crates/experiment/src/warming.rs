@@ -8,9 +8,9 @@ use crate::{ConfiguredVolume, Dataset, Placement, Setup, VolumeKind};
 /// of a machine that nobody has measured.
 const WARMING_BYTES_PER_S: f64 = 300.0 * catalog::MIB;
 
-/// Bytes a second that reads by a workload's keys bring into the page cache while no limit holds. With chunks of 16 KiB and one CPU 32 to
-/// 72 MiB/s were measured over 3 s, and 100 over 17 s (2026-11-24); chunks of 4 KiB bring half of that, of 64 KiB twice as much.
-const FILLING_BYTES_PER_S: f64 = 45.0 * catalog::MIB;
+/// Bytes a second that reads by a workload's keys bring into the page cache while no limit holds. With chunks of 16 KiB and compiled code
+/// 80 to 170 MiB/s were measured on two cores (2026-11-25), the fewer the more the workload writes.
+const FILLING_BYTES_PER_S: f64 = 150.0 * catalog::MIB;
 
 /// Seconds after which a page cache is expected to have settled, however large it is.
 const FILLING_MAX_S: f64 = 60.0;

@@ -43,10 +43,10 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         )),
     ));
     let warming = plan.caches.warming_s.values().copied().max_by(f64::total_cmp);
-    if let Some(seconds) = warming {
+    if let Some(seconds) = warming.filter(|seconds| *seconds >= 1.0) {
         line(format!(
-            "Before a trial with a warm page cache, the data set is read into it: about {} at most",
-            duration(seconds.max(1.0).round())
+            "Before a trial with a warm page cache, the workload's keys fill it: about {}",
+            duration(seconds.round())
         ));
     }
     if !plan.faults.is_empty() {
