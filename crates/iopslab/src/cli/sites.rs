@@ -27,7 +27,7 @@ struct Sites<'a> {
     settings: &'a AwsSettings,
     meter: Arc<Meter>,
     /// Where the user's Ctrl-C goes, by the batches that are under way.
-    crews: Mutex<Vec<Sender<Incoming>>>,
+    inboxes: Mutex<Vec<Sender<Incoming>>>,
     /// Machines that could not be taken away.
     left: Mutex<Vec<Failure>>,
     interrupted: &'a Arc<AtomicBool>,
@@ -51,7 +51,7 @@ pub(super) fn drive(
         directory,
         settings,
         meter: Arc::new(Meter::new(settings, user.args.max_cost)),
-        crews: Mutex::default(),
+        inboxes: Mutex::default(),
         left: Mutex::default(),
         interrupted,
     };
@@ -105,9 +105,9 @@ pub(super) fn drive(
 
 impl Sites<'_> {
     fn interrupt(&self) {
-        let crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
+        let inboxes = self.inboxes.lock().unwrap_or_else(PoisonError::into_inner);
         // A batch that is over does not listen any more.
-        crews.iter().for_each(|agents| drop(agents.send(Incoming::Interrupt)));
+        inboxes.iter().for_each(|inbox| drop(inbox.send(Incoming::Interrupt)));
     }
 
     /// Makes the machines of a batch, measures on them what is missing, and takes them away.
@@ -172,7 +172,10 @@ impl Sites<'_> {
                 batch.configurations.join(", ")
             ));
         }
-        self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(listens);
+        self.inboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(listens);
         agents.provide()?;
         let job = part.job();
         let hosts = controller::greet(agents, job)?;

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::progress::Screen;
 
 /// A configuration's nodes have all CPUs and all memory of the smallest database host. What differs between these
-/// hosts, or from what a configuration states, is told.
+/// hosts, or from what a configuration states, is reported.
 pub fn take_as_they_are(setups: &mut Setups, hosts: &[(HostId, Environment)], screen: &Screen) -> Result<(), Failure> {
     let databases = || {
         hosts

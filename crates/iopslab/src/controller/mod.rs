@@ -80,7 +80,7 @@ pub fn needed_bytes(job: &Job) -> u64 {
     nodes.map(|host| hosts::needed_bytes(job, host, false)).sum()
 }
 
-/// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is told.
+/// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is reported.
 pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>, Failure> {
     let hosts = hosts::all(job);
     agents.start(&hosts)?;
@@ -140,7 +140,7 @@ pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), 
     Err(refused.help(problem.fix).into())
 }
 
-/// Scrapers are told which run this is.
+/// Scrapers see which run this is.
 pub fn begins(directory: &RunDirectory, screen: &Screen) {
     let (planned, done) = (directory.plan().trials.len(), directory.done().len());
     screen.publish(|live| live.begin(directory.name(), planned, done));

@@ -47,7 +47,7 @@ enum StoreContents {
 pub(super) enum Restored {
     /// The store does not have it.
     Nothing,
-    /// What the store has is of no use; that was told.
+    /// What the store has is of no use; that was reported.
     Damaged,
     /// All nodes have it.
     All(Vec<SnapshotFacts>, DataSetOrigin),
@@ -70,7 +70,7 @@ impl<'p> Store<'p> {
             .map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
     }
 
-    /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is told, and it
+    /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and it
     /// is loaded then.
     pub fn restore(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Restored, Failure> {
         let (place, name, began) = (&self.stated.place, &of.name, Instant::now());

@@ -1,4 +1,4 @@
-//! Agents as a shell script: what becomes of a crew when they end, fall silent, or say what nobody asked.
+//! Agents as a shell script: what becomes of a run's agents when they end, fall silent, or say what nobody asked.
 
 use std::os::unix::fs::PermissionsExt as _;
 

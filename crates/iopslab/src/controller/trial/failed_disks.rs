@@ -21,8 +21,8 @@ impl MeasurementStart {
         Some(now.checked_duration_since(self.0.get()?)?.as_secs_f64())
     }
 
-    /// A client tells of a second that is over, `t_s` of the measurement; negative in warm-up. It is told of at once, and
-    /// never early: of several tellings the earliest start is the best.
+    /// A client reports a second that is over, `t_s` of the measurement; negative in warm-up. It does so at once, and never
+    /// early: of several reports the earliest start is the best.
     pub fn second_over(&self, t_s: f64, now: Instant) {
         if t_s < 0.0 {
             return;

@@ -56,7 +56,7 @@ pub(super) struct Faults<'a> {
 }
 
 impl<'a> Faults<'a> {
-    /// None of them is done yet. `host_of` is the host of a fault's node; `say` is told of each step.
+    /// None of them is done yet. `host_of` is the host of a fault's node; `say` takes each step, for people.
     pub fn new(
         planned: &[NodeFault],
         host_of: impl Fn(&NodeFault) -> HostId + 'a,

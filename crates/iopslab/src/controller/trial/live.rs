@@ -1,4 +1,4 @@
-//! What is told while a trial is under way, and of it at its end.
+//! What is said while a trial is under way, and of it at its end.
 
 use std::collections::BTreeMap;
 
