@@ -44,7 +44,7 @@ test-kills: build  ## SIGKILL to a random process of a run, N=200 times: what is
 	JAVA_HOME=$$(scripts/java-for-tests.sh) scripts/kills.py $(or $(N),200)
 
 test-mutants:   ## a thousand run directories with one file changed: no panic, no hang, bounded memory
-	IOPSLAB_MUTANTS=$(or $(N),1000) cargo test -p iopslab --locked --test mutants -- --nocapture
+	IOPSLAB_MUTANTS=$(or $(N),1000) cargo test -p iopslab --locked --test stories mutants -- --nocapture
 
 test-vm:        ## storage, served volumes and tiny runs, a client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Every test. Stories with a real database (`--test machine`) wait more than they compute, so that they run beside all others; what
-# they say comes at the end.
-# scripts/test.sh [COMMAND...]: COMMAND runs beside them, too, with the CPU that they leave.
+# Every test. Stories with a real database (`--test machine`) take longest and wait more than they compute, so that they begin as soon as
+# they are compiled, beside the compiler and all other tests; what they say comes at the end.
+# scripts/test.sh [COMMAND...]: COMMAND runs beside the tests, too, with the CPU that they leave.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 
-tests=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
 JAVA_HOME=$(scripts/java-for-tests.sh)
 export JAVA_HOME
-cargo test "${tests[@]}" --no-run
-# A line for each program of tests: its package's directory, and its path.
-programs=$(cargo test "${tests[@]}" --no-run --message-format=json 2>/dev/null |
-  sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true.*"executable":"([^"]*)".*/\1 \2/p')
-stories=$(grep -E '/deps/machine-[^/]*$' <<<"$programs" | cut -d' ' -f2)
+tests=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
+# Compiles tests; a line for each of their programs: its package's directory, and its path.
+programs() {
+  cargo test "${tests[@]}" "$@" --no-run >&2 || exit
+  cargo test "${tests[@]}" "$@" --no-run --message-format=json 2>/dev/null |
+    sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true.*"executable":"([^"]*)".*/\1 \2/p'
+}
 
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
 jobs=()
@@ -30,19 +31,28 @@ status=0
 run() {
   local directory=$1
   shift
-  echo "==> ${1#"$root"/} ${*:2}"
+  echo "==> after $SECONDS s: ${1#"$root"/} ${*:2}"
   (cd "$directory" && exec "$@") || status=$?
 }
 
-# Those of the engine look at milliseconds: they come first and alone.
-while read -r directory program; do run "$directory" "$program"; done < <(grep '/crates/engine ' <<<"$programs")
-echo "==> stories with a real database run beside the other tests; their output: $target/stories.log"
-beside "$target/stories.log" env --chdir=crates/iopslab "$stories" real::
+# Those of the engine look at milliseconds: they come before anything else, and alone.
+alone=(crates/engine/tests/*.rs)
+alone=("${alone[@]##*/}")
+alone=("${alone[@]%.rs}")
+first=$(programs --test=machine "${alone[@]/#/--test=}")
+while read -r directory program; do run "$directory" "$program"; done < <(grep '/crates/engine ' <<<"$first")
+echo "==> after $SECONDS s: stories with a real database run beside the other tests; their output: $target/stories.log"
+stories=$(grep -E '/deps/machine-[^/]*$' <<<"$first")
+beside "$target/stories.log" env --chdir="${stories% *}" "${stories#* }" real::
+all=$(programs)
 [ $# = 0 ] || beside "$target/beside.log" "$@"
-while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -v '/crates/engine ' <<<"$programs")
-cargo test "${tests[@]}" --doc || status=$?
+while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -vxFf <(grep '/crates/engine ' <<<"$first") <<<"$all")
+# Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
+fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
+[ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
 cat "$target/stories.log"
 [ $# = 0 ] || cat "$target/beside.log"
+echo "==> ended after $SECONDS s"
 exit "$status"

@@ -1,7 +1,5 @@
 //! Who is narrower, at which request size.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use catalog::{Catalog, ClusterRequest, Side};
 use proptest::prelude::*;
 

@@ -1,7 +1,5 @@
 //! Figures that were wrong once, and rules over the whole table that would find their like.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::collections::BTreeMap;
 
 use catalog::{Basis, Catalog, ClusterRequest, InstanceType, LocalDisks, Side};

@@ -1,7 +1,5 @@
 //! Money, against published tables and documented rules.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use catalog::{Basis, Catalog, ClusterRequest, CostError, Purchase};
 use proptest::prelude::*;
 

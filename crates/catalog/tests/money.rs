@@ -1,7 +1,5 @@
 //! Prices that a user states, terms of reservations, what is charged beside machines, and two bills beside each other.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::collections::BTreeMap;
 
 use catalog::{Basis, Catalog, ClusterRequest, Cost, CostKind, Extras, Purchase, UserCatalog};

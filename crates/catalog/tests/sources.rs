@@ -4,8 +4,6 @@
 //! judge it, and so that a
 //! new one cannot come in unseen: this test holds that list to the files.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::collections::BTreeMap;
 
 use catalog::{Catalog, InstanceType, LocalDisks};

@@ -1,7 +1,5 @@
 //! `[provider.aws]`: which machines an experiment asks of AWS, what they cost, and what AWS has not.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{VcpuPool, VolumeType};

@@ -1,11 +1,8 @@
 //! A backlog of compaction: what is stated of it, which files it is, and what does not go with it.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story;
+use crate::story::{accepted, each_refused, nothing, with};
 use experiment::{BacklogFiles, DataSetFiles, ParseContext, Provider, Setup, parse_for, setups};
-use story::{accepted, each_refused, nothing, with};
 
 const GP2: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
 

@@ -1,10 +1,8 @@
 //! How a volume behaves besides its limits: from the catalog for a type, from the file for one given by its limits.
 
-mod story;
-
+use crate::story::{accepted, each_refused, notes, nothing, with};
 use catalog::{Catalog, Latency};
 use experiment::{ParseContext, Provider, VolumeSetup, parse_for, setups};
-use story::{accepted, each_refused, notes, nothing, with};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
 const SERVED: &str = "\n[provider.local]\nvolumes = \"served\"\nscale = 4\n";

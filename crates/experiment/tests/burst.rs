@@ -1,9 +1,8 @@
 //! What a burstable volume sustains is measured, unless the file says otherwise.
 
-mod story;
-
+use crate::story;
+use crate::story::{accepted, and, each_refused, notes, refused, with};
 use experiment::{BurstStart, Experiment, setups};
-use story::{accepted, and, each_refused, notes, refused, with};
 
 const MIB: f64 = 1_048_576.0;
 

@@ -1,9 +1,8 @@
 //! `[load] cache`: what is in the page cache when a trial begins, and what of it is refused.
 
-mod story;
-
+use crate::story;
+use crate::story::{GOOD, accepted, and, each_refused};
 use experiment::{CacheState, Provider};
-use story::{GOOD, accepted, and, each_refused};
 
 #[test]
 fn a_trial_begins_with_what_its_workload_leaves_in_memory_where_nothing_is_said() {

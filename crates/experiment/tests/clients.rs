@@ -1,11 +1,8 @@
 //! `[load] clients = "auto"`: who will send decides how many there are, and a plan says the arithmetic.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story;
+use crate::story::{GOOD, each_refused, notes, with};
 use experiment::{ClientCost, Experiment, ParseContext, Provider, parse_for};
-use story::{GOOD, each_refused, notes, with};
 
 /// The sound file with these lines instead of its load level, and more sections at its end.
 fn load(lines: &str, sections: &str) -> String {

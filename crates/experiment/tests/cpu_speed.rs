@@ -1,12 +1,8 @@
 //! How fast CPUs are: what the catalog knows, what is stated, and what becomes of it on this machine.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{accepted, each_refused, with};
 use catalog::{CpuSpeed, CpuSpeedBasis};
 use experiment::{Provider, Setups, setups, static_notes};
-use story::{accepted, each_refused, with};
 
 /// Two machines of 16 vCPUs at 1:16, with a line more of the second.
 fn two(first: &str, second: &str, more: &str) -> String {

@@ -1,9 +1,8 @@
 //! Where data sets are kept: what may be stated, and what is refused with its reason.
 
-mod story;
-
+use crate::story;
+use crate::story::{accepted, notes, refused, with};
 use experiment::{DataSetPlace, DataSetStore, Provider};
-use story::{accepted, notes, refused, with};
 
 fn stated(store: &str) -> String {
     with("records = 1000", &format!("records = 1000\n[dataset.store]\n{store}"))

@@ -1,13 +1,9 @@
 //! `[[fault]]` of disks: planned in order of time, each key refused where it has no effect, each at its place.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::GOOD;
 use experiment::{
     Experiment, FailingRequests, FaultAction, ParseContext, Provider, VolumeRole, parse_to_run, static_notes,
 };
-use story::GOOD;
 
 /// One node with served volumes, one for the commit log, measured for 60 s.
 fn served(faults: &str) -> String {

@@ -1,7 +1,5 @@
 //! What is drafted is a sound experiment, and the model in it keeps what decides.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use catalog::{Catalog, ClusterRequest};
 use experiment::{Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, parse, plan};
 

@@ -1,10 +1,8 @@
 //! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or told.
 
-mod story;
-
+use crate::story::{GOOD, accepted, and, each_refused, notes, nothing, with};
 use catalog::Catalog;
 use experiment::{ParseContext, Provider, parse, parse_to_run, refuse_unmeasurable};
-use story::{GOOD, accepted, and, each_refused, notes, nothing, with};
 
 fn to_run(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
     parse_to_run(

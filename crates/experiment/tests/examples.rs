@@ -4,8 +4,6 @@
     clippy::disallowed_methods,
     reason = "the committed examples and the schema are files"
 )]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::path::Path;
 
 use experiment::{Experiment, LoadLevel, parse, plan, setups};

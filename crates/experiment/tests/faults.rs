@@ -1,11 +1,7 @@
 //! `[[fault]]`: nodes taken away in every trial, checked at their places.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::GOOD;
 use experiment::{Experiment, NodeFaultKind, ParseContext, Provider, parse, parse_to_run, static_notes};
-use story::GOOD;
 
 /// Three nodes, measured for 60 s.
 fn cluster(faults: &str) -> String {

@@ -1,11 +1,7 @@
 //! `[provider.hosts]`: machines of one's own, checked at their places, and what a run on them takes from a file.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::GOOD;
 use experiment::{MachineStorage, ParseContext, Provider, parse_to_run};
-use story::GOOD;
 
 fn with(hosts: &str) -> String {
     format!("{GOOD}\n[provider.hosts]\n{hosts}\n")

@@ -1,12 +1,8 @@
 //! Several volumes for the data of a node: what is stated of them, what each is, and what they cost.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{accepted, each_refused, notes, nothing, with};
 use catalog::IoLimits;
 use experiment::{DataLayout, DataSetFiles, ParseContext, Provider, Setup, ThisMachine, VolumeRole, parse_for, setups};
-use story::{accepted, each_refused, notes, nothing, with};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
 const SERVED: &str = "\n[provider.local]\nvolumes = \"served\"\nscale = 10\n";

@@ -1,9 +1,7 @@
 //! Wrong input is refused with its place, what was expected, and the nearest valid name.
 
-mod story;
-
+use crate::story::{GOOD, and, nothing};
 use experiment::{Mistakes, parse};
-use story::{GOOD, and, nothing};
 
 fn refused(text: &str) -> Mistakes {
     parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)

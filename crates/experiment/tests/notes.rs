@@ -1,12 +1,8 @@
 //! What a plan says before anything runs.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{GOOD, accepted, notes};
 use catalog::Catalog;
 use experiment::{Note, Provider, static_notes};
-use story::{GOOD, accepted, notes};
 
 /// The sound file with these lines in `[load]`.
 fn loaded(lines: &str) -> String {

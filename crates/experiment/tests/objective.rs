@@ -1,11 +1,10 @@
 //! What good enough means, and how much is a difference: read, checked, frozen.
 
-mod story;
-
+use crate::story;
+use crate::story::{accepted, and, each_refused, notes, refused};
 use experiment::{
     DecisionRules, DurabilityRule, LatencyFigure, LatencyObjective, Objective, OperationKind, Plan, plan,
 };
-use story::{accepted, and, each_refused, notes, refused};
 
 fn objective(text: &str) -> Objective {
     accepted(&and(text)).objective.expect("an objective")

@@ -1,7 +1,6 @@
 //! Plans: every cell once in every block, in an order that the seed decides.
 
-mod story;
-
+use crate::story;
 use std::collections::BTreeSet;
 
 use experiment::{Experiment, Plan, Provider, parse, plan};

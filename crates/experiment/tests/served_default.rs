@@ -1,12 +1,10 @@
 //! Volumes of a file that does not say how they are emulated: served where this machine has what that takes.
 
-mod story;
-
+use crate::story::{GOOD, nothing, with};
 use catalog::Catalog;
 use experiment::{
     Emulation, Experiment, ParseContext, Provider, ThisMachine, parse_for, parse_to_run, parse_with, static_notes,
 };
-use story::{GOOD, nothing, with};
 
 fn machine(cpus: f64) -> ThisMachine {
     ThisMachine {

@@ -1,9 +1,7 @@
 //! Settings of a configuration: which can be stated, which are iopslab's own, and where they can be obeyed.
 
-mod story;
-
+use crate::story::{GOOD, accepted, each_refused, nothing, refused, with};
 use experiment::{Mistakes, ParseContext, Provider, parse_for, setups};
-use story::{GOOD, accepted, each_refused, nothing, refused, with};
 
 const VOLUME: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
 

@@ -1,11 +1,7 @@
 //! `[[target.node]]`: nodes of an existing cluster that are watched by SSH, and what cannot be one.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{GOOD, accepted, each_refused, notes, with};
 use experiment::{Database, Job, Plan, Provider, WatchedNode};
-use story::{GOOD, accepted, each_refused, notes, with};
 
 /// The sound file on an existing cluster, with more lines of `[target]`.
 fn target(lines: &str) -> String {

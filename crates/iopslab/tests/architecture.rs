@@ -142,3 +142,25 @@ fn no_room_is_a_lumber_room() {
         );
     }
 }
+
+/// Crates with many files of tests make one program of them, and list them: one that nobody lists would never run.
+#[test]
+fn every_file_of_tests_belongs_to_a_program() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for room in std::fs::read_dir(crates).unwrap().flatten() {
+        let read = |file: &str| std::fs::read_to_string(room.path().join(file)).unwrap_or_default();
+        let manifest = read("Cargo.toml");
+        if !manifest.contains("autotests = false") {
+            continue;
+        }
+        let listed = read("tests/stories.rs");
+        for file in std::fs::read_dir(room.path().join("tests")).unwrap().flatten() {
+            let path = file.path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let is_listed =
+                listed.contains(&format!("mod {name};")) || manifest.contains(&format!("name = \"{name}\""));
+            let is_code = path.extension().is_some_and(|extension| extension == "rs");
+            assert!(!is_code || is_listed, "{} is part of no program", path.display());
+        }
+    }
+}

@@ -1,19 +1,16 @@
 //! `iopslab clean --aws` against an AWS API server on this machine (moto), which has things of several runs and of
 //! somebody else.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![cfg(feature = "aws")]
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::Laboratory;
+use crate::support::account::Account;
 use serde_json::{Value, json};
-use support::Laboratory;
-use support::account::Account;
 
 const PAST: &str = "2020-11-23T18:00:00Z";
 const FUTURE: &str = "2120-11-23T18:00:00Z";

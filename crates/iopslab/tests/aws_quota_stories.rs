@@ -1,19 +1,16 @@
 //! Sites that are held to what Service Quotas grants: `plan` and `run` against an AWS API server on this machine
 //! (moto), whose account already has machines and volumes of somebody else.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![cfg(feature = "aws")]
-
-mod support;
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
 
+use crate::support::Laboratory;
+use crate::support::account::Account;
 use serde_json::{Value, json};
-use support::Laboratory;
-use support::account::Account;
 
 /// Two machines of 2 vCPUs, and a client of 2 beside each batch; 64 GiB of gp3 as root of each.
 const EXPERIMENT: &str = r#"

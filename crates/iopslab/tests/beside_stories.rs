@@ -1,14 +1,11 @@
 //! Two uses of one machine at once: one at a time measures, and the other learns who does.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use std::process::Stdio;
 use std::time::Duration;
 
+use crate::support::Laboratory;
 use rustix::process::{Pid, Signal, kill_process};
 use storage::{Measuring, WorkDirectory};
-use support::Laboratory;
 
 /// Where the laboratory's machine is taken.
 fn machine_lock(lab: &Laboratory) -> std::path::PathBuf {
@@ -69,22 +66,85 @@ fn a_second_run_waits_for_the_first_and_ends_in_order_while_it_waits() {
     drop(first);
 }
 
+/// One with a database of its own, and one whose clients here load a cluster that exists.
 #[test]
 fn a_second_run_that_has_waited_is_refused_in_words_and_leaves_no_run_directory() {
     if !is_root() {
         return;
     }
     let lab = Laboratory::new();
-    lab.write("x.toml", include_str!("../../../examples/quickstart.toml"));
+    lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
+    lab.write("theirs.toml", &theirs("127.0.0.1:1"));
     let first = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
-    let output = lab.output(&["run", "x.toml"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    for words in ["run gp3-20261125T120000Z measures on this machine", "--beside"] {
-        assert!(said.contains(words), "{said}");
+    let start = |file| {
+        lab.iopslab(&["run", file])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    for second in ["own.toml", "theirs.toml"].map(start) {
+        let output = second.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        for words in ["run gp3-20261125T120000Z measures on this machine", "--beside"] {
+            assert!(said.contains(words), "{said}");
+        }
     }
-    assert_eq!(lab.run_so_far(), None, "{said}");
+    assert_eq!(lab.run_so_far(), None);
+    // Who goes beside asks the cluster at once.
+    let output = lab.output(&["run", "theirs.toml", "--beside"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("cannot connect to 127.0.0.1:1"), "{said}");
     drop(first);
+}
+
+/// A cluster of somebody else's.
+fn theirs(at: &str) -> String {
+    format!(
+        r#"
+name = "theirs"
+[target]
+hosts = ["{at}"]
+keyspace = "lab"
+[dataset]
+records = 5_000
+[[configuration]]
+name = "as-it-stands"
+instance = {{ vcpus = 2, memory_gib = 8 }}
+data_volume = {{ iops = 3000 }}
+[[workload]]
+name = "reads"
+read = 1
+[load]
+concurrency = [8]
+"#
+    )
+}
+
+#[test]
+fn a_run_whose_clients_load_a_cluster_from_here_has_the_machine_until_it_ends() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    // It takes connections and never answers.
+    let cluster = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    lab.write("theirs.toml", &theirs(&cluster.local_addr().unwrap().to_string()));
+    let mut run = lab.spawn(&["run", "theirs.toml"]);
+    lab.wait_in(&mut run, "run that has the machine", Duration::from_secs(20), || {
+        !Measuring::going_on(&machine_lock(&lab)).is_empty()
+    });
+    let refused = lab.output(&["db", "start"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("run theirs-") && said.contains("measures on this machine"),
+        "{said}"
+    );
+    kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130), "{}", lab.stderr_so_far());
+    assert!(Measuring::going_on(&machine_lock(&lab)).is_empty());
 }
 
 #[test]

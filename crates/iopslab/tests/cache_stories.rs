@@ -1,13 +1,9 @@
 //! The page cache before a trial, and its size: simulated runs, from the command line to the report.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::path::PathBuf;
 
+use crate::support::{Laboratory, conformance};
 use serde_json::Value;
-use support::{Laboratory, conformance};
 
 /// 1 GB of data on 600 IOPS; a page cache that holds all of it.
 const EXPERIMENT: &str = r#"name = "caches"

@@ -1,11 +1,7 @@
 //! The catalog at the command line.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::Laboratory;
 use serde_json::Value;
-use support::Laboratory;
 
 fn json(lab: &Laboratory, arguments: &[&str]) -> Value {
     let output = lab.output(&[&["--format", "json", "catalog"], arguments].concat());

@@ -1,14 +1,10 @@
 //! What `iopslab doctor` says is true: free space is that of each directory, and the need is the example's.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::path::Path;
 
+use crate::support::Laboratory;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde_json::Value;
-use support::Laboratory;
 
 /// The checks by what they looked at.
 fn doctor(lab: &Laboratory, work: &Path) -> Vec<Value> {

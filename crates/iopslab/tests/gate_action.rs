@@ -1,13 +1,9 @@
 //! The GitHub Action (`action.yml`): its step is run as the runner would run it, on simulated runs.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use support::Laboratory;
+use crate::support::Laboratory;
 
 /// One configuration on a stated truth; `cpu_us` of an operation says how fast it is.
 fn experiment(seed: u32, cpu_us: u32) -> String {

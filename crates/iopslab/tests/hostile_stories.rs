@@ -1,15 +1,11 @@
 //! Stories of local users who would like a root tool to work for them. They run as `nobody`; whoever reads these as root sees
 //! what the tool refuses, and what it leaves alone.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use support::Laboratory;
+use crate::support::Laboratory;
 
 /// User and group of the attacker.
 const NOBODY: &str = "65534";

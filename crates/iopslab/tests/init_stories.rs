@@ -1,13 +1,9 @@
 //! Stories of `iopslab init`: from a few flags to a file that can be planned and run.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::process::Output;
 
+use crate::support::Laboratory;
 use serde_json::Value;
-use support::Laboratory;
 
 const TODAY: [&str; 2] = ["--current", "r6i.2xlarge+gp3:500GiB"];
 const CANDIDATE: [&str; 2] = ["--candidate", "r6i.2xlarge+gp3:500GiB:12000:300"];

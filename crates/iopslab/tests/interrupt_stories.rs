@@ -3,16 +3,12 @@
 //! The hosts are this machine, by an `ssh` that is a script. Its client agent is a process that says nothing and does not end when its
 //! stdin is closed, as one that was stopped (SIGSTOP).
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{Laboratory, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Laboratory, wait_for};
 
 const EXPERIMENT: &str = r#"
 name = "interrupted"

@@ -1,10 +1,6 @@
 //! What is logged on stderr beside our own words.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
-use support::Laboratory;
+use crate::support::Laboratory;
 
 /// The CQL driver logged its own error first, in its own words.
 #[test]

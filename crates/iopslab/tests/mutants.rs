@@ -1,16 +1,12 @@
 //! Run directories with one file changed, as damage or malice has it: each is reported or refused, without a panic, within ten seconds and
 //! 512 MiB. A few by default; `IOPSLAB_MUTANTS=1000` (`make test-mutants`) makes as many.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use support::Laboratory;
+use crate::support::Laboratory;
 
 const EXPERIMENT: &str = r#"name = "story"
 [dataset]

@@ -1,16 +1,12 @@
 //! Runs that somebody else has put together, or has changed: they are read without harm, and not obeyed.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::support::Laboratory;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
-use support::Laboratory;
 
 /// Two configurations, two blocks: four trials.
 const EXPERIMENT: &str = r#"name = "story"

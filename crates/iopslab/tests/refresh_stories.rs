@@ -1,9 +1,6 @@
 //! `iopslab catalog refresh` against a real AWS API server on this machine (moto), and a user's own types.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![cfg(feature = "aws")]
-
-mod support;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,8 +8,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::support::{Laboratory, wait_for};
 use serde_json::{Value, json};
-use support::{Laboratory, wait_for};
 
 /// moto's server, ended with the test.
 struct Aws {

@@ -1,16 +1,12 @@
 //! Stories of runs that did not go well: what is repeated, what is reported all the same, and what shows that evidence
 //! is what was measured.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::support::Laboratory;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::Laboratory;
 
 /// Two configurations, one workload, one level, three blocks: six trials.
 const EXPERIMENT: &str = r#"name = "story"

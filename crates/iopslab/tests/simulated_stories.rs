@@ -1,13 +1,9 @@
 //! Stories without a machine: simulated runs, from the command line to the files that they leave.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{Laboratory, conformance};
 use serde_json::Value;
-use support::{Laboratory, conformance};
 
 const EXPERIMENT: &str = r#"name = "story"
 question = "Is b faster?"

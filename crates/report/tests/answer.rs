@@ -1,18 +1,13 @@
 //! The answer in words: one story for each thing that it can say, and no sentence against its document.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod contradictions;
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
-
+use crate::contradictions::contradictions;
+use crate::page;
+use crate::page::{LOADS, ratio, value};
 use analysis::{
     Analysis, AnswerOutcome, AnyOf, Bound, BoundIs, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf,
     LatencyFigure, LimitedHere, Meets, NotConsidered, NotJudged, OfThisMachine, OperationKind, OtherSettings, Range,
     Reason, Status, ValueVerdict, Verdict, Withheld, WorkloadAnswer, WorseSettings, WouldDecide,
 };
-use contradictions::contradictions;
-use page::{LOADS, ratio, value};
 use report::{Answer, TerminalOptions, answer, document, html, markdown, terminal};
 
 /// Three configurations (500, 750 and 1,000 dollars; 1, 2 and 3 times the throughput) under one workload.

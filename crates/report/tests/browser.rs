@@ -1,6 +1,5 @@
 //! The page in a real browser: no complaint on its console, no request to anywhere.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -8,13 +7,11 @@
 )]
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 
+use crate::page;
 use std::path::Path;
 use std::process::Command;
 
 use analysis::{Analysis, Charts, LatencyCurve, Line, OperationKind, Panel, TrialCharts};
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 fn story() -> (Analysis, Charts) {
     let (analysis, _) = page::run(&["gp2-320", "io1-10000"], &["read-heavy"], 3);

@@ -1,10 +1,6 @@
 //! Databases of several nodes: they are named, shown side by side, and one node is shown as ever.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
-
+use crate::page;
 use analysis::remark::cassandra::DroppedMessages;
 use analysis::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts, UnequalNodes};
 use analysis::{

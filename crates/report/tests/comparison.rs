@@ -1,13 +1,9 @@
 //! Two runs against each other, as Markdown and on a terminal.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+use crate::page;
 use analysis::Comparison;
 use report::{comparison_markdown, comparison_terminal};
 use serde_json::json;
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 /// Two cells, the second slower, with a failed gate.
 fn story() -> Comparison {

@@ -1,7 +1,5 @@
 //! `analysis.json` as scripts read it: the analysis, and each finding in words.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use analysis::remark::load::{BacklogDrained, OfferedNotAchieved, OfferedRate};
 use analysis::remark::storage::{
     BucketLasts, BurstOnly, Credits, CreditsSpent, MemberFigure, SlowMember, UnbalancedMembers,

@@ -1,10 +1,7 @@
 //! Nodes taken away by plan, as people read it: in the terminal, in Markdown, on the page and in `faults.csv`.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
-
+use crate::page;
+use crate::page::faults::{killed, phase, range};
 use analysis::remark::faults::{FaultsPlanned, WritesLost};
 use analysis::remark::trial::TooShortToJudge;
 use analysis::{
@@ -12,7 +9,6 @@ use analysis::{
     FaultsAnalysis, Finding, LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, PhaseKind,
     RecoveryAnalysis, Scope, VolumeRole, WorkloadAnswer, WritesAnalysis,
 };
-use page::faults::{killed, phase, range};
 use report::{TerminalOptions, answer, document, faults_csv, html, markdown, message, terminal};
 
 fn kept() -> WritesAnalysis {

@@ -1,12 +1,8 @@
 //! What costs no money, as people read it: what has to be done for it, and what it costs besides.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+use crate::page;
 use analysis::{Analysis, FreeStep, Need, NotTried, Replaced, Spending, SpendingChange, Status, Untried, Verdict};
 use report::answer;
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 fn spent(what: Spending, before: f64, after: f64) -> SpendingChange {
     SpendingChange { what, before, after }

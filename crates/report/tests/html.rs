@@ -1,14 +1,10 @@
 //! The page: whole, safe, self-contained, and small enough.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+use crate::page;
 use std::collections::BTreeSet;
 
 use analysis::{Analysis, Charts, Line, Panel, TrialCharts};
 use report::{html, summary_csv};
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 fn story() -> Analysis {
     page::run(&["gp2-320", "io1-10000"], &["read-heavy"], 3).0

@@ -1,14 +1,10 @@
 //! The figures as OpenMetrics text, read back by a strict reader of the specification's rules, and the dashboard that
 //! shows them.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+use crate::page;
 use std::collections::{BTreeMap, BTreeSet};
 
 use report::openmetrics;
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 /// (type, unit, samples) of a family.
 #[derive(Default)]

@@ -1,12 +1,8 @@
 //! What people see in a terminal and in Markdown.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+use crate::page;
 use analysis::{Analysis, Charts, DataSetOrigin, Initialised, Job, Plan, Setup, Setups};
 use report::{TerminalOptions, html, markdown, plan_table, terminal};
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 fn story() -> Analysis {
     page::run(&["gp2-320", "gp3-3000", "io1-10000"], &["read-heavy"], 3).0

@@ -2,15 +2,12 @@
 //! markup, no number that is none, no table over nothing. Held for a full run, a hostile one, an empty one, one without
 //! charts, and one trial alone.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod page;
-
+use crate::page;
 use std::collections::BTreeSet;
 
+use crate::page::HOSTILE;
 use analysis::remark::trial::TrialInvalid;
 use analysis::{Charts, Finding};
-use page::HOSTILE;
 use report::{html, summary_csv};
 
 /// The values of an attribute, in the order of the page.

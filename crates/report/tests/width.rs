@@ -1,7 +1,6 @@
 //! The page at 400, 1,100 and 1,400 pixels in a real browser: wide tables scroll in boxes of their own, never the page;
 //! the table of money does not scroll at 1,100; no two labels of the frontier collide.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -9,9 +8,7 @@
 )]
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
-
+use crate::page;
 use std::process::Command;
 use std::{env, fs};
 

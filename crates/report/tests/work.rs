@@ -1,11 +1,7 @@
 //! What an operation cost: an effect with its cause below it.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+use crate::page;
 use report::{html, markdown};
-
-#[allow(dead_code, reason = "this test needs only a part of it")]
-mod page;
 
 /// The cells of a row of a Markdown table.
 fn row<'t>(text: &'t str, figure: &str) -> Vec<&'t str> {

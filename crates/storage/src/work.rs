@@ -186,19 +186,21 @@ impl Measuring {
         }
     }
 
-    /// The same, but whoever has it gets up to [`LOCK_PATIENCE`] to be done, as in [`WorkDirectory::lock_when_free`].
+    /// For a run: goes beside others where that was asked for; else whoever has it gets up to [`LOCK_PATIENCE`] to be done, as in
+    /// [`WorkDirectory::lock_when_free`].
     ///
     /// # Errors
     /// [`StorageError::Measuring`] when it is still taken then.
-    pub fn begin_when_free(path: &Path, what: &str, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
-        in_time(waiting, || Self::begin(path, what))
+    pub fn take(path: &Path, run: &str, goes_beside: bool, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
+        let what = format!("run {run}");
+        match goes_beside {
+            true => Self::begin_beside(path, &what),
+            false => in_time(waiting, || Self::begin(path, &what)),
+        }
     }
 
-    /// The same, and others may measure here meanwhile: whoever has the machine is not waited for.
-    ///
-    /// # Errors
-    /// [`StorageError::Measuring`] where more do than anybody can want.
-    pub fn begin_beside(path: &Path, what: &str) -> Result<Self> {
+    /// Others may measure here meanwhile: whoever has the machine is not waited for, but more than anybody can want are refused.
+    fn begin_beside(path: &Path, what: &str) -> Result<Self> {
         if let Some(directory) = path.parent() {
             private_directory(directory)?;
         }
@@ -260,7 +262,7 @@ mod tests {
             "{refusal}"
         );
         let mut first = Some(first);
-        let second = Measuring::begin_when_free(&path, "run gp2", |said| {
+        let second = Measuring::take(&path, "gp2", false, |said| {
             assert!(said.contains("run gp3, which measures on this machine"), "{said}");
             first = None;
             true
@@ -274,7 +276,7 @@ mod tests {
         let path = directory.path().join("run/measuring");
         assert!(Measuring::going_on(&path).is_empty());
         let first = Measuring::begin(&path, "run gp3").unwrap();
-        let second = Measuring::begin_beside(&path, "run gp2").unwrap();
+        let second = Measuring::take(&path, "gp2", true, |_| false).unwrap();
         let reported = |what: &str| format!("process {}, {what}", std::process::id());
         assert_eq!(Measuring::going_on(&path), [reported("run gp3"), reported("run gp2")]);
         drop(first);
@@ -282,7 +284,7 @@ mod tests {
         assert!(refusal.contains("run gp2 measures on this machine"), "{refusal}");
         drop(second);
         drop(Measuring::begin(&path, "a database").unwrap());
-        drop(Measuring::begin_beside(&path, "run gp3").unwrap());
+        drop(Measuring::take(&path, "gp3", true, |_| false).unwrap());
         assert!(Measuring::going_on(&path).is_empty());
     }
 

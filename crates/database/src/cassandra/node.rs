@@ -13,6 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{
     admin::Admin,
     distribution::Distribution,
@@ -33,6 +35,8 @@ const QUOTED_LINES: usize = 15;
 
 /// How long a killed process may take to end: the kernel gives its memory back first.
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
+/// Between two looks at whether it has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A running node, started by this process. Dropping it does **not** stop it: call [`Node::stop`] or [`Node::kill`].
 #[derive(Debug)]
@@ -184,27 +188,14 @@ impl Node {
     /// has not ended after `timeout`. `Ok` means that the process is gone; whether it drained is
     /// [`Node::stopped_cleanly`].
     pub fn stop(&mut self, timeout: Duration) -> Result<(), NodeError> {
-        if self.ended_with().is_some() {
+        if self.ends_by(Signal::TERM, timeout) {
             return Ok(());
         }
-        self.signal(rustix::process::Signal::TERM);
-        let deadline = Instant::now() + timeout;
-        while Instant::now() < deadline {
-            if self.ended_with().is_some() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
         tracing::warn!(pid = self.pid(), "Cassandra does not stop on SIGTERM; SIGKILL follows");
-        self.signal(rustix::process::Signal::KILL);
-        let deadline = Instant::now() + KILL_PATIENCE;
-        while self.ended_with().is_none() {
-            if Instant::now() >= deadline {
-                return Err(NodeError::Unkillable { pid: self.pid() });
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        match self.ends_by(Signal::KILL, KILL_PATIENCE) {
+            true => Ok(()),
+            false => Err(NodeError::Unkillable { pid: self.pid() }),
         }
-        Ok(())
     }
 
     /// Whether it ended by SIGTERM after draining: the JVM reports 143 then. Only then is a copy of its data directory
@@ -219,43 +210,49 @@ impl Node {
 
     /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends when that does.
     pub fn kill(&mut self) {
-        if self.ended_with().is_some() {
-            return;
+        if !self.ends_by(Signal::KILL, KILL_PATIENCE) {
+            tracing::warn!(
+                pid = self.pid(),
+                "Cassandra survives SIGKILL: it waits for the kernel, see its /proc/PID/stack"
+            );
         }
-        self.signal(rustix::process::Signal::KILL);
-        let deadline = Instant::now() + KILL_PATIENCE;
+    }
+
+    /// Sends it a signal, unless it has ended, and waits for its end as long as that; whether it came.
+    fn ends_by(&mut self, signal: Signal, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        if self.ended_with().is_none() {
+            self.signal(signal);
+        }
         while self.ended_with().is_none() {
             if Instant::now() >= deadline {
-                tracing::warn!(
-                    pid = self.pid(),
-                    "Cassandra survives SIGKILL: it waits for the kernel, see its /proc/PID/stack"
-                );
-                return;
+                return false;
             }
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(LOOK);
         }
+        true
     }
 
     /// Stop it where it is (SIGSTOP).
     pub fn pause(&mut self) {
         if self.ended_with().is_none() {
-            self.signal(rustix::process::Signal::STOP);
+            self.signal(Signal::STOP);
         }
     }
 
     /// Let it go on (SIGCONT).
     pub fn resume(&mut self) {
         if self.ended_with().is_none() {
-            self.signal(rustix::process::Signal::CONT);
+            self.signal(Signal::CONT);
         }
     }
 
     /// Only called while the child has not been waited for: its id cannot belong to anybody else.
-    fn signal(&self, signal: rustix::process::Signal) {
-        let pid = i32::try_from(self.pid()).ok().and_then(rustix::process::Pid::from_raw);
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid {
             // It may end between the check and this line; then there is nothing to signal.
-            let _ = rustix::process::kill_process(pid, signal);
+            let _ = kill_process(pid, signal);
         }
     }
 
@@ -309,5 +306,84 @@ fn describe(status: ExitStatus) -> String {
         }
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => "ended".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// A file system on which whoever writes stands still in the kernel, as on a disk that does not answer, until this is dropped.
+    struct Frozen(tempfile::TempDir);
+
+    impl Frozen {
+        fn new() -> Self {
+            let frozen = Self(tempfile::tempdir().unwrap());
+            let (image, at) = (frozen.0.path().join("image"), frozen.at());
+            std::fs::File::create(&image).unwrap().set_len(512 << 20).unwrap();
+            std::fs::create_dir(&at).unwrap();
+            run("mkfs.xfs", &["-q"], &[&image]);
+            run("mount", &["-o", "loop"], &[&image, &at]);
+            run("fsfreeze", &["--freeze"], &[&at]);
+            frozen
+        }
+
+        fn at(&self) -> PathBuf {
+            self.0.path().join("mount")
+        }
+    }
+
+    impl Drop for Frozen {
+        fn drop(&mut self) {
+            run("fsfreeze", &["--unfreeze"], &[&self.at()]);
+            run("umount", &["--lazy"], &[&self.at()]);
+        }
+    }
+
+    fn run(program: &str, words: &[&str], paths: &[&Path]) {
+        let status = Command::new(program).args(words).args(paths).status().unwrap();
+        assert!(status.success(), "{program} {words:?} {paths:?}");
+    }
+
+    /// A node whose process is this one.
+    fn node(mut command: Command, directory: &Path) -> Node {
+        Node {
+            config: NodeConfig::new("x", Ipv4Addr::LOCALHOST, directory),
+            management: Management::without_password(0),
+            child: command.spawn().unwrap(),
+            started: Instant::now(),
+            ended: None,
+        }
+    }
+
+    #[test]
+    fn a_process_that_the_kernel_keeps_is_waited_for_so_long_and_no_longer() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: needs root for a mount");
+            return;
+        }
+        let frozen = Frozen::new();
+        let mut command = Command::new("touch");
+        command.arg(frozen.at().join("file"));
+        let mut node = node(command, frozen.0.path());
+        // proc_pid_stat(5): D is a wait that no signal ends.
+        let stat = format!("/proc/{}/stat", node.pid());
+        while !std::fs::read_to_string(&stat).unwrap().contains("(touch) D ") {
+            assert!(node.started.elapsed() < Duration::from_secs(20), "nothing is frozen");
+            std::thread::sleep(LOOK);
+        }
+        let began = Instant::now();
+        assert!(!node.ends_by(Signal::KILL, Duration::from_millis(300)));
+        assert!(
+            (0.3..10.0).contains(&began.elapsed().as_secs_f64()),
+            "{:?}",
+            began.elapsed()
+        );
+        assert_eq!(node.exited(), None, "it is still there, and nobody says otherwise");
+        drop(frozen);
+        assert!(node.ends_by(Signal::KILL, KILL_PATIENCE));
+        assert!(node.exited().unwrap().contains("signal 9"), "{:?}", node.ended);
     }
 }

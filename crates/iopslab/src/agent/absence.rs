@@ -93,7 +93,7 @@ pub(super) fn begin(
         }
         FaultAction::HostCut => {
             let table = Host::cgroup_name("cut").replace('-', "_");
-            let cut = NetworkCut::begin(&host.ledger, &table, &database.tcp_ports());
+            let cut = NetworkCut::begin(&host.ledger, &table, database.addresses(), &database.tcp_ports());
             Absence::Cut(cut.map_err(RequestError::new)?)
         }
         FaultAction::Compaction => Absence::Compacting(with(node, |n| Compacting::begin(&**n))),

@@ -73,16 +73,12 @@ pub(super) fn take(
 /// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.
 pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, RequestError> {
     let lock = crate::paths::machine_lock().filter(|_| task.on_machine == 0);
-    let what = format!("run {}", task.run);
     let waiting = |what: &str| {
         outbox.progress(what.to_owned(), None);
         !outbox.is_cancelled()
     };
-    let begin = |lock: PathBuf| match task.beside {
-        true => Measuring::begin_beside(&lock, &what),
-        false => Measuring::begin_when_free(&lock, &what, waiting),
-    };
-    lock.map(begin).transpose().map_err(RequestError::new)
+    let taken = lock.map(|lock| Measuring::take(&lock, &task.run, task.beside, waiting));
+    taken.transpose().map_err(RequestError::new)
 }
 
 /// The work directory that is meant: where none is stated, the default of this machine.

@@ -1,4 +1,4 @@
-//! The one place of the agents that knows which database is under test: it chooses the implementation, and says which
+//! The one place of a run that knows which database is under test: it chooses the implementation, and says which
 //! of its own words (heap, garbage collector, caches) is which figure of the evidence.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use experiment::{Setup, VolumeRole};
 use monitor::{CgroupFiles, Sources};
 
 /// The database under test; its processes run as this user.
-pub(super) fn server(version: &str, account: Option<Account>) -> Box<dyn Server> {
+pub fn server(version: &str, account: Option<Account>) -> Box<dyn Server> {
     Box::new(Cassandra::new(version).run_as(account))
 }
 

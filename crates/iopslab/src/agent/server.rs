@@ -122,6 +122,11 @@ impl Database {
         [self.ports.clients, self.ports.peers]
     }
 
+    /// Those of all nodes that may be of its cluster.
+    pub fn addresses(&self) -> &[Ipv4Addr] {
+        &self.addresses
+    }
+
     fn address(&self) -> Ipv4Addr {
         self.addresses[self.index as usize]
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::RunDirectory;
 use evidence::{Environment, HostId};
-use experiment::{AwsSettings, Job, Plan, Provider};
+use experiment::{AwsSettings, Database, Job, Plan, Provider};
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
@@ -14,13 +14,11 @@ use storage::WorkDirectory;
 
 use super::run::args::RunArgs;
 use super::{aws, machines, snapshots};
+use crate::agent::database_server;
 use crate::controller::{self, Agents, Channel, Settings};
 use crate::failure::Failure;
 use crate::paths::{cache_directory, work_directory};
 use crate::progress::Screen;
-
-/// Where local databases answer clients.
-const CQL_PORT: u16 = 9042;
 
 /// Who carries a run out.
 pub(super) enum Hands {
@@ -100,7 +98,12 @@ fn hosts_of(provider: Provider, job: &Job, goes_beside: bool) -> Result<Box<dyn 
     match provider {
         Provider::Local => {
             let local = Local::new(machines::own_binary()?);
-            let local = if goes_beside { local.beside(CQL_PORT) } else { local };
+            let local = match &plan.target.database {
+                Database::Cassandra { version } if goes_beside => {
+                    local.beside(database_server(version, None).ports().clients)
+                }
+                _ => local,
+            };
             let existing = machines::of_existing(&plan.target.database, &plan.configurations)?;
             Ok(match existing {
                 Some(all) if all.has_clients() => Box::new(all),

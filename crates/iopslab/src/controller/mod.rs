@@ -47,7 +47,13 @@ const CLOCK_WARNING_MS: f64 = 50.0;
 /// Runs what is missing of `directory`; at the end every planned trial has its evidence.
 pub fn run(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
     begins(directory, &agents.screen);
-    let result = work_through(directory, agents, settings);
+    let result = match open::machine(directory, agents) {
+        Ok(_machine) => work_through(directory, agents, settings),
+        Err(failure) => {
+            agents.close();
+            Err(failure)
+        }
+    };
     ended(directory, result, agents.is_interrupted())
 }
 

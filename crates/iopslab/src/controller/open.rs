@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use archive::RunDirectory;
 use evidence::HostId;
 use experiment::Database;
+use storage::Measuring;
 use wire::{DatabaseRequest, MachineUse, Reply, Request, UnderTest};
 
+use super::agents::Agents;
 use super::failure::{Failure, answer};
 use super::run::Run;
 use super::{dataset, hosts, watched};
 use crate::failure;
+use crate::paths::machine_lock;
 
 /// Of a run's environment: who measured on this machine when a run began that may go on beside others.
 pub const BESIDE: &str = "beside";
@@ -19,6 +22,23 @@ pub const BESIDE: &str = "beside";
 pub fn goes_beside(directory: &RunDirectory) -> Result<bool, failure::Failure> {
     let environment = directory.environment().map_err(failure::Failure::work)?;
     Ok(environment.get(BESIDE).is_some())
+}
+
+/// Takes this machine where clients here load a cluster that exists: a client keeps nothing that outlives a request. Elsewhere the
+/// agents of databases take their machines.
+pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>, Failure> {
+    let database = &directory.plan().target.database;
+    let are_here = matches!(database, Database::Hosts { clients, .. } if clients.is_empty());
+    let lock = machine_lock().filter(|_| are_here);
+    let Some(lock) = lock.filter(|_| !directory.is_finished().unwrap_or(false)) else {
+        return Ok(None);
+    };
+    let waiting = |what: &str| {
+        agents.screen.doing(what, "");
+        !agents.is_interrupted()
+    };
+    let taken = Measuring::take(&lock, &directory.name(), goes_beside(directory)?, waiting);
+    taken.map(Some).map_err(Failure::work)
 }
 
 /// Takes the database hosts and makes sure that they have the data set.

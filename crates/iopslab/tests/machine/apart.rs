@@ -37,7 +37,7 @@ distribution = "uniform"
 [load]
 concurrency = [4]
 clients = 2
-rest_max_s = 3
+rest_max_s = 0
 warmup_s = 1
 duration_s = 8
 repetitions = {repetitions}

@@ -35,10 +35,10 @@ update = 0.5
 distribution = "uniform"
 
 [load]
-concurrency = [4]
-rest_max_s = 3
+rate = [200]
+rest_max_s = 0
 warmup_s = 1
-duration_s = 8
+duration_s = 3
 repetitions = 1
 
 [provider.local]
@@ -198,7 +198,9 @@ fn what_a_killed_controller_had_made_is_taken_away() {
     story.start(&["destroy", run.to_str().unwrap()]);
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
-    assert!(!run.join("terraform/id_ed25519").exists(), "it opens nothing any more");
+    for (key, why) in [("id_ed25519", "opens"), ("host_ed25519", "shows")] {
+        assert!(!run.join("terraform").join(key).exists(), "it {why} nothing any more");
+    }
     // Again is no mistake.
     story.start(&["destroy", run.to_str().unwrap()]);
     assert!(story.ends_well());

@@ -132,6 +132,27 @@ fn a_machine_that_never_answers_is_named_and_goes() {
     assert_eq!(story.cloud.left(), Vec::<String>::new());
 }
 
+/// Whoever answers at the address of a machine, and does not know the key of the run, learns nothing: not who asks, nor what.
+#[test]
+#[ignore = "make test-all"]
+fn a_machine_that_shows_another_host_key_is_named_and_nobody_logs_in() {
+    let mut story = story("ready_timeout_s = 60\n");
+    story.cloud.is_impostor = true;
+    story.start(&RUN);
+    assert!(!story.ends_well());
+    let said = story.lab.stderr_so_far();
+    assert!(
+        said.contains("gp3-1.database-1") && said.contains("Host key verification failed"),
+        "{said}"
+    );
+    let heard = story.cloud.heard();
+    assert!(
+        heard.contains("Server listening") && !heard.contains("Accepted"),
+        "{heard}"
+    );
+    assert_eq!(story.cloud.left(), Vec::<String>::new());
+}
+
 /// The controller is killed at a point; what it had made goes by its state, or by its tags where that is lost.
 fn killed_when(point: &str, is_there: impl Fn(&Story) -> bool, is_lost: bool) {
     let mut story = story("");

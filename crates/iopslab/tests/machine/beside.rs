@@ -27,10 +27,10 @@ memory_limit_gib = 8
 name = "reads"
 read = 1
 [load]
-concurrency = [4]
-rest_max_s = 3
-warmup_s = 4
-duration_s = 25
+rate = [200]
+rest_max_s = 0
+warmup_s = 1
+duration_s = 10
 repetitions = {repetitions}
 seed = 7
 [provider.local]
@@ -64,7 +64,7 @@ fn analysis(run: &std::path::Path) -> Value {
 
 #[test]
 fn two_runs_at_once_end_with_both_answers_and_others_wait() {
-    let lab = Laboratory::on_machine(Share::Whole);
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("first.toml", &experiment("first", 2));
     lab.write("second.toml", &experiment("second", 1));
     let mut first = lab.spawn(&["run", "first.toml", "--out", "one"]);

@@ -108,25 +108,24 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// The same data beside a page cache of twice its size, and beside one of half of it, on a volume that a process serves, whose own
+/// The same data beside a page cache of twice its size, and beside one of two thirds of it, on a volume that a process serves, whose own
 /// file must not be a second page cache.
 #[test]
 fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest() {
     let lab = Laboratory::on_machine(Share::Half);
     let swept = EXPERIMENT
         .replace("name = \"warmth\"", "name = \"ratios\"")
-        .replace("records = 100_000", "records = 150_000")
         .replace("cache = [\"cold\", \"warm\"]\n", "")
         .replace("page_cache_mib = 256\n", "volumes = \"served\"\n")
         .replace("iops = 100,", "iops = 500,")
-        + "\n[sweep]\ncache_ratio = [0.5, 2]\n";
+        + "\n[sweep]\ncache_ratio = [0.5, 1.5]\n";
     lab.write("ratios.toml", &swept);
     let output = lab.output(&["run", "ratios.toml", "--format", "json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     let points = analysis["cache_curves"][0]["points"].as_array().unwrap();
     assert_eq!(points.len(), 2, "{points:#?}");
-    for (point, asked) in points.iter().zip([0.5, 2.0]) {
+    for (point, asked) in points.iter().zip([0.5, 1.5]) {
         let cell = trial(&lab, point["cell"].as_str().unwrap());
         assert_eq!(cell["status"], "valid", "{cell:#}");
         let node = &cell["nodes"][0];
@@ -147,9 +146,9 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         assert!((1e5..4e8).contains(&program), "{program}");
     }
     let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
-    // Half of the reads miss, and a miss takes more than one read: 0.66 were measured.
+    // A third of the reads miss, and a miss takes more than one read.
     assert!(reads(0) < 0.05, "{}", reads(0));
-    assert!((0.4..1.2).contains(&reads(1)), "{}", reads(1));
+    assert!((0.25..1.0).contains(&reads(1)), "{}", reads(1));
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 

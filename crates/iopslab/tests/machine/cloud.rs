@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::network::{configure_sshd, processes_in, run};
+use crate::network::{configure_sshd, make_key, processes_in, run};
 use crate::support::account::Account;
 
 const PORT: u16 = 5000;
@@ -75,6 +75,8 @@ pub struct Cloud {
     seen: BTreeSet<String>,
     /// Instances of today do not answer.
     pub is_deaf: bool,
+    /// Instances of today show a host key of their own.
+    pub is_impostor: bool,
     /// Agents give the evidence of a run's truth: of the run in this directory, once there is one.
     pub is_simulated: bool,
     pub simulated: Option<PathBuf>,
@@ -97,6 +99,7 @@ impl Cloud {
             read_bytes: Vec::new(),
             seen: BTreeSet::new(),
             is_deaf: false,
+            is_impostor: false,
             is_simulated: false,
             simulated: None,
         };
@@ -172,6 +175,16 @@ impl Cloud {
         self.account.as_ref().unwrap().ask(question)
     }
 
+    /// What sshd says on all instances there were.
+    pub fn heard(&self) -> String {
+        let instances = std::fs::read_dir(self.directory.join("instances"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let logs = instances.map(|instance| std::fs::read_to_string(instance.path().join("sshd.log")).unwrap());
+        logs.collect()
+    }
+
     /// What there is.
     fn known(&self) -> State {
         serde_json::from_value(self.ask(&json!({ "ask": "state" }))).unwrap()
@@ -199,8 +212,12 @@ impl Cloud {
             std::fs::create_dir_all(own.join(place)).unwrap();
         }
         std::fs::write(own.join("boot/ready"), "").unwrap();
-        std::fs::write(own.join("host_key"), self.host_key_of(instance)).unwrap();
-        std::fs::set_permissions(own.join("host_key"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        let key = own.join("host_key");
+        match self.is_impostor {
+            true => make_key(&key),
+            false => std::fs::write(&key, self.host_key_of(instance)).unwrap(),
+        }
+        std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).unwrap();
         if let Some(run) = &self.simulated {
             std::fs::write(own.join("boot/run"), run.to_str().unwrap()).unwrap();
         }

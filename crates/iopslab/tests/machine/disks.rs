@@ -133,6 +133,7 @@ fn a_file_system_that_was_shut_down_by_its_disk_is_whole_in_the_next_trial() {
     let (_, tail) = DISKS.split_once("[load]").unwrap();
     let fault = "[[fault]]\nkind = \"disk-error\"\nrequests = \"writes\"\nat_s = 6\nfor_s = 5\n\n[load]";
     let tail = tail
+        .replace("rest_max_s = 3", "rest_max_s = 0")
         .replace("repetitions = 1", "repetitions = 2")
         .replace("duration_s = 22", "duration_s = 16");
     lab.write("disks.toml", &[head, fault, &tail].concat());
@@ -175,6 +176,7 @@ fn a_file_system_that_was_shut_down_by_its_disk_is_whole_in_the_next_trial() {
 fn a_run_is_interrupted_while_its_disk_answers_nothing() {
     let lab = Laboratory::on_machine(Share::Half);
     let text = DISKS
+        .replace("rest_max_s = 3", "rest_max_s = 0")
         .replace("for_s = 3", "for_s = 100")
         .replace("duration_s = 22", "duration_s = 200");
     let last = text.rfind("[[fault]]").unwrap();

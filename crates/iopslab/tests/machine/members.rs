@@ -11,7 +11,7 @@ name = "members"
 question = "Do two volumes share the work?"
 
 [dataset]
-records = 100_000
+records = 50_000
 
 [[configuration]]
 name = "two"
@@ -37,7 +37,7 @@ repetitions = 1
 [provider.local]
 volumes = "served"
 heap_mib = 512
-page_cache_mib = 64
+page_cache_mib = 32
 "#;
 /// The second is asked for what it has no more.
 const SLOWED: &str = "[[fault]]\nkind = \"disk-slow\"\nvolume = \"data-2\"\ntimes = 8\nat_s = 6\nfor_s = 9\n\n[load]";

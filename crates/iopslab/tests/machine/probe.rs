@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Laboratory, lane::Share};
 
-/// A gp2 volume at 1:10: 300 IOPS while a hundredth of its 540,000 credits lasts (20 s), then 30; and one given by its limits.
+/// A gp2 volume at 1:10: 300 IOPS while a 200th of its 540,000 credits lasts (10 s), then 30; and one given by its limits.
 const EXPERIMENT: &str = r#"
 name = "probed"
 
@@ -33,7 +33,7 @@ concurrency = [1]
 
 [provider.local]
 scale = 10
-burst_credits_start = 0.01
+burst_credits_start = 0.005
 "#;
 
 fn probe(lab: &Laboratory, arguments: &[&str]) -> Value {
@@ -93,15 +93,15 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
             "--size-mib",
             "64",
             "--burst-s",
-            "32",
+            "20",
         ],
     );
     let burst = &bursting["volumes"][0]["tests"]["burst"];
     println!("{burst:#}");
     let at = burst["drained_after_s"].as_f64().unwrap();
     assert!(
-        (12.0..28.0).contains(&at),
-        "5,400 credits at 270 a second last 20 s, not {at}"
+        (6.0..16.0).contains(&at),
+        "2,700 credits at 270 a second last 10 s, not {at}"
     );
     let after = burst["after_iops"].as_f64().unwrap();
     assert!((20.0..60.0).contains(&after), "30 IOPS last, not {after}");

@@ -46,7 +46,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [16]
-rest_max_s = 3
+rest_max_s = 1
 warmup_s = 4
 duration_s = 5
 repetitions = 1
@@ -57,14 +57,15 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
-/// [`SMALL`] with its fast configuration alone and without a volume for the commit log, for what is not about volumes:
-/// each volume is probed for four seconds.
+/// [`SMALL`] with its fast configuration alone, without a volume for the commit log, for what is not about volumes (each is probed for
+/// four seconds), and without rest, for what is not about figures.
 fn fast_alone(repetitions: u32) -> String {
     let (slow, fast) = (SMALL.find("[[configuration]]"), SMALL.rfind("[[configuration]]"));
     let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
     let lines = text.lines().filter(|line| !line.starts_with("commitlog_volume"));
     let text = lines.map(|line| format!("{line}\n")).collect::<String>();
-    text.replace("repetitions = 1", &format!("repetitions = {repetitions}"))
+    text.replace("rest_max_s = 1", "rest_max_s = 0")
+        .replace("repetitions = 1", &format!("repetitions = {repetitions}"))
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -166,9 +167,6 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     let again = lab.output(&["report", run.to_str().unwrap(), "--format", "json"]);
     let rebuilt: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(rebuilt, analysis, "the same evidence gives the same answer");
-
-    conformance::goes_on(&lab, &run);
-    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 /// 300 IOPS for reads and writes together, by a process that answers for the volume.
@@ -238,34 +236,19 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     wait_for("the agents to clean up", Duration::from_secs(40), || {
         lab.leftovers().is_empty()
     });
-    let stamp = |(cell, block): &(String, String)| {
-        let path = lab
-            .run_directory()
-            .join("trials")
-            .join(cell)
-            .join(block)
-            .join("trial.json");
-        json(&path)["started_at"].as_str().unwrap().to_owned()
-    };
-    let kept: Vec<_> = lab.trials().into_iter().map(|t| (stamp(&t), t)).collect();
-    assert_eq!(kept.len(), 1);
-
-    let run = lab.run_directory().display().to_string();
-    let output = lab.output(&["run", "--resume", &run, "--format", "json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run = lab.run_directory();
+    conformance::resumes(&lab, &run);
     assert_eq!(lab.trials().len(), 2);
-    for (before, trial) in kept {
-        assert_eq!(stamp(&trial), before, "{trial:?} was measured twice");
-    }
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 
     // On another machine it is not resumed: its trials would be no repetitions of these.
-    let environment = lab.run_directory().join("environment.json");
+    let environment = run.join("environment.json");
     let facts = std::fs::read_to_string(&environment).unwrap();
     let mut other: Value = serde_json::from_str(&facts).unwrap();
     other["database"]["cpu_model"] = "Another CPU".into();
     std::fs::write(&environment, other.to_string()).unwrap();
-    let refused = lab.output(&["run", "--resume", &run]);
+    let resume = ["run", "--resume", run.to_str().unwrap()];
+    let refused = lab.output(&resume);
     let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{stderr}");
     assert!(
@@ -276,7 +259,7 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
 
     // Nothing is missing now: resuming again measures nothing.
     let began = Instant::now();
-    assert!(lab.output(&["run", "--resume", &run]).status.success());
+    assert!(lab.output(&resume).status.success());
     assert!(began.elapsed() < Duration::from_secs(10));
 }
 
@@ -329,88 +312,32 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
+/// A volume server that is killed while volumes are made costs nothing: they are made once more. Killed in a trial, its volumes give
+/// errors, and the next trial has its own from another server.
 #[test]
-fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
+fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("small.toml", &fast_alone(2));
-    let mut run = lab.spawn(&["run", "small.toml"]);
-    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
-        lab.stderr_so_far().contains("op/s")
-    });
-    let pids = databases(&lab.work().display().to_string());
-    pids.iter().for_each(|pid| signal(*pid, Signal::KILL));
-    let status = run.wait().unwrap();
-    assert!(status.success(), "{}", lab.stderr_so_far());
-    let records: Vec<_> = lab
-        .trials()
-        .into_iter()
-        .map(|(cell, block)| {
-            json(
-                &lab.run_directory()
-                    .join("trials")
-                    .join(cell)
-                    .join(block)
-                    .join("trial.json"),
-            )
-        })
-        .collect();
-    let invalid: Vec<_> = records.iter().filter(|r| r["status"] == "invalid").collect();
-    assert_eq!((records.len(), invalid.len()), (2, 1), "{}", lab.stderr_so_far());
-    assert!(
-        invalid[0]["reason"].as_str().unwrap().contains("Cassandra ended"),
-        "{:#}",
-        invalid[0]
-    );
-    assert!(!invalid[0]["log_tail"].as_array().unwrap().is_empty());
-    assert_eq!(lab.leftovers(), Vec::<String>::new());
-}
-
-#[test]
-fn a_lost_client_agent_costs_its_trial_only() {
-    let lab = Laboratory::on_machine(Share::Half);
-    lab.write("small.toml", &fast_alone(2));
-    let mut run = lab.spawn(&["run", "small.toml"]);
-    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
-        lab.stderr_so_far().contains("op/s")
-    });
-    let is_client = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("client")
-    };
-    let clients: Vec<u32> = agents_of(run.id()).into_iter().filter(is_client).collect();
-    assert_eq!(clients.len(), 1);
-    signal(clients[0], Signal::KILL);
-    let status = run.wait().unwrap();
-    assert!(status.success(), "{}", lab.stderr_so_far());
-    let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
-    let invalid: Vec<_> = records.iter().filter(|r| r["status"] == "invalid").collect();
-    assert_eq!((records.len(), invalid.len()), (2, 1), "{}", lab.stderr_so_far());
-    assert_eq!(invalid[0]["cause"], "client_lost");
-    let reason = invalid[0]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("the client agent was lost") && reason.contains("SIGKILL"),
-        "{reason}"
-    );
-    assert_eq!(lab.leftovers(), Vec::<String>::new());
-}
-
-/// Killed while volumes are made it costs nothing: they are made once more. Killed in a trial: its volumes give errors; the
-/// next one has its own from another server.
-#[test]
-fn a_lost_volume_server_costs_its_trial_only() {
-    let lab = Laboratory::on_machine(Share::Half);
-    let served = fast_alone(2).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
+    let served = fast_alone(4).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &served);
     let mut run = lab.spawn(&["run", "served.toml"]);
-    let is_server = |pid: &u32| {
+    let controller = run.id();
+    let runs = |pid: &u32, what: &str| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
-        line.contains("volume-server") && !line.contains("chrt")
+        line.contains(what) && !line.contains("chrt")
     };
-    let controller = run.id();
     let servers = || -> Vec<u32> {
         let below = agents_of(controller).into_iter().flat_map(agents_of);
-        below.filter(is_server).collect()
+        below.filter(|pid| runs(pid, "volume-server")).collect()
+    };
+    let clients = || -> Vec<u32> {
+        let agents = agents_of(controller).into_iter();
+        agents.filter(|pid| runs(pid, "client")).collect()
+    };
+    let databases = || databases(&lab.work().display().to_string());
+    let kill = |pids: &[u32]| {
+        assert_eq!(pids.len(), 1);
+        signal(pids[0], Signal::KILL);
     };
     lab.wait_in(&mut run, "volume server", Duration::from_secs(180), || {
         !servers().is_empty()
@@ -418,27 +345,50 @@ fn a_lost_volume_server_costs_its_trial_only() {
     // The probe alone takes four seconds.
     std::thread::sleep(Duration::from_secs(1));
     let first = servers();
-    let journal = || std::fs::read_to_string(lab.run_directory().join("journal.jsonl")).unwrap();
-    assert!(!journal().contains("trial_started"), "{}", journal());
-    signal(first[0], Signal::KILL);
-    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
-        lab.stderr_so_far().contains("op/s")
-    });
+    let journal = std::fs::read_to_string(lab.run_directory().join("journal.jsonl")).unwrap();
+    assert!(!journal.contains("trial_started"), "{journal}");
+    kill(&first);
+
+    let mut under_load = |number: u32| {
+        let about = format!("[{number} of 4");
+        let is_load = |line: &str| line.contains(&about) && line.contains("p99");
+        lab.wait_in(&mut run, "trial under load", Duration::from_secs(180), || {
+            lab.stderr_so_far().lines().any(is_load)
+        });
+    };
+    under_load(1);
+    kill(&databases());
+    under_load(2);
+    kill(&clients());
+    under_load(3);
     let second = servers();
-    assert_eq!((first.len(), second.len()), (1, 1));
     assert_ne!(first, second);
-    signal(second[0], Signal::KILL);
+    kill(&second);
     let status = run.wait().unwrap();
     assert!(status.success(), "{}", lab.stderr_so_far());
     let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
-    let invalid: Vec<_> = records.iter().filter(|r| r["status"] == "invalid").collect();
-    assert_eq!((records.len(), invalid.len()), (2, 1), "{}", lab.stderr_so_far());
-    assert_eq!(invalid[0]["cause"], "volumes_lost");
-    let reason = invalid[0]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains(&format!("the volume server (process {})", second[0])),
-        "{reason}"
+    let became = |record: &Value| (record["status"].clone(), record["cause"].clone());
+    let invalid = |cause: &str| (Value::from("invalid"), Value::from(cause));
+    assert_eq!(
+        records.iter().map(became).collect::<Vec<_>>(),
+        [
+            invalid("database_ended"),
+            invalid("client_lost"),
+            invalid("volumes_lost"),
+            ("valid".into(), Value::Null)
+        ],
+        "{}",
+        lab.stderr_so_far()
     );
+    for (record, words) in records.iter().zip([
+        &["Cassandra ended"][..],
+        &["the client agent was lost", "SIGKILL"],
+        &[format!("the volume server (process {})", second[0]).as_str()],
+    ]) {
+        let reason = record["reason"].as_str().unwrap();
+        assert!(words.iter().all(|words| reason.contains(words)), "{reason}");
+    }
+    assert!(!records[0]["log_tail"].as_array().unwrap().is_empty());
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
@@ -447,16 +397,11 @@ fn a_lost_volume_server_costs_its_trial_only() {
 #[test]
 fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     let lab = Laboratory::on_machine(Share::Half);
-    // Short trials: what starts is the question, not what it does then.
-    let short = |repetitions| {
-        fast_alone(repetitions).replace(
-            "rest_max_s = 3\nwarmup_s = 4\nduration_s = 5",
-            "warmup_s = 1\nduration_s = 2",
-        )
-    };
-    let text = short(4) + "start_timeout_s = 2\n";
-    lab.write("small.toml", &short(1));
-    lab.write("impatient.toml", &text);
+    // Short trials, which one process can serve: what starts is the question, not what it does then.
+    let short = fast_alone(1).replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2");
+    let four = short.replace("concurrency = [16]", "concurrency = [1, 2, 3, 4]");
+    lab.write("small.toml", &short);
+    lab.write("impatient.toml", &(four + "start_timeout_s = 2\n"));
     let kept = std::fs::read_dir(lab.work().join("snapshots"));
     let mut kept = kept.into_iter().flatten().flatten();
     if !kept.any(|entry| entry.file_name().display().to_string().contains("-100000x")) {

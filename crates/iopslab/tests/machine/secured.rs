@@ -47,7 +47,7 @@ read = 0.8
 update = 0.2
 
 [load]
-concurrency = [8]
+rate = [200]
 warmup_s = 1
 duration_s = 3
 repetitions = 1

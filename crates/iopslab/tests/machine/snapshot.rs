@@ -34,8 +34,8 @@ name = "reads"
 read = 1.0
 
 [load]
-concurrency = [4]
-rest_max_s = 3
+rate = [200]
+rest_max_s = 0
 warmup_s = 1
 duration_s = 2
 repetitions = 1
@@ -58,10 +58,10 @@ name = "reads"
 read = 1.0
 
 [load]
-concurrency = [4]
-rest_max_s = 3
+rate = [200]
+rest_max_s = 0
 warmup_s = 1
-duration_s = 5
+duration_s = 3
 repetitions = 2
 
 [provider.local]

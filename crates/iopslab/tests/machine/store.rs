@@ -39,9 +39,9 @@ distribution = "uniform"
 
 [load]
 concurrency = [8]
-rest_max_s = 3
+rest_max_s = 0
 warmup_s = 1
-duration_s = 5
+duration_s = 3
 repetitions = 1
 
 [provider.local]

@@ -39,7 +39,7 @@ read = 0.5
 update = 0.5
 
 [load]
-concurrency = [8]
+rate = [500]
 warmup_s = 1
 duration_s = {duration_s}
 repetitions = 2
@@ -141,7 +141,7 @@ impl Story {
         let directory = self
             .lab
             .run_directory()
-            .join(format!("trials/as-it-stands.mixed.c8/{block}"));
+            .join(format!("trials/as-it-stands.mixed.p500/{block}"));
         let record = std::fs::read(directory.join("trial.json")).unwrap();
         (directory, serde_json::from_slice(&record).unwrap())
     }
@@ -170,7 +170,7 @@ impl Story {
     /// A run in the background, two trials of which are long.
     fn start(&self) -> Child {
         let _ = std::fs::remove_dir_all(self.lab.path().join("runs"));
-        self.lab.write("long.toml", &experiment("", 12));
+        self.lab.write("long.toml", &experiment("", 8));
         self.lab.spawn(&["run", "long.toml"])
     }
 

@@ -31,9 +31,9 @@ distribution = "uniform"
 
 [load]
 concurrency = [16]
-rest_max_s = 3
+rest_max_s = 0
 warmup_s = 2
-duration_s = 8
+duration_s = 5
 repetitions = 1
 
 [provider.local]

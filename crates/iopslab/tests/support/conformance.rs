@@ -1,7 +1,6 @@
 //! What every provider owes: whoever carried the trials out, the run is whole, and it goes on where it stopped. Each
 //! provider's stories call both.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -115,18 +114,27 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
     );
 }
 
-/// A trial that is missing is measured when the run is resumed, by the provider that began it; no other is touched.
+/// A trial that is missing is measured when the run is resumed.
 pub fn goes_on(lab: &Laboratory, run: &Path) {
-    let planned = planned(run);
-    let (lost, kept) = planned.split_last().unwrap();
-    std::fs::remove_dir_all(directory(run, lost)).unwrap();
-    let records = || -> BTreeMap<PathBuf, Vec<u8>> {
-        let paths = kept.iter().map(|trial| directory(run, trial).join("trial.json"));
-        paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    std::fs::remove_dir_all(directory(run, planned(run).last().unwrap())).unwrap();
+    resumes(lab, run);
+}
+
+/// What is missing is measured by the provider that began the run; no other trial is touched.
+pub fn resumes(lab: &Laboratory, run: &Path) {
+    let record = |trial: &(String, u64)| directory(run, trial).join("trial.json");
+    let (kept, lost): (Vec<_>, Vec<_>) = planned(run).into_iter().partition(|trial| record(trial).exists());
+    assert!(!kept.is_empty() && !lost.is_empty(), "{kept:?} {lost:?}");
+    let records = || {
+        kept.iter()
+            .map(|trial| std::fs::read(record(trial)).unwrap())
+            .collect::<Vec<_>>()
     };
     let before = records();
     let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(json(&directory(run, lost).join("trial.json"))["status"], "valid");
-    assert_eq!(records(), before);
+    for trial in &lost {
+        assert_eq!(json(&record(trial))["status"], "valid", "{trial:?}");
+    }
+    assert!(records() == before, "a finished trial was touched");
 }

@@ -148,6 +148,10 @@ impl AwsError {
 fn advice(answers: bool, words: &str) -> String {
     match answers {
         true => "; its user data has not ended: look at /var/lib/iopslab/first-boot.log there".to_owned(),
+        false if words.contains("Host key verification failed") => format!(
+            ": {words}; what answers does not show the host key of the run: the first script of the machine has not got so far, or \
+             somebody else is at its address"
+        ),
         false => format!(
             ": {words}; is [provider.aws] controller_cidr the address from which you come, and is there a way to its \
              subnet?"

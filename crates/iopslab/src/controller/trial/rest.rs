@@ -81,7 +81,13 @@ impl Resting<'_, '_> {
         let cache = plan.caches.state(&self.parts.workload.name);
         let is_warm = self.wanted.values().all(|to_rest| to_rest.code_is_warm);
         let mut code_is_warm = is_warm;
-        let renewals = if is_warm { 0 } else { RENEWALS_OF_COLD_CODE };
+        // Without a round there is no code that a renewal could spoil.
+        let has_rounds = plan.shape.rest_max_s > 0.0;
+        let renewals = if is_warm || !has_rounds {
+            0
+        } else {
+            RENEWALS_OF_COLD_CODE
+        };
         for _ in 0..renewals {
             self.renew(CacheState::Cold)?;
             code_is_warm = self.rounds_of(Purpose::Code)?;

@@ -36,7 +36,7 @@ distribution = "latest"
 [load]
 clients = 2
 concurrency = [8]
-rest_max_s = 3
+rest_max_s = 0
 warmup_s = 4
 duration_s = 5
 repetitions = 1

@@ -1,0 +1,11 @@
+//! Facts, prices and arithmetic. One program: seven would be linked one by one.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod caps;
+mod corrections;
+mod costs;
+mod instances;
+mod money;
+mod sources;
+mod volumes;

@@ -1,0 +1,27 @@
+//! What an experiment file is taken for, and how it is refused. One program: two dozen would be linked one by one.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod aws;
+mod backlog;
+mod behaviour;
+mod burst;
+mod cache;
+mod clients;
+mod cpu_speed;
+mod data_set_store;
+mod disk_faults;
+mod draft;
+mod effect;
+mod examples;
+mod faults;
+mod hosts;
+mod members;
+mod mistakes;
+mod notes;
+mod objective;
+mod plans;
+mod served_default;
+mod settings;
+mod story;
+mod watched;

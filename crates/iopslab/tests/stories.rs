@@ -1,0 +1,22 @@
+//! What a user sees of the program, without a database. One program, but for those that `make check` builds alone.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod aws_clean_stories;
+mod aws_quota_stories;
+mod beside_stories;
+mod cache_stories;
+mod catalog_stories;
+mod closed_pipes;
+mod doctor_stories;
+mod gate_action;
+mod hostile_stories;
+mod init_stories;
+mod interrupt_stories;
+mod log_stories;
+mod mutants;
+mod received_runs;
+mod refresh_stories;
+mod resume_stories;
+mod simulated_stories;
+mod support;
