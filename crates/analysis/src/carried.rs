@@ -18,8 +18,9 @@ use crate::document::{Bound, BoundIs, CellAnalysis, ConfigurationFacts, LimitedH
 use crate::fact::VolumeLimit;
 use crate::finding::Finding;
 use crate::limit::NEAR_CAP;
-use crate::remark::storage::{EmulationFloor, EmulationOffLimit};
 use crate::rules;
+use crate::rules::emulation_floor::EmulationFloor;
+use crate::rules::emulation_off_limit::EmulationOffLimit;
 
 /// Two cells that the CPU limits carry over where both use at most this share of what is emulated: on CPUs of twice the speed
 /// both would still be limited by them (threshold: ours).

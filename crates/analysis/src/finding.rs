@@ -1,15 +1,14 @@
 //! A finding: a machine-made remark, data first.
 //!
-//! Rules and thresholds live in [`crate::rules`], their figures in [`crate::remark`]; sentences for people are made
-//! from the figures by crate `report`.
+//! Rules, thresholds and figures live in [`crate::rules`]; sentences for people are made from the figures by crate `report`.
 
 use std::collections::BTreeMap;
 
-use evidence::HostId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::rule::{Remark, Rule, RuleFigures, Severity};
+use crate::seen::{Seen, SeenOn};
 
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,23 +52,6 @@ pub struct Finding {
     pub nodes: Option<SeenOn>,
 }
 
-/// The nodes that a finding was seen on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenOn {
-    /// Which, the worst one first: figures are those of this one.
-    pub names: Vec<HostId>,
-    /// Of so many.
-    pub of: u64,
-}
-
-impl SeenOn {
-    /// Between commas: `database-3, database`.
-    pub fn listed(&self) -> String {
-        let names = self.names.iter().map(HostId::to_string);
-        names.collect::<Vec<_>>().join(", ")
-    }
-}
-
 impl Finding {
     /// A finding with the weight of its rule.
     pub fn new(scope: Scope, remark: impl Into<Remark>) -> Self {
@@ -82,11 +64,12 @@ impl Finding {
         }
     }
 
-    /// The same, seen on these of `all` nodes.
-    pub(crate) fn on_nodes(mut self, names: Vec<HostId>, all: usize) -> Self {
-        let of = all as u64;
-        self.nodes = Some(SeenOn { names, of });
-        self
+    /// What a rule saw, as a finding on this.
+    pub(crate) fn seen<F: Into<Remark>>(scope: Scope, seen: Seen<F>) -> Self {
+        Self {
+            nodes: seen.nodes,
+            ..Self::new(scope, seen.figures)
+        }
     }
 
     /// The rule that made it.
@@ -121,9 +104,11 @@ fn collect(value: &Value, found: &mut BTreeMap<String, f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts};
-    use crate::remark::storage::{BurstOnly, Credits, CreditsSpent, DataSetSmaller, VolumeAboveInstance};
-    use crate::{HostFact, VolumeRole};
+    use crate::rules::burst::{BurstOnly, Credits, CreditsSpent};
+    use crate::rules::data_set_smaller::DataSetSmaller;
+    use crate::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
+    use crate::rules::volume_above_instance::VolumeAboveInstance;
+    use crate::{HostFact, HostId, VolumeRole};
 
     fn findings() -> [Finding; 4] {
         let scope = || Scope::trial("a.w.c1", 1);
@@ -165,7 +150,10 @@ mod tests {
             ],
         };
         [
-            Finding::new(scope(), burst).on_nodes(vec![HostId::database(1)], 3),
+            Finding {
+                nodes: Some(SeenOn::some(vec![HostId::database(1)], 3)),
+                ..Finding::new(scope(), burst)
+            },
             Finding::new(scope(), smaller),
             Finding::new(scope(), above),
             Finding::new(scope(), hosts),

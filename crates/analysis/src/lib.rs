@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! trial evidence --measure--> TrialMeasurement --analyse--> Analysis (= analysis.json)
-//!   histograms, samples         steady window,               cells: figures with intervals, ratios, what limited them
-//!                               figures, findings            decision, value of money, answer in words
+//!   histograms, samples         steady window,               cells: figures with intervals, findings, what limited them
+//!                               figures                      decision, value of money, answer in words
 //!                                     |
 //!                                     +--charts--> Charts: what a report draws
 //!                                     +--compare--> Comparison of two runs
@@ -49,7 +49,6 @@ mod physics;
 mod precision;
 mod progress;
 mod recommendation;
-pub mod remark;
 mod rest;
 mod rule;
 pub mod rules;
@@ -57,6 +56,7 @@ mod run_evidence;
 mod scaling;
 mod score;
 mod search;
+mod seen;
 mod sickness;
 mod steady;
 mod value;
@@ -93,7 +93,7 @@ pub use document::{
     Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NodeFigure, Trajectory, VolumeLimit};
-pub use finding::{Finding, Scope, SeenOn};
+pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
@@ -107,12 +107,14 @@ pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use node::Node;
 pub use panels::{Line, Panel};
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
+pub use physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rest::{cache_is_settled, code_is_warm, compilers_are_quiet};
 pub use rule::{Remark, Rule, RuleFigures, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
+pub use seen::SeenOn;
 pub use steady::Window;
 pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
@@ -213,7 +215,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
     let cache_effects = cache::effects(plan, &cells, &figures, margin);
     let cache_curves = cache_curve::curves(plan, &cells, &configurations, &figures, margin);
-    let mut findings = rules::of_run(&input.run, input.provider, &configurations);
+    let mut findings = rules::of_configurations(&configurations);
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
     findings.extend(rules::of_setups(setups, plan.scale));
     findings.extend(rules::faults_of_plan(&input.run, plan));

@@ -1,4 +1,4 @@
-//! From the evidence of a trial to its figures, judged by every rule that needs nothing but the trial.
+//! From the evidence of a trial to its figures, and whether they may enter comparisons.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::steady::Window;
 use crate::work::DatabaseWork;
 use crate::{backlog, node, panels, rules, steady};
 
-/// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
+/// Reduces a trial to its figures.
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
     let mut latencies = Latencies::of(trial.record);
     for interval in trial.intervals {
@@ -70,14 +70,14 @@ impl Latencies {
             phases: self.phases.measured(),
             aftermaths: self.aftermaths(record, by_host),
             before: None,
-            findings: Vec::new(),
+            forbidden: None,
         };
         measurement.add_latencies(self.merged(window.from_s));
         measurement.before = undisturbed_s.map(|_| Box::new(self.before(&measurement, judged)));
-        measurement.findings = rules::of_trial(&measurement);
+        measurement.forbidden = rules::forbidden(&measurement);
         // Whoever looks at the part alone is told the same of it.
         if let Some(before) = &mut measurement.before {
-            before.findings.clone_from(&measurement.findings);
+            before.forbidden.clone_from(&measurement.forbidden);
         }
         measurement
     }
@@ -104,7 +104,7 @@ impl Latencies {
             phases: Vec::new(),
             aftermaths: Vec::new(),
             before: None,
-            findings: Vec::new(),
+            forbidden: None,
         };
         before.add_latencies(self.undisturbed(window.from_s));
         before.recorded = before.counted();

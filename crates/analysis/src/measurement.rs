@@ -9,15 +9,12 @@ use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialReco
 use experiment::{Plan, VolumeRole};
 
 use crate::backlog::CompactedBacklog;
-use crate::finding::{Finding, SeenOn};
 use crate::host::{DatabaseHost, VolumeActivity};
 use crate::latency::LatencyFigures;
 use crate::node::{self, Node};
 use crate::panels::Panel;
 use crate::phases::{Aftermath, PhaseMeasurement};
 use crate::progress::Second;
-use crate::remark::trial::{ErrorsAbove, TrialInvalid};
-use crate::rule::Severity;
 use crate::steady::Window;
 
 /// The evidence of one trial.
@@ -70,33 +67,21 @@ pub struct TrialMeasurement {
     pub aftermaths: Vec<Aftermath>,
     /// Where faults were planned: this trial as if it had ended just before the first.
     pub before: Option<Box<TrialMeasurement>>,
-    /// Findings on this trial.
-    pub findings: Vec<Finding>,
+    /// Which rule keeps it out of comparisons, and what that saw; `None`: none does.
+    pub forbidden: Option<String>,
 }
 
 impl TrialMeasurement {
     /// Whether it may enter comparisons: it ran to its end, measured something, and no rule forbids it.
     pub fn is_valid(&self) -> bool {
-        self.record.validity == Validity::Valid
-            && self.record.client.is_some()
-            && self.findings.iter().all(|f| f.severity != Severity::Invalid)
+        self.record.validity == Validity::Valid && self.record.client.is_some() && self.forbidden.is_none()
     }
 
     /// Why not, if it is not: what the record says, or the rule that forbids it with what it saw.
     pub fn invalid_reason(&self) -> Option<String> {
         match &self.record.validity {
             Validity::Invalid { reason, .. } => Some(reason.clone()),
-            Validity::Valid => {
-                let finding = self.findings.iter().find(|f| f.severity == Severity::Invalid)?;
-                let reason = finding.figures::<TrialInvalid>().map(|found| found.reason.clone());
-                let errors = || finding.figures::<ErrorsAbove>().map(ErrorsAbove::by_kind);
-                let nodes = || finding.nodes.as_ref().map(SeenOn::listed);
-                let rule = finding.rule().name();
-                Some(match reason.or_else(errors).or_else(nodes) {
-                    None => rule.to_owned(),
-                    Some(seen) => format!("{rule}: {seen}"),
-                })
-            }
+            Validity::Valid => self.forbidden.clone(),
         }
     }
 

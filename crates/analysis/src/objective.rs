@@ -6,10 +6,10 @@ use stats::{Contrast, Samples};
 use crate::comparisons::is_open;
 use crate::document::{CellAnalysis, Check, Criterion, Meets, Range, Withheld};
 use crate::figures::{Figures, worst};
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::Stall;
-use crate::rule::Rule;
+use crate::rules::cassandra::gc_pauses;
+use crate::rules::offered_rate;
+use crate::rules::stall::{self, Stall};
 use crate::withheld::{SHARE, limits};
 
 /// What the cells of one place do against the objective.
@@ -140,9 +140,9 @@ impl<'a> Objectives<'a> {
             None => stall.window_share * stall.longest_s / 2.0 * 1e6 > wanted.limit_us,
         };
         let stopped = |trial: &&TrialMeasurement| {
-            let collects = trial.findings.iter().any(|f| f.rule() == Rule::GcPauses);
-            let mut stops = trial.findings.iter().filter_map(Finding::figures::<Stall>);
-            !collects && stops.any(explains)
+            let before = trial.undisturbed();
+            let stops = stall::finding(before).is_some_and(|seen| explains(&seen.figures));
+            stops && gc_pauses::finding(before).is_none()
         };
         let trials = self.figures.trials(&self.cells[cell].id);
         let found = trials.iter().copied().filter(stopped).count() as f64;
@@ -227,8 +227,8 @@ impl<'a> Objectives<'a> {
 
 /// Whether a trial held its given rate.
 pub fn held(trial: &TrialMeasurement) -> bool {
-    let broken = |rule| matches!(rule, Rule::OfferedNotAchieved | Rule::BacklogDrained);
-    !trial.findings.iter().any(|f| broken(f.rule()))
+    let before = trial.undisturbed();
+    offered_rate::not_achieved(before).is_none() && offered_rate::drained(before).is_none()
 }
 
 /// All parts together.

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::remark::{cassandra, faults, load, machine, nodes, rest, storage, trial};
-
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,8 +37,7 @@ pub trait RuleFigures: Sized {
 /// A line for each rule: what its findings carry, its name in JSON, how much they weigh.
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident($figures:ty) $name:tt $severity:ident,)*) => {
-        /// A rule that makes findings. Its constants, logic and cases are in the file of [`crate::rules`] named beside
-        /// it (or of `physics/`, `rules/cassandra/`), its figures in [`crate::remark`].
+        /// A rule that makes findings. Its figures, constants, logic and cases are in the file that its line names.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Rule {
             $($(#[$doc])* #[serde(rename = $name)] $rule,)*
@@ -99,157 +96,155 @@ macro_rules! rules {
 }
 
 rules! {
-    /// The trial did not run to its end (`trial_invalid.rs`). Its figures enter nothing, so that nothing is left to
+    /// The trial did not run to its end. Its figures enter nothing, so that nothing is left to
     /// withhold.
-    TrialInvalid(trial::TrialInvalid) "trial_invalid" Invalid,
-    /// The database process changed in the window (`database_restarted.rs`). As above.
-    DatabaseRestarted(trial::DatabaseRestarted) "database_restarted" Invalid,
-    /// Failed operations above the allowed share (`errors_above.rs`). As above.
-    ErrorsAbove(trial::ErrorsAbove) "errors_above" Invalid,
-    /// Reads found no row where one must exist (`not_found.rs`). Withheld: the rows asked for are a sample of the data
+    TrialInvalid(crate::rules::trial_invalid::TrialInvalid) "trial_invalid" Invalid,
+    /// The database process changed in the window. As above.
+    DatabaseRestarted(crate::rules::database_restarted::DatabaseRestarted) "database_restarted" Invalid,
+    /// Failed operations above the allowed share. As above.
+    ErrorsAbove(crate::rules::errors_above::ErrorsAbove) "errors_above" Invalid,
+    /// Reads found no row where one must exist. Withheld: the rows asked for are a sample of the data
     /// set, so that one that is missing stands for an unknown number; less data fits the page cache better.
-    NotFound(trial::NotFound) "not_found" Suspect,
-    /// Counters and histograms contradict each other (`counts_disagree.rs`). Withheld: one of the two is wrong and
+    NotFound(crate::rules::not_found::NotFound) "not_found" Suspect,
+    /// Counters and histograms contradict each other. Withheld: one of the two is wrong and
     /// nobody knows which.
-    CountsDisagree(trial::CountsDisagree) "counts_disagree" Suspect,
-    /// Throughput was still changing while it was measured (`no_steady_state.rs`). Withheld: of two configurations the
+    CountsDisagree(crate::rules::counts_disagree::CountsDisagree) "counts_disagree" Suspect,
+    /// Throughput was still changing while it was measured. Withheld: of two configurations the
     /// slower is further from where it comes to. Not of a workload that inserts, which never has a steady state, nor of
     /// a page cache that fills by plan.
-    NoSteadyState(trial::NoSteadyState) "no_steady_state" Suspect,
-    /// Too short to tell a steady state from a passing one (`too_short_to_judge.rs`). A doubt: nothing wrong was seen.
+    NoSteadyState(crate::rules::no_steady_state::NoSteadyState) "no_steady_state" Suspect,
+    /// Too short to tell a steady state from a passing one. A doubt: nothing wrong was seen.
     /// Withheld where the CPU was the limit and nobody saw that the code was compiled: a database that wakes up looks
     /// like that.
-    TooShortToJudge(trial::TooShortToJudge) "too_short_to_judge" Note,
-    /// The compilers used much of the database's CPU (`code_not_warm.rs`). Withheld where no volume was the limit: code
+    TooShortToJudge(crate::rules::too_short_to_judge::TooShortToJudge) "too_short_to_judge" Note,
+    /// The compilers used much of the database's CPU. Withheld where no volume was the limit: code
     /// that is not compiled costs a multiple of the CPU.
-    CodeNotWarm(cassandra::CodeNotWarm) "code_not_warm" Suspect,
-    /// Throughput went one way by more than its noise explains (`still_rising.rs`). Withheld, as for `NoSteadyState`.
-    StillRising(rest::StillRising) "still_rising" Suspect,
-    /// A configuration gained more than it has more of what limits both (`physics/gain.rs`). Withheld where
+    CodeNotWarm(crate::rules::cassandra::code_not_warm::CodeNotWarm) "code_not_warm" Suspect,
+    /// Throughput went one way by more than its noise explains. Withheld, as for `NoSteadyState`.
+    StillRising(crate::rules::still_rising::StillRising) "still_rising" Suspect,
+    /// A configuration gained more than it has more of what limits both. Withheld where
     /// nothing that was bought explains it: it cannot be at rest.
-    GainAboveResource(rest::GainAboveResource) "gain_above_resource" Suspect,
-    /// An operation cost far more of the database's CPU than in another cell of its workload (`physics/costs.rs`).
+    GainAboveResource(crate::physics::figures::GainAboveResource) "gain_above_resource" Suspect,
+    /// An operation cost far more of the database's CPU than in another cell of its workload.
     /// Withheld where the CPU was the limit and nobody saw that the code was compiled: its throughput is too low by
     /// that factor.
-    CpuPerOperation(rest::CpuPerOperation) "cpu_per_operation" Suspect,
-    /// An operation took more device reads than in another cell with the same page cache (`physics/reads.rs`).
+    CpuPerOperation(crate::physics::figures::CpuPerOperation) "cpu_per_operation" Suspect,
+    /// An operation took more device reads than in another cell with the same page cache.
     /// Withheld where a volume was the limit: its page cache is not what it will be.
-    ReadsPerOperation(rest::ReadsPerOperation) "reads_per_operation" Suspect,
-    /// No trend was shown, but a large one could hide (`slow_change_possible.rs`). A doubt: nothing wrong was seen.
-    SlowChangePossible(trial::SlowChangePossible) "slow_change_possible" Note,
-    /// The server stopped answering for a while (`stall.rs`). A doubt: that it stops may well be a property of this
+    ReadsPerOperation(crate::physics::figures::ReadsPerOperation) "reads_per_operation" Suspect,
+    /// No trend was shown, but a large one could hide. A doubt: nothing wrong was seen.
+    SlowChangePossible(crate::rules::slow_change_possible::SlowChangePossible) "slow_change_possible" Note,
+    /// The server stopped answering for a while. A doubt: that it stops may well be a property of this
     /// configuration; what it cost is in the figures.
-    Stall(trial::Stall) "stall" Suspect,
-    /// Memory answered, not the volume (`served_from_page_cache.rs`). Withheld: the storage was not measured.
-    ServedFromPageCache(storage::ServedFromPageCache) "served_from_page_cache" Suspect,
-    /// The whole data set fits the page cache (`data_fits_page_cache.rs`). Withheld: once the cache has filled, the
+    Stall(crate::rules::stall::Stall) "stall" Suspect,
+    /// Memory answered, not the volume. Withheld: the storage was not measured.
+    ServedFromPageCache(crate::rules::served_from_page_cache::ServedFromPageCache) "served_from_page_cache" Suspect,
+    /// The whole data set fits the page cache. Withheld: once the cache has filled, the
     /// storage is not read.
-    DataFitsPageCache(storage::DataFitsPageCache) "data_fits_page_cache" Suspect,
-    /// The page cache was warm by plan (`cache_warmed.rs`). Not a doubt: memory was asked to answer.
-    CacheWarmed(storage::CacheWarmed) "cache_warmed" Note,
-    /// The page cache was not at rest (`cache_not_settled.rs`). Withheld: the figure is that of a cache on its way, and
+    DataFitsPageCache(crate::rules::data_fits_page_cache::DataFitsPageCache) "data_fits_page_cache" Suspect,
+    /// The page cache was warm by plan. Not a doubt: memory was asked to answer.
+    CacheWarmed(crate::rules::cache_warmed::CacheWarmed) "cache_warmed" Note,
+    /// The page cache was not at rest. Withheld: the figure is that of a cache on its way, and
     /// a faster volume is further on it.
-    CacheNotSettled(rest::CacheNotSettled) "cache_not_settled" Suspect,
-    /// Less on disk than the data set takes (`data_set_smaller.rs`). Withheld: less data fits the page cache better
+    CacheNotSettled(crate::rules::cache_not_settled::CacheNotSettled) "cache_not_settled" Suspect,
+    /// Less on disk than the data set takes. Withheld: less data fits the page cache better
     /// than what was asked for.
-    DataSetSmaller(storage::DataSetSmaller) "data_set_smaller" Suspect,
-    /// A volume was at its limit (`volume_at_cap.rs`). Not a doubt at all: this is what one wants to know.
-    VolumeAtCap(storage::VolumeAtCap) "volume_at_cap" Note,
-    /// The kernel's throttle shows in the tail latency (`throttle_slices.rs`). A doubt about tails; throughput is not
+    DataSetSmaller(crate::rules::data_set_smaller::DataSetSmaller) "data_set_smaller" Suspect,
+    /// A volume was at its limit. Not a doubt at all: this is what one wants to know.
+    VolumeAtCap(crate::rules::volume_at_cap::VolumeAtCap) "volume_at_cap" Note,
+    /// The kernel's throttle shows in the tail latency. A doubt about tails; throughput is not
     /// concerned.
-    ThrottleSlices(storage::ThrottleSlices) "throttle_slices" Note,
-    /// Reads and writes together got more than EBS gives (`separate_read_write_limits.rs`). A doubt: the figure is an
+    ThrottleSlices(crate::rules::throttle_slices::ThrottleSlices) "throttle_slices" Note,
+    /// Reads and writes together got more than EBS gives. A doubt: the figure is an
     /// upper bound, whose size the finding tells.
-    SeparateReadWriteLimits(storage::SeparateReadWriteLimits) "separate_read_write_limits" Suspect,
-    /// Emulated volumes limit reads and writes apart (`limits_count_separately.rs`). A doubt: cells that it concerns
-    /// carry the finding above.
-    LimitsCountSeparately(storage::LimitsCountSeparately) "limits_count_separately" Note,
-    /// Burst credits ran out inside the window (`burst.rs`). Withheld: the trial mixes two speeds, in a proportion that
+    SeparateReadWriteLimits(crate::rules::separate_read_write_limits::SeparateReadWriteLimits)
+        "separate_read_write_limits" Suspect,
+    /// Burst credits ran out inside the window. Withheld: the trial mixes two speeds, in a proportion that
     /// its length chose.
-    BurstChanged(storage::BurstChanged) "burst_changed" Suspect,
-    /// The volume ran on burst credits (`burst.rs`). Withheld: what was measured is not the sustained state. Where
+    BurstChanged(crate::rules::burst::BurstChanged) "burst_changed" Suspect,
+    /// The volume ran on burst credits. Withheld: what was measured is not the sustained state. Where
     /// bursting is what was asked for, the reader is told for how long it lasts instead.
-    BurstOnly(storage::BurstOnly) "burst_only" Note,
-    /// fio measured a volume off its limit (`emulation_off_limit.rs`). A doubt: limits are judged by what fio measured,
+    BurstOnly(crate::rules::burst::BurstOnly) "burst_only" Note,
+    /// fio measured a volume off its limit. A doubt: limits are judged by what fio measured,
     /// and the workload's own requests may still have met the right one.
-    EmulationOffLimit(storage::EmulationOffLimit) "emulation_off_limit" Suspect,
-    /// A served volume was slower than its model (`emulation_floor.rs`). A doubt: this machine was measured instead.
-    EmulationFloor(storage::EmulationFloor) "emulation_floor" Suspect,
-    /// One of several data volumes does more than another, or takes longer (`members.rs`). Not a doubt: it is what this
+    EmulationOffLimit(crate::rules::emulation_off_limit::EmulationOffLimit) "emulation_off_limit" Suspect,
+    /// A served volume was slower than its model. A doubt: this machine was measured instead.
+    EmulationFloor(crate::rules::emulation_floor::EmulationFloor) "emulation_floor" Suspect,
+    /// One of several data volumes does more than another, or takes longer. Not a doubt: it is what this
     /// layout does with this data.
-    UnbalancedMembers(storage::UnbalancedMembers) "unbalanced_members" Note,
-    /// One of several data volumes takes longer than the others at no more requests (`members.rs`). A doubt: what was
+    UnbalancedMembers(crate::rules::members::UnbalancedMembers) "unbalanced_members" Note,
+    /// One of several data volumes takes longer than the others at no more requests. A doubt: what was
     /// measured is that volume.
-    SlowMember(storage::SlowMember) "slow_member" Suspect,
-    /// More bought than the instance lets through (`volume_above_instance.rs`). Not a doubt about the measurement.
-    VolumeAboveInstance(storage::VolumeAboveInstance) "volume_above_instance" Note,
-    /// The load generator was out of CPU (`client_saturated.rs`). Withheld: the client was measured.
-    ClientSaturated(load::ClientSaturated) "client_saturated" Suspect,
-    /// Open loop: requests were sent late (`send_lag.rs`). Withheld: response times contain the client's own delay.
-    SendLag(load::SendLag) "send_lag" Suspect,
-    /// Open loop: less than the offered rate was achieved (`offered_rate.rs`). Withheld: beyond saturation, latency is
+    SlowMember(crate::rules::members::SlowMember) "slow_member" Suspect,
+    /// More bought than the instance lets through. Not a doubt about the measurement.
+    VolumeAboveInstance(crate::rules::volume_above_instance::VolumeAboveInstance) "volume_above_instance" Note,
+    /// The load generator was out of CPU. Withheld: the client was measured.
+    ClientSaturated(crate::rules::client_saturated::ClientSaturated) "client_saturated" Suspect,
+    /// Open loop: requests were sent late. Withheld: response times contain the client's own delay.
+    SendLag(crate::rules::send_lag::SendLag) "send_lag" Suspect,
+    /// Open loop: less than the offered rate was achieved. Withheld: beyond saturation, latency is
     /// a property of the trial's length.
-    OfferedNotAchieved(load::OfferedNotAchieved) "offered_not_achieved" Suspect,
-    /// Open loop: more than the offered rate was achieved (`offered_rate.rs`). Withheld: what was measured is a backlog
+    OfferedNotAchieved(crate::rules::offered_rate::OfferedNotAchieved) "offered_not_achieved" Suspect,
+    /// Open loop: more than the offered rate was achieved. Withheld: what was measured is a backlog
     /// from before.
-    BacklogDrained(load::BacklogDrained) "backlog_drained" Suspect,
-    /// Little's law does not hold (`little.rs`). A doubt: the load was not quite what was asked for; what was achieved
+    BacklogDrained(crate::rules::offered_rate::BacklogDrained) "backlog_drained" Suspect,
+    /// Little's law does not hold. A doubt: the load was not quite what was asked for; what was achieved
     /// is what was achieved.
-    LittlesLaw(load::LittlesLaw) "little" Suspect,
-    /// A host's clock moved during the trial (`clock_drift.rs`). A doubt: its samples stand beside other seconds than
+    LittlesLaw(crate::rules::little::LittlesLaw) "little" Suspect,
+    /// A host's clock moved during the trial. A doubt: its samples stand beside other seconds than
     /// their own; throughput and latency come from the client's own clock.
-    ClockDrift(machine::ClockDrift) "clock_drift" Suspect,
+    ClockDrift(crate::rules::clock_drift::ClockDrift) "clock_drift" Suspect,
     /// Clients that share a load did not begin together.
-    ClientsApart(machine::ClientsApart) "clients_apart" Suspect,
-    /// Requests went through the CQL driver (`through_driver.rs`). Not a doubt: they cost the client more CPU, and what
+    ClientsApart(crate::rules::clients_apart::ClientsApart) "clients_apart" Suspect,
+    /// Requests went through the CQL driver. Not a doubt: they cost the client more CPU, and what
     /// that does shows in `client_saturated` and `send_lag`.
-    ThroughDriver(load::ThroughDriver) "through_driver" Note,
-    /// The hypervisor took CPU time (`cpu_steal.rs`). A doubt: blocks spread a neighbour over all configurations.
-    CpuSteal(machine::CpuSteal) "cpu_steal" Suspect,
-    /// A CPU quota that nobody asked for (`cpu_throttled.rs`). A doubt, as above.
-    CpuThrottled(machine::CpuThrottled) "cpu_throttled" Suspect,
-    /// Programs that are no part of the run used the CPUs of a database's host (`other_work.rs`). A doubt: what a
+    ThroughDriver(crate::rules::through_driver::ThroughDriver) "through_driver" Note,
+    /// The hypervisor took CPU time. A doubt: blocks spread a neighbour over all configurations.
+    CpuSteal(crate::rules::cpu_steal::CpuSteal) "cpu_steal" Suspect,
+    /// A CPU quota that nobody asked for. A doubt, as above.
+    CpuThrottled(crate::rules::cpu_throttled::CpuThrottled) "cpu_throttled" Suspect,
+    /// Programs that are no part of the run used the CPUs of a database's host. A doubt: what a
     /// volume limits they cost little, and an operation that the CPU limits may take half as long again beside them.
-    OtherWork(machine::OtherWork) "other_work" Suspect,
-    /// Garbage collection took long (`gc_pauses.rs`). A doubt: the heap is part of the configuration.
-    GcPauses(cassandra::GcPauses) "gc_pauses" Suspect,
-    /// Compactions fell behind (`compaction_debt.rs`). A doubt: Cassandra's number of pending tasks is an estimate that
+    OtherWork(crate::rules::other_work::OtherWork) "other_work" Suspect,
+    /// Garbage collection took long. A doubt: the heap is part of the configuration.
+    GcPauses(crate::rules::cassandra::gc_pauses::GcPauses) "gc_pauses" Suspect,
+    /// Compactions fell behind. A doubt: Cassandra's number of pending tasks is an estimate that
     /// grows in nearly every short trial with writes.
-    CompactionDebt(cassandra::CompactionDebt) "compaction_debt" Suspect,
-    /// The trial began with a backlog of compaction, which was compacted before its end (`compaction_backlog.rs`). Not
+    CompactionDebt(crate::rules::cassandra::compaction_debt::CompactionDebt) "compaction_debt" Suspect,
+    /// The trial began with a backlog of compaction, which was compacted before its end. Not
     /// a doubt: this is what was asked for; it says that the figures are of no steady state.
-    CompactionBacklog(cassandra::CompactionBacklog) "compaction_backlog" Note,
-    /// The same, and it was still being compacted at the end (`compaction_backlog.rs`). A doubt: how the trial would
+    CompactionBacklog(crate::rules::cassandra::compaction_backlog::CompactionBacklog) "compaction_backlog" Note,
+    /// The same, and it was still being compacted at the end. A doubt: how the trial would
     /// have gone on is not known.
-    CompactionBacklogLeft(cassandra::CompactionBacklogLeft) "compaction_backlog_left" Suspect,
-    /// The database shed load (`dropped_messages.rs`). A doubt: failed operations, where there were any, are counted by
+    CompactionBacklogLeft(crate::rules::cassandra::compaction_backlog::CompactionBacklogLeft) "compaction_backlog_left" Suspect,
+    /// The database shed load. A doubt: failed operations, where there were any, are counted by
     /// `errors_above`.
-    DroppedMessages(cassandra::DroppedMessages) "dropped_messages" Suspect,
-    /// TCP segments were sent again (`network_retransmits.rs`). A doubt, as for steal.
-    NetworkRetransmits(machine::NetworkRetransmits) "network_retransmits" Suspect,
-    /// The nodes of a configuration differ (`unequal_nodes.rs`). A doubt: the cluster is as fast as its slowest node,
+    DroppedMessages(crate::rules::cassandra::dropped_messages::DroppedMessages) "dropped_messages" Suspect,
+    /// TCP segments were sent again. A doubt, as for steal.
+    NetworkRetransmits(crate::rules::network_retransmits::NetworkRetransmits) "network_retransmits" Suspect,
+    /// The nodes of a configuration differ. A doubt: the cluster is as fast as its slowest node,
     /// and what was measured is this inequality.
-    UnequalNodes(nodes::UnequalNodes) "unequal_nodes" Suspect,
-    /// The machines of a configuration's nodes differ (`unequal_hosts.rs`). A doubt: what they did was measured as it
+    UnequalNodes(crate::rules::unequal_nodes::UnequalNodes) "unequal_nodes" Suspect,
+    /// The machines of a configuration's nodes differ. A doubt: what they did was measured as it
     /// is, and `unequal_nodes` says whether their figures differ.
-    UnequalHosts(nodes::UnequalHosts) "unequal_hosts" Suspect,
-    /// A percentile rests on few samples (`too_few_samples.rs`). A doubt about that percentile.
-    TooFewSamples(trial::TooFewSamples) "too_few_samples" Note,
-    /// Repetitions lie far apart (`repetitions_spread.rs`). A doubt: intervals already contain it.
-    RepetitionsSpread(trial::RepetitionsSpread) "repetitions_spread" Suspect,
-    /// Nodes were taken away by plan (`faults_planned.rs`). Not a doubt: this is what was asked for; it says which
+    UnequalHosts(crate::rules::unequal_hosts::UnequalHosts) "unequal_hosts" Suspect,
+    /// A percentile rests on few samples. A doubt about that percentile.
+    TooFewSamples(crate::rules::too_few_samples::TooFewSamples) "too_few_samples" Note,
+    /// Repetitions lie far apart. A doubt: intervals already contain it.
+    RepetitionsSpread(crate::rules::repetitions_spread::RepetitionsSpread) "repetitions_spread" Suspect,
+    /// Nodes were taken away by plan. Not a doubt: this is what was asked for; it says which
     /// figures it is in.
-    FaultsPlanned(faults::FaultsPlanned) "faults_planned" Note,
-    /// A planned fault did not happen, or not as planned (`fault_not_as_planned.rs`). A doubt: the trial is not quite
+    FaultsPlanned(crate::rules::faults_planned::FaultsPlanned) "faults_planned" Note,
+    /// A planned fault did not happen, or not as planned. A doubt: the trial is not quite
     /// the one that was asked for.
-    FaultNotAsPlanned(faults::FaultNotAsPlanned) "fault_not_as_planned" Suspect,
-    /// Acknowledged writes were gone (`writes_lost.rs`). The configuration is excluded from the recommendation.
-    WritesLost(faults::WritesLost) "writes_lost" Failed,
-    /// Acknowledged writes could not be read back (`writes_lost.rs`). A doubt: whether they are lost is not known.
-    WritesUnread(faults::WritesUnread) "writes_unread" Suspect,
-    /// Writes that matter to the data volume were hardly flushed in the window (`writes_not_flushed.rs`). A doubt: what
+    FaultNotAsPlanned(crate::rules::fault_not_as_planned::FaultNotAsPlanned) "fault_not_as_planned" Suspect,
+    /// Acknowledged writes were gone. The configuration is excluded from the recommendation.
+    WritesLost(crate::rules::writes_lost::WritesLost) "writes_lost" Failed,
+    /// Acknowledged writes could not be read back. A doubt: whether they are lost is not known.
+    WritesUnread(crate::rules::writes_lost::WritesUnread) "writes_unread" Suspect,
+    /// Writes that matter to the data volume were hardly flushed in the window. A doubt: what
     /// they cost the volume later is not in the throughput.
-    WritesNotFlushed(cassandra::WritesNotFlushed) "writes_not_flushed" Suspect,
+    WritesNotFlushed(crate::rules::cassandra::writes_not_flushed::WritesNotFlushed) "writes_not_flushed" Suspect,
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use crate::document::limit::{Limit, LimitKind};
 use crate::document::{Unrest, Withheld};
 use crate::fact::Trajectory;
 use crate::finding::Finding;
-use crate::remark::rest::StillRising;
-use crate::remark::storage::{BucketLasts, BurstChanged, BurstOnly, Credits};
-use crate::remark::trial::NoSteadyState;
 use crate::rule::Remark;
 use crate::rules::SEND_LAG_SHARE;
+use crate::rules::burst::{BucketLasts, BurstChanged, BurstOnly, Credits};
+use crate::rules::no_steady_state::NoSteadyState;
+use crate::rules::still_rising::StillRising;
 
 /// A reason that at least this share of the valid trials gives stands for the cell.
 pub const SHARE: f64 = 0.5;
@@ -131,6 +131,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         Remark::CpuPerOperation(cost) => {
             (limits::is_cpu(limit) && !cost.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::Costs })
         }
+        // Nothing by themselves; what a machine or node that is sick shows counts in `sickness`.
         Remark::TrialInvalid(_)
         | Remark::DatabaseRestarted(_)
         | Remark::ErrorsAbove(_)
@@ -140,7 +141,6 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::VolumeAtCap(_)
         | Remark::ThrottleSlices(_)
         | Remark::SeparateReadWriteLimits(_)
-        | Remark::LimitsCountSeparately(_)
         | Remark::EmulationOffLimit(_)
         | Remark::EmulationFloor(_)
         | Remark::UnbalancedMembers(_)
@@ -230,14 +230,18 @@ mod tests {
 
     use super::*;
     use crate::finding::Scope;
-    use crate::remark::cassandra::CodeNotWarm;
-    use crate::remark::load::{ClientSaturated, SendLag};
-    use crate::remark::rest::{
-        CacheNotSettled, CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation,
-    };
-    use crate::remark::storage::DataSetSmaller;
-    use crate::remark::trial::{DatabaseRestarted, ErrorsAbove, SlowChangePossible, TooShortToJudge, TrialInvalid};
+    use crate::physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
     use crate::rule::Severity;
+    use crate::rules::cache_not_settled::CacheNotSettled;
+    use crate::rules::cassandra::code_not_warm::CodeNotWarm;
+    use crate::rules::client_saturated::ClientSaturated;
+    use crate::rules::data_set_smaller::DataSetSmaller;
+    use crate::rules::database_restarted::DatabaseRestarted;
+    use crate::rules::errors_above::ErrorsAbove;
+    use crate::rules::send_lag::SendLag;
+    use crate::rules::slow_change_possible::SlowChangePossible;
+    use crate::rules::too_short_to_judge::TooShortToJudge;
+    use crate::rules::trial_invalid::TrialInvalid;
 
     fn limited(kind: LimitKind) -> Limit {
         Limit {

@@ -57,9 +57,9 @@ impl Server {
         let cache = shared::cache();
         let distribution = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap();
         let mut config = NodeConfig::new("iopslab-driver-test", ADDRESS, &directory);
-        config.jmx_port = JMX_PORT;
-        config.heap_bytes = 768 << 20;
-        let mut node = Node::start(&distribution, &find_java().unwrap(), config, &[]).unwrap();
+        config.plan.ports.management = JMX_PORT;
+        config.plan.memory.main_bytes = 768 << 20;
+        let mut node = Node::start(&distribution, &find_java().unwrap(), config).unwrap();
         let ready = node.wait_ready(Duration::from_secs(180), &|| false);
         if let Err(error) = ready {
             node.kill();
@@ -73,7 +73,7 @@ impl Server {
             compressibility: 0.0,
             seed: 1,
         };
-        let admin = Admin::connect(server.node.config().cql_address(), Duration::from_secs(10)).unwrap();
+        let admin = Admin::connect(server.node.config().plan.client_address(), Duration::from_secs(10)).unwrap();
         admin
             .create_schema(
                 "ycsb",
@@ -88,7 +88,7 @@ impl Server {
 
     fn connect(&self, request_timeout: Duration) -> CqlConnect {
         CqlConnect {
-            contact_points: vec![self.node.config().cql_address().to_string()],
+            contact_points: vec![self.node.config().plan.client_address().to_string()],
             keyspace: "ycsb".into(),
             table: "usertable".into(),
             fields: FIELDS,

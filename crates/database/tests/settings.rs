@@ -42,11 +42,11 @@ fn software() -> (Distribution, Java) {
 
 fn start((distribution, java): &(Distribution, Java), directory: &Path, keys: &[(&str, &str)]) -> Guarded {
     let mut config = NodeConfig::new("settings", REFUSED, directory);
-    config.jmx_port = 17_415;
-    config.heap_bytes = 512 << 20;
+    config.plan.ports.management = 17_415;
+    config.plan.memory.main_bytes = 512 << 20;
     let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    config.extra_yaml = keys.iter().map(own).collect();
-    Guarded(Node::start(distribution, java, config, &[]).unwrap())
+    config.plan.settings.cassandra = keys.iter().map(own).collect();
+    Guarded(Node::start(distribution, java, config).unwrap())
 }
 
 /// The list that plans are checked by is what the jars say.

@@ -134,7 +134,7 @@ figures! {
         key_cache_hits,
         /// Requests to the key cache.
         key_cache_requests,
-        /// Reads coordinated, as Cassandra counts them.
+        /// Reads of the table coordinated, as Cassandra counts them.
         coordinator_reads,
         /// Writes coordinated.
         coordinator_writes,
@@ -142,7 +142,7 @@ figures! {
         coordinator_read_p99_ms,
         /// The same for writes, now, milliseconds.
         coordinator_write_p99_ms,
-        /// Requests of all client connections.
+        /// Requests of all clients that are done.
         client_requests,
         /// Reads that wait for a thread, now.
         pending_reads,

@@ -71,6 +71,12 @@ pub fn setups(experiment: &Experiment) -> Setups {
             ..setup(c, &experiment.local, &dataset, speeds.as_ref())
         })
         .collect();
+    let is_simulated = experiment.simulated.is_some();
+    if experiment.local.volumes == Emulation::Throttled && !is_simulated {
+        // The kernel's throttle holds reads and writes apart, and of bought volumes nobody here sees to it.
+        let volumes = setups.iter_mut().flat_map(Setup::volumes_mut);
+        volumes.for_each(|volume| volume.combined = None);
+    }
     if let Some(aws) = &experiment.aws {
         let placements = experiment.configurations.iter().map(|c| c.placement);
         for (setup, first) in setups.iter_mut().zip(first_hosts(placements)) {
@@ -78,8 +84,6 @@ pub fn setups(experiment: &Experiment) -> Setups {
             setup.batch = aws.batch_of(&setup.configuration).unwrap_or_default();
             for volume in setup.volumes_mut() {
                 // A new volume has all of its credits.
-                // Nobody here sees to it.
-                volume.combined = None;
                 if let Some(burst) = &mut volume.burst {
                     burst.credits_start = burst.credits_max;
                 }
@@ -265,8 +269,7 @@ fn served_as(volume: &ConfiguredVolume) -> ServedAs {
     }
 }
 
-/// Whether it is known how reads and writes share limits here: the throttle lets only those of EBS share them, as the
-/// real ones do.
+/// Whether it is known how reads and writes share limits here; in a simulation those of EBS do, as the real ones.
 fn is_obeyed(volume: &ConfiguredVolume, local: &LocalSettings) -> bool {
     local.volumes == Emulation::Served || matches!(volume.kind, VolumeKind::Ebs(_))
 }

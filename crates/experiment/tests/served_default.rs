@@ -107,6 +107,45 @@ fn what_the_file_states_is_obeyed_and_nothing_is_served_elsewhere() {
     }
 }
 
+/// The kernel holds a volume to one number. A plan says that a run would refuse it.
+#[test]
+fn burst_credits_are_for_served_volumes() {
+    let full = with("size_gib = 320 }", "size_gib = 320, burst = \"full\" }");
+    let throttled = "[provider.local]\nvolumes = \"throttled\"\n";
+    let refused = "burst credits of a throttled volume: the kernel holds it to what lasts (set volumes = \"served\" in \
+                   [provider.local], or remove it)";
+    let local = Some(Provider::Local);
+    let own = on(Some(machine(64.0)), &format!("{full}{throttled}"), local).unwrap_err();
+    assert_eq!(own.trim_end(), format!("x.toml:9:47: {refused}"));
+    let of_all = format!("{GOOD}{throttled}burst = \"full\"\n");
+    let of_all = on(Some(machine(64.0)), &of_all, local).unwrap_err();
+    assert_eq!(of_all.matches(refused).count(), 1, "{of_all}");
+    let without = ThisMachine {
+        cannot_serve: Some("/dev/fuse: no such device".to_owned()),
+        ..machine(64.0)
+    };
+    assert!(
+        on(Some(without), &full, local).is_err(),
+        "nobody stated it, and nobody follows them"
+    );
+    assert!(on(Some(machine(64.0)), &full, local).is_ok(), "they are served");
+    let planned = on(Some(machine(64.0)), &format!("{full}{throttled}"), None).unwrap();
+    assert!(
+        planned
+            .notes
+            .iter()
+            .any(|note| note.message.contains("burst credits of a throttled volume"))
+    );
+    assert!(
+        on(Some(machine(64.0)), &full, Some(Provider::Simulated)).is_ok(),
+        "a simulation has buckets"
+    );
+    assert!(
+        on(Some(machine(64.0)), &format!("{GOOD}{throttled}"), local).is_ok(),
+        "what lasts needs none"
+    );
+}
+
 /// What only a served volume can do needs no second word where volumes are served.
 #[test]
 fn a_time_of_requests_makes_sense_only_where_the_volumes_are_served() {

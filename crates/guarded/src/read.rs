@@ -87,14 +87,6 @@ pub fn read_no_link(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     whole(open_no_link(path)?, most_bytes)
 }
 
-/// The same of [`open_below`].
-///
-/// # Errors
-/// As [`read`].
-pub fn read_below(root: &Path, relative: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
-    whole(open_below(root, relative)?, most_bytes)
-}
-
 /// As [`read`], and it is UTF-8.
 ///
 /// # Errors
@@ -188,7 +180,7 @@ mod tests {
         fs::write(root.join("trials/a"), "a").unwrap();
         symlink("../secret", root.join("link")).unwrap();
         symlink("..", root.join("up")).unwrap();
-        let read = |relative: &str| read_below(&root, Path::new(relative), 10);
+        let read = |relative: &str| whole(open_below(&root, Path::new(relative))?, 10);
         assert_eq!(read("trials/a").unwrap(), b"a");
         assert_eq!(read("./trials/./a").unwrap(), b"a");
         for refused in [

@@ -15,8 +15,8 @@ pub mod scaling;
 mod storage;
 mod trial;
 
-use analysis::remark::cassandra::{CompactionBacklog, CompactionBacklogLeft};
-use analysis::remark::load::{BacklogDrained, OfferedNotAchieved};
+use analysis::rules::cassandra::compaction_backlog::{CompactionBacklog, CompactionBacklogLeft};
+use analysis::rules::offered_rate::{BacklogDrained, OfferedNotAchieved};
 use analysis::{Finding, Remark};
 
 use amounts::Words;
@@ -56,7 +56,6 @@ fn words(remark: &Remark) -> Words {
         Remark::VolumeAtCap(of) => storage::volume_at_cap(of),
         Remark::ThrottleSlices(of) => storage::slices(of),
         Remark::SeparateReadWriteLimits(of) => storage::separate_limits(of),
-        Remark::LimitsCountSeparately(_) => storage::limits_count_separately(),
         Remark::BurstChanged(of) => storage::burst_changed(of),
         Remark::BurstOnly(of) => storage::burst_only(of),
         Remark::EmulationOffLimit(of) => storage::off_limit(of),

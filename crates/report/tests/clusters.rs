@@ -1,8 +1,9 @@
 //! Databases of several nodes: they are named, shown side by side, and one node is shown as ever.
 
 use crate::page;
-use analysis::remark::cassandra::DroppedMessages;
-use analysis::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts, UnequalNodes};
+use analysis::rules::cassandra::dropped_messages::DroppedMessages;
+use analysis::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
+use analysis::rules::unequal_nodes::UnequalNodes;
 use analysis::{
     Analysis, ConsistencyLevels, CostKind, Finding, HostFact, HostId, LimitKind, NodeAnalysis, NodeFigure, Placement,
     Remark, ResourceUse, Scope, SeenOn, Unit, VolumeRole,

@@ -1,9 +1,8 @@
 //! `analysis.json` as scripts read it: the analysis, and each finding in words.
 
-use analysis::remark::load::{BacklogDrained, OfferedNotAchieved, OfferedRate};
-use analysis::remark::storage::{
-    BucketLasts, BurstOnly, Credits, CreditsSpent, MemberFigure, SlowMember, UnbalancedMembers,
-};
+use analysis::rules::burst::{BucketLasts, BurstOnly, Credits, CreditsSpent};
+use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
+use analysis::rules::offered_rate::{BacklogDrained, OfferedNotAchieved, OfferedRate};
 use analysis::{Analysis, Finding, Remark, Scope, VolumeRole};
 use report::{advice, document, message};
 

@@ -2,8 +2,9 @@
 
 use crate::page;
 use crate::page::faults::{killed, phase, range};
-use analysis::remark::faults::{FaultsPlanned, WritesLost};
-use analysis::remark::trial::TooShortToJudge;
+use analysis::rules::faults_planned::FaultsPlanned;
+use analysis::rules::too_short_to_judge::TooShortToJudge;
+use analysis::rules::writes_lost::WritesLost;
 use analysis::{
     Analysis, AnswerOutcome, CellAnalysis, Charts, Consistency, DecidedBy, ErrorKind, FaultAction, FaultAnalysis,
     FaultsAnalysis, Finding, LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, PhaseKind,

@@ -6,7 +6,7 @@ use crate::page;
 use std::collections::BTreeSet;
 
 use crate::page::HOSTILE;
-use analysis::remark::trial::TrialInvalid;
+use analysis::rules::trial_invalid::TrialInvalid;
 use analysis::{Charts, Finding};
 use report::{html, summary_csv};
 

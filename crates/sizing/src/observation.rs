@@ -110,8 +110,6 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                     workload,
                     cache,
                 };
-                // Where a node was taken away, what an operation costs shows before.
-                let trials: Vec<&TrialMeasurement> = trials.iter().map(|t| t.undisturbed()).collect();
                 observations.extend(of_trials(&built, cell.load, &cell.id, &trials));
             }
         }
@@ -165,9 +163,12 @@ fn of_trials<'a>(
     built: &Built<'a, '_>,
     load: LoadLevel,
     cell: &'a str,
-    trials: &[&TrialMeasurement],
+    whole: &[&TrialMeasurement],
 ) -> Option<Observation<'a>> {
     let plan = built.run.plan;
+    // Where a node was taken away, what an operation costs shows before.
+    let trials: &[&TrialMeasurement] = &whole.iter().map(|t| t.undisturbed()).collect::<Vec<_>>();
+    let suspicions: Vec<Vec<Rule>> = whole.iter().map(|t| suspicions(t)).collect();
     let values = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| -> Vec<f64> {
         trials.iter().filter_map(|t| figure(t)).collect()
     };
@@ -201,18 +202,17 @@ fn of_trials<'a>(
         client_reads: built.workload.mix.reads() / nodes,
         client_writes: built.workload.mix.writes() / nodes,
         trials: trials.len() as u64,
-        suspect_trials: trials
+        suspect_trials: suspicions
             .iter()
-            .filter(|t| !unequal.is_empty() || suspicions(t).next().is_some())
+            .filter(|found| !unequal.is_empty() || !found.is_empty())
             .count() as u64,
-        suspicions: trials
-            .iter()
-            .flat_map(|t| suspicions(t))
-            .chain(&unequal)
-            .map(|finding| finding.rule())
-            .collect(),
         is_at_rest: trials.iter().all(|t| t.backlog.is_none())
-            && !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
+            && !suspicions.iter().flatten().any(|rule| *rule == Rule::NoSteadyState),
+        suspicions: suspicions
+            .into_iter()
+            .flatten()
+            .chain(unequal.iter().map(Finding::rule))
+            .collect(),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
         cpus_used: median(&|t| t.sum(|node| node.host.cpus_used))? / nodes,
@@ -262,13 +262,9 @@ fn of_a_node(workload: &Definition, placement: Placement, levels: ConsistencyLev
     )
 }
 
-fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = &Finding> {
-    trial.findings.iter().filter(|f| f.severity == Severity::Suspect)
-}
-
-/// Whether a finding says that its trial had not come to rest.
-fn says_no_steady_state(finding: &Finding) -> bool {
-    finding.rule() == Rule::NoSteadyState
+fn suspicions(trial: &TrialMeasurement) -> Vec<Rule> {
+    let suspect = |finding: &Finding| (finding.severity == Severity::Suspect).then(|| finding.rule());
+    rules::of_trial(trial).iter().filter_map(suspect).collect()
 }
 
 impl Observation<'_> {

@@ -38,5 +38,4 @@ pub use samples::Samples;
 pub use scalability::{Bounds, FittedScalability, Scalability, scalability};
 pub use sign_flip::sign_flip_p;
 pub use split_mix::SplitMix;
-pub use steady::{JUDGED_FROM, SteadyState, SteadyVerdict, mser5, steady_state};
-pub use trend::mann_kendall_p;
+pub use steady::{JUDGED_FROM, SteadyState, SteadyVerdict, steady_state};

@@ -24,11 +24,6 @@ impl Summary {
             high: sorted[sorted.len() - 1],
         })
     }
-
-    /// (high - low) / median: how far the repetitions of a cell lie apart. `None` when the median is 0.
-    pub fn relative_range(&self) -> Option<f64> {
-        (self.median != 0.0).then(|| (self.high - self.low) / self.median)
-    }
 }
 
 /// Middle value; `None` for an empty sample or one with a number that is not finite.
@@ -78,7 +73,6 @@ mod tests {
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
-        assert_eq!(Summary::of(&[8.0, 12.0, 10.0]).unwrap().relative_range(), Some(0.4));
     }
 
     /// R: quantile(c(1, 2, 3, 4), c(0, .25, .5, .9, 1), type = 7)

@@ -192,20 +192,9 @@ fn around_best_step(values: &[f64]) -> Vec<f64> {
         .unwrap_or_else(|| values.to_vec())
 }
 
-/// Number of values to cut from the start by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state
-/// truncation heuristics for simulation", WSC 2000): of all cuts the one after which the squared standard error of the
-/// mean of the batches is smallest.
-///
-/// `None` where that would be half of the series or more, by which MSER says that the series is too short; also below
-/// four batches.
-pub fn mser5(series: &[f64]) -> Option<usize> {
-    let batches = batch_means(series);
-    best_cut(&batches)
-        .filter(|cut| *cut < batches.len() / 2)
-        .map(|cut| cut * BATCH)
-}
-
-/// The best cut in batches, at most half of them; `None` below four batches.
+/// The best cut in batches, at most half of them, by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state truncation
+/// heuristics for simulation", WSC 2000): of all cuts the one after which the squared standard error of the mean of the batches
+/// is smallest. `None` below four batches.
 fn best_cut(batches: &[f64]) -> Option<usize> {
     let n = batches.len();
     if n < 4 {

@@ -85,17 +85,6 @@ impl Trend {
     }
 }
 
-/// Two-sided p-value of the Mann-Kendall test for a monotone trend among independent values, normal approximation with
-/// continuity correction (good from n = 8) (Mann, Econometrica 13, 1945; Kendall, Rank Correlation Methods). Ties are
-/// counted as no evidence for either side.
-pub fn mann_kendall_p(values: &[f64]) -> f64 {
-    if values.len() < VALUES_MIN {
-        return 1.0;
-    }
-    let z = (f64::abs(s(values)) - 1.0).max(0.0) / variance_of_s(values.len()).sqrt();
-    statrs::function::erf::erfc(z / std::f64::consts::SQRT_2)
-}
-
 /// Kendall's S: pairs that rise less pairs that fall.
 fn s(values: &[f64]) -> f64 {
     let mut s = 0.0;
@@ -163,15 +152,6 @@ fn slopes(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// All 28 pairs of 8 rise: s = 28, variance 65.33, z = 3.34.
-    #[test]
-    fn mann_kendall_is_the_published_test() {
-        let rising: Vec<f64> = (0..8).map(f64::from).collect();
-        let p = mann_kendall_p(&rising);
-        assert!((p - 0.000_836).abs() < 2e-5, "{p}");
-        assert_eq!(mann_kendall_p(&[1.0; 8]), 1.0);
-    }
 
     /// (1 + rho) / (1 - rho) in the limit: 3 at one half.
     #[test]

@@ -1,20 +1,17 @@
-//! Emulated volumes, cgroup limits, burst credits, ledger.
+//! Emulated volumes, cgroup limits, ledger.
 //!
 //! What a paid-for volume would be, on one Linux machine: a [`LoopVolume`] is a sparse file behind a loop device with XFS
 //! on it; an [`Array`] makes one RAID 0 of several. Either a [`VolumeServer`] answers for the file as the volume would,
-//! or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
-//! limit as gp2's credits come and go, and between reads and writes. [`probe()`] measures what the result really
-//! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
+//! or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and CPUs).
+//! [`probe()`] measures what the result really delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
 //!
 //! All of it needs root; [`preflight()`] says what a machine lacks.
 
 mod array;
-mod burst;
 mod cgroup;
 mod clean;
 mod cold;
 mod command;
-mod controller;
 mod disk;
 mod error;
 mod file_system;
@@ -30,7 +27,6 @@ mod probe;
 mod process;
 mod read_ahead;
 mod server;
-mod split;
 mod tree;
 mod volume;
 mod warm;
@@ -38,14 +34,12 @@ mod whole;
 mod work;
 
 pub use array::Array;
-pub use burst::BurstBucket;
 pub use cgroup::{
     CANNOT_JOIN_EXIT_STATUS, Cgroup, CgroupPaths, CgroupVersion, Controller, ControllerPath, Controllers, DeviceLimit,
     ResourceLimits, controllers,
 };
 pub use clean::{Cleaned, clean};
 pub use cold::{device_of, drop_page_cache};
-pub use controller::{LimitController, MovingLimits};
 pub use disk::Disk;
 pub use error::{Result, StorageError, io_error};
 pub use ledger::{Ledger, LedgerId, LedgerItem};

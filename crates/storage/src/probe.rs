@@ -13,15 +13,15 @@
 mod fio;
 mod suite;
 
+use std::fs;
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-use experiment::IoLimits;
-
-use crate::controller::counters;
-use crate::error::{Result, StorageError};
+use crate::error::{Result, StorageError, io_error};
 use crate::loops::sysfs_of;
+pub use fio::Measured;
 use fio::{Fio, ProbeFile, Shape};
-pub use suite::{BurstDrain, DepthStep, Measured, ProbeRequest, SequentialReads, Suite, probe_suite};
+pub use suite::{BurstDrain, DepthStep, ProbeRequest, SequentialReads, Suite, probe_suite};
 
 const READ_BLOCK: u64 = 4 << 10;
 const WRITE_BLOCK: u64 = 64 << 10;
@@ -46,26 +46,6 @@ pub struct ProbeFigures {
     pub write_iops: f64,
     /// Measured seconds of both tests together.
     pub seconds: f64,
-}
-
-impl ProbeFigures {
-    /// How far the volume is off `limits`, as a share (0.1 is 10 %) of what they allow each test: the worse of the two.
-    /// `None` where they limit neither.
-    pub fn share_off(&self, limits: &IoLimits) -> Option<f64> {
-        let allowed = |iops: Option<f64>, bytes_per_s: Option<f64>, block: u64| {
-            let by_bytes = bytes_per_s.map(|b| b / block as f64);
-            // Limits below one operation per second are rounded up to one.
-            iops.into_iter()
-                .chain(by_bytes)
-                .reduce(f64::min)
-                .map(|iops| iops.max(1.0))
-        };
-        let reads =
-            allowed(limits.read_iops, limits.read_bytes_per_s, READ_BLOCK).map(|a| (self.read_iops / a - 1.0).abs());
-        let writes = allowed(limits.write_iops, limits.write_bytes_per_s, WRITE_BLOCK)
-            .map(|a| (self.write_iops / a - 1.0).abs());
-        reads.into_iter().chain(writes).reduce(f64::max)
-    }
 }
 
 /// Measures the volume mounted at `mount_point`, each test for `seconds`, from inside the cgroups that `launch_prefix`
@@ -150,11 +130,14 @@ fn measure(
     })
 }
 
-/// Sectors that these devices have read, or written.
+/// Sectors that these devices have read, or written: the third or seventh word (Documentation/block/stat.rst).
 fn sectors(devices: &[String], writes: bool) -> Result<Vec<u64>> {
     let of = |device: &String| {
-        let [_, read, _, written] = counters(&sysfs_of(device).join("stat"))?;
-        Ok(if writes { written } else { read })
+        let stat = sysfs_of(device).join("stat");
+        let text = fs::read_to_string(&stat).map_err(io_error("read the counters", &stat))?;
+        let word = text.split_ascii_whitespace().nth(if writes { 6 } else { 2 });
+        let sectors = word.and_then(|word| word.parse().ok());
+        sectors.ok_or_else(|| io_error("understand the counters", &stat)(Error::from(ErrorKind::InvalidData)))
     };
     devices.iter().map(of).collect()
 }
@@ -176,14 +159,6 @@ fn shares(of: &Path, before: &[u64], after: &[u64]) -> Result<Vec<f64>> {
 mod tests {
     use super::*;
 
-    const FIGURES: ProbeFigures = ProbeFigures {
-        read_iops: 500.0,
-        read_latency_us: 64_000.0,
-        write_bytes_per_s: 10_485_760.0,
-        write_iops: 160.0,
-        seconds: 4.0,
-    };
-
     #[test]
     fn members_have_what_their_devices_counted_of_it() {
         let place = Path::new("/mnt/array");
@@ -194,21 +169,5 @@ mod tests {
             nothing.contains("/mnt/array") && nothing.contains("counted nothing"),
             "{nothing}"
         );
-    }
-
-    #[test]
-    fn each_test_is_held_against_the_limit_that_binds_it() {
-        // 500 IOPS bind the reads; 10 MiB/s are 160 writes of 64 KiB, less than 500.
-        let limits = IoLimits::symmetric(Some(500.0), Some(10.0));
-        assert!(FIGURES.share_off(&limits).unwrap() < 1e-9);
-        assert!(
-            (FIGURES
-                .share_off(&IoLimits::symmetric(Some(400.0), Some(10.0)))
-                .unwrap()
-                - 0.25)
-                .abs()
-                < 1e-9
-        );
-        assert_eq!(FIGURES.share_off(&IoLimits::default()), None);
     }
 }

@@ -302,15 +302,6 @@ impl LoopVolume {
         let attached = self.attached.as_ref().filter(|_| self.mounted.is_none())?;
         mounts::held_elsewhere(attached.device.number)
     }
-
-    /// Bytes of the host's disk that the sparse image takes up now.
-    pub fn allocated_bytes(&self) -> Result<u64> {
-        use std::os::unix::fs::MetadataExt as _;
-        // st_blocks counts 512-byte units whatever the file system's block size is (stat(2)).
-        fs::metadata(&self.image)
-            .map(|m| m.blocks() * 512)
-            .map_err(io_error("examine", &self.image))
-    }
 }
 
 impl Drop for LoopVolume {

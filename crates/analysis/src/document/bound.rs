@@ -18,11 +18,6 @@ impl Bound {
         self.is != BoundIs::AtMost
     }
 
-    /// Whether the truth may lie below the interval.
-    pub fn may_be_less(&self) -> bool {
-        self.is != BoundIs::AtLeast
-    }
-
     /// The same of the ratio turned over.
     #[must_use]
     pub fn turned(self) -> Self {

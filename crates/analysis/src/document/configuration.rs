@@ -71,7 +71,7 @@ impl ConfigurationFacts {
 
 /// Whether volumes of a run were emulated: on this machine, or on hosts that are held to limits; never those of a
 /// cluster that exists.
-pub(crate) fn are_emulated(provider: Provider, configurations: &[ConfigurationFacts]) -> bool {
+pub(super) fn are_emulated(provider: Provider, configurations: &[ConfigurationFacts]) -> bool {
     let mut made = configurations.iter().filter(|c| c.exists_at.is_empty());
     match provider {
         Provider::Simulated | Provider::Aws => false,

@@ -37,7 +37,6 @@ pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
 pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
-pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;

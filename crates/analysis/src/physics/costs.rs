@@ -4,7 +4,7 @@ use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::document::limit::LimitKind;
 use crate::finding::{Finding, Scope};
-use crate::remark::rest::CpuPerOperation;
+use crate::physics::figures::CpuPerOperation;
 use crate::rules::code_is_warm;
 
 /// So many times the CPU time of the cheapest cell of the workload (practice): what waiting, batching and a colder page cache cost is less. A

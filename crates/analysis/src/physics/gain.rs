@@ -4,7 +4,7 @@ use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::document::limit::{LimitKind, ResourceUse};
 use crate::finding::{Finding, Scope};
-use crate::remark::rest::{GainAboveResource, GainBecause, GainExplained};
+use crate::physics::figures::{GainAboveResource, GainBecause, GainExplained};
 use crate::rule::Rule;
 
 /// A gain may be above the ratio by this share: a volume counts as full from 95 % of its limit on, and the margin of practical importance is

@@ -14,6 +14,7 @@
 //! Little's law, which needs one trial only, is the rule `little`.
 
 mod costs;
+pub mod figures;
 mod gain;
 mod pair;
 mod reads;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
-use crate::remark::rest::ReadsPerOperation;
+use crate::physics::figures::ReadsPerOperation;
 
 /// In each block one cell took so much more device reads for an operation than the other (practice; trials of one cell lie within a few
 /// percent) ...

@@ -7,16 +7,77 @@
 
 use evidence::VolumeFacts;
 use experiment::{Setups, VolumeRole, VolumeSetup};
+use serde::{Deserialize, Serialize};
 
 use super::nodes::{first_named, worst};
-use super::scope::scope;
 use crate::burst::{Bucket, lasts};
-use crate::finding::Finding;
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::storage::{BucketLasts, BurstChanged, BurstOnly, Credits, CreditsSpent};
-use crate::rule::{Remark, Rule};
+use crate::seen::{Seen, SeenOn};
+
+/// What the credits of a bucket are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Credits {
+    /// Requests: rates are IOPS.
+    Requests,
+    /// Bytes: rates are bytes per second.
+    Bytes,
+}
+
+/// Credits of a bucket, in its own unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CreditsSpent {
+    /// At the start of the trial.
+    pub credits_start: f64,
+    /// At its end.
+    pub credits_end: f64,
+}
+
+/// How long a full bucket lasts, in its own unit. Rates and credits are those of this machine, `scale` times smaller
+/// than those of the real volume; times are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BucketLasts {
+    /// Mean of the window, a second.
+    pub measured_per_s: f64,
+    /// While credits last: the demand, at most the burst rate.
+    pub burst_per_s: f64,
+    /// Afterwards.
+    pub baseline_per_s: f64,
+    /// Credits of a full bucket.
+    pub credits_full: f64,
+    /// The model is 1 : `scale`.
+    pub scale: f64,
+    /// Seconds until a full bucket is empty; `None`: never, the demand is not above the baseline.
+    pub full_bucket_lasts_s: Option<f64>,
+}
+
+/// Burst credits ran out inside the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BurstChanged {
+    /// Which volume.
+    pub volume: VolumeRole,
+    /// Unit of credits and rates.
+    pub unit: Credits,
+    /// What was spent.
+    pub spent: CreditsSpent,
+    /// How long the bucket lasts; `None` until the setup is known.
+    pub lasts: Option<BucketLasts>,
+}
+
+/// The volume ran on burst credits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BurstOnly {
+    /// Which volume.
+    pub volume: VolumeRole,
+    /// Unit of credits and rates.
+    pub unit: Credits,
+    /// What was spent; `None`: of a volume of an existing cluster nobody sees the credits.
+    pub spent: Option<CreditsSpent>,
+    /// How long the bucket lasts; `None` until the setup is known.
+    pub lasts: Option<BucketLasts>,
+}
 
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
 /// time.
@@ -58,54 +119,60 @@ impl Credits {
     }
 }
 
-/// One finding of each rule: the buckets of two nodes may end in different states.
-pub fn findings(trial: &TrialMeasurement, role: VolumeRole) -> impl Iterator<Item = Finding> {
-    let of_rule = move |rule| {
-        worst(trial, |node| {
-            let found = [Credits::Requests, Credits::Bytes].map(|counts| of_node(trial, node, role, counts));
-            found.into_iter().flatten().find(|(_, f)| f.rule() == rule)
-        })
-    };
-    [Rule::BurstChanged, Rule::BurstOnly].into_iter().filter_map(of_rule)
+/// Credits ran out. The buckets of two nodes may end in different states.
+pub(crate) fn changed(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<BurstChanged>> {
+    worst(trial, |node| {
+        let (amount, unit, spent) = spent(trial, node, role, true)?;
+        let figures = BurstChanged {
+            volume: role,
+            unit,
+            spent,
+            lasts: None,
+        };
+        Some((amount, figures))
+    })
 }
 
-fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: Credits) -> Option<(f64, Finding)> {
+/// Credits fell, and some are left.
+pub(crate) fn only(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<BurstOnly>> {
+    worst(trial, |node| {
+        let (amount, unit, spent) = spent(trial, node, role, false)?;
+        let figures = BurstOnly {
+            volume: role,
+            unit,
+            spent: Some(spent),
+            lasts: None,
+        };
+        Some((amount, figures))
+    })
+}
+
+/// What a node's volume spent of a bucket that had credits and is empty at the end, or is not.
+fn spent(
+    trial: &TrialMeasurement,
+    node: &Node<'_>,
+    role: VolumeRole,
+    ran_out: bool,
+) -> Option<(f64, Credits, CreditsSpent)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
-    let (start, end) = counts.credits(volume)?;
     // Credits are those of the whole trial; with planned faults requests were counted in a part of it alone.
     let part = match &trial.before {
         Some(before) => stats::ratio(before.window_s(), trial.window_s()).unwrap_or(1.0),
         None => 1.0,
     };
-    let done = node.activity(role).map(|v| counts.done(v) / part);
-    let spent = start - end;
-    if spent <= 0.0 || done.is_some_and(|n| spent < CREDITS_SHARE * n) {
-        return None;
-    }
-    let empty = counts.empty();
-    let (volume, unit, lasts) = (role, counts, None);
-    let credits = CreditsSpent {
-        credits_start: start,
-        credits_end: end,
-    };
-    let remark = if start > empty && end <= empty {
-        Remark::from(BurstChanged {
-            volume,
-            unit,
-            spent: credits,
-            lasts,
-        })
-    } else if end > empty {
-        Remark::from(BurstOnly {
-            volume,
-            unit,
-            spent: Some(credits),
-            lasts,
-        })
-    } else {
-        return None;
-    };
-    Some((spent, Finding::new(scope(trial), remark)))
+    [Credits::Requests, Credits::Bytes].into_iter().find_map(|unit| {
+        let (start, end) = unit.credits(volume)?;
+        let done = node.activity(role).map(|v| unit.done(v) / part);
+        let amount = start - end;
+        let is_much = amount > 0.0 && done.is_none_or(|n| amount >= CREDITS_SHARE * n);
+        let is_empty = end <= unit.empty();
+        let is_asked = is_empty == ran_out && (!ran_out || start > unit.empty());
+        let spent = CreditsSpent {
+            credits_start: start,
+            credits_end: end,
+        };
+        (is_much && is_asked).then_some((amount, unit, spent))
+    })
 }
 
 /// How long a bucket lasts under a demand, beside what was measured.
@@ -122,7 +189,7 @@ fn of_bucket(bucket: &Bucket, measured: f64, demand: f64, scale: f64) -> BucketL
 }
 
 /// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
-pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Finding> {
+pub(crate) fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Seen<BurstOnly>> {
     let Some(setup) = setups
         .of(&trial.record.configuration)
         .filter(|setup| setup.has_real_volumes())
@@ -145,47 +212,47 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
                     spent: None,
                     lasts: Some(of_bucket(&bucket, measured, measured, scale)),
                 };
-                (spent, Finding::new(scope(trial), figures))
+                (spent, figures)
             })
         })
     };
     VolumeRole::ALL.into_iter().filter_map(of_role).collect()
 }
 
-/// The finding with what the setup knows of the bucket: rates, a full bucket, and how long it lasts under the measured
-/// demand. `None` where the mean demand was not above the baseline after all.
-pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Option<Finding> {
-    let (only, changed) = (finding.figures::<BurstOnly>(), finding.figures::<BurstChanged>());
-    let (role, unit) = match (only, changed) {
-        (Some(only), _) => (only.volume, only.unit),
-        (_, Some(changed)) => (changed.volume, changed.unit),
-        (None, None) => return Some(finding),
-    };
-    let setup = setups.of(&trial.record.configuration);
-    let bucket = setup
-        .and_then(|setup| setup.volume(role))
-        .and_then(|volume| unit.bucket(volume));
-    let node = first_named(trial, &finding);
-    let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
-        return Some(finding);
-    };
-    let measured = unit.done(activity) / activity.seconds;
-    if only.is_some_and(|only| is_breathing(only, &bucket, measured, activity.seconds)) {
-        return None;
+/// What a run knows of the bucket of a finding that its trial came with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub trial: &'a TrialMeasurement,
+    pub setups: &'a Setups,
+    pub scale: f64,
+    pub nodes: Option<&'a SeenOn>,
+}
+
+impl Known<'_> {
+    /// The bucket, what was measured of it a second, and for how long.
+    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, f64, f64)> {
+        let setup = self.setups.of(&self.trial.record.configuration)?;
+        let bucket = unit.bucket(setup.volume(role)?)?;
+        let activity = first_named(self.trial, self.nodes)?.activity(role)?;
+        Some((bucket, unit.done(activity) / activity.seconds, activity.seconds))
     }
-    // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the
-    // burst rate.
-    let demand = match changed {
-        Some(_) => bucket.burst,
-        None => measured,
-    };
-    let found = of_bucket(&bucket, measured, demand, scale);
-    if let Remark::BurstOnly(BurstOnly { lasts, .. }) | Remark::BurstChanged(BurstChanged { lasts, .. }) =
-        &mut finding.remark
-    {
-        *lasts = Some(found);
+}
+
+/// Adds rates, a full bucket, and how long it lasts. Where the bucket ran empty inside the window, the mean rate is not the
+/// demand: that was what emptied it, the burst rate.
+pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
+    if let Some((bucket, measured, _)) = known.bucket(found.volume, found.unit) {
+        found.lasts = Some(of_bucket(&bucket, measured, bucket.burst, known.scale));
     }
-    Some(finding)
+}
+
+/// The same, under the measured demand; `false` where the mean demand was not above the baseline after all.
+pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
+    let Some((bucket, measured, seconds)) = known.bucket(found.volume, found.unit) else {
+        return true;
+    };
+    found.lasts = Some(of_bucket(&bucket, measured, measured, known.scale));
+    !is_breathing(found, &bucket, measured, seconds)
 }
 
 /// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand below the
@@ -200,6 +267,8 @@ fn is_breathing(found: &BurstOnly, bucket: &Bucket, measured: f64, seconds: f64)
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::finding::Finding;
+    use crate::rule::Rule;
     use crate::rules::cases::{found, recorded, sound_record};
     use crate::story::{job, measured, run};
 

@@ -4,13 +4,43 @@
 //! says that it is one from a cold start, and nothing is asked here.
 
 use experiment::Plan;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
 use super::trajectory::is_cold_by_plan;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::rest::{CacheFilling, CacheNotSettled, ReadsDrift};
+use crate::seen::Seen;
 use crate::waking::in_second;
+
+/// The page cache was not at rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CacheNotSettled {
+    /// How device reads changed; `None`: no change was shown.
+    pub drift: Option<ReadsDrift>,
+    /// How it filled; `None`: it did not, or was full.
+    pub filling: Option<CacheFilling>,
+    /// Whether the preparation ended by its time bound before it had settled.
+    pub preparation_ended_early: bool,
+    /// Allowed change of device reads, as a share.
+    pub threshold: f64,
+}
+
+/// Device reads for each operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadsDrift {
+    /// In the first third of the window.
+    pub device_reads_per_operation_first_third: f64,
+    /// In the last.
+    pub device_reads_per_operation_last_third: f64,
+}
+
+/// A page cache that fills, as shares of what it may hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CacheFilling {
+    /// By how much it grew in the window.
+    pub page_cache_grew_share: f64,
+    /// How much it held at the end.
+    pub page_cache_filled_share: f64,
+}
 
 /// Least change of device reads for each operation, as a share: as of throughput, which it is inverse to where the volume is the limit.
 const CHANGE_MIN: f64 = 0.05;
@@ -21,7 +51,7 @@ const FULL: f64 = 0.9;
 /// ... and in device reads, so that a few reads of a cache that answers nearly everything are no change (practice).
 const READS_MIN: f64 = 0.02;
 
-pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<CacheNotSettled>> {
     if is_cold_by_plan(trial, plan) || trial.backlog.is_some() {
         return None;
     }
@@ -49,7 +79,7 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
         preparation_ended_early: ended_early,
         threshold: CHANGE_MIN,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 /// The page cache of all nodes, where it was filling: by how much it grew, and how much it then held of what it may hold.
@@ -163,7 +193,7 @@ mod tests {
         let reported = |seconds, settled| finding(&with(2000.0, 2000.0, seconds, Some(settled)), &warm);
         assert_eq!(reported(10, true), None);
         let early = reported(10, false).unwrap();
-        assert!(early.figures::<CacheNotSettled>().unwrap().preparation_ended_early);
+        assert!(early.figures.preparation_ended_early);
         assert_eq!(reported(60, false), None);
     }
 }

@@ -1,12 +1,27 @@
 //! The page cache was warm by plan: what memory answers is what was asked for.
 
-use super::scope::scope;
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::storage::CacheWarmed;
+use crate::seen::Seen;
+
+/// The page cache was warm by plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CacheWarmed {
+    /// Bytes of the data set that were read into it.
+    pub read_bytes: u64,
+    /// Of so many.
+    pub data_bytes_on_disk: u64,
+    /// Seconds that it took on the slowest node.
+    pub seconds: f64,
+    /// Bytes that were then read by the workload's own keys; `None`: none were.
+    pub by_keys_bytes: Option<u64>,
+    /// What was left to the data volumes for each operation that reads.
+    pub device_reads_per_read: Option<f64>,
+}
 
 /// Whether the experiment asks for a warm page cache.
-pub fn is_warmed(trial: &TrialMeasurement) -> bool {
+pub(crate) fn is_warmed(trial: &TrialMeasurement) -> bool {
     asked(trial).next().is_some()
 }
 
@@ -16,7 +31,7 @@ fn asked(trial: &TrialMeasurement) -> impl Iterator<Item = evidence::Warmed> {
 }
 
 /// How much of the data set was read into it, and how much of the volume's work was left.
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CacheWarmed>> {
     let of_nodes = || asked(trial);
     let sum = |figure: fn(evidence::Warmed) -> u64| of_nodes().map(figure).sum::<u64>();
     let slowest_s = of_nodes().map(|warmed| warmed.seconds).max_by(f64::total_cmp)?;
@@ -28,7 +43,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         by_keys_bytes: Some(sum(|warmed| warmed.by_keys_bytes)).filter(|bytes| *bytes > 0),
         device_reads_per_read: device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64)),
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]

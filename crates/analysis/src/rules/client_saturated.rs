@@ -2,13 +2,27 @@
 
 use evidence::ClientResult;
 pub use experiment::CLIENT_CPU_MAX;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::load::ClientSaturated;
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// The load generator was out of CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientSaturated {
+    /// CPU time of the busiest client, seconds.
+    pub client_cpu_s: f64,
+    /// Seconds of measurement.
+    pub measured_s: f64,
+    /// Its load threads.
+    pub threads: u32,
+    /// Share of their CPU in use.
+    pub cpu_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClientSaturated>> {
     // Of several clients the busiest one: the others' idle threads do not help it.
     let parts = trial.record.clients.values().map(|part| &part.result);
     let each = parts.chain(trial.record.client.as_ref());
@@ -25,7 +39,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         cpu_share: share,
         threshold: CLIENT_CPU_MAX,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]

@@ -1,15 +1,26 @@
 //! Several clients: did they begin together?
 
-use super::scope::scope;
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::machine::ClientsApart;
+use crate::seen::Seen;
+
+/// Clients that share a load did not begin together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientsApart {
+    /// Milliseconds between the first and the last.
+    pub apart_ms: f64,
+    /// Clients.
+    pub clients: u64,
+    /// Allowed milliseconds.
+    pub threshold_ms: f64,
+}
 
 /// Clients that begin further apart than this measure different seconds: a tenth of the second in which latencies are
 /// kept.
 const APART_MAX_MS: f64 = 100.0;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClientsApart>> {
     let starts = || trial.record.clients.values().map(|part| part.started_after_ms);
     let (first, last) = (
         starts().fold(f64::INFINITY, f64::min),
@@ -21,7 +32,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             clients: trial.record.clients.len() as u64,
             threshold_ms: APART_MAX_MS,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 

@@ -1,17 +1,29 @@
 //! Did a host's clock run away from the controller's during the trial? Samples are placed by the mean of the offsets at
 //! the trial's start and end, so that they are off by half of what it moved.
 
-use super::scope::scope;
-use crate::finding::Finding;
+use evidence::HostId;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::machine::ClockDrift;
+use crate::seen::Seen;
+
+/// A host's clock moved during the trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClockDrift {
+    /// Whose clock moved most.
+    pub host: HostId,
+    /// Against the controller's, beyond what readings cannot tell, milliseconds.
+    pub drift_ms: f64,
+    /// Allowed milliseconds.
+    pub threshold: f64,
+}
 
 /// Milliseconds that an offset may move within a trial, beyond what the readings cannot tell: a twentieth of the second
 /// that one sample stands for (practice).
 const DRIFT_MAX_MS: f64 = 50.0;
 
 /// The host whose clock moved most, if that is too much.
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClockDrift>> {
     let drifts = trial
         .record
         .clocks
@@ -24,7 +36,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             drift_ms,
             threshold: DRIFT_MAX_MS,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 

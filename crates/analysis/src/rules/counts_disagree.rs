@@ -1,14 +1,27 @@
 //! Do the client's counters and its histograms tell the same story?
 
-use super::scope::scope;
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::CountsDisagree;
+use crate::seen::Seen;
+
+/// Counters and histograms contradict each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountsDisagree {
+    /// Operations that the client counted.
+    pub completed: u64,
+    /// Latencies that it recorded.
+    pub recorded_latencies: u64,
+    /// Difference, as a share of the larger.
+    pub difference_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+}
 
 /// They must agree within this share; a response in flight at the edge of the window may be counted on one side only.
 const COUNT_MISMATCH_MAX: f64 = 0.01;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CountsDisagree>> {
     let (counted, recorded) = (trial.counted(), trial.recorded);
     let apart = stats::ratio(counted.abs_diff(recorded) as f64, counted.max(recorded) as f64)
         .filter(|apart| *apart > COUNT_MISMATCH_MAX)?;
@@ -18,7 +31,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         difference_share: apart,
         threshold: COUNT_MISMATCH_MAX,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]

@@ -1,17 +1,30 @@
 //! Did the hypervisor leave the host its CPUs?
 
+use serde::{Deserialize, Serialize};
+
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::machine::CpuSteal;
+use crate::seen::Seen;
+
+/// The hypervisor took CPU time. Shares are of the host's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CpuSteal {
+    /// Mean of the window.
+    pub steal_share: f64,
+    /// Of the worst 10 s.
+    pub steal_share_worst_10_s: f64,
+    /// Allowed mean.
+    pub threshold: f64,
+    /// Allowed in any 10 s.
+    pub threshold_10_s: f64,
+}
 
 /// CPU time taken by the hypervisor: mean of the window (practice: > 1 %) ...
 const STEAL_MAX: f64 = 0.01;
 /// ... or of any 10 s (practice: > 3 %).
 const STEAL_WORST_MAX: f64 = 0.03;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CpuSteal>> {
     worst(trial, |node| {
         let mean = node.host.steal_share?;
         // Windows that are not whole are left out of the worst, so that it may be below the mean.
@@ -24,7 +37,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
                 threshold_10_s: STEAL_WORST_MAX,
             };
             let beyond = (mean / STEAL_MAX).max(window / STEAL_WORST_MAX);
-            (beyond, Finding::new(scope(trial), figures))
+            (beyond, figures)
         })
     })
 }

@@ -1,16 +1,25 @@
 //! Did a CPU quota hold the database back that nobody asked for?
 
+use serde::{Deserialize, Serialize};
+
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::machine::CpuThrottled;
+use crate::seen::Seen;
+
+/// A CPU quota that nobody asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CpuThrottled {
+    /// Share of its periods in which the database was held back.
+    pub throttled_periods_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+}
 
 /// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own
 /// (practice: > 1 %).
 const THROTTLED_MAX: f64 = 0.01;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CpuThrottled>> {
     worst(trial, |node| {
         // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
         let share = node.host.cpu_throttled_share?;
@@ -20,7 +29,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
                 throttled_periods_share: share,
                 threshold: THROTTLED_MAX,
             };
-            (share, Finding::new(scope(trial), figures))
+            (share, figures)
         })
     })
 }

@@ -1,13 +1,22 @@
 //! Could all of the data set be in memory?
 
+use serde::{Deserialize, Serialize};
+
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::storage::DataFitsPageCache;
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// The whole data set fits the page cache.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataFitsPageCache {
+    /// Data of the node.
+    pub data_bytes_on_disk: u64,
+    /// Page cache of the node.
+    pub page_cache_budget_bytes: u64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<DataFitsPageCache>> {
     let fits = |node: &Node<'_>| {
         let (data, budget) = (node.facts.data_bytes_on_disk, node.facts.page_cache_budget_bytes);
         // A volume must be there to speak of.
@@ -17,7 +26,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
                 data_bytes_on_disk: data,
                 page_cache_budget_bytes: budget,
             };
-            (data as f64 / budget as f64, Finding::new(scope(trial), figures))
+            (data as f64 / budget as f64, figures)
         })
     };
     // A node whose data does not fit still reads from its storage.

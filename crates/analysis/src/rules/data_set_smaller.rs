@@ -6,12 +6,38 @@
 //! lacks a few.
 
 use experiment::{Dataset, Setups};
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::document::CellAnalysis;
-use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
-use crate::remark::storage::DataSetSmaller;
+use crate::seen::Seen;
+
+/// Less on disk than the data set takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "than", rename_all = "snake_case")]
+pub enum DataSetSmaller {
+    /// Than that of the run's other trials.
+    Others {
+        /// Bytes of one replica.
+        bytes_on_disk: f64,
+        /// Those of the median trial.
+        median_bytes_of_the_run: f64,
+        /// The difference as a share of that.
+        less_by_share: f64,
+        /// Allowed share.
+        threshold: f64,
+    },
+    /// Than its records take at the least.
+    Layout {
+        /// Bytes of all replicas.
+        bytes_on_disk: f64,
+        /// The least that they take.
+        least_bytes: f64,
+        /// Bytes of the values alone.
+        payload_bytes: f64,
+        /// Records of all replicas.
+        records: u64,
+    },
+}
 
 /// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte
 /// and a vint).
@@ -25,17 +51,21 @@ const ROW_BYTES: f64 = 24.0;
 /// set loaded again by the sizes of its tables' last blocks.
 const LESS_THAN_OTHERS: f64 = 0.05;
 
-/// A cell whose data set is smaller than the least that its records take.
-pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset, replicas: u32) -> Option<Finding> {
+/// A cell whose data set, with these bytes on disk, is smaller than the least that its records take.
+pub(crate) fn than_its_layout(
+    bytes_on_disk: Option<f64>,
+    dataset: &Dataset,
+    replicas: u32,
+) -> Option<Seen<DataSetSmaller>> {
     let least = f64::from(replicas) * least_bytes(dataset);
-    let on_disk = cell.bytes_on_disk.filter(|bytes| *bytes > 0.0 && *bytes < least)?;
+    let on_disk = bytes_on_disk.filter(|bytes| *bytes > 0.0 && *bytes < least)?;
     let figures = DataSetSmaller::Layout {
         bytes_on_disk: on_disk,
         least_bytes: least,
         payload_bytes: f64::from(replicas) * dataset.payload_bytes() as f64,
         records: u64::from(replicas) * dataset.records,
     };
-    Some(Finding::new(Scope::Cell(cell.id.clone()), figures))
+    Some(figures.into())
 }
 
 /// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them
@@ -46,7 +76,11 @@ fn least_bytes(dataset: &Dataset) -> f64 {
 }
 
 /// A trial whose data set is smaller than that of the run's other trials.
-pub fn than_the_others(trial: &TrialMeasurement, setups: &Setups, typical: Option<f64>) -> Option<Finding> {
+pub(crate) fn than_the_others(
+    trial: &TrialMeasurement,
+    setups: &Setups,
+    typical: Option<f64>,
+) -> Option<Seen<DataSetSmaller>> {
     let typical = typical?;
     let on_disk = of_one_replica(trial, setups);
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
@@ -56,7 +90,7 @@ pub fn than_the_others(trial: &TrialMeasurement, setups: &Setups, typical: Optio
             less_by_share: 1.0 - on_disk / typical,
             threshold: LESS_THAN_OTHERS,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 
@@ -72,7 +106,7 @@ fn of_one_replica(trial: &TrialMeasurement, setups: &Setups) -> f64 {
 }
 
 /// Median over the run's trials of the bytes on disk of one replica of the data set.
-pub fn typical(setups: &Setups, trials: &[&TrialMeasurement]) -> Option<f64> {
+pub(crate) fn typical(setups: &Setups, trials: &[&TrialMeasurement]) -> Option<f64> {
     let bytes: Vec<f64> = trials
         .iter()
         .map(|t| of_one_replica(t, setups))

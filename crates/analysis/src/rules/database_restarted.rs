@@ -1,16 +1,22 @@
 //! Was it the same database process from end to end? A trial across a restart measures a start.
 
-use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
-use crate::measurement::TrialMeasurement;
-use crate::remark::trial::DatabaseRestarted;
+use serde::{Deserialize, Serialize};
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+use super::nodes::worst;
+use crate::measurement::TrialMeasurement;
+use crate::seen::Seen;
+
+/// The database process changed in the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseRestarted {
+    /// Times.
+    pub restarts: u64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<DatabaseRestarted>> {
     worst(trial, |node| {
         let restarts = node.host.restarts.filter(|n| *n > 0)?;
-        let found = Finding::new(scope(trial), DatabaseRestarted { restarts });
-        Some((restarts as f64, found))
+        Some((restarts as f64, DatabaseRestarted { restarts }))
     })
 }
 

@@ -1,17 +1,29 @@
 //! Was this machine slower than the volume that it serves?
 
 use evidence::VolumeRole;
+use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::storage::EmulationFloor;
+use crate::seen::Seen;
+
+/// A served volume was slower than its model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EmulationFloor {
+    /// Which volume.
+    pub volume: VolumeRole,
+    /// Share of the time in which answers came late for this machine's disk.
+    pub disk_floor_share: f64,
+    /// The same for its CPUs.
+    pub cpu_floor_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+}
 
 /// Share of the time in which answers of a served volume came later than its model says (practice: > 5 %).
 const FLOOR_MAX: f64 = 0.05;
 
-pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<EmulationFloor>> {
     worst(trial, |node| {
         let (_, activity) = node.volume(role)?;
         let (disk, cpu) = (activity.disk_floor_share?, activity.cpu_floor_share?);
@@ -22,7 +34,7 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
             cpu_floor_share: cpu,
             threshold: FLOOR_MAX,
         };
-        Some((share, Finding::new(scope(trial), figures)))
+        Some((share, figures))
     })
 }
 

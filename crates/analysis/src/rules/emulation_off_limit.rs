@@ -5,32 +5,49 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
 use experiment::IoLimits;
+use experiment::VolumeRole;
+use serde::{Deserialize, Serialize};
 
 use crate::document::{ConfigurationFacts, VolumeReport};
 use crate::fact::VolumeLimit;
-use crate::finding::{Finding, Scope};
-use crate::remark::storage::EmulationOffLimit;
+use crate::seen::{Seen, SeenOn};
+
+/// fio measured a volume off its limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EmulationOffLimit {
+    /// Which volume.
+    pub volume: VolumeRole,
+    /// What fio measured: reads per second, or bytes written per second.
+    pub probed: VolumeLimit,
+    /// What the limit allows, by `probed`.
+    pub expected: f64,
+    /// What fio got.
+    pub measured: f64,
+    /// How much more, as a share; less where negative.
+    pub off_by: f64,
+    /// Allowed share in either direction.
+    pub threshold: f64,
+    /// Whether the volume was bought: nobody emulates it.
+    pub is_bought: bool,
+}
 
 /// A volume may deliver this much more or less than its limit.
 const OFF_LIMIT_MAX: f64 = 0.10;
 
-/// Findings on the volumes of a configuration; of several nodes those whose volume is off are named.
-pub fn findings(configuration: &ConfigurationFacts) -> Vec<Finding> {
-    let of_volume = |volume: &VolumeReport| {
-        if volume.probes.is_empty() {
-            let probe = volume.probe.iter();
-            let found = probe.flat_map(|p| off_limit(configuration, volume, p));
-            return found
-                .map(|figures| Finding::new(scope(configuration), figures))
-                .collect();
+/// The volumes of a configuration that are off; of several nodes those whose volume is are named.
+pub(crate) fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Seen<EmulationOffLimit>> {
+    let of_volume = |volume: &VolumeReport| match volume.probes.is_empty() {
+        true => {
+            let found = volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p));
+            found.map(Seen::from).collect()
         }
-        on_nodes(configuration, volume)
+        false => on_nodes(configuration, volume),
     };
     configuration.volumes.iter().flat_map(of_volume).collect()
 }
 
-/// One finding for each figure of the probe: that of the node that is furthest off.
-fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Finding> {
+/// One for each figure of the probe: that of the node that is furthest off.
+fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Seen<EmulationOffLimit>> {
     let mut by_figure: BTreeMap<VolumeLimit, Vec<(HostId, EmulationOffLimit)>> = BTreeMap::new();
     for (node, probe) in &volume.probes {
         for found in off_limit(configuration, volume, probe) {
@@ -40,14 +57,13 @@ fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Fi
     let furthest = |mut found: Vec<(HostId, EmulationOffLimit)>| {
         found.sort_by(|a, b| b.1.off_by.abs().total_cmp(&a.1.off_by.abs()));
         let names = found.iter().map(|(node, _)| *node).collect();
-        let (_, first) = found.into_iter().next()?;
-        Some(Finding::new(scope(configuration), first).on_nodes(names, volume.probes.len()))
+        let (_, figures) = found.into_iter().next()?;
+        Some(Seen {
+            figures,
+            nodes: Some(SeenOn::some(names, volume.probes.len())),
+        })
     };
     by_figure.into_values().filter_map(furthest).collect()
-}
-
-fn scope(configuration: &ConfigurationFacts) -> Scope {
-    Scope::Configuration(configuration.name.clone())
 }
 
 /// What the limits allow the probe's reads, requests per second.
@@ -120,6 +136,7 @@ fn off_limit(configuration: &ConfigurationFacts, volume: &VolumeReport, probe: &
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::finding::{Finding, Scope};
     use crate::rule::Rule;
     use crate::story::{Reported, job, measured, record, run, trials};
 

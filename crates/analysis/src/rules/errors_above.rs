@@ -4,13 +4,35 @@ use std::collections::BTreeMap;
 
 use evidence::ErrorKind;
 use experiment::ERROR_SHARE_MAX;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::ErrorsAbove;
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// Failed operations above the allowed share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ErrorsAbove {
+    /// Operations that failed.
+    pub errors: u64,
+    /// All operations.
+    pub operations: u64,
+    /// Their ratio.
+    pub error_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+    /// Errors by kind.
+    pub kinds: BTreeMap<ErrorKind, u64>,
+}
+
+impl ErrorsAbove {
+    /// Kinds in words: `200 read_timeout, 3 overloaded`.
+    pub fn by_kind(&self) -> String {
+        let each = self.kinds.iter().map(|(kind, n)| format!("{n} {}", kind.name()));
+        each.collect::<Vec<_>>().join(", ")
+    }
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ErrorsAbove>> {
     let client = trial.record.client.as_ref()?;
     // Rows that were not found are a finding of their own.
     let kinds: BTreeMap<ErrorKind, u64> = client
@@ -29,7 +51,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         threshold: ERROR_SHARE_MAX,
         kinds,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]

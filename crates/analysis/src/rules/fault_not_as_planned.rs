@@ -1,14 +1,24 @@
 //! Did the planned faults happen as planned?
 
 use experiment::Plan;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::faults::FaultNotAsPlanned;
+use crate::seen::Seen;
+
+/// A planned fault did not happen, or not as planned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultNotAsPlanned {
+    /// Faults that were planned.
+    pub planned: u64,
+    /// Faults that happened.
+    pub happened: u64,
+    /// What was not as planned.
+    pub problems: Vec<String>,
+}
 
 /// What the records of faults say of problems, and faults that have no record, of a trial that measured something.
-pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<FaultNotAsPlanned>> {
     trial.record.client.as_ref()?;
     let (planned, happened) = (plan.faults.len(), trial.record.faults.len());
     let faults = trial.record.faults.iter();
@@ -19,7 +29,7 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
             happened: happened as u64,
             problems,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 
@@ -61,7 +71,7 @@ mod tests {
         assert_eq!(finding(&with(None), &plan), None);
         let reported = |trial: &TrialMeasurement| {
             let found = finding(trial, &plan).unwrap();
-            found.figures::<FaultNotAsPlanned>().unwrap().clone()
+            found.figures
         };
         assert_eq!(reported(&with(Some("it did not stop"))).problems, ["it did not stop"]);
         let none = reported(&recorded(|_| ()));

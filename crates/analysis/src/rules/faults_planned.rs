@@ -1,12 +1,29 @@
 //! Nodes are taken away and disks fail by plan: which figures that is in, and which not.
 
 use experiment::{NodeFaultKind, Plan};
+use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Scope};
-use crate::remark::faults::FaultsPlanned;
+use crate::seen::Seen;
+
+/// Nodes were taken away by plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultsPlanned {
+    /// All faults.
+    pub faults: u64,
+    /// Of these, faults of disks.
+    pub disk_faults: u64,
+    /// Of these, compactions.
+    pub compactions: u64,
+    /// When the first is to begin, seconds from the start of measurement.
+    pub first_at_s: f64,
+    /// Seconds of all faults but compactions: how long one takes is seen when it is done.
+    pub away_s: f64,
+    /// Seconds of measurement.
+    pub measured_s: f64,
+}
 
 /// Said once, of the run.
-pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
+pub(crate) fn of_plan(plan: &Plan) -> Option<Seen<FaultsPlanned>> {
     let first_at_s = plan.faults.iter().map(|f| f.at_s).min_by(f64::total_cmp)?;
     let measured_s = plan.shape.duration_s;
     let away = |f: &experiment::NodeFault| f.until_s().unwrap_or(measured_s).min(measured_s) - f.at_s.min(measured_s);
@@ -23,7 +40,7 @@ pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
         away_s: lasting.map(away).sum(),
         measured_s,
     };
-    Some(Finding::new(Scope::Run(run.to_owned()), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]
@@ -37,8 +54,7 @@ mod tests {
     #[test]
     fn the_seconds_of_all_faults_are_added() {
         let mut plan = job().plan;
-        let reported =
-            |plan: &Plan| of_plan("run", plan).map(|found| found.figures::<FaultsPlanned>().unwrap().clone());
+        let reported = |plan: &Plan| of_plan(plan).map(|found| found.figures);
         assert_eq!(reported(&plan), None);
         let fault = |node, at_s, for_s| NodeFault {
             action: FaultAction::NodeKill,

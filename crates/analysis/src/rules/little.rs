@@ -2,17 +2,29 @@
 //! is their number.
 
 use experiment::LoadLevel;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::load::LittlesLaw;
+use crate::seen::Seen;
+
+/// Little's law does not hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LittlesLaw {
+    /// Requests in flight that were asked for.
+    pub concurrency: u32,
+    /// Throughput x mean response time.
+    pub mean_in_flight: f64,
+    /// Difference as a share of what was asked for.
+    pub off_by: f64,
+    /// Allowed share.
+    pub threshold: f64,
+}
 
 /// |X R / N - 1| (practice: <= 2 %), beside what the edges of the window do: a response that ends inside it
 /// counts whole, so that up to one mean response time of the window may be counted too much or too little.
 const LITTLE_MAX: f64 = 0.02;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<LittlesLaw>> {
     let LoadLevel::Concurrency(in_flight) = trial.record.load else {
         return None;
     };
@@ -36,7 +48,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             off_by: off,
             threshold: allowed,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 

@@ -5,14 +5,69 @@
 //! by turns; findings say where volumes are such members.
 
 use experiment::VolumeRole;
+use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::storage::{MemberFigure, SlowMember, UnbalancedMembers};
+use crate::seen::Seen;
+
+/// A figure by which the data volumes of a node are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemberFigure {
+    /// Requests per second.
+    Iops,
+    /// Mean time of a request, microseconds.
+    AwaitUs,
+}
+
+/// One of several data volumes does more than another, or takes longer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnbalancedMembers {
+    /// What of them differs.
+    pub figure: MemberFigure,
+    /// The volume with most of it.
+    pub most_of: VolumeRole,
+    /// How much, by `figure`.
+    pub most: f64,
+    /// The volume with least of it.
+    pub least_of: VolumeRole,
+    /// How much.
+    pub least: f64,
+    /// The difference as a share of the larger.
+    pub less_by_share: f64,
+    /// Data volumes of the node.
+    pub members: u64,
+    /// From so many times on they are unbalanced.
+    pub threshold: f64,
+    /// Whether they are the members of a RAID 0.
+    pub is_striped: bool,
+}
+
+/// One of several data volumes takes longer than the others at no more requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowMember {
+    /// Which.
+    pub volume: VolumeRole,
+    /// Mean time of a request to it, microseconds.
+    pub await_us: f64,
+    /// Mean time of a request to the others, microseconds.
+    pub others_await_us: f64,
+    /// Their ratio.
+    pub times: f64,
+    /// Its requests per second.
+    pub iops: f64,
+    /// Mean of the others'.
+    pub others_iops: f64,
+    /// Data volumes of the node.
+    pub members: u64,
+    /// From so many times on it is slow.
+    pub threshold: f64,
+    /// Whether they are the members of a RAID 0.
+    pub is_striped: bool,
+}
 
 /// Members are unbalanced where the one that is asked most has more than so many times the requests of the one that is asked
 /// least (ours) ...
@@ -30,10 +85,13 @@ const BUSY: f64 = 0.75;
 const REQUESTS: f64 = 1000.0;
 
 /// Judged by all measured seconds: a member that is slowed by plan is one that is slow.
-pub fn findings(trial: &TrialMeasurement) -> impl Iterator<Item = Finding> {
-    let slow = worst(trial, |node| slow(trial, node));
-    let unbalanced = worst(trial, |node| unbalanced(trial, node));
-    slow.into_iter().chain(unbalanced)
+pub(crate) fn slow_member(trial: &TrialMeasurement) -> Option<Seen<SlowMember>> {
+    worst(trial, |node| slow(trial, node))
+}
+
+/// Judged by all measured seconds.
+pub(crate) fn unbalanced_members(trial: &TrialMeasurement) -> Option<Seen<UnbalancedMembers>> {
+    worst(trial, |node| unbalanced(trial, node))
 }
 
 /// Whether data volumes are the members of a RAID 0.
@@ -64,7 +122,7 @@ fn members<'a>(node: &Node<'a>) -> Vec<Member<'a>> {
 }
 
 /// The member whose requests took longest, beside the others together.
-fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
+fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, SlowMember)> {
     let members = members(node);
     let (role, slowest, await_s) = members
         .iter()
@@ -95,7 +153,7 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
             threshold: AWAIT_APART,
             is_striped: is_striped(trial),
         };
-        (times, Finding::new(scope(trial), figures))
+        (times, figures)
     })
 }
 
@@ -124,7 +182,7 @@ fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) 
 
 /// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose requests
 /// take longest and shortest.
-fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
+fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, UnbalancedMembers)> {
     let members = members(node);
     let finding = |figure: MemberFigure, most: (VolumeRole, f64), least: (VolumeRole, f64), threshold: f64| {
         // Nothing at all is not a multiple of anything.
@@ -142,7 +200,7 @@ fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding
                 threshold,
                 is_striped: is_striped(trial),
             };
-            (less, Finding::new(scope(trial), figures))
+            (less, figures)
         })
     };
     let extremes = |values: Vec<(VolumeRole, f64)>| {
@@ -248,7 +306,7 @@ mod tests {
             second.role = VolumeRole::Data2;
             second.limits.read_iops = Some(limit);
             trial.record.nodes[0].volumes.push(second);
-            findings(&trial).any(|finding| finding.rule() == Rule::SlowMember)
+            slow_member(&trial).is_some()
         };
         assert_eq!([115.0, 150.0, 152.0, 625.0].map(is_slow), [false, false, true, true]);
     }
@@ -258,8 +316,7 @@ mod tests {
         let is_striped = |array: Option<&str>| {
             let mut trial = with(&[(6000.0, 500.0), (6000.0, 5000.0)]);
             trial.record.nodes[0].volumes[0].array = array.map(str::to_owned);
-            let found = findings(&trial).find_map(|finding| finding.figures::<SlowMember>().cloned());
-            found.unwrap().is_striped
+            slow_member(&trial).unwrap().figures.is_striped
         };
         assert!(is_striped(Some("md900")) && !is_striped(None));
     }
@@ -270,7 +327,8 @@ mod tests {
         for host in trial.hosts.values_mut() {
             host.members.values_mut().for_each(|member| member.wait_s = None);
         }
-        assert_eq!(findings(&trial).count(), 0);
-        assert_eq!(findings(&with(&[])).count(), 0);
+        for trial in [trial, with(&[])] {
+            assert!(slow_member(&trial).is_none() && unbalanced_members(&trial).is_none());
+        }
     }
 }

@@ -2,82 +2,103 @@
 //! rule.
 //!
 //! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell
-//! ([`of_cell`]), or at the whole run ([`of_run`], [`of_setups`]). It fires on numbers that it then carries, so that a
-//! reader can disagree with the threshold and still use the finding. One rule is one file: constants, logic, a table of
-//! cases. What it saw is a value of [`crate::remark`]; what others need to know of a rule is a method of [`Rule`];
-//! sentences for people are made by crate `report`. What only Cassandra does is in `cassandra/`.
+//! ([`of_cell`]), at a configuration ([`of_configurations`]), or at the whole run ([`of_setups`]). It fires on numbers that it then carries, so that a
+//! reader can disagree with the threshold and still use the finding. One rule is one file: figures, constants, logic, a table of
+//! cases. It gives what it saw, and knows no other rule; here it becomes a finding on something. What others need to know of a rule
+//! is a method of [`Rule`]; sentences for people are made by crate `report`. What only Cassandra does is in `cassandra/`.
 
-mod burst;
-mod cache_not_settled;
-mod cache_warmed;
-mod cassandra;
-mod client_saturated;
-mod clients_apart;
-mod clock_drift;
-mod counts_disagree;
-mod cpu_steal;
-mod cpu_throttled;
-mod data_fits_page_cache;
-mod data_set_smaller;
-mod database_restarted;
-mod emulation_floor;
-mod emulation_off_limit;
-mod errors_above;
-mod fault_not_as_planned;
-mod faults_planned;
-mod limits_count_separately;
-mod little;
-mod members;
-mod network_retransmits;
-mod no_steady_state;
+pub mod burst;
+pub mod cache_not_settled;
+pub mod cache_warmed;
+pub mod cassandra;
+pub mod client_saturated;
+pub mod clients_apart;
+pub mod clock_drift;
+pub mod counts_disagree;
+pub mod cpu_steal;
+pub mod cpu_throttled;
+pub mod data_fits_page_cache;
+pub mod data_set_smaller;
+pub mod database_restarted;
+pub mod emulation_floor;
+pub mod emulation_off_limit;
+pub mod errors_above;
+pub mod fault_not_as_planned;
+pub mod faults_planned;
+pub mod little;
+pub mod members;
+pub mod network_retransmits;
+pub mod no_steady_state;
 mod nodes;
-mod not_found;
-mod offered_rate;
-mod other_work;
-mod repetitions_spread;
-mod scope;
-mod send_lag;
-mod separate_read_write_limits;
-mod served_from_page_cache;
-mod slow_change_possible;
-mod stall;
-mod still_rising;
-mod throttle_slices;
-mod through_driver;
-mod too_few_samples;
-mod too_short_to_judge;
+pub mod not_found;
+pub mod offered_rate;
+pub mod other_work;
+pub mod repetitions_spread;
+pub mod send_lag;
+pub mod separate_read_write_limits;
+pub mod served_from_page_cache;
+pub mod slow_change_possible;
+pub mod stall;
+pub mod still_rising;
+pub mod throttle_slices;
+pub mod through_driver;
+pub mod too_few_samples;
+pub mod too_short_to_judge;
 mod trajectory;
-mod trial_invalid;
-mod unequal_hosts;
-mod unequal_nodes;
-mod volume_above_instance;
-mod volume_at_cap;
-mod writes_lost;
+pub mod trial_invalid;
+pub mod unequal_hosts;
+pub mod unequal_nodes;
+pub mod volume_above_instance;
+pub mod volume_at_cap;
+pub mod writes_lost;
 
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use experiment::{Dataset, Plan, Provider, Setups, VolumeRole};
+use experiment::{Dataset, Plan, Provider, Setup, Setups, VolumeRole};
+use serde_json::Value;
+use stats::Outlier;
 
-use crate::document::{CellAnalysis, ConfigurationFacts};
-use crate::finding::Finding;
+use self::errors_above::ErrorsAbove;
+use self::trial_invalid::TrialInvalid;
+use crate::document::{CellAnalysis, ConfigurationFacts, NodeAnalysis};
+use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
+use crate::rule::{Remark, Severity};
+use crate::seen::{Seen, SeenOn};
 
 pub use crate::rule::Rule;
 pub(crate) use cassandra::code_not_warm::is_warm as code_is_warm;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
-pub(crate) use emulation_off_limit::findings as off_limit;
 pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
-pub use faults_planned::of_plan as faults_of_plan;
 pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
-pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
+pub use repetitions_spread::LEVEL as OUTLIER_LEVEL;
 pub(crate) use send_lag::SEND_LAG_SHARE;
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
-pub use unequal_hosts::findings as unequal_hosts;
-pub use unequal_nodes::findings as unequal_nodes;
-pub use volume_above_instance::of_setups;
 pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
+
+/// What rules saw of one thing.
+struct Found {
+    scope: Scope,
+    findings: Vec<Finding>,
+}
+
+impl Found {
+    fn on(scope: Scope) -> Self {
+        let findings = Vec::new();
+        Self { scope, findings }
+    }
+
+    fn add<F: Into<Remark>>(&mut self, seen: impl IntoIterator<Item = Seen<F>>) {
+        let found = seen.into_iter().map(|seen| Finding::seen(self.scope.clone(), seen));
+        self.findings.extend(found);
+    }
+}
+
+fn of(trial: &TrialMeasurement) -> Scope {
+    Scope::trial(&trial.record.cell, trial.record.block)
+}
 
 /// All findings on one trial.
 ///
@@ -86,47 +107,62 @@ pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
 /// whole trial: a fault of a node excuses nothing there.
 pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     let before = trial.undisturbed();
-    let mut found: Vec<Finding> = [
-        trial_invalid::finding(trial),
-        database_restarted::finding(before),
-        errors_above::finding(before),
-        not_found::finding(before),
-        counts_disagree::finding(trial),
-        no_steady_state::finding(before),
-        too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none()),
-        slow_change_possible::finding(before),
-        cassandra::code_not_warm::finding(before),
-        stall::finding(before),
-        client_saturated::finding(trial),
-        send_lag::finding(trial),
-        offered_rate::finding(before),
-        little::finding(before),
-        clock_drift::finding(trial),
-        clients_apart::finding(trial),
-        through_driver::finding(trial),
-        cpu_steal::finding(before),
-        cpu_throttled::finding(before),
-        cassandra::gc_pauses::finding(before),
-        cassandra::compaction_backlog::finding(trial),
-        cassandra::compaction_debt::finding(before).filter(|_| trial.backlog.is_none()),
-        cassandra::dropped_messages::finding(before),
-        network_retransmits::finding(before),
-        cache_warmed::finding(before),
-        data_fits_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
-        served_from_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    found.extend(members::findings(trial));
+    let mut found = Found::on(of(trial));
+    found.add(trial_invalid::finding(trial));
+    found.add(database_restarted::finding(before));
+    found.add(errors_above::finding(before));
+    found.add(not_found::finding(before));
+    found.add(counts_disagree::finding(trial));
+    found.add(no_steady_state::finding(before));
+    found.add(too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none()));
+    found.add(slow_change_possible::finding(before));
+    found.add(cassandra::code_not_warm::finding(before));
+    found.add(stall::finding(before));
+    found.add(client_saturated::finding(trial));
+    found.add(send_lag::finding(trial));
+    found.add(offered_rate::not_achieved(before));
+    found.add(offered_rate::drained(before));
+    found.add(little::finding(before));
+    found.add(clock_drift::finding(trial));
+    found.add(clients_apart::finding(trial));
+    found.add(through_driver::finding(trial));
+    found.add(cpu_steal::finding(before));
+    found.add(cpu_throttled::finding(before));
+    found.add(cassandra::gc_pauses::finding(before));
+    found.add(cassandra::compaction_backlog::compacted(trial));
+    found.add(cassandra::compaction_backlog::left(trial));
+    found.add(cassandra::compaction_debt::finding(before).filter(|_| trial.backlog.is_none()));
+    found.add(cassandra::dropped_messages::finding(before));
+    found.add(network_retransmits::finding(before));
+    found.add(cache_warmed::finding(before));
+    let is_warmed = cache_warmed::is_warmed(trial);
+    found.add(data_fits_page_cache::finding(before).filter(|_| !is_warmed));
+    found.add(served_from_page_cache::finding(before).filter(|_| !is_warmed));
+    found.add(members::slow_member(trial));
+    found.add(members::unbalanced_members(trial));
     for role in VolumeRole::ALL {
-        found.extend(burst::findings(trial, role));
-        found.extend(throttle_slices::finding(before, role));
-        found.extend(volume_at_cap::finding(before, role));
-        found.extend(emulation_floor::finding(before, role));
-        found.extend(separate_read_write_limits::finding(before, role));
+        found.add(burst::changed(trial, role));
+        found.add(burst::only(trial, role));
+        found.add(throttle_slices::finding(before, role));
+        found.add(volume_at_cap::finding(before, role));
+        found.add(emulation_floor::finding(before, role));
+        found.add(separate_read_write_limits::finding(before, role));
     }
-    found
+    found.findings
+}
+
+/// The first rule that keeps a trial out of comparisons, with what it saw.
+pub fn forbidden(trial: &TrialMeasurement) -> Option<String> {
+    let findings = of_trial(trial);
+    let finding = findings.iter().find(|f| f.severity == Severity::Invalid)?;
+    let reason = finding.figures::<TrialInvalid>().map(|found| found.reason.clone());
+    let errors = || finding.figures::<ErrorsAbove>().map(ErrorsAbove::by_kind);
+    let nodes = || finding.nodes.as_ref().map(SeenOn::listed);
+    let rule = finding.rule().name();
+    Some(match reason.or_else(errors).or_else(nodes) {
+        None => rule.to_owned(),
+        Some(seen) => format!("{rule}: {seen}"),
+    })
 }
 
 /// What a trial is seen beside: the plan, and what the run's other trials have in common with it.
@@ -151,47 +187,126 @@ impl<'a> RunContext<'a> {
     }
 }
 
-/// The findings that the trial came with, completed by what only the plan knows, and those that only its fellows show.
+/// The findings on a trial, completed by what only the plan knows, and those that only its fellows show.
 pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = trial
-        .findings
-        .iter()
-        .filter_map(|finding| burst::completed(finding.clone(), trial, together.setups, together.plan.scale))
-        .map(|finding| no_steady_state::completed(finding, trial, together.plan))
-        .collect();
-    found.extend(burst::unseen(trial, together.setups, together.plan.scale));
-    found.extend(data_set_smaller::than_the_others(
+    let RunContext {
+        plan, setups, provider, ..
+    } = *together;
+    let undisturbed = trial.undisturbed();
+    let own = of_trial(trial).into_iter();
+    let mut found = Found {
+        scope: of(trial),
+        findings: own.filter_map(|finding| completed(finding, trial, together)).collect(),
+    };
+    found.add(burst::unseen(trial, setups, plan.scale));
+    found.add(data_set_smaller::than_the_others(trial, setups, together.data_bytes));
+    found.add(still_rising::finding(undisturbed, plan));
+    found.add(cache_not_settled::finding(undisturbed, plan));
+    found.add(other_work::finding(undisturbed, provider));
+    found.add(fault_not_as_planned::finding(trial, plan));
+    found.add(cassandra::writes_not_flushed::finding(undisturbed, plan, setups));
+    found.findings
+}
+
+/// The finding with what only the plan knows; `None` where that shows that it is none.
+fn completed(mut finding: Finding, trial: &TrialMeasurement, together: &RunContext<'_>) -> Option<Finding> {
+    let known = burst::Known {
         trial,
-        together.setups,
-        together.data_bytes,
-    ));
-    found.extend(still_rising::finding(trial.undisturbed(), together.plan));
-    found.extend(cache_not_settled::finding(trial.undisturbed(), together.plan));
-    found.extend(other_work::finding(trial.undisturbed(), together.provider));
-    found.extend(fault_not_as_planned::finding(trial, together.plan));
-    found.extend(cassandra::writes_not_flushed::finding(
-        trial.undisturbed(),
-        together.plan,
-        together.setups,
-    ));
-    found
+        setups: together.setups,
+        scale: together.plan.scale,
+        nodes: finding.nodes.as_ref(),
+    };
+    let stays = match &mut finding.remark {
+        Remark::NoSteadyState(found) => {
+            no_steady_state::complete(found, trial, together.plan);
+            true
+        }
+        Remark::BurstChanged(found) => {
+            burst::complete_changed(found, &known);
+            true
+        }
+        Remark::BurstOnly(found) => burst::complete_only(found, &known),
+        _ => true,
+    };
+    stays.then_some(finding)
 }
 
 /// Findings on a cell, from its figures, its valid trials, and the replicas of the data set that it should have had.
 pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Dataset, replicas: u32) -> Vec<Finding> {
-    let mut found = writes_lost::findings(cell);
-    found.extend(too_few_samples::findings(cell));
-    found.extend(data_set_smaller::than_its_layout(cell, dataset, replicas));
-    found.extend(unequal_nodes::findings(&cell.id, &cell.nodes, valid));
-    found
+    let mut found = Found::on(Scope::Cell(cell.id.clone()));
+    found.add(cell.writes.as_ref().and_then(writes_lost::lost));
+    found.add(cell.writes.as_ref().and_then(writes_lost::unread));
+    found.add(too_few_samples::findings(&cell.latency_us));
+    found.add(data_set_smaller::than_its_layout(cell.bytes_on_disk, dataset, replicas));
+    found.findings.extend(unequal_nodes(&cell.id, &cell.nodes, valid));
+    found.findings
 }
 
-/// Findings on configurations and on the run as a whole.
-pub fn of_run(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
-    let mut found: Vec<Finding> = configurations.iter().flat_map(emulation_off_limit::findings).collect();
-    found.extend(configurations.iter().flat_map(unequal_nodes::of_configuration));
-    found.extend(limits_count_separately::finding(run, provider, configurations));
-    found
+/// In what the nodes of a cell, which are these, differ; `trials` are its valid ones.
+pub fn unequal_nodes(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]) -> Vec<Finding> {
+    let mut found = Found::on(Scope::Cell(cell.to_owned()));
+    found.add(unequal_nodes::of_cell(nodes, trials).into_iter().map(Seen::from));
+    found.findings
+}
+
+/// The finding on a trial of a cell that [`stats::Layout::outliers`] names.
+pub fn repetitions_spread(cell: &CellAnalysis, outlier: &Outlier) -> Vec<Finding> {
+    let mut found = Found::on(Scope::Cell(cell.id.clone()));
+    found.add(repetitions_spread::finding(outlier));
+    found.findings
+}
+
+/// Findings on configurations.
+pub fn of_configurations(configurations: &[ConfigurationFacts]) -> Vec<Finding> {
+    let unequal = |configuration: &ConfigurationFacts| {
+        let mut found = of_configuration(&configuration.name);
+        found.add(
+            unequal_nodes::of_configuration(configuration)
+                .into_iter()
+                .map(Seen::from),
+        );
+        found.findings
+    };
+    let off = configurations.iter().flat_map(off_limit);
+    off.chain(configurations.iter().flat_map(unequal)).collect()
+}
+
+/// Findings on the volumes of a configuration.
+pub(crate) fn off_limit(configuration: &ConfigurationFacts) -> Vec<Finding> {
+    let mut found = of_configuration(&configuration.name);
+    found.add(emulation_off_limit::of_configuration(configuration));
+    found.findings
+}
+
+/// Findings on configurations, known before anything is measured.
+pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
+    of_each(setups, |setup| volume_above_instance::of_setup(setup, scale))
+}
+
+/// Findings on configurations whose database hosts differ. `environment` is the run's `environment.json`; `trials` are all of the
+/// run.
+pub fn unequal_hosts(setups: &[Setup], environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
+    of_each(setups, |setup| unequal_hosts::of_setup(setup, environment, trials))
+}
+
+fn of_each<F: Into<Remark>>(setups: &[Setup], seen: impl Fn(&Setup) -> Option<Seen<F>>) -> Vec<Finding> {
+    let of_setup = |setup: &Setup| {
+        let mut found = of_configuration(&setup.configuration);
+        found.add(seen(setup));
+        found.findings
+    };
+    setups.iter().flat_map(of_setup).collect()
+}
+
+fn of_configuration(name: &str) -> Found {
+    Found::on(Scope::Configuration(name.to_owned()))
+}
+
+/// The finding on a run with planned faults.
+pub fn faults_of_plan(run: &str, plan: &Plan) -> Vec<Finding> {
+    let mut found = Found::on(Scope::Run(run.to_owned()));
+    found.add(faults_planned::of_plan(plan));
+    found.findings
 }
 
 /// What fio measured of a role's volume on each node: of several trials the first that tells.
@@ -214,7 +329,7 @@ pub fn probes_of<'a>(
 pub(crate) mod cases {
     use evidence::{ClientResult, TrialRecord};
 
-    use super::{Finding, HostId, Rule, of_trial};
+    use super::{Finding, HostId, Rule, forbidden, of_trial};
     use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
     use crate::rule::RuleFigures;
@@ -251,7 +366,7 @@ pub(crate) mod cases {
     pub fn changed(change: impl FnOnce(&mut TrialMeasurement)) -> TrialMeasurement {
         let mut trial = sound();
         change(&mut trial);
-        trial.findings = of_trial(&trial);
+        trial.forbidden = forbidden(&trial);
         trial
     }
 
@@ -266,13 +381,13 @@ pub(crate) mod cases {
     }
 
     /// What a rule found in a trial.
-    pub fn found(trial: &TrialMeasurement, rule: Rule) -> Option<&Finding> {
-        trial.findings.iter().find(|f| f.rule() == rule)
+    pub fn found(trial: &TrialMeasurement, rule: Rule) -> Option<Finding> {
+        of_trial(trial).into_iter().find(|f| f.rule() == rule)
     }
 
     /// The figures of a rule in a trial.
-    pub fn seen<F: RuleFigures>(trial: &TrialMeasurement) -> Option<&F> {
-        trial.findings.iter().find_map(Finding::figures)
+    pub fn seen<F: RuleFigures + Clone>(trial: &TrialMeasurement) -> Option<F> {
+        of_trial(trial).iter().find_map(Finding::figures).cloned()
     }
 
     /// Each case fires or not, as its second part says.
@@ -284,13 +399,13 @@ pub(crate) mod cases {
                 *expected,
                 "{} at {case:?}: {:?}",
                 rule.name(),
-                trial.findings
+                of_trial(&trial)
             );
         }
     }
 
     #[test]
     fn a_sound_trial_has_no_findings() {
-        assert_eq!(sound().findings, Vec::new());
+        assert_eq!(of_trial(&sound()), Vec::new());
     }
 }

@@ -1,22 +1,31 @@
 //! Did the network lose packets?
 
+use serde::{Deserialize, Serialize};
+
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::machine::NetworkRetransmits;
+use crate::seen::Seen;
+
+/// TCP segments were sent again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NetworkRetransmits {
+    /// For each megabyte sent.
+    pub retransmits_per_mb: f64,
+    /// Allowed for each megabyte.
+    pub threshold_per_mb: f64,
+}
 
 /// TCP segments sent again for each megabyte: 0.1 % (practice) of segments of 1,448 bytes.
 const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NetworkRetransmits>> {
     worst(trial, |node| {
         let rate = node.host.retransmits_per_mb.filter(|r| *r > RETRANSMITS_PER_MB)?;
         let figures = NetworkRetransmits {
             retransmits_per_mb: rate,
             threshold_per_mb: RETRANSMITS_PER_MB,
         };
-        Some((rate, Finding::new(scope(trial), figures)))
+        Some((rate, figures))
     })
 }
 

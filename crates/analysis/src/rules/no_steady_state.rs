@@ -1,16 +1,36 @@
 //! Had the database come to rest before it was measured? The judgement is [`stats::steady_state`].
 
 use experiment::Plan;
+use serde::{Deserialize, Serialize};
 use stats::SteadyVerdict;
 
-use super::scope::scope;
 use super::trajectory;
-use crate::finding::Finding;
+use crate::fact::Trajectory;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::NoSteadyState;
-use crate::rule::Remark;
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// Throughput was still changing while it was measured. Shares are of the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoSteadyState {
+    /// Seconds of measurement.
+    pub measured_s: f64,
+    /// Seconds that were cut off as start-up.
+    pub cut_s: f64,
+    /// Change over the window.
+    pub change_over_window_share: f64,
+    /// Its 95 % interval: low end.
+    pub change_low_share: f64,
+    /// High end.
+    pub change_high_share: f64,
+    /// Of the trend test.
+    pub trend_p_value: f64,
+    /// Range of the five rounds.
+    pub rounds_range_share: f64,
+    /// Why it changes by plan, if it does.
+    pub trajectory: Option<Trajectory>,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NoSteadyState>> {
     let client = trial.record.client.as_ref()?;
     let judged = trial.window.judged.filter(|j| j.verdict == SteadyVerdict::Transient)?;
     let figures = NoSteadyState {
@@ -23,15 +43,12 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         rounds_range_share: judged.rounds_range,
         trajectory: None,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
-/// The finding with the reason that the plan has for it.
-pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) -> Finding {
-    if let Remark::NoSteadyState(found) = &mut finding.remark {
-        found.trajectory = trajectory::by_plan(trial, plan, found.change_over_window_share > 0.0);
-    }
-    finding
+/// Adds the reason that the plan has for it.
+pub(crate) fn complete(found: &mut NoSteadyState, trial: &TrialMeasurement, plan: &Plan) {
+    found.trajectory = trajectory::by_plan(trial, plan, found.change_over_window_share > 0.0);
 }
 
 #[cfg(test)]

@@ -2,46 +2,44 @@
 
 use evidence::HostId;
 
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
+use crate::seen::{Seen, SeenOn};
 
-/// What a rule finds on the node where it is worst; `judge` says how bad it is on one (the larger, the worse).
+/// What a rule sees on the node where it is worst; `judge` says how bad it is on one (the larger, the worse).
 ///
-/// Of several nodes those on which it fires are named, the worst, whose numbers the finding carries, first.
-pub fn worst(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f64, Finding)>) -> Option<Finding> {
-    let mut seen: Vec<(HostId, f64, Finding)> = trial
+/// Of several nodes those on which it fires are named, the worst, whose numbers are told, first.
+pub fn worst<F>(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f64, F)>) -> Option<Seen<F>> {
+    let mut seen: Vec<(HostId, f64, F)> = trial
         .nodes()
-        .filter_map(|node| judge(&node).map(|(how_bad, finding)| (node.id, how_bad, finding)))
+        .filter_map(|node| judge(&node).map(|(how_bad, figures)| (node.id, how_bad, figures)))
         .collect();
     // Stable: of two that are equally bad the first node's.
     seen.sort_by(|a, b| b.1.total_cmp(&a.1));
     let all = trial.nodes().count();
     let names: Vec<HostId> = seen.iter().map(|(node, ..)| *node).collect();
-    let (_, _, finding) = seen.into_iter().next()?;
-    Some(match all {
-        1 => finding,
-        _ => finding.on_nodes(names, all),
+    let (_, _, figures) = seen.into_iter().next()?;
+    Some(Seen {
+        figures,
+        nodes: (all > 1).then(|| SeenOn::some(names, all)),
     })
 }
 
-/// The node whose numbers a finding carries.
-pub fn first_named<'t>(trial: &'t TrialMeasurement, finding: &Finding) -> Option<Node<'t>> {
-    let named = finding.nodes.as_ref().and_then(|nodes| nodes.names.first());
-    let mut nodes = trial.nodes();
-    match named {
-        Some(host) => nodes.find(|node| node.id == *host),
-        None => nodes.next(),
+/// The node whose numbers are told.
+pub fn first_named<'t>(trial: &'t TrialMeasurement, nodes: Option<&SeenOn>) -> Option<Node<'t>> {
+    match nodes.and_then(|nodes| nodes.names.first()) {
+        Some(host) => trial.nodes().find(|node| node.id == *host),
+        None => trial.nodes().next(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remark::cassandra::DroppedMessages;
+    use crate::finding::Finding;
     use crate::rule::Rule;
     use crate::rules::cases::{found, sound};
-    use crate::rules::of_trial;
+    use crate::rules::cassandra::dropped_messages::DroppedMessages;
 
     /// Three nodes; messages that each dropped.
     fn dropped(by_node: [f64; 3]) -> Option<Finding> {
@@ -57,14 +55,7 @@ mod tests {
             host.dropped_messages = Some(messages);
             trial.hosts.insert(id, host);
         }
-        found(
-            &TrialMeasurement {
-                findings: of_trial(&trial),
-                ..trial
-            },
-            Rule::DroppedMessages,
-        )
-        .cloned()
+        found(&trial, Rule::DroppedMessages)
     }
 
     #[test]

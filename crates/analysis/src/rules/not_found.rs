@@ -2,13 +2,21 @@
 //! loaded.
 
 use evidence::{ErrorKind, OperationKind};
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::NotFound;
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// Reads found no row where one must exist.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotFound {
+    /// Reads that found none.
+    pub not_found: u64,
+    /// All reads.
+    pub reads: u64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NotFound>> {
     let client = trial.record.client.as_ref()?;
     let missing = client.errors.get(&ErrorKind::NotFound).copied().filter(|n| *n > 0)?;
     let found: u64 = [OperationKind::Read, OperationKind::Scan, OperationKind::ReadModifyWrite]
@@ -19,7 +27,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         not_found: missing,
         reads: missing + found,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]
@@ -29,13 +37,14 @@ mod tests {
     use super::*;
     use crate::rule::Rule;
     use crate::rules::cases::{counted, fires, seen};
+    use crate::rules::of_trial;
 
     #[test]
     fn one_missing_row_is_reported_and_is_no_timeout() {
         let with = |n| counted(|c| c.errors = BTreeMap::from([(ErrorKind::NotFound, n)]));
         fires(Rule::NotFound, &[(0, false), (1, true), (1000, true)], with);
         let trial = with(1);
-        assert_eq!(trial.findings.len(), 1, "and nothing else");
+        assert_eq!(of_trial(&trial).len(), 1, "and nothing else");
         assert_eq!(seen::<NotFound>(&trial).unwrap().reads, 96_001);
     }
 }

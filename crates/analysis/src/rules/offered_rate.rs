@@ -5,19 +5,52 @@
 //! latency is that of the load asked for.
 
 use experiment::LoadLevel;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::load::{BacklogDrained, OfferedNotAchieved, OfferedRate};
-use crate::rule::Remark;
+use crate::seen::Seen;
+
+/// An offered rate, and what was achieved of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfferedRate {
+    /// Operations per second that were offered.
+    pub offered_ops_per_s: f64,
+    /// Operations per second that were achieved.
+    pub achieved_ops_per_s: f64,
+    /// Achieved of offered.
+    pub share: f64,
+    /// Allowed difference, as a share.
+    pub allowed_off: f64,
+    /// Requests of the window more than were offered; fewer where negative.
+    pub requests_off: f64,
+}
+
+/// Open loop: less than the offered rate was achieved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfferedNotAchieved(pub OfferedRate);
+
+/// Open loop: more than the offered rate was achieved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BacklogDrained(pub OfferedRate);
 
 /// Achieved / offered may be off by this much in either direction (practice: below 0.99 a load is saturated).
 pub const OFF_MAX: f64 = 0.01;
 /// Poisson arrivals: standard deviations of the number of requests of the window that chance may add.
 pub const POISSON_DEVIATIONS: f64 = 3.0;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// Less was achieved than was offered.
+pub(crate) fn not_achieved(trial: &TrialMeasurement) -> Option<Seen<OfferedNotAchieved>> {
+    let rate = of_trial(trial).filter(|rate| rate.share - 1.0 < -rate.allowed_off)?;
+    Some(OfferedNotAchieved(rate).into())
+}
+
+/// More was achieved than was offered.
+pub(crate) fn drained(trial: &TrialMeasurement) -> Option<Seen<BacklogDrained>> {
+    let rate = of_trial(trial).filter(|rate| rate.share - 1.0 > rate.allowed_off)?;
+    Some(BacklogDrained(rate).into())
+}
+
+fn of_trial(trial: &TrialMeasurement) -> Option<OfferedRate> {
     let LoadLevel::Rate {
         operations_per_s: offered,
         poisson,
@@ -26,27 +59,19 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         return None;
     };
     let achieved = trial.throughput()?;
-    let share = stats::ratio(achieved, offered)?;
     let expected = offered * trial.window_s();
     let chance = if poisson {
         POISSON_DEVIATIONS / expected.sqrt()
     } else {
         0.0
     };
-    let allowed = OFF_MAX + chance;
-    let figures = OfferedRate {
+    Some(OfferedRate {
         offered_ops_per_s: offered,
         achieved_ops_per_s: achieved,
-        share,
-        allowed_off: allowed,
+        share: stats::ratio(achieved, offered)?,
+        allowed_off: OFF_MAX + chance,
         requests_off: (achieved - offered) * trial.window_s(),
-    };
-    let remark = match share - 1.0 {
-        off if off < -allowed => Remark::from(OfferedNotAchieved(figures)),
-        off if off > allowed => Remark::from(BacklogDrained(figures)),
-        _ => return None,
-    };
-    Some(Finding::new(scope(trial), remark))
+    })
 }
 
 #[cfg(test)]

@@ -1,19 +1,30 @@
 //! Did programs that are no part of the run use the CPUs of a database's host?
 
+use evidence::OtherProgram;
 use experiment::{Provider, VolumeRole};
+use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::machine::OtherWork;
+use crate::seen::Seen;
+
+/// Programs that are no part of the run used the CPUs of a database's host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherWork {
+    /// CPUs that they used.
+    pub other_cpus: f64,
+    /// Allowed CPUs.
+    pub threshold: f64,
+    /// Those that used most, where they are known.
+    pub programs: Vec<OtherProgram>,
+}
 
 /// CPUs (practice). The kernel's own work for a run (interrupts, writeback, loop devices) and the agents that watch it come to less than
 /// a tenth of one.
 const OTHER_CPUS_MAX: f64 = 0.25;
 
-pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Seen<OtherWork>> {
     let of_the_run = |node: &Node<'_>| match provider {
         // One machine for all.
         Provider::Local => {
@@ -33,7 +44,7 @@ pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> 
                 threshold: OTHER_CPUS_MAX,
                 programs: node.facts.others.clone(),
             };
-            (other, Finding::new(scope(trial), figures))
+            (other, figures)
         })
     })
 }
@@ -64,7 +75,7 @@ mod tests {
             let trial = changed_host(|h| {
                 (h.cpus_used, h.busy_cpus) = (Some(1.0), Some(1.0 + client + others));
             });
-            finding(&trial, provider).map(|found| found.figures::<OtherWork>().unwrap().other_cpus)
+            finding(&trial, provider).map(|found| found.figures.other_cpus)
         };
         for provider in [Provider::Local, Provider::Simulated, Provider::Hosts] {
             assert_eq!(reported(provider, 0.24), None);

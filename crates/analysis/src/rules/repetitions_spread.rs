@@ -4,11 +4,23 @@
 //! Not the raw range of a cell: it grows with the number of repetitions, and holds the drift between blocks, which
 //! pairing removes.
 
+use serde::{Deserialize, Serialize};
 use stats::Outlier;
 
-use crate::document::CellAnalysis;
-use crate::finding::{Finding, Scope};
-use crate::remark::trial::RepetitionsSpread;
+use crate::seen::Seen;
+
+/// Repetitions lie far apart: one of them lies far from what its cell and block have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepetitionsSpread {
+    /// Which.
+    pub block: u32,
+    /// By what share it is off.
+    pub off_by: f64,
+    /// How the others spread, as a share.
+    pub spread_of_others: f64,
+    /// What is not worth a word.
+    pub threshold: f64,
+}
 
 /// Chance of a finding in a run whose repetitions are sound.
 pub const LEVEL: f64 = 0.01;
@@ -16,26 +28,22 @@ pub const LEVEL: f64 = 0.01;
 const RESIDUAL_MIN: f64 = 0.05;
 
 /// The finding on a trial that [`stats::Layout::outliers`] names.
-pub fn finding(cell: &CellAnalysis, outlier: &Outlier) -> Option<Finding> {
+pub(crate) fn finding(outlier: &Outlier) -> Option<Seen<RepetitionsSpread>> {
     let figures = RepetitionsSpread {
         block: outlier.block,
         off_by: outlier.residual.exp() - 1.0,
         spread_of_others: outlier.rest,
         threshold: RESIDUAL_MIN,
     };
-    (outlier.residual.abs() > RESIDUAL_MIN).then(|| Finding::new(Scope::Cell(cell.id.clone()), figures))
+    (outlier.residual.abs() > RESIDUAL_MIN).then(|| figures.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyse;
-    use crate::story::{job, run, trials};
 
     #[test]
     fn a_trial_close_to_what_was_expected_is_not_worth_a_word() {
-        let (job, trials) = (job(), trials());
-        let cell = analyse(&run(&job, &trials)).cells.remove(0);
         let at = |residual: f64| {
             let outlier = Outlier {
                 cell: 0,
@@ -43,7 +51,7 @@ mod tests {
                 residual,
                 rest: 0.001,
             };
-            finding(&cell, &outlier).is_some()
+            finding(&outlier).is_some()
         };
         assert_eq!(
             [0.01, 0.049, 0.051, -0.051, -0.5].map(at),

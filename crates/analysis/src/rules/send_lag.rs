@@ -1,16 +1,29 @@
 //! Open loop: were requests sent when they were due?
 
-use super::scope::scope;
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::load::SendLag;
+use crate::seen::Seen;
+
+/// Open loop: requests were sent late.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SendLag {
+    /// 99th percentile of the lateness, microseconds.
+    pub send_lag_p99_us: u64,
+    /// The largest, microseconds.
+    pub send_lag_max_us: u64,
+    /// 99th percentile of response time, of the slowest operation, microseconds.
+    pub response_p99_us: f64,
+    /// Allowed lateness, microseconds.
+    pub threshold_us: f64,
+}
 
 /// Send lag p99 above this many microseconds ...
 const SEND_LAG_P99_US: f64 = 1000.0;
 /// ... or above this share of the response p99, whichever is larger.
 pub const SEND_LAG_SHARE: f64 = 0.05;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<SendLag>> {
     let lag = trial.record.client.as_ref()?.send_lag_us?;
     let response = trial.response.values().map(|f| f.p99).fold(0.0, f64::max);
     let threshold = SEND_LAG_P99_US.max(SEND_LAG_SHARE * response);
@@ -21,7 +34,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             response_p99_us: response,
             threshold_us: threshold,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 

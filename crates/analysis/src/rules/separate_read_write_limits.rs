@@ -2,17 +2,33 @@
 //! together. Not asked where one limit is divided between them, or a process answers for the volume.
 
 use evidence::VolumeRole;
+use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::storage::SeparateReadWriteLimits;
+use crate::seen::Seen;
+
+/// Reads and writes together got more than EBS gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeparateReadWriteLimits {
+    /// Which volume.
+    pub volume: VolumeRole,
+    /// Reads per second.
+    pub read_iops: f64,
+    /// Writes per second.
+    pub write_iops: f64,
+    /// What EBS gives to both, requests per second.
+    pub limit_iops: f64,
+    /// Both, as a share of that.
+    pub combined_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+}
 
 /// Reads and writes together this much above the limit.
 const COMBINED_MAX: f64 = 1.05;
 
-pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<SeparateReadWriteLimits>> {
     worst(trial, |node| {
         let (volume, activity) = node
             .volume(role)
@@ -32,7 +48,7 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
             combined_share: share,
             threshold: COMBINED_MAX,
         };
-        Some((share, Finding::new(scope(trial), figures)))
+        Some((share, figures))
     })
 }
 

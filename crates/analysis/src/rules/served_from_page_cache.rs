@@ -1,14 +1,31 @@
 //! Did the volume do the work, or did memory?
 
-use super::scope::scope;
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::storage::ServedFromPageCache;
+use crate::seen::Seen;
+
+/// Memory answered, not the volume.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServedFromPageCache {
+    /// Read requests of the data volumes.
+    pub device_reads: f64,
+    /// Operations that read.
+    pub operations_that_read: u64,
+    /// Their ratio.
+    pub device_reads_per_read: f64,
+    /// The least that is a test of the volume.
+    pub threshold: f64,
+    /// Page cache of all nodes; `None`: not known, as of nodes that are only watched.
+    pub page_cache_budget_bytes: Option<u64>,
+    /// Data of all nodes; `None`: not known.
+    pub data_bytes_on_disk: Option<f64>,
+}
 
 /// Fewer device reads than this for each operation that reads: not a test of the volume (practice: < 0.05).
 const READS_PER_READ_MIN: f64 = 0.05;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ServedFromPageCache>> {
     let reads = trial.completed_reads();
     let device = trial.sum_of_data(|v| v.reads)?;
     let per_read = stats::ratio(device, reads as f64).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
@@ -22,7 +39,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         page_cache_budget_bytes: Some(budget).filter(|bytes| *bytes > 0),
         data_bytes_on_disk: Some(trial.data_bytes_on_disk()).filter(|bytes| *bytes > 0.0),
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]

@@ -4,12 +4,28 @@
 //! slower than the trial cannot be seen by it at all. In a public six-node series of Cassandra 5.0.3 the first five
 //! minutes overstate the last tenth by 29 to 42 %.
 
+use serde::{Deserialize, Serialize};
 use stats::SteadyVerdict;
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::SlowChangePossible;
+use crate::seen::Seen;
+
+/// No trend was shown, but a large one could hide. Shares are of the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowChangePossible {
+    /// Seconds of the window.
+    pub window_s: f64,
+    /// Change over the window.
+    pub change_over_window_share: f64,
+    /// Its 95 % interval: low end.
+    pub change_low_share: f64,
+    /// High end.
+    pub change_high_share: f64,
+    /// Independent batches of five seconds that the window is worth.
+    pub independent_batches: f64,
+    /// Largest change that may hide without a word.
+    pub threshold: f64,
+}
 
 /// Change over the window, as a share of the mean, that the 95 % interval may reach without a word. Below the 5 % that
 /// count as practically the same, because the interval is itself an estimate: with this bound, 5 % over the window go
@@ -17,7 +33,7 @@ use crate::remark::trial::SlowChangePossible;
 /// in nine of ten.
 pub const CHANGE_HIDDEN_MAX: f64 = 0.04;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<SlowChangePossible>> {
     let judged = trial.window.judged.filter(|j| j.verdict == SteadyVerdict::Steady)?;
     let hidden = judged.change_high.max(-judged.change_low);
     (hidden > CHANGE_HIDDEN_MAX).then(|| {
@@ -29,7 +45,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             independent_batches: judged.effective_batches,
             threshold: CHANGE_HIDDEN_MAX,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 
@@ -37,6 +53,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
 mod tests {
     use crate::rule::Rule;
     use crate::rules::cases::{changed, fires};
+    use crate::rules::of_trial;
 
     #[test]
     fn the_end_of_the_interval_decides_in_either_direction() {
@@ -71,7 +88,7 @@ mod tests {
         let trial = changed(|t| t.window = crate::steady::window(&decay, 120.0));
         let reported = [Rule::NoSteadyState, Rule::TooShortToJudge, Rule::SlowChangePossible];
         assert!(
-            trial.findings.iter().any(|f| reported.contains(&f.rule())),
+            of_trial(&trial).iter().any(|f| reported.contains(&f.rule())),
             "{:?}",
             trial.window
         );

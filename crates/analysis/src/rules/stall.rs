@@ -7,12 +7,34 @@
 //! declines).
 
 use experiment::LoadLevel;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::progress::Second;
-use crate::remark::trial::Stall;
+use crate::seen::Seen;
+
+/// The server stopped answering for a while. Moments are seconds from the start of measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stall {
+    /// Stops.
+    pub stops: u64,
+    /// Length of the longest.
+    pub longest_s: f64,
+    /// When it began.
+    pub longest_at_s: f64,
+    /// When the first began.
+    pub first_at_s: f64,
+    /// Length of all together.
+    pub stopped_s: f64,
+    /// The same as a share of the window.
+    pub window_share: f64,
+    /// Median throughput of the window's seconds, operations per second.
+    pub median_ops_per_s: f64,
+    /// A second with less than this share of that is a stop.
+    pub threshold_share: f64,
+    /// The shortest stop that is reported.
+    pub threshold_s: f64,
+}
 
 /// A second with less than this share of the median throughput is a stop ...
 const EMPTY_SHARE: f64 = 0.1;
@@ -51,7 +73,7 @@ impl Stop {
     }
 }
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<Stall>> {
     let from = trial.window.from_s.round() as usize;
     let stops = stops(&trial.seconds, from, &slowed(trial), trial.record.load);
     let longest = stops.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
@@ -67,7 +89,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         threshold_share: EMPTY_SHARE,
         threshold_s: STOP_MIN_S,
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 /// The seconds in which burst credits ended, ascending: from there on the database has another speed.

@@ -4,18 +4,35 @@
 //! see [`stats::monotone_change`].
 
 use experiment::Plan;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
 use super::trajectory;
-use crate::finding::Finding;
+use crate::fact::Trajectory;
 use crate::measurement::TrialMeasurement;
-use crate::remark::rest::StillRising;
+use crate::seen::Seen;
+
+/// Throughput went one way by more than its noise explains.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StillRising {
+    /// Operations per second in the first third of the window.
+    pub first_third_ops_per_s: f64,
+    /// In the last.
+    pub last_third_ops_per_s: f64,
+    /// The change as a share.
+    pub change_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+    /// Seconds of the window.
+    pub window_s: f64,
+    /// Why it changes by plan, if it does.
+    pub trajectory: Option<Trajectory>,
+}
 
 /// Least change from the first to the last third of the window: the usual margin of practical importance. What changes by less shifts the
 /// mean of the window by less than half of that.
 const CHANGE_MIN: f64 = 0.05;
 
-pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<StillRising>> {
     trial.record.client.as_ref()?;
     if trial.backlog.is_some() {
         return None;
@@ -34,7 +51,7 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
             window_s: completed.len() as f64,
             trajectory: trajectory::by_plan(trial, plan, change > 0.0),
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 
@@ -106,7 +123,7 @@ mod tests {
         begun_cold.caches = cold(&begun_cold);
         let why = |factor, plan| {
             let found = finding(&with(&seconds(10, factor)), plan).unwrap();
-            found.figures::<StillRising>().unwrap().trajectory
+            found.figures.trajectory
         };
         assert_eq!(why(1.7, &begun_cold), Some(Trajectory::ColdStart));
         assert_eq!((why(0.6, &begun_cold), why(1.7, &warmed)), (None, None));

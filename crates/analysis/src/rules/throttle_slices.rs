@@ -1,20 +1,35 @@
 //! Does the kernel's throttle show in the tail latency?
 
+use evidence::OperationKind;
 use evidence::VolumeRole;
+use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use super::scope::scope;
 use super::volume_at_cap;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::storage::ThrottleSlices;
+use crate::seen::Seen;
+
+/// The kernel's throttle shows in the tail latency.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThrottleSlices {
+    /// Which operation was slowest.
+    pub operation: OperationKind,
+    /// Which volume was at its limit.
+    pub volume: VolumeRole,
+    /// 99th percentile of its response time, microseconds.
+    pub p99_us: f64,
+    /// Slice in which the throttle releases I/O, microseconds.
+    pub slice_us: f64,
+    /// From here on a percentile shows slices, microseconds.
+    pub threshold_us: f64,
+}
 
 /// The cgroup throttle releases I/O in slices of about this long, microseconds (measured on kernel 6.18) ...
 const SLICE_US: f64 = 100_000.0;
 /// ... so that a p99 from here on, on a volume at its cap, shows the slices.
 const THROTTLE_STEP_US: f64 = 80_000.0;
 
-pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<ThrottleSlices>> {
     let (kind, p99) = trial
         .response
         .iter()
@@ -23,7 +38,7 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
         .filter(|(_, p99)| *p99 >= THROTTLE_STEP_US)?;
     worst(trial, |node| {
         let (volume, _) = node.volume(role)?;
-        let (share, _) = volume_at_cap::of_node(trial, node, role).filter(|_| !volume.is_served)?;
+        let (share, _) = volume_at_cap::of_node(node, role).filter(|_| !volume.is_served)?;
         let figures = ThrottleSlices {
             operation: *kind,
             volume: role,
@@ -31,7 +46,7 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
             slice_us: SLICE_US,
             threshold_us: THROTTLE_STEP_US,
         };
-        Some((share, Finding::new(scope(trial), figures)))
+        Some((share, figures))
     })
 }
 

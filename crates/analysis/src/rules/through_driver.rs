@@ -1,11 +1,20 @@
 //! Did requests go another way than iopslab's own frames?
 
-use super::scope::scope;
-use crate::finding::Finding;
-use crate::measurement::TrialMeasurement;
-use crate::remark::load::ThroughDriver;
+use serde::{Deserialize, Serialize};
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+use crate::measurement::TrialMeasurement;
+use crate::seen::Seen;
+
+/// Requests went through the CQL driver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThroughDriver {
+    /// What the client says of how it sent.
+    pub notes: Vec<String>,
+    /// The client's CPU time for each operation, microseconds.
+    pub cpu_us_per_operation: f64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ThroughDriver>> {
     let client = trial.record.client.as_ref()?;
     (!client.notes.is_empty()).then(|| {
         let completed: u64 = client.completed.values().sum();
@@ -14,7 +23,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             notes: client.notes.clone(),
             cpu_us_per_operation: cpu_us,
         };
-        Finding::new(scope(trial), figures)
+        figures.into()
     })
 }
 

@@ -1,8 +1,29 @@
 //! Which percentiles rest on too few samples?
 
-use crate::document::CellAnalysis;
-use crate::finding::{Finding, Scope};
-use crate::remark::trial::TooFewSamples;
+use std::collections::BTreeMap;
+
+use evidence::OperationKind;
+use serde::{Deserialize, Serialize};
+
+use crate::document::LatencyAnalysis;
+use crate::seen::Seen;
+
+/// A percentile rests on few samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TooFewSamples {
+    /// Of which operation.
+    pub operation: OperationKind,
+    /// The lowest percentile that is not supported: `p99`. It stands for those above it.
+    pub percentile: String,
+    /// Samples of a trial.
+    pub samples: u64,
+    /// Samples that it takes.
+    pub needed: f64,
+    /// Share of samples beyond the percentile.
+    pub tail_share: f64,
+    /// Samples wanted beyond it.
+    pub threshold: f64,
+}
 
 /// Samples wanted beyond a percentile before it is believed (practice: >= 100).
 pub const SAMPLES_BEYOND: f64 = 100.0;
@@ -11,8 +32,8 @@ pub const SAMPLES_BEYOND: f64 = 100.0;
 pub const PERCENTILES: [(&str, f64); 3] = [("p95", 0.05), ("p99", 0.01), ("p99.9", 0.001)];
 
 /// One finding for each kind of operation that does not support them all.
-pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
-    cell.latency_us
+pub(crate) fn findings(latency_us: &BTreeMap<OperationKind, LatencyAnalysis>) -> Vec<Seen<TooFewSamples>> {
+    latency_us
         .iter()
         .filter_map(|(kind, latency)| {
             let samples = latency.samples as f64;
@@ -28,7 +49,7 @@ pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
                 tail_share: tail,
                 threshold: SAMPLES_BEYOND,
             };
-            Some(Finding::new(Scope::Cell(cell.id.clone()), figures))
+            Some(figures.into())
         })
         .collect()
 }
@@ -37,6 +58,7 @@ pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::finding::Finding;
     use crate::story::{job, run, trials};
 
     /// 24,000 reads support p99 (240 beyond) but not p99.9 (24); 6,000 updates do not support p99 (60).

@@ -1,14 +1,41 @@
 //! Was there enough to tell a steady state from a passing one?
 
+use serde::{Deserialize, Serialize};
 use stats::SteadyVerdict;
 
 use super::cassandra::code_not_warm;
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::{TooShortToJudge, WorthLittle};
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// Too short to tell a steady state from a passing one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TooShortToJudge {
+    /// Seconds of measurement.
+    pub measured_s: f64,
+    /// Seconds that it takes at the least.
+    pub needed_s: f64,
+    /// What made it too short although it was judged; `None`: it has too few seconds to be judged at all.
+    pub judged: Option<WorthLittle>,
+    /// Whether it could be judged only up to its first planned fault.
+    pub until_fault: bool,
+    /// Whether the database's code was seen to be compiled.
+    pub code_is_warm: bool,
+}
+
+/// Seconds that are worth too few independent ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorthLittle {
+    /// Seconds that were cut off as start-up.
+    pub cut_s: f64,
+    /// Independent batches of five seconds that they are worth.
+    pub independent_batches: f64,
+    /// Change over the window, share of the mean: low end of its 95 % interval.
+    pub change_low_share: f64,
+    /// High end.
+    pub change_high_share: f64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<TooShortToJudge>> {
     let client = trial.record.client.as_ref()?;
     // `None`: too few seconds to be judged at all.
     let judged = match trial.window.judged {
@@ -29,7 +56,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         // What was not compiled is the most usual reason why a short trial is none at rest.
         code_is_warm: code_not_warm::is_warm(trial),
     };
-    Some(Finding::new(scope(trial), figures))
+    Some(figures.into())
 }
 
 #[cfg(test)]

@@ -1,19 +1,25 @@
 //! Did the trial run to its end?
 
 use evidence::Validity;
+use serde::{Deserialize, Serialize};
 
-use super::scope::scope;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-use crate::remark::trial::TrialInvalid;
+use crate::seen::Seen;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+/// The trial did not run to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialInvalid {
+    /// Why, for people.
+    pub reason: String,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<TrialInvalid>> {
     let reason = match &trial.record.validity {
         Validity::Invalid { reason, .. } => reason.clone(),
         Validity::Valid if trial.record.client.is_none() => "the client measured nothing".to_owned(),
         Validity::Valid => return None,
     };
-    Some(Finding::new(scope(trial), TrialInvalid { reason }))
+    Some(TrialInvalid { reason }.into())
 }
 
 #[cfg(test)]

@@ -8,12 +8,50 @@ use std::collections::BTreeMap;
 
 use evidence::{ClockReading, Environment, HostId};
 use experiment::Setup;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fact::HostFact;
-use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
-use crate::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts};
+use crate::seen::Seen;
+
+/// The machines of a configuration's nodes differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnequalHosts {
+    /// Machines.
+    pub hosts: u64,
+    /// All in which they do, the most telling first.
+    pub differences: Vec<HostDifference>,
+}
+
+/// What machines differ in, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostDifference {
+    /// In what.
+    pub fact: HostFact,
+    /// How.
+    #[serde(flatten)]
+    pub how: DifferenceKind,
+}
+
+/// How machines differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DifferenceKind {
+    /// In words: each of them with the machines that have it, in the order of the words.
+    Words(Vec<(String, Vec<HostId>)>),
+    /// In an amount, in the unit of the fact.
+    Amount {
+        /// The machine with most.
+        most_of: HostId,
+        /// How much.
+        most: f64,
+        /// The machine with least.
+        least_of: HostId,
+        /// How much.
+        least: f64,
+    },
+}
 
 /// Memory differs from this share of the larger on (practice): firmware and kernel keep some of it before Linux says
 /// how much there is (`MemTotal`, proc(5)), not to the byte the same on machines of one kind.
@@ -22,16 +60,9 @@ const MEMORY_APART: f64 = 0.02;
 /// [`clock_drift`](super::clock_drift), a twentieth of the second that a sample stands for (practice).
 const CLOCKS_APART_MS: f64 = 50.0;
 
-/// One finding for each configuration whose database hosts differ, with all in which they do. `environment` is the
-/// run's `environment.json`; `trials` are all of the run.
-pub fn findings(setups: &[Setup], environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
-    setups
-        .iter()
-        .filter_map(|setup| of_setup(setup, environment, trials))
-        .collect()
-}
-
-fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Finding> {
+/// All in which the database hosts of a configuration differ. `environment` is the run's `environment.json`; `trials` are all of
+/// the run.
+pub(crate) fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Seen<UnequalHosts>> {
     let hosts: Vec<HostId> = setup.database_hosts().into_iter().map(HostId::database).collect();
     let facts = |host: &HostId| -> Option<(HostId, Environment)> {
         let reported = environment.get(host.to_string())?;
@@ -58,12 +89,11 @@ fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) ->
         .into_iter()
         .filter_map(|(fact, how)| Some(HostDifference { fact, how: how? }))
         .collect();
-    let scope = Scope::Configuration(setup.configuration.clone());
     let figures = UnequalHosts {
         hosts: hosts.len() as u64,
         differences,
     };
-    (!figures.differences.is_empty()).then(|| Finding::new(scope, figures))
+    (!figures.differences.is_empty()).then(|| figures.into())
 }
 
 fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64>) -> Vec<(HostId, f64)> {
@@ -135,6 +165,10 @@ mod tests {
         setups
     }
 
+    fn found(setups: &[Setup], environment: &Value) -> Option<UnequalHosts> {
+        Some(of_setup(&setups[0], environment, &[])?.figures)
+    }
+
     /// What differs where the third of three equal hosts has these facts instead.
     fn differing(third: Value) -> Vec<String> {
         let usual = json!({
@@ -144,12 +178,11 @@ mod tests {
         let mut odd = usual.clone();
         odd.as_object_mut().unwrap().extend(third.as_object().unwrap().clone());
         let environment = json!({ "provider": "hosts", "database": usual, "database-2": usual, "database-3": odd });
-        let found = findings(&cluster(), &environment, &[]);
-        found.iter().flat_map(in_words).collect()
+        found(&cluster(), &environment).iter().flat_map(in_words).collect()
     }
 
     /// `kernel: 6.1.0 (database) / 6.1.1 (database-2)`, `cpus: database / database-2`.
-    fn in_words(finding: &Finding) -> Vec<String> {
+    fn in_words(figures: &UnequalHosts) -> Vec<String> {
         let reported = |difference: &HostDifference| {
             let how = match &difference.how {
                 DifferenceKind::Words(words) => {
@@ -164,7 +197,6 @@ mod tests {
             let name = serde_json::to_value(difference.fact).unwrap();
             format!("{}: {how}", name.as_str().unwrap())
         };
-        let figures = finding.figures::<UnequalHosts>().unwrap();
         figures.differences.iter().map(reported).collect()
     }
 
@@ -214,10 +246,9 @@ mod tests {
         let environment = json!({ "database": of(8), "database-2": of(4), "client": of(2) });
         let mut setups = cluster();
         setups[0].placement.nodes = 1;
-        assert_eq!(findings(&setups, &environment, &[]), []);
+        assert_eq!(found(&setups, &environment), None);
         setups[0].placement.nodes = 2;
-        let found = findings(&setups, &environment, &[]);
-        let reported = found[0].figures::<UnequalHosts>().unwrap();
+        let reported = found(&setups, &environment).unwrap();
         let amounts = DifferenceKind::Amount {
             most_of: HostId::database(0),
             most: 8.0,
@@ -246,12 +277,14 @@ mod tests {
         setups[0].existing = Some(vec!["h:9042".to_owned()]);
         let of = |cpus: u32| json!({ "cpus": cpus });
         let environment = json!({ "database": of(8), "database-2": of(4), "database-3": of(8) });
-        assert_eq!(findings(&setups, &environment, &[]), [], "nobody looks at it");
+        assert_eq!(found(&setups, &environment), None, "nobody looks at it");
         setups[0].watched = vec![node(0), node(2)];
-        assert_eq!(findings(&setups, &environment, &[]), []);
+        assert_eq!(found(&setups, &environment), None);
         setups[0].watched = vec![node(1), node(2)];
-        let found = findings(&setups, &environment, &[]);
-        assert_eq!(in_words(&found[0]), ["cpus: database-3 / database-2"]);
+        assert_eq!(
+            in_words(&found(&setups, &environment).unwrap()),
+            ["cpus: database-3 / database-2"]
+        );
     }
 
     #[test]
@@ -272,8 +305,8 @@ mod tests {
                     })
                     .collect();
             });
-            let found = findings(&setups, &json!({}), &[&trial]);
-            found.first().map(|f| in_words(f).concat())
+            let found = of_setup(&setups[0], &json!({}), &[&trial]);
+            found.map(|seen| in_words(&seen.figures).concat())
         };
         let apart = Some("clock: database / database-3".to_owned());
         assert_eq!(reported(-45.0, 1.0), apart);

@@ -7,16 +7,40 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
 use experiment::VolumeRole;
+use serde::{Deserialize, Serialize};
 use stats::{LEVEL, Layout, Series};
 
 use crate::document::limit::{LimitKind, ResourceUse, Unit};
 use crate::document::{ConfigurationFacts, NodeAnalysis, VolumeReport};
 use crate::fact::NodeFigure;
-use crate::finding::{Finding, Scope};
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::nodes::UnequalNodes;
+
+/// The nodes of a configuration differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnequalNodes {
+    /// In what.
+    pub figure: NodeFigure,
+    /// Of which volume, where it is one of volumes.
+    pub volume: Option<VolumeRole>,
+    /// The node with most of it.
+    pub most_of: HostId,
+    /// How much, by `figure`.
+    pub most: f64,
+    /// The node with least of it.
+    pub least_of: HostId,
+    /// How much.
+    pub least: f64,
+    /// The difference as a share of the larger.
+    pub less_by_share: f64,
+    /// Nodes.
+    pub nodes: u64,
+    /// Trials.
+    pub trials: u64,
+    /// Allowed difference, as a share of the smaller.
+    pub threshold: f64,
+}
 
 /// Nodes are unequal from this difference between the largest and the smallest on (practice). Of 600 simulated clusters
 /// of three equal nodes, three repetitions each (`make truth`), none was called unequal: the device reads of the
@@ -32,8 +56,8 @@ const REQUESTS: f64 = 1000.0;
 /// A figure of a node in a trial.
 type Figure = fn(&Node<'_>) -> Option<f64>;
 
-/// Findings on a cell whose nodes are these; `trials` are its valid ones.
-pub fn findings(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]) -> Vec<Finding> {
+/// In what the nodes of a cell, which are these, differ; `trials` are its valid ones.
+pub(crate) fn of_cell(nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]) -> Vec<UnequalNodes> {
     let rates: [(NodeFigure, Figure); 3] = [
         (NodeFigure::Cpus, |n| n.host.cpus_used),
         (NodeFigure::DeviceReads, |n| {
@@ -43,23 +67,21 @@ pub fn findings(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]
             n.host.sum_of_data(VolumeActivity::write_iops)
         }),
     ];
-    let scope = || Scope::Cell(cell.to_owned());
     let of_rate = |(figure, of): (NodeFigure, Figure)| {
         let values = by_node(trials, of);
         let extremes = Extremes::of(&values)?;
-        (matters(figure, nodes, &values, trials) && extremes.is_shown(&values))
-            .then(|| extremes.finding(figure, None, scope()))
+        (matters(figure, nodes, &values, trials) && extremes.is_shown(&values)).then(|| extremes.figures(figure, None))
     };
     let on_disk = by_node(trials, |n| Some(n.facts.data_bytes_on_disk as f64));
-    let on_disk = Extremes::of(&on_disk).map(|e| e.finding(NodeFigure::BytesOnDisk, None, scope()));
+    let on_disk = Extremes::of(&on_disk).map(|e| e.figures(NodeFigure::BytesOnDisk, None));
     rates.into_iter().filter_map(of_rate).chain(on_disk).collect()
 }
 
 /// A figure of fio's.
 type ProbedFigure = fn(&ProbeResult) -> f64;
 
-/// Findings on what fio measured of a configuration's volumes, node by node.
-pub fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Finding> {
+/// In what the nodes differ of what fio measured of a configuration's volumes.
+pub(crate) fn of_configuration(configuration: &ConfigurationFacts) -> Vec<UnequalNodes> {
     let figures: [(NodeFigure, ProbedFigure); 2] = [
         (NodeFigure::ProbedReads, |p| p.read_iops),
         (NodeFigure::ProbedWrites, |p| p.write_bytes_per_s),
@@ -72,8 +94,7 @@ pub fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Finding> {
                 .iter()
                 .map(|(node, probe)| (*node, BTreeMap::from([(1, of(probe))])))
                 .collect();
-            let scope = Scope::Configuration(configuration.name.clone());
-            Some(Extremes::of(&values)?.finding(figure, Some(role), scope))
+            Some(Extremes::of(&values)?.figures(figure, Some(role)))
         });
         found.collect::<Vec<_>>()
     };
@@ -173,8 +194,8 @@ impl Extremes {
         }
     }
 
-    fn finding(&self, figure: NodeFigure, volume: Option<VolumeRole>, scope: Scope) -> Finding {
-        let figures = UnequalNodes {
+    fn figures(&self, figure: NodeFigure, volume: Option<VolumeRole>) -> UnequalNodes {
+        UnequalNodes {
             figure,
             volume,
             most_of: self.most.0,
@@ -186,8 +207,7 @@ impl Extremes {
             nodes: self.nodes as u64,
             trials: self.trials as u64,
             threshold: APART,
-        };
-        Finding::new(scope, figures)
+        }
     }
 }
 

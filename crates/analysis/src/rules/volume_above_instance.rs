@@ -1,49 +1,62 @@
 //! Does the money buy what it says? Known before anything is measured.
 
 use experiment::{IoLimits, Setup};
+use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Scope};
-use crate::remark::storage::VolumeAboveInstance;
+use crate::seen::Seen;
+
+/// More bought than the instance lets through, at full scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum VolumeAboveInstance {
+    /// More requests.
+    Iops {
+        /// What the volumes can do, requests per second.
+        bought_iops: f64,
+        /// What the instance lets through.
+        reachable_iops: f64,
+    },
+    /// No more requests, but more bytes.
+    Bytes {
+        /// What the volumes can do, bytes per second.
+        bought_bytes_per_s: f64,
+        /// What the instance lets through.
+        reachable_bytes_per_s: f64,
+    },
+}
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
 const SLACK: f64 = 0.001;
 
-/// Volumes that could do more than their instance lets through; numbers at full scale.
-pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
+/// Data volumes that could do more than their instance lets through; numbers at full scale.
+pub(crate) fn of_setup(setup: &Setup, scale: f64) -> Option<Seen<VolumeAboveInstance>> {
     let above = |bought: Option<f64>, reachable: Option<f64>| {
         let (bought, reachable) = (bought?, reachable?);
-        (bought > reachable * (1.0 + SLACK)).then_some((bought, reachable))
+        (bought > reachable * (1.0 + SLACK)).then_some((bought * scale, reachable * scale))
     };
-    setups
-        .iter()
-        .filter_map(|setup| {
-            // All data volumes of a node: they are alike.
-            let count = f64::from(setup.data_volume_count());
-            let bought: IoLimits = setup.data.own_limits?.scaled(1.0 / count);
-            let each: IoLimits = setup.data.limits.scaled(1.0 / count);
-            let reachable = match &setup.instance_limits {
-                Some(path) if count > 1.0 => each.min(*path),
-                _ => each,
-            };
-            let at_full_scale = |(bought, reachable): (f64, f64)| (bought * scale, reachable * scale);
-            let iops = above(bought.read_iops, reachable.read_iops).map(at_full_scale);
-            let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s).map(at_full_scale);
-            let figures = match (iops, bytes) {
-                (Some((bought_iops, reachable_iops)), _) => VolumeAboveInstance::Iops {
-                    bought_iops,
-                    reachable_iops,
-                },
-                (None, Some((bought_bytes_per_s, reachable_bytes_per_s))) => VolumeAboveInstance::Bytes {
-                    bought_bytes_per_s,
-                    reachable_bytes_per_s,
-                },
-                (None, None) => return None,
-            };
-            let scope = Scope::Configuration(setup.configuration.clone());
-            Some(Finding::new(scope, figures))
-        })
-        .collect()
+    // All data volumes of a node: they are alike.
+    let count = f64::from(setup.data_volume_count());
+    let bought: IoLimits = setup.data.own_limits?.scaled(1.0 / count);
+    let each: IoLimits = setup.data.limits.scaled(1.0 / count);
+    let reachable = match &setup.instance_limits {
+        Some(path) if count > 1.0 => each.min(*path),
+        _ => each,
+    };
+    let iops = above(bought.read_iops, reachable.read_iops);
+    let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s);
+    let figures = match (iops, bytes) {
+        (Some((bought_iops, reachable_iops)), _) => VolumeAboveInstance::Iops {
+            bought_iops,
+            reachable_iops,
+        },
+        (None, Some((bought_bytes_per_s, reachable_bytes_per_s))) => VolumeAboveInstance::Bytes {
+            bought_bytes_per_s,
+            reachable_bytes_per_s,
+        },
+        (None, None) => return None,
+    };
+    Some(figures.into())
 }
 
 #[cfg(test)]
@@ -60,15 +73,12 @@ mod tests {
             own.read_iops = own.read_iops.map(|n| n * iops);
             own.read_bytes_per_s = own.read_bytes_per_s.map(|n| n * bytes);
             data.own_limits = Some(own);
-            let found = of_setups(&setups, 16.0);
-            found
-                .into_iter()
-                .next()
-                .map(|f| f.numbers().into_keys().next().unwrap())
+            let found = of_setup(&setups[1], 16.0);
+            found.map(|seen| matches!(seen.figures, VolumeAboveInstance::Iops { .. }))
         };
         assert_eq!(with(1.0, 1.0), None);
         assert_eq!(with(1.0005, 1.0), None);
-        assert_eq!(with(1.002, 1.5).as_deref(), Some("bought_iops"));
-        assert_eq!(with(1.0, 1.5).as_deref(), Some("bought_bytes_per_s"));
+        assert_eq!(with(1.002, 1.5), Some(true));
+        assert_eq!(with(1.0, 1.5), Some(false));
     }
 }

@@ -1,26 +1,46 @@
 //! Was a volume at its limit?
 
 use evidence::VolumeRole;
+use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use super::scope::scope;
 use crate::fact::VolumeLimit;
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::storage::VolumeAtCap;
+use crate::seen::Seen;
+
+/// A volume was at its limit. Rates are means of the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VolumeAtCap {
+    /// Which volume.
+    pub volume: VolumeRole,
+    /// Which of its limits.
+    pub limited: VolumeLimit,
+    /// The limit, requests or bytes per second by `limited`.
+    pub limit: f64,
+    /// Share of the 10 s windows in which it was at it.
+    pub windows_at_cap_share: f64,
+    /// Reads per second.
+    pub read_iops: f64,
+    /// Writes per second.
+    pub write_iops: f64,
+    /// Bytes read per second.
+    pub read_bytes_per_s: f64,
+    /// Bytes written per second.
+    pub write_bytes_per_s: f64,
+}
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
 pub const AT_CAP: f64 = 0.95;
 /// ... and at its cap in a trial when that holds for at least this share of the windows (practice: >= 50 %).
 pub const AT_CAP_WINDOWS: f64 = 0.5;
 
-pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
-    worst(trial, |node| of_node(trial, node, role))
+pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<VolumeAtCap>> {
+    worst(trial, |node| of_node(node, role))
 }
 
-/// Whether the volume of a node was at its limit: in which share of the windows, and the finding on it.
-pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
+/// Whether the volume of a node was at its limit: in which share of the windows, and its figures.
+pub(crate) fn of_node(node: &Node<'_>, role: VolumeRole) -> Option<(f64, VolumeAtCap)> {
     let (volume, activity) = node.volume(role)?;
     let (limits, windows) = (&volume.limits, &activity.windows);
     // Where both kinds share a limit; the throttle counts them apart.
@@ -62,7 +82,7 @@ pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> O
         read_bytes_per_s: activity.read_bytes_per_s(),
         write_bytes_per_s: activity.write_bytes_per_s(),
     };
-    Some((share, Finding::new(scope(trial), figures)))
+    Some((share, figures))
 }
 
 /// Share of the 10 s windows in which the volume is at the given limit.

@@ -1,16 +1,50 @@
 //! Was every acknowledged write still there? A database that says "done" and forgets has failed, whatever its speed.
 
-use crate::document::CellAnalysis;
-use crate::finding::{Finding, Scope};
-use crate::remark::faults::{WritesLost, WritesUnread};
+use experiment::Consistency;
+use serde::{Deserialize, Serialize};
 
-/// Lost writes, and values of which nobody knows because they could not be read.
-pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
-    let Some(writes) = &cell.writes else {
-        return Vec::new();
-    };
-    let scope = || Scope::Cell(cell.id.clone());
-    let lost = (writes.lost() > 0).then(|| {
+use crate::document::WritesAnalysis;
+use crate::seen::Seen;
+
+/// Acknowledged writes were gone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WritesLost {
+    /// Consistency level of the reads that looked.
+    pub consistency: Consistency,
+    /// Values that were looked for.
+    pub values: u64,
+    /// Values that had lost their last acknowledged write.
+    pub lost: u64,
+    /// Of these, values that were older.
+    pub older: u64,
+    /// Values whose record was not there.
+    pub missing: u64,
+    /// Values that carried another key, or none.
+    pub foreign: u64,
+    /// Trials in which it was looked.
+    pub trials: u64,
+    /// Of these, trials in which something was lost.
+    pub trials_with_loss: u64,
+    /// The first that was lost.
+    pub example: Option<String>,
+}
+
+/// Acknowledged writes could not be read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WritesUnread {
+    /// Consistency level of the reads that looked.
+    pub consistency: Consistency,
+    /// Values that were looked for.
+    pub values: u64,
+    /// Values that could not be read.
+    pub unreadable: u64,
+    /// Trials in which it was looked.
+    pub trials: u64,
+}
+
+/// Writes that were gone.
+pub(crate) fn lost(writes: &WritesAnalysis) -> Option<Seen<WritesLost>> {
+    (writes.lost() > 0).then(|| {
         let figures = WritesLost {
             consistency: writes.consistency,
             values: writes.values,
@@ -22,16 +56,19 @@ pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
             trials_with_loss: writes.trials_with_loss,
             example: writes.example.clone(),
         };
-        Finding::new(scope(), figures)
-    });
-    let unread = (writes.unreadable > 0).then(|| {
+        figures.into()
+    })
+}
+
+/// Values of which nobody knows because they could not be read.
+pub(crate) fn unread(writes: &WritesAnalysis) -> Option<Seen<WritesUnread>> {
+    (writes.unreadable > 0).then(|| {
         let figures = WritesUnread {
             consistency: writes.consistency,
             values: writes.values,
             unreadable: writes.unreadable,
             trials: writes.trials,
         };
-        Finding::new(scope(), figures)
-    });
-    lost.into_iter().chain(unread).collect()
+        figures.into()
+    })
 }

@@ -59,7 +59,7 @@ fn trials(configuration: &'static str, seen: Seen) -> Vec<TrialMeasurement> {
             code_is_warm: true,
             ..evidence::Rest::default()
         });
-        trial.findings = rules::of_trial(&trial);
+        trial.forbidden = rules::forbidden(&trial);
         trial
     };
     (1..=3).map(trial).collect()

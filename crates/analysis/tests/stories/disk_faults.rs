@@ -1,7 +1,7 @@
 //! Served volumes that fail by plan: what of their slowness is this machine's.
 
 use crate::story::faults::{Trial, kill};
-use analysis::remark::storage::EmulationFloor;
+use analysis::rules::{self, emulation_floor::EmulationFloor};
 use evidence::FaultRecord;
 use experiment::{NodeFaultKind, VolumeRole};
 
@@ -22,7 +22,8 @@ fn found(planned: Option<NodeFaultKind>, late_s: (f64, f64)) -> Option<Emulation
     trial.late_s = Some(late_s);
     let measured = trial.measured();
     assert!(measured.is_valid(), "{:?}", measured.invalid_reason());
-    let mut all = measured.findings.iter();
+    let findings = rules::of_trial(&measured);
+    let mut all = findings.iter();
     all.find_map(analysis::Finding::figures::<EmulationFloor>).cloned()
 }
 

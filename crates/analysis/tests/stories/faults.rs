@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::story::faults::{Trial, kept, kill, plan_with, planned};
 use crate::story::run;
-use analysis::remark::faults::{FaultsPlanned, WritesLost, WritesUnread};
+use analysis::rules::faults_planned::FaultsPlanned;
+use analysis::rules::writes_lost::{WritesLost, WritesUnread};
 use analysis::{
     Analysis, AnswerOutcome, Caution, CellAnalysis, DecidedBy, ErrorKind, FaultAnalysis, Finding, HostId, NotJudged,
     PhaseAnalysis, PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::story::{job, measured, record, run, trials};
-use analysis::remark::storage::BurstOnly;
-use analysis::remark::trial::NotFound;
+use analysis::rules::burst::BurstOnly;
+use analysis::rules::not_found::NotFound;
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
 use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, Validity};
 use hdrhistogram::Histogram;
@@ -17,7 +17,7 @@ fn an_invalid_trial_is_reported_with_its_reason_and_never_counted() {
         reason: "the database died".into(),
         log_tail: vec!["OOM".into()],
     };
-    all[0].findings = rules::of_trial(&all[0]);
+    all[0].forbidden = rules::forbidden(&all[0]);
     let job = job();
     let analysis = analyse(&run(&job, &all));
     assert_eq!(analysis.invalid_trials(), 1);
@@ -62,7 +62,6 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
         *trial = measured(&record(reported), 12_000.0);
     }
     all[2].record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 330_000.0));
-    all[2].findings = rules::of_trial(&all[2]);
     let analysis = analyse(&run(&job, &all));
     assert_eq!(analysis.cells[0].withheld, None);
     assert!(
@@ -95,11 +94,9 @@ fn a_suspect_trial_names_its_directory_and_still_counts() {
         probe_read_iops: 625.0,
     };
     let trial = measured(&record(reported), 100.0);
-    assert_eq!(trial.findings.len(), 1);
-    assert_eq!(
-        trial.findings[0].scope,
-        Scope::Trial("io1-10000.read-heavy.c100/1".into())
-    );
+    let findings = rules::of_trial(&trial);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].scope, Scope::Trial("io1-10000.read-heavy.c100/1".into()));
     assert!(trial.is_valid());
 }
 
@@ -150,7 +147,9 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
         });
         (
             trial.throughput().unwrap().round(),
-            trial.findings.iter().any(|f| f.rule() == Rule::OfferedNotAchieved),
+            rules::of_trial(&trial)
+                .iter()
+                .any(|f| f.rule() == Rule::OfferedNotAchieved),
         )
     };
     assert_eq!(with(0.0), (1000.0, false));

@@ -1,4 +1,4 @@
-//! Control-plane CQL to one node: is it settled, make the schema, read its counters, count a sample of keys.
+//! Control-plane CQL to one node: is it settled, make the schema, count a sample of keys.
 //!
 //! The calls are synchronous. Inside, one thread drives a current-thread tokio runtime for the life of the connection,
 //! so that keep-alives are answered between calls too. `system_views` are *virtual* tables: each node shows only
@@ -9,7 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     num::NonZeroUsize,
-    sync::{Arc, OnceLock},
+    sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -24,7 +24,6 @@ use scylla::{
 };
 use tokio::{runtime::Handle, sync::oneshot};
 
-use super::metrics::{self, Metrics, ViewRow};
 use super::schema::{option_of, schema_statements};
 use crate::plan::Replication;
 use crate::session::{self, Refusal};
@@ -91,8 +90,8 @@ pub enum AdminError {
     Thread(#[from] std::io::Error),
 }
 
-/// How long one answer to what is sampled once a second, or asked beside that, may take, whatever else may: a node that hangs
-/// must not keep the samples of its host from being taken.
+/// How long one answer to what is asked beside the samples of its host may take: a node that hangs must not keep these from being
+/// taken.
 const A_SAMPLE: Duration = Duration::from_secs(2);
 
 /// The node is at rest.
@@ -111,7 +110,6 @@ pub struct Admin {
     address: SocketAddr,
     /// `None` only while being dropped.
     session: Option<Arc<Session>>,
-    version: OnceLock<String>,
     runtime: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -151,7 +149,6 @@ impl Admin {
         let mut admin = Self {
             address,
             session: None,
-            version: OnceLock::new(),
             runtime: handle,
             stop: Some(stop),
             thread: Some(thread),
@@ -186,20 +183,6 @@ impl Admin {
     /// One query that the node can answer alone.
     pub fn ping(&self) -> Result<(), AdminError> {
         self.rows("SELECT release_version FROM system.local").map(|_| ())
-    }
-
-    /// The server's version; asked for once.
-    pub fn release_version(&self) -> Result<String, AdminError> {
-        self.version().map(str::to_owned)
-    }
-
-    fn version(&self) -> Result<&str, AdminError> {
-        if let Some(version) = self.version.get() {
-            return Ok(version);
-        }
-        let rows = self.sampled("SELECT release_version FROM system.local")?;
-        let version = rows.first().and_then(|row| metrics::text(row, "release_version"));
-        Ok(self.version.get_or_init(|| version.unwrap_or_default().to_owned()))
     }
 
     /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and
@@ -242,8 +225,8 @@ impl Admin {
         let mut reasons = Vec::new();
         let gossip = self.rows("SELECT * FROM system_views.gossip_info")?;
         let status = |row: &ViewRow| {
-            let status = metrics::text(row, "status_with_port")
-                .or(metrics::text(row, "status"))
+            let status = text(row, "status_with_port")
+                .or(text(row, "status"))
                 .unwrap_or("unknown");
             status.split(',').next().unwrap_or_default().to_owned()
         };
@@ -259,9 +242,10 @@ impl Admin {
         if schemas.len() > 1 {
             reasons.push(format!("{} schema versions", schemas.len()));
         }
-        let pools = metrics::pools(&self.rows("SELECT * FROM system_views.thread_pools")?);
-        for name in BACKGROUND_POOLS {
-            if let Some(busy) = pools.get(*name).map(metrics::Pool::busy).filter(|busy| *busy > 0) {
+        for pool in self.rows("SELECT * FROM system_views.thread_pools")? {
+            let busy = ["active_tasks", "pending_tasks"].map(|column| number(&pool, column).unwrap_or(0));
+            let busy: u64 = busy.iter().sum();
+            if let Some(name) = text(&pool, "name").filter(|name| busy > 0 && BACKGROUND_POOLS.contains(name)) {
                 reasons.push(format!("{busy} tasks in {name}"));
             }
         }
@@ -329,59 +313,14 @@ impl Admin {
             .collect())
     }
 
-    /// Compressed bytes of a table's SSTables on this node, as the server counts them (`system_views.disk_usage`, whole
-    /// MiB).
-    pub fn table_bytes_on_disk(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
-        let statement = "SELECT * FROM system_views.disk_usage WHERE keyspace_name = ? AND table_name = ?";
-        let rows = self.execute(Statement::new(statement), (keyspace, table))?;
-        let mebibytes = rows.first().and_then(|row| metrics::number(row, "mebibytes"));
-        mebibytes
-            .map(|mebibytes| mebibytes << 20)
-            .ok_or_else(|| AdminError::Statement {
-                address: self.address,
-                statement: statement.to_owned(),
-                reason: format!("no disk usage for {keyspace}.{table}: does the table exist?"),
-            })
-    }
-
-    /// Counters of this node; 6 to 7 ms of the server's CPU time, so once per second is 0.7 % of a core. A table that
-    /// this server does not have gives `None`; a lost connection is an error.
-    pub fn metrics(&self) -> Result<Metrics, AdminError> {
-        // The first table is one that every supported server has: if it fails, the connection is the reason.
-        let sampled = |name: &str| self.sampled(&format!("SELECT * FROM system_views.{name}"));
-        let pools = metrics::pools(&sampled("thread_pools")?);
-        let view = |name: &str| sampled(name).ok();
-        let tasks = view("sstable_tasks");
-        let hints = view("pending_hints");
-        let clients = view("clients");
-        // See `Latency`: the columns called milliseconds hold seconds.
-        let ms_per_unit = self.version()?.starts_with("5.0.").then_some(1000.0);
-        let latency = |name: &str| view(name).as_deref().map(|rows| metrics::latency(rows, ms_per_unit));
-        Ok(Metrics {
-            pending_compactions: pools.get("CompactionExecutor").map(metrics::Pool::busy),
-            compaction_remaining_bytes: tasks.as_deref().map(metrics::remaining_bytes),
-            pending_hint_files: hints.map(|rows| rows.iter().filter_map(|row| metrics::number(row, "files")).sum()),
-            caches: view("caches").as_deref().map(metrics::caches).unwrap_or_default(),
-            coordinator_read: latency("coordinator_read_latency"),
-            coordinator_write: latency("coordinator_write_latency"),
-            local_read: latency("local_read_latency"),
-            local_write: latency("local_write_latency"),
-            client_connections: clients.as_ref().map(|rows| rows.len() as u64),
-            client_requests: clients.as_ref().map(|rows| {
-                rows.iter()
-                    .filter_map(|row| metrics::number(row, "request_count"))
-                    .sum()
-            }),
-            pools,
-        })
-    }
-
     /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The record
     /// is a table like others, so that reading it may read a file or two.
     pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
-        let rows = self.sampled("SELECT keyspace_name, columnfamily_name FROM system.compaction_history")?;
+        let mut statement = Statement::new("SELECT keyspace_name, columnfamily_name FROM system.compaction_history");
+        statement.set_request_timeout(Some(A_SAMPLE));
+        let rows = self.execute(statement, ())?;
         let of_table = |row: &&ViewRow| {
-            let is = |column, name| metrics::text(row, column) == Some(name);
+            let is = |column, name| text(row, column) == Some(name);
             is("keyspace_name", keyspace) && is("columnfamily_name", table)
         };
         Ok(rows.iter().filter(of_table).count() as u64)
@@ -408,7 +347,7 @@ impl Admin {
     pub fn settings(&self) -> Result<BTreeMap<String, String>, AdminError> {
         let rows = self.rows("SELECT name, value FROM system_views.settings")?;
         let pair = |row: &ViewRow| {
-            let text = |column| metrics::text(row, column).map(str::to_owned);
+            let text = |column| text(row, column).map(str::to_owned);
             Some((text("name")?, text("value")?))
         };
         Ok(rows.iter().filter_map(pair).collect())
@@ -425,13 +364,6 @@ impl Admin {
 
     fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
         self.execute(Statement::new(statement), ())
-    }
-
-    /// The rows of what is asked once a second, or beside that.
-    fn sampled(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
-        let mut statement = Statement::new(statement);
-        statement.set_request_timeout(Some(A_SAMPLE));
-        self.execute(statement, ())
     }
 
     fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
@@ -467,6 +399,23 @@ impl Admin {
         })
         .collect()
     }
+}
+
+/// One row of a virtual table, by column name.
+type ViewRow = BTreeMap<String, CqlValue>;
+
+/// A whole number; negative values mean "unknown" in these tables.
+fn number(row: &ViewRow, column: &str) -> Option<u64> {
+    let value = match row.get(column)? {
+        CqlValue::Int(value) => i64::from(*value),
+        CqlValue::BigInt(value) => *value,
+        _ => return None,
+    };
+    u64::try_from(value).ok()
+}
+
+fn text<'a>(row: &'a ViewRow, column: &str) -> Option<&'a str> {
+    row.get(column)?.as_text().map(String::as_str)
 }
 
 impl Drop for Admin {

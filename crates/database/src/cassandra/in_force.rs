@@ -27,39 +27,39 @@ pub(crate) fn settings(
 ) -> Result<SettingsInForce, NodeError> {
     let config = node.config();
     let refused = |(setting, why): NotInForce| NodeError::NotInForce {
-        address: config.cql_address(),
+        address: config.plan.client_address(),
         setting,
         why,
     };
     let mut found = SettingsInForce::default();
-    if !config.extra_jvm.is_empty() {
+    if !config.plan.settings.jvm.is_empty() {
         let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
         let line = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
         let path = config.console_log();
         let console = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
-        let checked = jvm_options(&config.extra_jvm, &line, &String::from_utf8_lossy(&console));
+        let checked = jvm_options(&config.plan.settings.jvm, &line, &String::from_utf8_lossy(&console));
         checked.map_err(|(option, why)| refused((option.clone(), why)))?;
-        found.jvm.clone_from(&config.extra_jvm);
+        found.jvm.clone_from(&config.plan.settings.jvm);
     }
-    if !config.extra_yaml.is_empty() {
+    if !config.plan.settings.cassandra.is_empty() {
         let shown = admin.settings()?;
         let path = config.system_log();
         let said = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
         let said = String::from_utf8_lossy(&said);
-        found.cassandra = keys(version, &config.extra_yaml, &shown, &said).map_err(refused)?;
+        found.cassandra = keys(version, &config.plan.settings.cassandra, &shown, &said).map_err(refused)?;
     }
     let format = found.cassandra.get("sstable.selected_format");
-    if !config.table_options.is_empty() || format.is_some() {
+    if !config.plan.settings.table.is_empty() || format.is_some() {
         let schema = admin.table_schema(keyspace, table)?;
-        found.table = table_in_force::check(&config.table_options, &schema).map_err(refused)?;
+        found.table = table_in_force::check(&config.plan.settings.table, &schema).map_err(refused)?;
         if is_restored {
             let mut files = Vec::new();
-            for directory in &config.data_directories {
+            for directory in &config.plan.directories.data {
                 let directory = directory.join(keyspace);
                 let found = sstable_files::of_table(&directory, table);
                 files.extend(found.map_err(|source| NodeError::io(&directory, source))?);
             }
-            found.files = sstable_files::check(&files, &config.table_options, format).map_err(refused)?;
+            found.files = sstable_files::check(&files, &config.plan.settings.table, format).map_err(refused)?;
         }
     }
     Ok(found)
@@ -69,7 +69,7 @@ pub(crate) fn settings(
 /// what its log says was made of it.
 fn keys(
     version: &str,
-    asked: &[(String, String)],
+    asked: &BTreeMap<String, String>,
     shown: &BTreeMap<String, String>,
     said: &str,
 ) -> Result<BTreeMap<String, String>, NotInForce> {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_key_is_in_force_if_the_node_shows_it_as_asked_and_its_log_does_not_differ() {
-        let asked = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+        let asked = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
         let shown: BTreeMap<String, String> = [
             ("concurrent_reads", "64"),
             ("read_request_timeout", "10000ms"),

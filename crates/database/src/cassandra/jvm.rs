@@ -123,13 +123,15 @@ pub(crate) fn arguments(
         add(format!("-XX:CICompilerCount={compilers}"));
         add("-XX:-UseDynamicNumberOfCompilerThreads".into());
     }
-    add(format!("-Xms{}", config.heap_bytes));
-    add(format!("-Xmx{}", config.heap_bytes));
-    add(format!("-XX:MaxDirectMemorySize={}", config.direct_memory_bytes));
+    add(format!("-Xms{}", config.plan.memory.main_bytes));
+    add(format!("-Xmx{}", config.plan.memory.main_bytes));
+    add(format!("-XX:MaxDirectMemorySize={}", config.plan.memory.buffer_bytes));
 
     // Garbage collector (jvm11/17-server.options)
     if !config
-        .extra_jvm
+        .plan
+        .settings
+        .jvm
         .iter()
         .any(|option| COLLECTORS.contains(&option.as_str()))
     {
@@ -141,7 +143,7 @@ pub(crate) fn arguments(
     add("-XX:G1RSetUpdatingPauseTimePercent=5".into());
     add("-XX:MaxGCPauseMillis=300".into());
     add("-XX:InitiatingHeapOccupancyPercent=70".into());
-    if config.heap_bytes >= 4 * GIB {
+    if config.plan.memory.main_bytes >= 4 * GIB {
         add("-XX:G1HeapRegionSize=16m".into());
     }
     if java.version == 11 {
@@ -163,11 +165,11 @@ pub(crate) fn arguments(
     add("-Dio.netty.allocator.maxOrder=11".into());
 
     // The node's own places
-    let temporary = config.directory.join("tmp");
-    let conf = config.directory.join("conf");
+    let temporary = config.plan.directories.own.join("tmp");
+    let conf = config.plan.directories.own.join("conf");
     add(format!("-Djava.io.tmpdir={}", temporary.display()));
     add(format!("-Djna.tmpdir={}", temporary.display()));
-    add(format!("-Duser.home={}", config.directory.display()));
+    add(format!("-Duser.home={}", config.plan.directories.own.display()));
     add(format!(
         "-Dcassandra.config=file://{}",
         file_url_path(&conf.join("cassandra.yaml"))
@@ -176,17 +178,20 @@ pub(crate) fn arguments(
         "-Dlogback.configurationFile={}",
         conf.join("logback.xml").display()
     ));
-    add(format!("-Dcassandra.storagedir={}", config.directory.display()));
+    add(format!(
+        "-Dcassandra.storagedir={}",
+        config.plan.directories.own.display()
+    ));
     add(format!("-Dcassandra.logdir={}", config.logs().display()));
     add(format!("-Dcassandra.triggers_dir={}", conf.join("triggers").display()));
     // Whoever may call it runs code in the server: on 127.0.0.1 alone, and with a password.
-    add(format!("-Dcassandra.jmx.local.port={}", config.jmx_port));
+    add(format!("-Dcassandra.jmx.local.port={}", config.plan.ports.management));
     add("-Dcom.sun.management.jmxremote.authenticate=true".into());
     for (what, file) in [("password", password_file(config)), ("access", access_file(config))] {
         add(format!("-Dcom.sun.management.jmxremote.{what}.file={}", file.display()));
     }
 
-    if config.place.is_some() {
+    if config.plan.place.is_some() {
         let url = file_url_path(&config.place_file());
         add(format!("-Dcassandra-rackdc.properties=file://{url}"));
     }
@@ -195,15 +200,16 @@ pub(crate) fn arguments(
     add("-Dcassandra.skip_wait_for_gossip_to_settle=0".into());
     add("-Dcassandra.superuser_setup_delay_ms=0".into());
     // Options of the user's may lay objects out otherwise: then the server measures for itself.
-    let is_as_measured = config.heap_bytes < COMPRESSED_POINTERS_BELOW && config.extra_jvm.is_empty();
+    let is_as_measured =
+        config.plan.memory.main_bytes < COMPRESSED_POINTERS_BELOW && config.plan.settings.jvm.is_empty();
     if let Some(bytes) = distribution.row_overhead_bytes.filter(|_| is_as_measured) {
         add(format!("-Dcassandra.memtable.row_overhead_size={bytes}"));
     }
-    if !config.extra_yaml.is_empty() {
+    if !config.plan.settings.cassandra.is_empty() {
         // What is in force of keys with keys of their own is read from there: as JSON.
         add("-Dcassandra.virtual_table_complex_settings_format_json=true".into());
     }
-    if config.seeds.len() <= 1 {
+    if config.plan.seeds.len() <= 1 {
         // Nobody to tell: do not wait 2 s for the news to spread.
         add("-Dcassandra.shutdown_announce_in_ms=0".into());
     }
@@ -221,7 +227,7 @@ pub(crate) fn arguments(
     if let (ArchiveUse::Use(_) | ArchiveUse::None, Some(jamm)) = (archive, distribution.jar("jamm-")) {
         add(format!("-javaagent:{}", jamm.display()));
     }
-    arguments.extend(config.extra_jvm.iter().cloned());
+    arguments.extend(config.plan.settings.jvm.iter().cloned());
     arguments.extend([
         "-cp".into(),
         distribution.classpath(),
@@ -271,12 +277,12 @@ mod tests {
             version_text: String::new(),
         };
         let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
-        config.heap_bytes = 8 * GIB;
-        config.place = Some(crate::plan::NodeLocation {
+        config.plan.memory.main_bytes = 8 * GIB;
+        config.plan.place = Some(crate::plan::NodeLocation {
             data_centre: "dc1".to_owned(),
             rack: "rack1".to_owned(),
         });
-        config.extra_jvm = options.iter().map(|option| (*option).to_owned()).collect();
+        config.plan.settings.jvm = options.iter().map(|option| (*option).to_owned()).collect();
         let archive = ArchiveUse::Use(Path::new("/cache/cassandra/archive.jsa"));
         arguments(&distribution, &java, &config, archive)
     }

@@ -41,7 +41,7 @@ impl Management {
         write_own(config, &password_file(config), &format!("{USER} {password}\n"))?;
         write_own(config, &access_file(config), &format!("{USER} readwrite\n"))?;
         Ok(Self {
-            port: config.jmx_port,
+            port: config.plan.ports.management,
             password,
         })
     }
@@ -60,12 +60,12 @@ impl Management {
 
 /// Where the server finds user and password; `nodetool` reads the same form.
 pub(crate) fn password_file(config: &NodeConfig) -> PathBuf {
-    config.directory.join("conf/jmx.password")
+    config.plan.directories.own.join("conf/jmx.password")
 }
 
 /// Where it finds what the user may do.
 pub(crate) fn access_file(config: &NodeConfig) -> PathBuf {
-    config.directory.join("conf/jmx.access")
+    config.plan.directories.own.join("conf/jmx.access")
 }
 
 /// A new file that the server's user alone can read.

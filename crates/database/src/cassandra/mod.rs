@@ -6,14 +6,15 @@
 //! | [`java`] | a JDK that this Cassandra runs on |
 //! | [`node`], [`node_config`] | one server process: directories, settings, start, death, stop |
 //! | [`start_archive`] | class-data archive that shortens the start by a quarter |
-//! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
+//! | [`admin`] | control-plane CQL: settled? schema, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
-//! | [`TableCounters`] | what it counts of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
+//! | [`Counters`] | what it counts of itself and of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
 //! | [`compact_table`] and its like | what it does with a table when it is asked, over the same connection |
 //! | [`series`] | its metrics by name |
 //! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 pub mod admin;
+mod counters;
 pub mod distribution;
 mod distribution_error;
 mod fetch;
@@ -26,7 +27,6 @@ mod jvm;
 mod lock_list;
 pub mod log;
 mod management;
-pub mod metrics;
 pub mod node;
 pub mod node_config;
 mod node_error;
@@ -38,13 +38,13 @@ mod server;
 pub mod snapshot;
 mod sstable_files;
 pub mod start_archive;
-mod table_counters;
 mod table_in_force;
 mod table_service;
 mod verified;
 mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
+pub use counters::Counters;
 pub use distribution::{Distribution, download_bytes, ensure_distribution};
 pub use distribution_error::DistributionError;
 pub use fetch::Fetched;
@@ -54,15 +54,13 @@ pub use jmx::JmxError;
 pub use lock_list::versions;
 pub use log::DroppedMessages;
 pub use management::Management;
-pub use metrics::{Cache, Latency, Metrics, Pool};
 pub use node::Node;
-pub use node_config::{NodeConfig, balanced_tokens};
+pub use node_config::NodeConfig;
 pub use node_error::NodeError;
 pub(crate) use schema::schema_statements;
 pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
-pub use table_counters::TableCounters;
 pub use table_service::{
     compact_automatically, compact_table, flush_and_compact, flush_table, import_sstables, sstables, truncate_table,
 };

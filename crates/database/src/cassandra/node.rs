@@ -50,29 +50,22 @@ pub struct Node {
 }
 
 impl Node {
-    /// Write the node's files and start it. `launch_prefix` comes before `java` on the command line; it must end by
-    /// replacing itself with its arguments (`exec "$@"`).
-    pub fn start(
-        distribution: &Distribution,
-        java: &Java,
-        config: NodeConfig,
-        launch_prefix: &[String],
-    ) -> Result<Self, NodeError> {
+    /// Write the node's files and start it.
+    pub fn start(distribution: &Distribution, java: &Java, config: NodeConfig) -> Result<Self, NodeError> {
         let archive = distribution
             .start_archive
             .as_deref()
             .map_or(ArchiveUse::None, ArchiveUse::Use);
-        Self::start_with(distribution, java, config, launch_prefix, archive)
+        Self::start_with(distribution, java, config, archive)
     }
 
     pub(crate) fn start_with(
         distribution: &Distribution,
         java: &Java,
         config: NodeConfig,
-        launch_prefix: &[String],
         archive: ArchiveUse<'_>,
     ) -> Result<Self, NodeError> {
-        Self::check_ports(config.address, config.ports())?;
+        Self::check_ports(config.plan.address, config.plan.ports)?;
         prepare(&config)?;
         let management = Management::prepare(&config)?;
         let account = config.account.as_ref();
@@ -87,7 +80,7 @@ impl Node {
         let errors = console
             .try_clone()
             .map_err(|source| NodeError::io(&console_path, source))?;
-        let prefix = launch_prefix.iter().chain(&become_another);
+        let prefix = config.plan.launch_prefix.iter().chain(&become_another);
         let mut words = prefix.map(AsRef::as_ref).chain([java.path.as_os_str()]);
         let program = words.next().unwrap_or(java.path.as_os_str());
         let mut command = Command::new(program);
@@ -96,7 +89,7 @@ impl Node {
             .args(jvm::arguments(distribution, java, &config, archive))
             // Settings meant for other Java programs must not leak into a measured server.
             .without_java_options()
-            .current_dir(&config.directory)
+            .current_dir(&config.plan.directories.own)
             .stdin(Stdio::null())
             .stdout(console)
             .stderr(errors)
@@ -105,7 +98,7 @@ impl Node {
             program: program.to_string_lossy().into_owned(),
             source,
         })?;
-        tracing::debug!(pid = child.id(), address = %config.cql_address(), "Cassandra starts");
+        tracing::debug!(pid = child.id(), address = %config.plan.client_address(), "Cassandra starts");
         Ok(Self {
             config,
             management,
@@ -132,7 +125,7 @@ impl Node {
 
     /// Wait until CQL answers a query; gives the time since the start.
     pub fn wait_ready(&mut self, timeout: Duration, cancelled: &dyn Fn() -> bool) -> Result<Duration, NodeError> {
-        let address = self.config.cql_address();
+        let address = self.config.plan.client_address();
         let deadline = Instant::now() + timeout;
         loop {
             let reason = match TcpStream::connect_timeout(&address, Duration::from_secs(1)) {
@@ -169,7 +162,7 @@ impl Node {
 
     fn died(&self, status: &str) -> NodeError {
         NodeError::Died {
-            address: self.config.cql_address(),
+            address: self.config.plan.client_address(),
             status: status.to_owned(),
             host_name: check_host_name().err().map(Box::new),
             log: self.system_log(),

@@ -18,20 +18,25 @@ const PASSABLE: u32 = 0o755;
 /// Write configuration and create directories; old logs of this node are kept as `*.previous`. What it writes belongs to the user
 /// that it runs as; its configuration does not.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
-    let temporary = config.directory.join("tmp");
+    let temporary = config.plan.directories.own.join("tmp");
     if temporary.exists() {
         // Native libraries unpacked by a start that was killed.
         std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
     }
-    let conf = config.directory.join("conf");
-    let own = ["logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.directory.join(d));
-    let measured = config.data_directories.iter().chain([&config.commitlog_directory]);
+    let conf = config.plan.directories.own.join("conf");
+    let own = ["logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.plan.directories.own.join(d));
+    let measured = config
+        .plan
+        .directories
+        .data
+        .iter()
+        .chain([&config.plan.directories.commitlog]);
     let written: Vec<&PathBuf> = own.iter().chain(measured).collect();
     for directory in [&conf.join("triggers")].into_iter().chain(written.iter().copied()) {
         std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
     }
     if let Some(account) = &config.account {
-        for directory in [&config.directory, &conf, &conf.join("triggers")] {
+        for directory in [&config.plan.directories.own, &conf, &conf.join("triggers")] {
             set_mode(directory, PASSABLE)?;
         }
         written.iter().try_for_each(|directory| account.own(directory))?;
@@ -49,7 +54,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
     ] {
         write(&conf.join(name), &text)?;
     }
-    if let Some(place) = &config.place {
+    if let Some(place) = &config.plan.place {
         write(&config.place_file(), &rackdc_properties(place))?;
     }
     Ok(())

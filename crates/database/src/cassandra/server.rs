@@ -8,6 +8,7 @@ use std::time::Duration;
 use experiment::{Dataset, Settings, SettingsInForce};
 
 use super::admin::{Admin, AdminError};
+use super::counters::Counters;
 use super::distribution::{Distribution, ensure_distribution};
 use super::distribution_error::DistributionError;
 use super::in_force;
@@ -15,13 +16,12 @@ use super::java::{Java, JavaError, find_java};
 use super::jmx::JmxError;
 use super::log::DroppedMessages;
 use super::node::Node;
-use super::node_config::NodeConfig;
+use super::node_config::{NodeConfig, PORTS};
 use super::node_error::NodeError;
 use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
 use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
-use super::table_counters::TableCounters;
 use super::table_service::{self, compact_table};
 use crate::account::{Account, AccountError};
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
@@ -32,12 +32,6 @@ use crate::server::{
 
 /// Name of the garbage collector's log among a trial's evidence.
 pub const GC_LOG: &str = "gc.log";
-/// The ports of the shipped configuration.
-const PORTS: Ports = Ports {
-    clients: 9042,
-    peers: 7000,
-    management: 7199,
-};
 /// Direct memory below which network and file buffers get into each other's way.
 const LEAST_DIRECT_BYTES: u64 = 256 << 20;
 
@@ -159,10 +153,10 @@ impl Installed for Software {
             }
         }
         let config = NodeConfig {
+            plan: plan.clone(),
             account: self.1.clone(),
-            ..NodeConfig::from(plan)
         };
-        let node = Node::start(distribution, java, config, &plan.launch_prefix)?;
+        let node = Node::start(distribution, java, config)?;
         Ok(Box::new(Running {
             software: self.clone(),
             node,
@@ -187,7 +181,7 @@ impl Running {
         if let Some(admin) = &self.admin {
             return Ok(Arc::clone(admin));
         }
-        let admin = Arc::new(Admin::connect(self.node.config().cql_address(), self.patience)?);
+        let admin = Arc::new(Admin::connect(self.node.config().plan.client_address(), self.patience)?);
         Ok(Arc::clone(self.admin.insert(admin)))
     }
 }
@@ -219,7 +213,7 @@ impl RunningNode for Running {
         dataset: &Dataset,
         replication: &Replication,
     ) -> Result<(), ServerError> {
-        let options = self.node.config().table_options.clone();
+        let options = self.node.config().plan.settings.table.clone();
         let admin = self.admin()?;
         Ok(admin.create_schema(keyspace, table, dataset, replication, &options)?)
     }
@@ -270,7 +264,7 @@ impl RunningNode for Running {
     fn metrics(&mut self, keyspace: &str, table: &str) -> Result<Box<dyn MetricsReader>, ServerError> {
         Ok(Box::new(Reader {
             admin: self.admin()?,
-            table: TableCounters::new(self.node.management(), keyspace, table),
+            counters: Counters::new(self.node.management(), keyspace, table),
             compactions: Compactions {
                 keyspace: keyspace.to_owned(),
                 table: table.to_owned(),
@@ -320,18 +314,17 @@ impl RunningNode for Running {
     }
 }
 
-/// Reads `system_views`, the beans of a table, and the log for what neither has.
+/// Reads the beans of a node, and its tables and log for what these do not have.
 struct Reader {
     admin: Arc<Admin>,
-    table: TableCounters,
+    counters: Counters,
     compactions: Compactions,
     dropped: DroppedMessages,
 }
 
 impl MetricsReader for Reader {
     fn read(&mut self) -> Metrics {
-        let mut metrics = self.admin.metrics().map(|m| series::named(&m)).unwrap_or_default();
-        metrics.extend(self.table.read());
+        let mut metrics = self.counters.read();
         let compacted_bytes = metrics.get(series::COMPACTED_BYTES).copied();
         metrics.extend(
             self.compactions

@@ -1,4 +1,4 @@
-//! The loaded data set as files: what to capture, and the key that says when a capture can be used again.
+//! The loaded data set as files: the key that says when a capture of them can be used again.
 //!
 //! A snapshot is a copy of the *whole* data directory of a node that was drained and stopped, system keyspaces
 //! included: they hold the schema, the table identities, the tokens and the host id, so that a restored node starts
@@ -9,8 +9,6 @@
 //! What must stay the same for a restored copy to start: the cluster name (stored in `system.local`, checked at start),
 //! the node's address and ports, the partitioner, and the tokens.
 
-use std::path::{Path, PathBuf};
-
 use sha2::{Digest, Sha256};
 
 use super::{hash::hex, schema::schema_statements};
@@ -18,20 +16,6 @@ use crate::plan::{NodeLocation, Replication};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
 const SNAPSHOT_FORMAT: u32 = 1;
-
-/// What to copy, of a *stopped* node: every entry of the data directory (one per keyspace).
-pub fn captured_directories(data_directory: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(data_directory)? {
-        let entry = entry?;
-        // A mounted volume may have one of these; it is the file system's, not Cassandra's.
-        if entry.file_name() != "lost+found" {
-            entries.push(entry.path());
-        }
-    }
-    entries.sort();
-    Ok(entries)
-}
 
 /// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema with the options
 /// of its table, nodes and their places, data directories of each, keys of `cassandra.yaml` that shape files).

@@ -194,13 +194,13 @@ fn throw_away_node(
     archive: ArchiveUse<'_>,
 ) -> Result<Node, NodeError> {
     let mut config = NodeConfig::new("iopslab-start-archive", ADDRESS, directory);
-    config.native_port = free_port(ADDRESS)?;
-    config.storage_port = free_port(ADDRESS)?;
-    config.jmx_port = free_port(Ipv4Addr::LOCALHOST)?;
+    config.plan.ports.clients = free_port(ADDRESS)?;
+    config.plan.ports.peers = free_port(ADDRESS)?;
+    config.plan.ports.management = free_port(Ipv4Addr::LOCALHOST)?;
     config.account = asked.account.cloned();
-    config.heap_bytes = 384 << 20;
-    config.direct_memory_bytes = 256 << 20;
-    let mut node = Node::start_with(distribution, java, config, &[], archive)?;
+    config.plan.memory.main_bytes = 384 << 20;
+    config.plan.memory.buffer_bytes = 256 << 20;
+    let mut node = Node::start_with(distribution, java, config, archive)?;
     if let Err(source) = (asked.remember)(Temporary::Process(node.pid())) {
         node.kill();
         return Err(NodeError::io(directory, source));

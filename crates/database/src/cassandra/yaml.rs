@@ -24,24 +24,26 @@
 //! chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page
 //! cache, which is what a memory limit acts on.
 
-use super::node_config::NodeConfig;
+use super::node_config::{NodeConfig, balanced_tokens};
 use crate::plan::NodeLocation;
 
 const MIB: u64 = 1 << 20;
 
-/// The settings as (key, YAML value), in order; `extra_yaml` replaces keys or adds them.
+/// The settings as (key, YAML value), in order; those of the plan replace keys or are added.
 pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
     let mut settings = settings(config);
-    for (key, value) in &config.extra_yaml {
+    for (key, value) in &config.plan.settings.cassandra {
         match settings.iter_mut().find(|(known, _)| known == key) {
             Some(setting) => setting.1.clone_from(value),
             None => settings.push((key.clone(), value.clone())),
         }
     }
     // Cassandra refuses the period of a way to write the commit log that is not used.
-    let asked = |name: &str| config.extra_yaml.iter().find(|(key, _)| key == name);
-    let is_other = asked("commitlog_sync").is_some_and(|(_, way)| way.trim_matches('"') != "periodic");
-    if is_other && asked("commitlog_sync_period").is_none() {
+    let asked = &config.plan.settings.cassandra;
+    let is_other = asked
+        .get("commitlog_sync")
+        .is_some_and(|way| way.trim_matches('"') != "periodic");
+    if is_other && !asked.contains_key("commitlog_sync_period") {
         settings.retain(|(key, _)| key != "commitlog_sync_period");
     }
     let lines: String = settings
@@ -53,31 +55,30 @@ pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
 
 #[expect(clippy::too_many_lines, reason = "a list of settings reads best as one list")]
 fn settings(config: &NodeConfig) -> Vec<(String, String)> {
-    let heap_mib = config.heap_bytes / MIB;
-    let direct_mib = config.direct_memory_bytes / MIB;
+    let heap_mib = config.plan.memory.main_bytes / MIB;
+    let direct_mib = config.plan.memory.buffer_bytes / MIB;
     let cpus = config.cpu_count();
-    let inside = |name: &str| quoted(&config.directory.join(name).to_string_lossy());
-    let tokens: Vec<String> = config.initial_tokens.iter().map(i64::to_string).collect();
+    let inside = |name: &str| quoted(&config.plan.directories.own.join(name).to_string_lossy());
+    let tokens = balanced_tokens(config.plan.index, config.plan.nodes);
+    let tokens: Vec<String> = tokens.iter().map(i64::to_string).collect();
     let seeds: Vec<String> = config
+        .plan
         .seeds
         .iter()
-        .map(|seed| format!("{seed}:{}", config.storage_port))
+        .map(|seed| format!("{seed}:{}", config.plan.ports.peers))
         .collect();
     let allow_all = |class: &str| format!("{{class_name: {class}}}");
     let mut list = Vec::new();
     let mut set = |key: &str, value: String| list.push((key.to_owned(), value));
 
     // Identity and ring
-    set("cluster_name", quoted(&config.cluster_name));
-    if tokens.is_empty() {
-        set("num_tokens", "16".into());
-    } else {
-        set("num_tokens", tokens.len().to_string());
-        set("initial_token", quoted(&tokens.join(",")));
-    }
+    set("cluster_name", quoted(&config.plan.cluster));
+    set("num_tokens", tokens.len().to_string());
+    set("initial_token", quoted(&tokens.join(",")));
     set("partitioner", "org.apache.cassandra.dht.Murmur3Partitioner".into());
     // Without places all nodes are in rack1 of datacenter1.
     let snitch = config
+        .plan
         .place
         .as_ref()
         .map_or("SimpleSnitch", |_| "GossipingPropertyFileSnitch");
@@ -102,25 +103,27 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("cidr_authorizer", allow_all("AllowAllCIDRAuthorizer"));
 
     // Addresses
-    set("listen_address", config.address.to_string());
-    set("storage_port", config.storage_port.to_string());
-    set("rpc_address", config.address.to_string());
+    set("listen_address", config.plan.address.to_string());
+    set("storage_port", config.plan.ports.peers.to_string());
+    set("rpc_address", config.plan.address.to_string());
     set("start_native_transport", "true".into());
-    set("native_transport_port", config.native_port.to_string());
+    set("native_transport_port", config.plan.ports.clients.to_string());
     set("rpc_keepalive", "true".into());
     set("internode_compression", "dc".into());
     set("phi_convict_threshold", "8".into());
 
     // Where things lie
     let data: Vec<String> = config
-        .data_directories
+        .plan
+        .directories
+        .data
         .iter()
         .map(|directory| quoted(&directory.to_string_lossy()))
         .collect();
     set("data_file_directories", format!("[{}]", data.join(", ")));
     set(
         "commitlog_directory",
-        quoted(&config.commitlog_directory.to_string_lossy()),
+        quoted(&config.plan.directories.commitlog.to_string_lossy()),
     );
     set("hints_directory", inside("hints"));
     set("saved_caches_directory", inside("saved_caches"));
@@ -134,7 +137,7 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("commitlog_sync_period", "10000ms".into());
     set("commitlog_segment_size", "32MiB".into());
     set("commitlog_disk_access_mode", "legacy".into());
-    if let Some(bytes) = config.commitlog_total_bytes {
+    if let Some(bytes) = config.plan.commitlog_bytes {
         set("commitlog_total_space", format!("{}MiB", (bytes / MIB).max(64)));
     }
     set("cdc_enabled", "false".into());
@@ -144,14 +147,8 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("disk_optimization_strategy", "ssd".into());
     set("trickle_fsync", "true".into());
     set("trickle_fsync_interval", "10240KiB".into());
-    set("concurrent_reads", config.concurrent_reads.unwrap_or(32).to_string());
-    set(
-        "concurrent_writes",
-        config
-            .concurrent_writes
-            .unwrap_or((8 * cpus).clamp(16, 128))
-            .to_string(),
-    );
+    set("concurrent_reads", "32".into());
+    set("concurrent_writes", (8 * cpus).clamp(16, 128).to_string());
     set("concurrent_counter_writes", "32".into());
     set("concurrent_materialized_view_writes", "32".into());
     set("column_index_size", "4KiB".into());
@@ -174,7 +171,10 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     );
     set("networking_cache_size", format!("{}MiB", (heap_mib / 16).clamp(8, 128)));
     set("buffer_pool_use_heap_if_exhausted", "false".into());
-    set("key_cache_size", format!("{}MiB", config.key_cache_bytes / MIB));
+    set(
+        "key_cache_size",
+        format!("{}MiB", config.plan.memory.key_cache_bytes / MIB),
+    );
     set("key_cache_save_period", "4h".into());
     set("row_cache_size", "0MiB".into());
     set("row_cache_save_period", "0s".into());
@@ -183,15 +183,9 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
 
     // Compaction: min(8, max(2, min(CPUs, data directories))) = 2 for one directory.
     let directories = u32::try_from(data.len()).unwrap_or(u32::MAX);
-    set(
-        "concurrent_compactors",
-        config
-            .concurrent_compactors
-            .unwrap_or(cpus.min(directories).clamp(2, 8))
-            .to_string(),
-    );
-    set("compaction_throughput", format!("{}MiB/s", config.compaction_mib_per_s));
-    if !config.automatic_compaction {
+    set("concurrent_compactors", cpus.min(directories).clamp(2, 8).to_string());
+    set("compaction_throughput", "64MiB/s".into());
+    if !config.plan.compacts {
         set("autocompaction_on_startup_enabled", "false".into());
     }
     set("sstable_preemptive_open_interval", "50MiB".into());
@@ -235,7 +229,7 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("max_hint_window", "3h".into());
     set("hinted_handoff_throttle", "1024KiB".into());
     set("max_hints_delivery_threads", "2".into());
-    let is_alone = config.seeds.len() <= 1;
+    let is_alone = config.plan.seeds.len() <= 1;
     set("hints_flush_period", if is_alone { "100ms" } else { "10000ms" }.into());
     set("max_hints_file_size", "128MiB".into());
     set("batchlog_replay_throttle", "1024KiB".into());
@@ -290,10 +284,11 @@ mod tests {
     #[test]
     fn keys_are_unique_and_extra_yaml_replaces_or_adds() {
         let mut config = NodeConfig::new("a \"b\"", "127.0.41.1".parse().unwrap(), "/x y".as_ref());
-        config.extra_yaml = vec![
+        config.plan.settings.cassandra = [
             ("concurrent_reads".into(), "7".into()),
             ("paxos_variant".into(), "v2".into()),
-        ];
+        ]
+        .into();
         let text = cassandra_yaml(&config);
         let mut keys: Vec<&str> = text
             .lines()
@@ -312,15 +307,15 @@ mod tests {
     fn a_node_with_several_data_directories_names_them_in_their_order() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(cassandra_yaml(&config).contains("\ndata_file_directories: [\"/x/data\"]\n"));
-        config.processors = 16.0;
-        config.data_directories = ["/b", "/a 2", "/c", "/d"].map(std::path::PathBuf::from).to_vec();
+        config.plan.cpus = 16.0;
+        config.plan.directories.data = ["/b", "/a 2", "/c", "/d"].map(std::path::PathBuf::from).to_vec();
         let text = cassandra_yaml(&config);
         assert!(
             text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#),
             "{text}"
         );
         assert!(text.contains("\nconcurrent_compactors: 4\n"), "{text}");
-        config.processors = 1.5;
+        config.plan.cpus = 1.5;
         assert!(cassandra_yaml(&config).contains("\nconcurrent_compactors: 2\n"));
     }
 
@@ -328,7 +323,7 @@ mod tests {
     fn the_period_of_the_commit_log_goes_with_its_way() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(cassandra_yaml(&config).contains("\ncommitlog_sync_period: 10000ms\n"));
-        config.extra_yaml = vec![("commitlog_sync".into(), "\"batch\"".into())];
+        config.plan.settings.cassandra = [("commitlog_sync".into(), "\"batch\"".into())].into();
         let text = cassandra_yaml(&config);
         assert!(
             text.contains("\ncommitlog_sync: \"batch\"\n") && !text.contains("commitlog_sync_period"),
@@ -341,7 +336,7 @@ mod tests {
     fn a_node_that_is_not_to_compact_is_reported_so_before_it_starts() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(!cassandra_yaml(&config).contains("autocompaction_on_startup_enabled"));
-        config.automatic_compaction = false;
+        config.plan.compacts = false;
         assert!(cassandra_yaml(&config).contains("\nautocompaction_on_startup_enabled: false\n"));
     }
 
@@ -349,7 +344,7 @@ mod tests {
     fn a_node_alone_flushes_its_hints_at_once() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(cassandra_yaml(&config).contains("\nhints_flush_period: 100ms\n"));
-        config.seeds.push("127.0.41.2".parse().unwrap());
+        config.plan.seeds.push("127.0.41.2".parse().unwrap());
         assert!(cassandra_yaml(&config).contains("\nhints_flush_period: 10000ms\n"));
     }
 
@@ -362,7 +357,7 @@ mod tests {
             rack: "a".to_owned(),
         };
         assert_eq!(rackdc_properties(&place), "dc=north\nrack=a\n");
-        config.place = Some(place);
+        config.plan.place = Some(place);
         assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: GossipingPropertyFileSnitch\n"));
     }
 }

@@ -14,11 +14,11 @@ const MODULES: [&str; 4] = [
 
 /// What a command prints that a running node carries out.
 pub fn nodetool(distribution: &Distribution, java: &Java, config: &NodeConfig, arguments: &[&str]) -> String {
-    let logback = config.directory.join("conf/logback-tools.xml");
+    let logback = config.plan.directories.own.join("conf/logback-tools.xml");
     std::fs::write(&logback, r#"<configuration><root level="OFF"/></configuration>"#).unwrap();
-    let password = std::fs::read_to_string(config.directory.join("conf/jmx.password")).unwrap();
+    let password = std::fs::read_to_string(config.plan.directories.own.join("conf/jmx.password")).unwrap();
     let (user, password) = password.trim().split_once(' ').unwrap();
-    let temporary = config.directory.join("tmp");
+    let temporary = config.plan.directories.own.join("tmp");
     let output = Command::new(&java.path)
         .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
         .arg(format!("-Dlogback.configurationFile={}", logback.display()))
@@ -31,7 +31,7 @@ pub fn nodetool(distribution: &Distribution, java: &Java, config: &NodeConfig, a
             "-h",
             "127.0.0.1",
             "-p",
-            &config.jmx_port.to_string(),
+            &config.plan.ports.management.to_string(),
             "-u",
             user,
             "-pw",

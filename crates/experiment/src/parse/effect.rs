@@ -3,6 +3,7 @@
 
 use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};
+use crate::spanned::Form;
 use crate::{Configuration, ConfiguredVolume, Database, Emulation, Experiment, LoadLevel, Note, Provider, raw};
 
 /// The notes on keys without effect.
@@ -61,17 +62,16 @@ fn of_local<const N: usize>(local: &raw::Local, keys: [&str; N]) -> Vec<String> 
 }
 
 /// Each volume of the file, with what it was read as.
-fn volumes<'f>(
+pub(super) fn volumes<'f>(
     file: &'f raw::Experiment,
     experiment: &'f Experiment,
-) -> impl Iterator<Item = (&'f toml::Value, &'f ConfiguredVolume)> {
+) -> impl Iterator<Item = (&'f Form<String, raw::Volume>, &'f ConfiguredVolume)> {
     file.configuration
         .iter()
         .zip(&experiment.configurations)
         .flat_map(|(raw, checked)| {
             let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
-            let all = std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log);
-            all.map(|(raw, checked)| (raw.get_ref(), checked))
+            std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log)
         })
 }
 

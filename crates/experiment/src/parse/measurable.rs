@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::{behaviour, members};
+use super::inline::within;
+use super::{behaviour, effect, members};
 use crate::mistakes::{Collector, Mistakes};
-use crate::spanned::Spanned;
-use crate::{Job, NodeFaultKind, Note, Provider, raw};
+use crate::spanned::{Spanned, place};
+use crate::{ConfiguredVolume, Database, Emulation, Experiment, Job, NodeFaultKind, Note, Provider, raw};
 
 /// Why a run would not measure what the file states, at its place.
 struct Problem {
@@ -51,7 +52,12 @@ pub fn refuse_unmeasurable(source_name: &str, text: &str, Job { plan, setups }: 
 
 /// Mistakes where somebody is to carry the experiment out, notes where it is only planned.
 pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes: &mut Collector<'_>) {
-    for problem in problems(file, mistakes.text, provider) {
+    let problems = problems(file, mistakes.text, provider);
+    tell(problems, provider, mistakes);
+}
+
+fn tell(problems: impl IntoIterator<Item = Problem>, provider: Option<Provider>, mistakes: &mut Collector<'_>) {
+    for problem in problems {
         if provider.is_some() {
             mistakes.add(problem.at, problem.what, problem.help);
         } else {
@@ -61,6 +67,42 @@ pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes
                 .push(Note::new("cannot_be_run", what, capitalised(problem.help)));
         }
     }
+}
+
+/// Volumes that are to start with burst credits and that the kernel's throttle would hold, which knows none. `is_known` says whether
+/// it is known how this machine would emulate them.
+pub(super) fn credits(
+    file: &raw::Experiment,
+    experiment: &Experiment,
+    (provider, is_known): (Option<Provider>, bool),
+    mistakes: &mut Collector<'_>,
+) {
+    let is_known = is_known || file.provider.local.volumes.is_some();
+    let is_emulated = match provider {
+        Some(Provider::Local) => is_known,
+        Some(Provider::Hosts) => file.holds_hosts_to_limits(),
+        Some(Provider::Aws | Provider::Simulated) => false,
+        None => is_known && file.provider.simulated.is_none() && file.provider.aws.is_none(),
+    };
+    let exist = matches!(experiment.target.database, Database::Hosts { .. });
+    if !is_emulated || exist || experiment.local.volumes == Emulation::Served {
+        return;
+    }
+    let local = &file.provider.local;
+    let of_all = place(&local.burst).or_else(|| place(&local.burst_credits_start));
+    let text = mistakes.text;
+    let starts = |volume: &ConfiguredVolume| volume.burst.is_some_and(|bucket| bucket.credits_start > 0.0);
+    let full = effect::volumes(file, experiment).filter(|(_, checked)| starts(checked));
+    let mut places: Vec<Range<usize>> = full
+        .filter_map(|(raw, _)| match raw.get("burst") {
+            Some(_) => Some(within(text, &raw.span(), "burst")),
+            None => of_all.clone(),
+        })
+        .collect();
+    places.dedup();
+    let what = "burst credits of a throttled volume: the kernel holds it to what lasts";
+    let help = "set volumes = \"served\" in [provider.local], or remove it";
+    tell(places.into_iter().map(|at| problem(at, what, help)), provider, mistakes);
 }
 
 fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> Vec<Problem> {

@@ -139,6 +139,7 @@ fn read(
     let mut experiment = check(catalog, &file, beside, (provider, unstated), &mut mistakes);
     measurable::check(&file, provider, &mut mistakes);
     if let Some(experiment) = &mut experiment {
+        measurable::credits(&file, experiment, (provider, machine.is_some()), &mut mistakes);
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
         experiment.notes.extend(throttled);

@@ -309,7 +309,7 @@ pub(crate) struct Load {
     /// rates alone: as many as the highest of them takes (on AWS by the CPUs of the clients' type), or as many machines
     /// as are named for clients. Default 1.
     pub clients: Option<Form<u32, AutoWord>>,
-    /// Seconds before measurement, under the same load. Default 20: a freshly started server compiles its code first.
+    /// Seconds before measurement, under the same load and all limits. Default 20.
     pub warmup_s: Option<Spanned<f64>>,
     /// `"auto"`: warm up until throughput has come to rest (the report's own rule), instead of `warmup_s`.
     pub warmup: Option<Spanned<String, AutoWord>>,

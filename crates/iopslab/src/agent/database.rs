@@ -434,7 +434,7 @@ impl Opened {
         if let Some(trial) = self.trial.take() {
             let setup = trial.setup().clone();
             let volumes = self.volumes_of(&setup.configuration);
-            stopped.volumes_lost = volumes.and_then(Volumes::lost).or_else(|| trial.limits_lost());
+            stopped.volumes_lost = volumes.and_then(Volumes::lost);
             let data = volumes.map(Volumes::data_directories);
             let keeps = keeps && stopped.volumes_lost.is_none();
             let (logs, kept) = trial.stop(volumes, keeps)?;

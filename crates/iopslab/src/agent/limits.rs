@@ -1,19 +1,16 @@
-//! The limits of one trial: its cgroup, CPUs, devices with what moves their limits, and the budget of the page cache.
+//! The limits of one trial: its cgroup, CPUs, devices, and the budget of the page cache.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use experiment::{Setup, VolumeRole};
+use experiment::Setup;
 use monitor::CgroupFiles;
-use storage::{Cgroup, Ledger, LimitController, MovingLimits, PageCacheBudget, ResourceLimits, StorageError};
+use storage::{Cgroup, Ledger, PageCacheBudget, ResourceLimits};
 use wire::RequestError;
 
 use super::host::Host;
-use super::volumes::{CGROUP_ROOT, Mounted, Volumes, device_limit};
+use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
 use crate::machine;
-
-/// What moves the limits of volumes.
-pub(super) type Controllers = Vec<(VolumeRole, Arc<LimitController>)>;
 
 /// A cgroup with what is in force in it.
 pub(super) struct Limits {
@@ -22,8 +19,6 @@ pub(super) struct Limits {
     cpus: ResourceLimits,
     /// CPUs of this machine that the nodes of the configuration were promised.
     promised: f64,
-    /// What moves the limits of throttled volumes, once [`Self::enforce`] has begun.
-    pub controllers: Controllers,
     page_cache: Option<PageCacheBudget>,
 }
 
@@ -34,7 +29,6 @@ impl Limits {
             cgroup: None,
             cpus: ResourceLimits::default(),
             promised: 0.0,
-            controllers: Controllers::new(),
             page_cache: None,
         }
     }
@@ -64,7 +58,6 @@ impl Limits {
             cgroup: Some(Arc::new(cgroup)),
             cpus,
             promised,
-            controllers: Controllers::new(),
             page_cache: None,
         })
     }
@@ -77,7 +70,7 @@ impl Limits {
 
     /// CPU and I/O limits come into force here, after the start: a start-up that crawls at 60 IOPS would measure
     /// nothing but patience.
-    pub fn enforce(&mut self, volumes: &Volumes) -> Result<(), RequestError> {
+    pub fn enforce(&self, volumes: &Volumes) -> Result<(), RequestError> {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
@@ -85,17 +78,16 @@ impl Limits {
         let machine = machine::cpus();
         volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
         volumes.behave().map_err(RequestError::new)?;
-        for mounted in &volumes.mounted {
-            let moved = hold(cgroup, mounted).map_err(RequestError::new)?;
-            self.controllers
-                .extend(moved.map(|controller| (mounted.setup.role, Arc::new(controller))));
-        }
-        Ok(())
+        volumes
+            .mounted
+            .iter()
+            .filter_map(device_limit)
+            .try_for_each(|limit| cgroup.set_device_limits(limit.device, &limit.limits))
+            .map_err(RequestError::new)
     }
 
     /// The process goes on with nothing that holds it or its volumes back, but for the page cache.
-    pub fn relax(&mut self, volumes: &Volumes) -> Result<(), RequestError> {
-        self.stop_moving();
+    pub fn relax(&self, volumes: &Volumes) -> Result<(), RequestError> {
         volumes.relax().map_err(RequestError::new)?;
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         for limit in volumes.mounted.iter().filter_map(device_limit) {
@@ -147,29 +139,9 @@ impl Limits {
         }
     }
 
-    /// Nothing moves the limits any more.
+    /// The page cache is no longer held at its budget.
     pub fn rest(&mut self) {
         drop(self.page_cache.take());
-        self.stop_moving();
-    }
-
-    /// How the limits of a volume came to move no more, in words: since then it was not the volume that was asked for.
-    pub fn lost(&self) -> Option<String> {
-        let lost = |(role, controller): &(experiment::VolumeRole, Arc<LimitController>)| {
-            let why = controller.lost()?;
-            Some(format!(
-                "the limits of the volume for {} no longer moved: {why}",
-                role.name()
-            ))
-        };
-        self.controllers.iter().find_map(lost)
-    }
-
-    fn stop_moving(&mut self) {
-        for (_, controller) in self.controllers.drain(..) {
-            // A limit that could not be moved any more does not matter once the trial is over.
-            let _ = Arc::into_inner(controller).map(LimitController::stop);
-        }
     }
 
     /// Ends whatever still runs inside, and removes the cgroup.
@@ -196,26 +168,6 @@ impl Limits {
                 .is_some_and(|c| c.version == storage::CgroupVersion::V2),
         }
     }
-}
-
-/// Holds a cgroup to the limits of a throttled volume; what moves these from now on, if anything does.
-pub(super) fn hold(cgroup: &Arc<Cgroup>, mounted: &Mounted) -> Result<Option<LimitController>, StorageError> {
-    let Some(limit) = device_limit(mounted) else {
-        return Ok(None);
-    };
-    cgroup.set_device_limits(limit.device, &limit.limits)?;
-    let moving = MovingLimits {
-        limits: mounted.setup.limits,
-        burst: mounted.setup.burst,
-        is_combined: mounted.setup.is_combined(),
-    };
-    let Some(device) = mounted.backing.device().filter(|_| moving.move_at_all()) else {
-        return Ok(None);
-    };
-    let group = Arc::clone(cgroup);
-    let apply = move |limits: &experiment::IoLimits| group.set_device_limits(limit.device, limits);
-    let stat = Path::new("/sys/block").join(device).join("stat");
-    LimitController::start(&stat, &moving, apply).map(Some)
 }
 
 /// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database

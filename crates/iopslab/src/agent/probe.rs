@@ -8,8 +8,7 @@ use storage::{Cgroup, Ledger, ProbeRequest, ProbeSuite, ResourceLimits, StorageE
 
 use super::backing::Store;
 use super::host::Host;
-use super::limits::hold;
-use super::volumes::{CGROUP_ROOT, Volumes, starting_limits};
+use super::volumes::{CGROUP_ROOT, Volumes, device_limit, starting_limits};
 
 /// A volume of a configuration, or an array of several, measured.
 #[derive(Debug)]
@@ -52,20 +51,12 @@ pub fn probe_configuration(
             &Host::cgroup_name("probe"),
             &ResourceLimits::default(),
         )?;
-        let cgroup = Arc::new(cgroup);
-        let mut moved = Vec::new();
         let mut limit = || -> Result<(), StorageError> {
             volumes.behave()?;
-            for mounted in group {
-                moved.extend(hold(&cgroup, mounted)?);
-            }
-            Ok(())
+            let mut limits = group.iter().filter_map(device_limit);
+            limits.try_for_each(|limit| cgroup.set_device_limits(limit.device, &limit.limits))
         };
         let suite = storage::probe_suite(&first.root, &cgroup.launch_prefix(), asked, &mut limit, tell);
-        for controller in moved {
-            // A limit that could not be moved any more does not matter once the tests are over.
-            let _ = controller.stop();
-        }
         cgroup.remove()?;
         group.iter().try_for_each(|mounted| mounted.backing.relax())?;
         let layout = setup.layout.filter(|_| group.len() > 1);

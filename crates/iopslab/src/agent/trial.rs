@@ -243,18 +243,9 @@ impl Trial {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
         let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(RequestError::new)?;
-        let controllers = &self.fork.limits.controllers;
         let served = volumes.served();
         self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
-        self.monitor = Some(watch(
-            sources,
-            metrics,
-            node,
-            &self.away,
-            controllers,
-            served,
-            host.outbox.clone(),
-        ));
+        self.monitor = Some(watch(sources, metrics, node, &self.away, served, host.outbox.clone()));
         Ok(())
     }
 
@@ -336,11 +327,6 @@ impl Trial {
             },
             failed_requests,
         })
-    }
-
-    /// How its volumes came to be held to limits that did not move any more.
-    pub fn limits_lost(&self) -> Option<String> {
-        self.fork.limits.lost()
     }
 
     /// Bytes of its page cache that are the program itself.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use database::{Account, AccountError};
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use experiment::{IoLimits, Setup, VolumeRole, VolumeSetup};
-use storage::{Array, BurstBucket, DISK_READ_AHEAD_KB, DeviceLimit, Ledger, ReadAhead, ServedGauge, StorageError};
+use storage::{Array, DISK_READ_AHEAD_KB, DeviceLimit, Ledger, ReadAhead, ServedGauge, StorageError};
 use volume::{Model, VolumeFault};
 
 use super::backing::{Backing, Served, Store};
@@ -425,9 +425,12 @@ pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
     })
 }
 
-/// The limits in force when a trial starts: those of the bucket's first moment where there is one.
+/// The limits in force when a trial starts: those of the bucket's first moment where there is one. A throttled volume keeps them.
 pub(super) fn starting_limits(setup: &VolumeSetup) -> IoLimits {
-    let iops = setup.burst.map(|burst| BurstBucket::new(burst).limit_iops());
+    let iops = setup.burst.map(|bucket| match bucket.credits_start > 0.0 {
+        true => bucket.burst_iops.max(bucket.baseline_iops),
+        false => bucket.baseline_iops,
+    });
     let bytes = setup.byte_burst.map(|bucket| match bucket.credits_start > 0.0 {
         true => bucket.burst_bytes_per_s,
         false => bucket.baseline_bytes_per_s,

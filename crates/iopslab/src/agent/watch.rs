@@ -1,5 +1,4 @@
-//! Watching a trial on the database host: host figures, what the database says about itself, burst credits,
-//! and its death.
+//! Watching a trial on the database host: host figures, what the database and served volumes say about themselves, and its death.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,7 +11,6 @@ use monitor::{Monitor, MonitorHooks, Sources};
 use wire::Event;
 
 use super::backing::Served;
-use super::limits::Controllers;
 use super::outbox::Outbox;
 use super::product::note;
 use super::shared::with;
@@ -24,15 +22,9 @@ pub(super) fn watch(
     metrics: Box<dyn MetricsReader>,
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
     away: &Arc<AtomicBool>,
-    controllers: &Controllers,
     served: Vec<Served>,
     outbox: Outbox,
 ) -> Monitor {
-    let controllers: Vec<_> = controllers
-        .iter()
-        .filter(|(_, controller)| controller.credits().is_some())
-        .map(|(role, controller)| (*role, Arc::downgrade(controller)))
-        .collect();
     let node = Arc::clone(node);
     let (is_away, not_asked) = (Arc::clone(away), Arc::clone(away));
     let mut died = false;
@@ -47,13 +39,6 @@ pub(super) fn watch(
             let noted = volume.note(sample.volumes.entry(volume.role).or_default());
             if let Err(error) = noted {
                 with(&found_lost, |lost| *lost = Some(error.to_string()));
-            }
-        }
-        for (role, controller) in &controllers {
-            if let Some(controller) = controller.upgrade() {
-                let figures = sample.volumes.entry(*role).or_default();
-                figures.burst_credits = controller.credits();
-                figures.iops_limit = controller.limit_iops();
             }
         }
     };

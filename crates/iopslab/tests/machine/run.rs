@@ -186,11 +186,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     assert_eq!((cells.len(), &cells[0]["valid_trials"]), (1, &1.into()), "{stderr}");
     assert_eq!(analysis["configurations"][0]["volumes"][0]["is_served"], true);
     let rules = analysis["findings"].as_array().unwrap().iter().map(|f| &f["rule"]);
-    let of_the_throttle = [
-        "throttle_slices",
-        "separate_read_write_limits",
-        "limits_count_separately",
-    ];
+    let of_the_throttle = ["throttle_slices", "separate_read_write_limits"];
     let reported: Vec<&Value> = rules
         .filter(|rule| of_the_throttle.iter().any(|name| *rule == name))
         .collect();

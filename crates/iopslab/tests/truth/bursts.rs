@@ -1,7 +1,7 @@
 //! Burst credits: what a demand above the baseline shows, however full the bucket is. 100 GiB of gp2 have 300 IOPS for good, and
 //! 3,000 while 5.4 million credits last: a minute at twice the baseline spends 0.3 % of them.
 
-use analysis::remark::trial::Stall;
+use analysis::rules::stall::Stall;
 use analysis::{Analysis, Finding, OperationKind, Rule, Status, ValueVerdict, Withheld};
 
 use crate::story::{Story, cell, gp2, noisy, sound, step};

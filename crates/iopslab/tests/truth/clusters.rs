@@ -1,6 +1,6 @@
 //! Clusters: the limiting node is named, unequal nodes are told, and equal ones are not.
 
-use analysis::remark::nodes::UnequalNodes;
+use analysis::rules::unequal_nodes::UnequalNodes;
 use analysis::{Analysis, Finding, HostId, LimitKind, NodeFigure, Rule};
 
 use crate::story::{NVME, Story, cell, configuration, over_seeds, share, sound};

@@ -1,7 +1,7 @@
 //! A database that wakes up: what a headline says of it, and how often one that is at rest is called moving.
 
-use analysis::remark::rest::{GainAboveResource, GainBecause, GainExplained};
 use analysis::{Analysis, Finding, LimitKind, Rule, Status, Unrest, Withheld};
+use analysis::{GainAboveResource, GainBecause, GainExplained};
 
 use crate::rates::{at_most, seeds};
 use crate::story::{NVME, Story, cell, configuration, iops, noisy, over_seeds, priced, share, sound, step};
@@ -292,7 +292,6 @@ fn compilers_seen(story: &Story, seen: bool) -> Analysis {
     let mut trials = crate::story::measured(&job);
     for trial in trials.iter_mut().filter(|_| !seen) {
         trial.hosts.values_mut().for_each(|host| host.compiler_share = None);
-        trial.findings = analysis::rules::of_trial(trial);
     }
     analysis::analyse(&crate::story::evidence("truth", &job, &trials))
 }

@@ -1,6 +1,11 @@
 //! What Cassandra did beside its work, in words.
 
-use analysis::remark::cassandra::{Backlog, CodeNotWarm, CompactionDebt, DroppedMessages, GcPauses, WritesNotFlushed};
+use analysis::rules::cassandra::code_not_warm::CodeNotWarm;
+use analysis::rules::cassandra::compaction_backlog::Backlog;
+use analysis::rules::cassandra::compaction_debt::CompactionDebt;
+use analysis::rules::cassandra::dropped_messages::DroppedMessages;
+use analysis::rules::cassandra::gc_pauses::GcPauses;
+use analysis::rules::cassandra::writes_not_flushed::WritesNotFlushed;
 
 use super::amounts::{Words, percent, whole};
 use crate::figures::MIB;

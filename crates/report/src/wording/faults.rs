@@ -1,7 +1,9 @@
 //! A node that was away or a disk that failed by plan, in words: when it was gone and back, what came of
 //! throughput, hints and writes. And the findings about it.
 
-use analysis::remark::faults::{FaultNotAsPlanned, FaultsPlanned, WritesLost, WritesUnread};
+use analysis::rules::fault_not_as_planned::FaultNotAsPlanned;
+use analysis::rules::faults_planned::FaultsPlanned;
+use analysis::rules::writes_lost::{WritesLost, WritesUnread};
 use analysis::{
     CellAnalysis, Consistency, FaultAnalysis, HintFiles, NodeFaultKind, PhaseAnalysis, RECOVERED_SECONDS,
     RECOVERED_SHARE, RecoveryAnalysis, Summary, VolumeRole, WritesAnalysis,

@@ -1,7 +1,7 @@
 //! Machines of one configuration that are not alike.
 
 use analysis::HostFact;
-use analysis::remark::nodes::{DifferenceKind, HostDifference, UnequalHosts};
+use analysis::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
 
 use super::amounts::Words;
 use crate::figures::{given, number};

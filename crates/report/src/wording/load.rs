@@ -1,6 +1,10 @@
 //! Was the load what it was meant to be?
 
-use analysis::remark::load::{ClientSaturated, LittlesLaw, OfferedRate, SendLag, ThroughDriver};
+use analysis::rules::client_saturated::ClientSaturated;
+use analysis::rules::little::LittlesLaw;
+use analysis::rules::offered_rate::OfferedRate;
+use analysis::rules::send_lag::SendLag;
+use analysis::rules::through_driver::ThroughDriver;
 
 use super::amounts::{Words, percent, whole};
 use crate::figures::{count, several};

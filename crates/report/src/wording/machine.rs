@@ -1,6 +1,11 @@
 //! Did the machine itself stay out of the way?
 
-use analysis::remark::machine::{ClientsApart, ClockDrift, CpuSteal, CpuThrottled, NetworkRetransmits, OtherWork};
+use analysis::rules::clients_apart::ClientsApart;
+use analysis::rules::clock_drift::ClockDrift;
+use analysis::rules::cpu_steal::CpuSteal;
+use analysis::rules::cpu_throttled::CpuThrottled;
+use analysis::rules::network_retransmits::NetworkRetransmits;
+use analysis::rules::other_work::OtherWork;
 
 use super::amounts::{Words, percent};
 

@@ -1,6 +1,6 @@
 //! Several nodes: on which of them something was seen, and how they differ.
 
-use analysis::remark::nodes::UnequalNodes;
+use analysis::rules::unequal_nodes::UnequalNodes;
 use analysis::{NodeFigure, SeenOn};
 
 use super::amounts::{Words, percent};

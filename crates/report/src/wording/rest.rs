@@ -1,9 +1,9 @@
 //! Was the database at rest, and can what was measured be?
 
 use analysis::Trajectory;
-use analysis::remark::rest::{
-    CacheNotSettled, CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation, StillRising,
-};
+use analysis::rules::cache_not_settled::CacheNotSettled;
+use analysis::rules::still_rising::StillRising;
+use analysis::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 
 use super::amounts::{Words, percent, signed, whole};
 

@@ -1,11 +1,18 @@
 //! Did the volume do the work, was it whole, and was it what was asked for?
 
 use analysis::VolumeLimit;
-use analysis::remark::storage::{
-    BucketLasts, BurstChanged, BurstOnly, CacheWarmed, Credits, DataFitsPageCache, DataSetSmaller, EmulationFloor,
-    EmulationOffLimit, MemberFigure, SeparateReadWriteLimits, ServedFromPageCache, SlowMember, ThrottleSlices,
-    UnbalancedMembers, VolumeAboveInstance, VolumeAtCap,
-};
+use analysis::rules::burst::{BucketLasts, BurstChanged, BurstOnly, Credits};
+use analysis::rules::cache_warmed::CacheWarmed;
+use analysis::rules::data_fits_page_cache::DataFitsPageCache;
+use analysis::rules::data_set_smaller::DataSetSmaller;
+use analysis::rules::emulation_floor::EmulationFloor;
+use analysis::rules::emulation_off_limit::EmulationOffLimit;
+use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
+use analysis::rules::separate_read_write_limits::SeparateReadWriteLimits;
+use analysis::rules::served_from_page_cache::ServedFromPageCache;
+use analysis::rules::throttle_slices::ThrottleSlices;
+use analysis::rules::volume_above_instance::VolumeAboveInstance;
+use analysis::rules::volume_at_cap::VolumeAtCap;
 
 use super::amounts::{Words, duration, operation, percent, whole};
 use crate::figures::{MIB, count, number};
@@ -145,16 +152,6 @@ pub fn separate_limits(of: &SeparateReadWriteLimits) -> Words {
         ),
         "cgroups limit reads and writes apart, EBS together: this emulated volume gave more than the real one would. \
          Read the cell's throughput as an upper bound.",
-    )
-}
-
-pub fn limits_count_separately() -> Words {
-    (
-        "Volumes without a type of EBS are throttled for reads and for writes apart (cgroup io.max, blkio.throttle); \
-         EBS counts both together."
-            .to_owned(),
-        "A mixed workload may get up to twice the IOPS of the real volume; a cell where it did carries the finding \
-         separate_read_write_limits.",
     )
 }
 

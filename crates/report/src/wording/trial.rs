@@ -1,9 +1,16 @@
 //! Did the trial run, stabilise, and hold enough?
 
-use analysis::remark::trial::{
-    CountsDisagree, DatabaseRestarted, ErrorsAbove, NoSteadyState, NotFound, RepetitionsSpread, SlowChangePossible,
-    Stall, TooFewSamples, TooShortToJudge, TrialInvalid,
-};
+use analysis::rules::counts_disagree::CountsDisagree;
+use analysis::rules::database_restarted::DatabaseRestarted;
+use analysis::rules::errors_above::ErrorsAbove;
+use analysis::rules::no_steady_state::NoSteadyState;
+use analysis::rules::not_found::NotFound;
+use analysis::rules::repetitions_spread::RepetitionsSpread;
+use analysis::rules::slow_change_possible::SlowChangePossible;
+use analysis::rules::stall::Stall;
+use analysis::rules::too_few_samples::TooFewSamples;
+use analysis::rules::too_short_to_judge::TooShortToJudge;
+use analysis::rules::trial_invalid::TrialInvalid;
 
 use super::amounts::{Words, operation, percent, signed, whole};
 use crate::figures::{count, several};

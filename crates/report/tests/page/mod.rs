@@ -4,9 +4,11 @@ pub mod faults;
 
 use std::collections::BTreeMap;
 
-use analysis::remark::machine::CpuSteal;
-use analysis::remark::storage::VolumeAboveInstance;
-use analysis::remark::trial::{ErrorsAbove, RepetitionsSpread, Stall};
+use analysis::rules::cpu_steal::CpuSteal;
+use analysis::rules::errors_above::ErrorsAbove;
+use analysis::rules::repetitions_spread::RepetitionsSpread;
+use analysis::rules::stall::Stall;
+use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::{
     Analysis, AnswerOutcome, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts,
     Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis,

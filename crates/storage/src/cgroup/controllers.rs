@@ -23,13 +23,6 @@ pub enum Controller {
     },
 }
 
-impl Controller {
-    /// Whether it can be used.
-    pub fn is_usable(&self) -> bool {
-        matches!(self, Self::Usable { .. })
-    }
-}
-
 /// The controllers that iopslab uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Controllers {

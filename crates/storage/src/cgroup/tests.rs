@@ -189,7 +189,7 @@ fn processes_in_a_containers_root_are_named_as_the_obstacle() {
         ],
     );
     let found = controllers(tree.path());
-    assert!(found.memory.is_usable(), "enabled already");
+    assert!(matches!(found.memory, Controller::Usable { .. }), "enabled already");
     assert!(
         matches!(&found.io, Controller::Missing { reason } if reason.contains("container")),
         "{found:?}"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Advice, fadvise};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::command::{require, run};
 use crate::error::{Result, StorageError, io_error};
@@ -130,17 +130,20 @@ impl Shape {
 }
 
 /// What a test came to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Done {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Measured {
     /// Requests a second.
     pub iops: f64,
     /// Bytes a second.
     pub bytes_per_s: f64,
-    /// From submission to completion, microseconds: mean, median and 99th percentile.
+    /// From submission to completion, microseconds: mean.
     pub mean_us: f64,
+    /// Median.
     pub p50_us: f64,
+    /// 99th percentile.
     pub p99_us: f64,
     /// Seconds it ran.
+    #[serde(skip)]
     pub seconds: f64,
 }
 
@@ -168,7 +171,7 @@ impl Fio {
     }
 
     /// Runs one test on a file, from inside the cgroups that `launch_prefix` joins.
-    pub fn run(&self, launch_prefix: &[String], file: &ProbeFile, shape: &Shape) -> Result<Done> {
+    pub fn run(&self, launch_prefix: &[String], file: &ProbeFile, shape: &Shape) -> Result<Measured> {
         if matches!(shape.way, IoPath::Buffered | IoPath::Mapped) {
             file.leave_page_cache()?;
         }
@@ -275,7 +278,7 @@ struct Latency {
     percentile: BTreeMap<String, f64>,
 }
 
-fn parse(stdout: &str, path: &Path) -> Result<Done> {
+fn parse(stdout: &str, path: &Path) -> Result<Measured> {
     let unusable = |reason: String| StorageError::Probe {
         path: path.to_owned(),
         reason,
@@ -302,7 +305,7 @@ fn parse(stdout: &str, path: &Path) -> Result<Done> {
     }
     let percentile = |name: &str| of.lat_ns.percentile.get(name).map(|ns| ns / 1e3);
     let missing = |name: &str| unusable(format!("it reports no percentile {name}"));
-    Ok(Done {
+    Ok(Measured {
         iops: of.iops,
         bytes_per_s: of.bw_bytes,
         mean_us: of.lat_ns.mean / 1e3,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::fio::{Done, Fio, IoPath, ProbeFile, Shape};
+use super::fio::{Fio, IoPath, Measured, ProbeFile, Shape};
 use crate::error::{Result, io_error};
 
 /// Jobs of the test of writes, each with one request of 64 KiB in flight: the fio test of DataStax' "Best practices for
@@ -36,33 +36,6 @@ pub struct ProbeRequest {
     pub bound_us: f64,
     /// Seconds for which a bucket is drained; 0: it is not tried.
     pub burst_s: f64,
-}
-
-/// One test.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Measured {
-    /// Requests a second.
-    pub iops: f64,
-    /// Bytes a second.
-    pub bytes_per_s: f64,
-    /// From submission to completion, microseconds: mean.
-    pub mean_us: f64,
-    /// Median.
-    pub p50_us: f64,
-    /// 99th percentile.
-    pub p99_us: f64,
-}
-
-impl From<Done> for Measured {
-    fn from(done: Done) -> Self {
-        Self {
-            iops: done.iops,
-            bytes_per_s: done.bytes_per_s,
-            mean_us: done.mean_us,
-            p50_us: done.p50_us,
-            p99_us: done.p99_us,
-        }
-    }
 }
 
 /// Random reads of 4 KiB with so many in flight.
@@ -168,7 +141,7 @@ pub fn probe_suite(
     };
     let mut test = |what: &str, shape: &Shape| -> Result<Measured> {
         tell(what);
-        fio.run(launch_prefix, &file, shape).map(Measured::from)
+        fio.run(launch_prefix, &file, shape)
     };
     let reads = |block: u64, depth: u32| Shape::random_reads(block, depth, seconds);
     let mut by_depth = Vec::new();
@@ -346,6 +319,7 @@ mod tests {
                 mean_us: p99_us,
                 p50_us: p99_us,
                 p99_us,
+                seconds: 1.0,
             },
         };
         let suite = |by_depth: Vec<DepthStep>| Suite {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storage::{Ledger, clean};
+use experiment::IoLimits;
+use storage::{Ledger, ProbeFigures, clean};
 
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
 
@@ -91,4 +92,20 @@ impl Drop for Machine {
             );
         }
     }
+}
+
+/// How far a volume is off its limits, as a share of what they allow each of fio's tests, 4 KiB reads and 64 KiB writes: the worse of
+/// the two.
+pub fn share_off(figures: &ProbeFigures, limits: &IoLimits) -> f64 {
+    let off = |measured: f64, iops: Option<f64>, bytes_per_s: Option<f64>, block: f64| {
+        let allowed = iops.into_iter().chain(bytes_per_s.map(|b| b / block)).reduce(f64::min);
+        // Limits below one operation per second are rounded up to one.
+        allowed.map_or(0.0, |allowed| (measured / allowed.max(1.0) - 1.0).abs())
+    };
+    off(figures.read_iops, limits.read_iops, limits.read_bytes_per_s, 4096.0).max(off(
+        figures.write_iops,
+        limits.write_iops,
+        limits.write_bytes_per_s,
+        65_536.0,
+    ))
 }

@@ -1,10 +1,21 @@
 //! Was the database still compiling its own code while it was measured?
 
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::cassandra::CodeNotWarm;
 use crate::rules::nodes::worst;
-use crate::rules::scope::scope;
+use crate::seen::Seen;
+
+/// The compilers used much of the database's CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CodeNotWarm {
+    /// Share of its CPU time in the window; `None`: nobody saw them.
+    pub compiler_share: Option<f64>,
+    /// Allowed share.
+    pub threshold: f64,
+    /// Whether the preparation ended by its time bound before the code was compiled.
+    pub preparation_ended_early: bool,
+}
 
 /// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is compiled shows 1 to
 /// 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is the smaller part of what is missing.
@@ -15,7 +26,7 @@ pub const COMPILER_SHARE_MAX: f64 = 0.05;
 const CPU_SHARE_THAT_MATTERS: f64 = 0.25;
 
 /// What the window shows decides; how the preparation ended is told with it, and decides where the compilers could not be seen.
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CodeNotWarm>> {
     worst(trial, |node| {
         let ended_early = node.facts.rest.as_ref().is_some_and(|rest| !rest.code_is_warm);
         let share = node.host.compiler_share;
@@ -30,13 +41,13 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
                 threshold: COMPILER_SHARE_MAX,
                 preparation_ended_early: ended_early,
             };
-            (share.unwrap_or(0.0), Finding::new(scope(trial), figures))
+            (share.unwrap_or(0.0), figures)
         })
     })
 }
 
 /// Whether every node showed that its code was compiled.
-pub fn is_warm(trial: &TrialMeasurement) -> bool {
+pub(crate) fn is_warm(trial: &TrialMeasurement) -> bool {
     let is_warm = |node: crate::Node<'_>| match node.host.compiler_share {
         Some(share) => share <= COMPILER_SHARE_MAX,
         None => node.facts.rest.as_ref().is_some_and(|rest| rest.code_is_warm),

@@ -1,18 +1,57 @@
 //! The trial began with a backlog of compaction: what became of it, and that its figures are of no steady state.
 
-use crate::finding::Finding;
-use crate::measurement::TrialMeasurement;
-use crate::remark::cassandra::{Backlog, CompactionBacklog, CompactionBacklogLeft};
-use crate::rule::Remark;
-use crate::rules::scope::scope;
+use serde::{Deserialize, Serialize};
 
-/// What the trial began with and ended with, and its throughput while the backlog was compacted and after that. A doubt where it
-/// was still being compacted at the end.
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+use crate::measurement::TrialMeasurement;
+use crate::seen::Seen;
+
+/// A backlog of compaction with which the trial began. Moments are seconds from the start of measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Backlog {
+    /// SSTables when measurement had begun.
+    pub sstables: f64,
+    /// At its end; `None` where a node does not say.
+    pub sstables_left: Option<f64>,
+    /// From when it was compacted.
+    pub compacts_from_s: f64,
+    /// Until when; `None`: one node still had some at the end, or does not say.
+    pub compacted_until_s: Option<f64>,
+    /// Bytes that compactions wrote; `None` where a node does not say.
+    pub compacted_bytes: Option<f64>,
+    /// Seconds of measurement.
+    pub measured_s: f64,
+    /// Throughput while it was compacted.
+    pub operations_per_s_meanwhile: Option<f64>,
+    /// Throughput after that.
+    pub operations_per_s_after: Option<f64>,
+}
+
+/// The trial began with a backlog of compaction, which was compacted before its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompactionBacklog(pub Backlog);
+
+/// The same, and it was still being compacted at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompactionBacklogLeft(pub Backlog);
+
+/// It was compacted before the end.
+pub(crate) fn compacted(trial: &TrialMeasurement) -> Option<Seen<CompactionBacklog>> {
+    let backlog = of_trial(trial).filter(|backlog| backlog.compacted_until_s.is_some())?;
+    Some(CompactionBacklog(backlog).into())
+}
+
+/// It was still being compacted at the end.
+pub(crate) fn left(trial: &TrialMeasurement) -> Option<Seen<CompactionBacklogLeft>> {
+    let backlog = of_trial(trial).filter(|backlog| backlog.compacted_until_s.is_none())?;
+    Some(CompactionBacklogLeft(backlog).into())
+}
+
+/// What the trial began with and ended with, and its throughput while the backlog was compacted and after that.
+fn of_trial(trial: &TrialMeasurement) -> Option<Backlog> {
     let backlog = trial.backlog?;
     let client = trial.record.client.as_ref()?;
     let until_s = backlog.until_s.unwrap_or(client.measured_s);
-    let figures = Backlog {
+    Some(Backlog {
         sstables: backlog.sstables,
         sstables_left: backlog.sstables_left,
         compacts_from_s: backlog.from_s,
@@ -21,12 +60,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         measured_s: client.measured_s,
         operations_per_s_meanwhile: throughput(trial, backlog.from_s, until_s),
         operations_per_s_after: throughput(trial, until_s, client.measured_s),
-    };
-    let remark = match backlog.until_s {
-        Some(_) => Remark::from(CompactionBacklog(figures)),
-        None => Remark::from(CompactionBacklogLeft(figures)),
-    };
-    Some(Finding::new(scope(trial), remark))
+    })
 }
 
 /// Completed operations per second in the whole seconds between two moments; `None` where there is none.
@@ -65,7 +99,7 @@ mod tests {
         assert_eq!(reported.compacted_until_s, Some(20.0));
         assert_eq!(reported.operations_per_s_after, Some(2_000.0));
         // Neither steady nor too short: that is no question here.
-        assert!(found(&done, Rule::TooShortToJudge).is_none(), "{:?}", done.findings);
+        assert!(found(&done, Rule::TooShortToJudge).is_none());
         let left = with(None);
         let CompactionBacklogLeft(reported) = seen(&left).unwrap();
         assert_eq!(

@@ -1,17 +1,30 @@
 //! Did compaction keep up with what was written?
 
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::cassandra::CompactionDebt;
 use crate::rules::nodes::worst;
-use crate::rules::scope::scope;
+use crate::seen::Seen;
+
+/// Compactions fell behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompactionDebt {
+    /// Waiting or running at the start of the window.
+    pub compactions_start: f64,
+    /// At its end.
+    pub compactions_end: f64,
+    /// Allowed growth, as a share.
+    pub threshold_growth_share: f64,
+    /// Allowed growth, tasks.
+    pub threshold_tasks: f64,
+}
 
 /// More waiting at the end than at the start, by this share (practice: end > start + 10 %) ...
 const COMPACTION_GROWTH: f64 = 0.1;
 /// ... and by this many tasks: one task more or less is how compaction works.
 const COMPACTION_TASKS: f64 = 2.0;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CompactionDebt>> {
     worst(trial, |node| {
         let (start, end) = node.host.compactions?;
         (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then(|| {
@@ -21,7 +34,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
                 threshold_growth_share: COMPACTION_GROWTH,
                 threshold_tasks: COMPACTION_TASKS,
             };
-            (end - start, Finding::new(scope(trial), figures))
+            (end - start, figures)
         })
     })
 }

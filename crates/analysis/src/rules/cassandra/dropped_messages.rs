@@ -1,18 +1,25 @@
 //! Did the database shed load to survive?
 
-use crate::finding::Finding;
-use crate::measurement::TrialMeasurement;
-use crate::remark::cassandra::DroppedMessages;
-use crate::rules::nodes::worst;
-use crate::rules::scope::scope;
+use serde::{Deserialize, Serialize};
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+use crate::measurement::TrialMeasurement;
+use crate::rules::nodes::worst;
+use crate::seen::Seen;
+
+/// The database shed load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DroppedMessages {
+    /// Messages.
+    pub dropped_messages: f64,
+}
+
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<DroppedMessages>> {
     worst(trial, |node| {
         let dropped = node.host.dropped_messages.filter(|n| *n > 0.0)?;
         let figures = DroppedMessages {
             dropped_messages: dropped,
         };
-        Some((dropped, Finding::new(scope(trial), figures)))
+        Some((dropped, figures))
     })
 }
 

@@ -1,17 +1,30 @@
 //! How long did garbage collection stop the database?
 
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
 use crate::measurement::TrialMeasurement;
-use crate::remark::cassandra::GcPauses;
 use crate::rules::nodes::worst;
-use crate::rules::scope::scope;
+use crate::seen::Seen;
+
+/// Garbage collection took long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GcPauses {
+    /// Share of the window in which it paused the database.
+    pub gc_pause_share: f64,
+    /// Allowed share.
+    pub threshold: f64,
+    /// The longest pause, seconds.
+    pub longest_pause_s: f64,
+    /// Allowed length of one, seconds.
+    pub threshold_s: f64,
+}
 
 /// Garbage collection above this share of the window (practice: > 2 % of time).
 const GC_SHARE_MAX: f64 = 0.02;
 /// One pause longer than this, seconds (practice: > 500 ms).
 const GC_PAUSE_MAX_S: f64 = 0.5;
 
-pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<GcPauses>> {
     worst(trial, |node| {
         let share = node.host.gc_pause_share.unwrap_or(0.0);
         let longest = node.host.gc_longest_pause_s.unwrap_or(0.0);
@@ -23,7 +36,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
                 threshold_s: GC_PAUSE_MAX_S,
             };
             let beyond = (share / GC_SHARE_MAX).max(longest / GC_PAUSE_MAX_S);
-            (beyond, Finding::new(scope(trial), figures))
+            (beyond, figures)
         })
     })
 }

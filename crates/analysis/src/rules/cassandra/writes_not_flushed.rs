@@ -3,13 +3,37 @@
 //! has the throughput of memory and commit log.
 
 use experiment::{Plan, Setups, VolumeRole};
+use serde::{Deserialize, Serialize};
 
-use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::remark::cassandra::WritesNotFlushed;
 use crate::rules::nodes::worst;
-use crate::rules::scope::scope;
+use crate::seen::Seen;
+
+/// Writes that matter to the data volume were hardly flushed in the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WritesNotFlushed {
+    /// Flushes of memtables in the window.
+    pub flushes: f64,
+    /// Seconds of the window.
+    pub window_s: f64,
+    /// Payload that clients wrote to the node, bytes per second.
+    pub written_bytes_per_s: f64,
+    /// Fewest flushes that tell what writes cost.
+    pub threshold_flushes: f64,
+    /// Least share of what was flushed that is on the volume.
+    pub threshold_on_volume_share: f64,
+    /// Payload below this share of what volumes may write does not matter.
+    pub threshold_written_share: f64,
+    /// What the data volumes may write, bytes per second; `None`: no limit is known.
+    pub limit_bytes_per_s: Option<f64>,
+    /// Payload as a share of that.
+    pub written_share: Option<f64>,
+    /// What flushes wrote, bytes per second; `None`: not known.
+    pub flushed_bytes_per_s: Option<f64>,
+    /// What the data volumes wrote, bytes per second; `None`: not known apart from the commit log's.
+    pub data_volume_bytes_per_s: Option<f64>,
+}
 
 /// Fewest flushes of a node in the window: between two of them lies one whole cycle of filling a memtable and writing it ...
 const FLUSHES_MIN: f64 = 2.0;
@@ -21,7 +45,7 @@ const ON_VOLUME_MIN: f64 = 0.5;
 /// flushes and compactions change little.
 const WRITTEN_MIN: f64 = 0.05;
 
-pub fn finding(trial: &TrialMeasurement, plan: &Plan, setups: &Setups) -> Option<Finding> {
+pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan, setups: &Setups) -> Option<Seen<WritesNotFlushed>> {
     let workload = plan.workloads.iter().find(|w| w.name == trial.record.workload)?;
     let share_per_node = setups.of(&trial.record.configuration)?.placement.share_per_node();
     let each_operation = plan.dataset.payload_written(workload);
@@ -30,7 +54,7 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan, setups: &Setups) -> Option
 }
 
 /// `written`: bytes of payload a second that the node is given.
-fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f64, Finding)> {
+fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f64, WritesNotFlushed)> {
     let flushes = node.host.work.flushes?;
     let data = node.facts.volumes.iter().filter(|volume| volume.role.is_data());
     let limit: Option<f64> = data.map(|volume| volume.limits.write_bytes_per_s).sum();
@@ -58,7 +82,7 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
             flushed_bytes_per_s: flushed,
             data_volume_bytes_per_s: on_volume,
         };
-        (share.unwrap_or(1.0), Finding::new(scope(trial), figures))
+        (share.unwrap_or(1.0), figures)
     })
 }
 
@@ -67,10 +91,6 @@ mod tests {
     use super::*;
     use crate::rules::cases::changed_host;
     use crate::story::{SECONDS, job};
-
-    fn figures(found: &Finding) -> &WritesNotFlushed {
-        found.figures().unwrap()
-    }
 
     /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them are 5 %.
     #[test]
@@ -97,7 +117,7 @@ mod tests {
             assert_eq!(found.is_some(), expected, "{update} {flushes:?}: {found:?}");
         }
         let found = reported(1.0, Some(1.0), true).unwrap();
-        assert!((figures(&found).written_bytes_per_s - 2e6).abs() < 1e5);
+        assert!((found.figures.written_bytes_per_s - 2e6).abs() < 1e5);
         // Flushed into the page cache, and not on the volume yet: 131,072 B/s of 2 MB/s. Beside the commit log that is not known.
         let on_volume = |log_is_apart: bool, times: f64, flushed_bytes: f64| {
             let mut job = job();
@@ -117,7 +137,7 @@ mod tests {
         };
         let flushed = |log_is_apart: bool, times: f64| on_volume(log_is_apart, times, 2e6 * SECONDS);
         let found = flushed(true, 1.0).unwrap();
-        assert_eq!(figures(&found).data_volume_bytes_per_s, Some(131_072.0));
+        assert_eq!(found.figures.data_volume_bytes_per_s, Some(131_072.0));
         assert!(flushed(true, 7.0).is_some(), "0.92 of 2 MB/s");
         assert_eq!(flushed(true, 8.0), None, "1.05 of 2 MB/s");
         assert_eq!(flushed(false, 1.0), None);
@@ -125,7 +145,7 @@ mod tests {
         assert_eq!(on_volume(true, 1.0, 125_000.0 * SECONDS), None);
         // Whether it matters to a volume of unknown limits is not known: that is told too, but for reads alone.
         let found = reported(0.01, Some(0.0), false).unwrap();
-        assert_eq!(figures(&found).limit_bytes_per_s, None);
+        assert_eq!(found.figures.limit_bytes_per_s, None);
         assert_eq!(reported(0.0, Some(0.0), false), None);
     }
 }

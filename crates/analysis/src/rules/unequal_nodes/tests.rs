@@ -24,12 +24,7 @@ fn reported(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<NodeFi
         .collect();
     let trials: Vec<&TrialMeasurement> = measured.iter().collect();
     let nodes = nodes_of_cell(Some(&machine(1.0).setup()), &trials);
-    let found = findings("cell", &nodes, &trials);
-    found.iter().map(|f| seen(f).figure).collect()
-}
-
-fn seen(found: &Finding) -> &UnequalNodes {
-    found.figures().unwrap()
+    of_cell(&nodes, &trials).iter().map(|found| found.figure).collect()
 }
 
 const READS: [NodeFigure; 1] = [NodeFigure::DeviceReads];
@@ -102,18 +97,15 @@ fn data_on_disk_is_a_fact_of_each_trial() {
         let node = &mut trial.record.nodes[2];
         node.data_bytes_on_disk = (node.data_bytes_on_disk as f64 * share) as u64;
         let nodes = nodes_of_cell(Some(&idle().setup()), &[&trial]);
-        let found = findings("cell", &nodes, &[&trial]);
-        found.into_iter().next()
+        of_cell(&nodes, &[&trial]).into_iter().next()
     };
     assert_eq!(with(1.14), None);
-    let found = with(1.2).unwrap();
-    let reported = seen(&found);
+    let reported = with(1.2).unwrap();
     assert_eq!(reported.figure, NodeFigure::BytesOnDisk);
     assert_eq!(
         (reported.most_of, reported.least_of),
         (HostId::database(2), HostId::database(0))
     );
-    assert_eq!(found.scope, Scope::Cell("cell".to_owned()));
 }
 
 #[test]
@@ -136,7 +128,7 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     assert_eq!(with(2700.0), []);
     let found = with(2500.0);
     assert_eq!(found.len(), 1);
-    let reported = seen(&found[0]);
+    let reported = &found[0];
     assert_eq!(reported.figure, NodeFigure::ProbedReads);
     assert_eq!(
         (reported.least_of, reported.volume),

@@ -174,7 +174,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         ..DatabaseHost::default()
     };
     trial.hosts = BTreeMap::from([(HostId::DATABASE, host)]);
-    trial.findings = rules::of_trial(&trial);
+    trial.forbidden = rules::forbidden(&trial);
     trial
 }
 

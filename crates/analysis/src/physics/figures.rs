@@ -1,57 +1,8 @@
-//! Was the database at rest, and can what was measured be?
+//! What the rules of this folder saw. They compare cells, which hold their findings, so that this lies below them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::document::limit::LimitKind;
-use crate::fact::Trajectory;
-
-/// Throughput went one way by more than its noise explains.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StillRising {
-    /// Operations per second in the first third of the window.
-    pub first_third_ops_per_s: f64,
-    /// In the last.
-    pub last_third_ops_per_s: f64,
-    /// The change as a share.
-    pub change_share: f64,
-    /// Allowed share.
-    pub threshold: f64,
-    /// Seconds of the window.
-    pub window_s: f64,
-    /// Why it changes by plan, if it does.
-    pub trajectory: Option<Trajectory>,
-}
-
-/// The page cache was not at rest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CacheNotSettled {
-    /// How device reads changed; `None`: no change was shown.
-    pub drift: Option<ReadsDrift>,
-    /// How it filled; `None`: it did not, or was full.
-    pub filling: Option<CacheFilling>,
-    /// Whether the preparation ended by its time bound before it had settled.
-    pub preparation_ended_early: bool,
-    /// Allowed change of device reads, as a share.
-    pub threshold: f64,
-}
-
-/// Device reads for each operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ReadsDrift {
-    /// In the first third of the window.
-    pub device_reads_per_operation_first_third: f64,
-    /// In the last.
-    pub device_reads_per_operation_last_third: f64,
-}
-
-/// A page cache that fills, as shares of what it may hold.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CacheFilling {
-    /// By how much it grew in the window.
-    pub page_cache_grew_share: f64,
-    /// How much it held at the end.
-    pub page_cache_filled_share: f64,
-}
 
 /// A configuration gained more than it has more of what limits both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,268 @@
+//! What Cassandra counts of itself and of one table, read from its metrics beans for a monitor that asks once a second.
+//!
+//! Counters are kept as counters; rates are differences, taken later by whoever analyses. What a server does not offer is absent,
+//! never zero. Its virtual tables have half of it, for five times the CPU (`tests/one_node.rs` prints what a reading costs). The
+//! number of dropped messages is in the log: see [`super::DroppedMessages`].
+
+use std::time::Duration;
+
+use super::jmx::{Jmx, JmxError};
+use super::management::Management;
+use super::serialized::Value;
+use super::series;
+use crate::server::Metrics as Named;
+
+/// How long one answer may take. A node that stands still longer than this is not asked for the rest of the second.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A figure, the bean that it is, the attribute that has it, and how many of that make one. Those of one name are added.
+type Figure = (&'static str, &'static str, &'static str, f64);
+
+/// Of the table.
+const OF_TABLE: &[Figure] = &[
+    (series::BLOOM_FALSE_POSITIVES, "BloomFilterFalsePositives", "Value", 1.0),
+    (series::COMPRESSION_RATIO, "CompressionRatio", "Value", 1.0),
+    (
+        series::COMPRESSION_METADATA_BYTES,
+        "CompressionMetadataOffHeapMemoryUsed",
+        "Value",
+        1.0,
+    ),
+    (series::SSTABLES, "LiveSSTableCount", "Value", 1.0),
+    (series::FLUSHES, "MemtableSwitchCount", "Count", 1.0),
+    (series::FLUSHED_BYTES, "BytesFlushed", "Count", 1.0),
+    (series::COMPACTED_BYTES, "CompactionBytesWritten", "Count", 1.0),
+    (series::COORDINATOR_READS, "CoordinatorReadLatency", "Count", 1.0),
+    (series::COORDINATOR_WRITES, "CoordinatorWriteLatency", "Count", 1.0),
+    // Microseconds.
+    (
+        series::COORDINATOR_READ_P99_MS,
+        "CoordinatorReadLatency",
+        "99thPercentile",
+        1e3,
+    ),
+    (
+        series::COORDINATOR_WRITE_P99_MS,
+        "CoordinatorWriteLatency",
+        "99thPercentile",
+        1e3,
+    ),
+];
+/// Of the node. The chunk cache is there where it is on.
+const OF_NODE: &[Figure] = &[
+    (
+        series::PENDING_COMPACTIONS,
+        "type=ThreadPools,path=internal,scope=CompactionExecutor,name=ActiveTasks",
+        "Value",
+        1.0,
+    ),
+    (
+        series::PENDING_COMPACTIONS,
+        "type=ThreadPools,path=internal,scope=CompactionExecutor,name=PendingTasks",
+        "Value",
+        1.0,
+    ),
+    (
+        series::PENDING_READS,
+        "type=ThreadPools,path=request,scope=ReadStage,name=PendingTasks",
+        "Value",
+        1.0,
+    ),
+    (
+        series::PENDING_MUTATIONS,
+        "type=ThreadPools,path=request,scope=MutationStage,name=PendingTasks",
+        "Value",
+        1.0,
+    ),
+    (
+        series::CLIENT_REQUESTS,
+        "type=ThreadPools,path=transport,scope=Native-Transport-Requests,name=CompletedTasks",
+        "Value",
+        1.0,
+    ),
+    (
+        series::CHUNK_CACHE_HITS,
+        "type=Cache,scope=ChunkCache,name=Hits",
+        "Count",
+        1.0,
+    ),
+    (
+        series::CHUNK_CACHE_REQUESTS,
+        "type=Cache,scope=ChunkCache,name=Requests",
+        "Count",
+        1.0,
+    ),
+    (
+        series::KEY_CACHE_HITS,
+        "type=Cache,scope=KeyCache,name=Hits",
+        "Count",
+        1.0,
+    ),
+    (
+        series::KEY_CACHE_REQUESTS,
+        "type=Cache,scope=KeyCache,name=Requests",
+        "Count",
+        1.0,
+    ),
+];
+const METRICS: &str = "org.apache.cassandra.metrics:";
+/// Who knows the files of hints that wait.
+const HINTS: &str = "org.apache.cassandra.hints:type=HintsService";
+/// How many SSTables were merged for a read: a histogram with a bucket for each number up to 8.
+const SSTABLES_PER_READ: &str = "SSTablesPerReadHistogram";
+
+/// A reader of the counters of a node and of one of its tables.
+pub struct Counters {
+    node: Management,
+    /// The beans of the table, up to the name of the metric.
+    beans: String,
+    connection: Option<Jmx>,
+}
+
+impl Counters {
+    /// Of a node with this management interface. Nothing is asked yet.
+    pub fn new(node: &Management, keyspace: &str, table: &str) -> Self {
+        Self {
+            node: node.clone(),
+            beans: format!("{METRICS}type=Table,keyspace={keyspace},scope={table},name="),
+            connection: None,
+        }
+    }
+
+    /// The counters now, by name. What the node does not answer is absent.
+    pub fn read(&mut self) -> Named {
+        self.try_read().unwrap_or_else(|error| {
+            tracing::debug!("{error}");
+            // The next reading begins anew.
+            self.connection = None;
+            Named::new()
+        })
+    }
+
+    /// As [`Self::read`]; the error is that nothing could be asked.
+    ///
+    /// # Errors
+    /// Nobody answers.
+    pub fn try_read(&mut self) -> Result<Named, JmxError> {
+        let kept = self.connection.take().filter(Jmx::is_fresh);
+        let connection = match kept {
+            Some(connection) => connection,
+            None => Jmx::connect(&self.node, PATIENCE)?,
+        };
+        let connection = self.connection.insert(connection);
+        let mut named = Named::new();
+        for (of, figures) in [(self.beans.as_str(), OF_TABLE), (METRICS, OF_NODE)] {
+            for (name, metric, attribute, per) in figures {
+                let answer = connection.attribute(&format!("{of}{metric}"), attribute);
+                let number = known(answer)?.and_then(|value| value.number());
+                // A table without a compressed file has the ratio -1.
+                if let Some(number) = number.filter(|number| *number >= 0.0) {
+                    *named.entry(*name).or_default() += number / per;
+                }
+            }
+        }
+        let hints = known(connection.attribute(HINTS, "PendingHints"))?;
+        named.extend(
+            hints
+                .as_ref()
+                .and_then(hint_files)
+                .map(|files| (series::PENDING_HINT_FILES, files)),
+        );
+        let buckets = known(connection.invoke(&format!("{}{SSTABLES_PER_READ}", self.beans), "values", &[]))?;
+        if let Some((reads, merged)) = buckets.as_ref().and_then(sum) {
+            named.insert(series::TABLE_READS, reads);
+            named.insert(series::SSTABLES_MERGED, merged);
+        }
+        Ok(named)
+    }
+}
+
+/// `None`: this server has no such figure.
+fn known(answer: Result<Value, JmxError>) -> Result<Option<Value>, JmxError> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(JmxError::Refused { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Files of hints: those of a list with a map for each node that they are for.
+fn hint_files(nodes: &Value) -> Option<f64> {
+    let Value::Object(nodes) = nodes else { return None };
+    let files = |node: &Value| {
+        let Value::Object(map) = node else { return None };
+        let name = map.written.iter().position(|word| word.text() == Some("total_files"))?;
+        map.written.get(name + 1)?.text()?.parse::<f64>().ok()
+    };
+    // Of an empty list nothing is written but its capacity.
+    Some(nodes.written.iter().filter_map(files).sum())
+}
+
+/// Reads, and SSTables merged for all of them, of the buckets of a histogram that counts zeroes.
+fn sum(buckets: &Value) -> Option<(f64, f64)> {
+    let Value::List(buckets) = buckets else { return None };
+    let counts: Option<Vec<f64>> = buckets.iter().map(Value::number).collect();
+    let counts = counts?;
+    let merged = counts.iter().zip(bounds()).map(|(count, bound)| count * bound).sum();
+    Some((counts.iter().sum(), merged))
+}
+
+/// Upper bounds of the buckets of an `EstimatedHistogram` that counts zeroes: 0, 1, 2, and then a fifth more each, at least
+/// one (`EstimatedHistogram.newOffsets`). A bucket holds what is above the bound before: up to 8 that is one number.
+fn bounds() -> impl Iterator<Item = f64> {
+    let next = |last: &u64| Some((*last + 1).max((*last as f64 * 1.2).round() as u64));
+    std::iter::once(0.0).chain(std::iter::successors(Some(1), next).map(|bound| bound as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cassandra::serialized::Object;
+
+    /// The first offsets that Cassandra prints in `nodetool tablehistograms` of 3.x: 1, 2, 3, ... 8, 10, 12, 14, 17, 20, 24.
+    #[test]
+    fn buckets_are_those_of_the_server() {
+        let first: Vec<f64> = bounds().take(15).collect();
+        let expected = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24];
+        assert_eq!(first, expected.map(f64::from));
+    }
+
+    #[test]
+    fn files_of_hints_are_those_of_all_nodes() {
+        let written = |class: &str, written| {
+            let class = class.to_owned();
+            Value::Object(Object {
+                class,
+                written,
+                ..Object::default()
+            })
+        };
+        let text = |word: &str| Value::Text(word.to_owned());
+        let node = |files| {
+            let pairs = [
+                Value::Bytes(vec![0; 8]),
+                text("host_id"),
+                text("a"),
+                text("total_files"),
+                text(files),
+            ];
+            written("java.util.HashMap", pairs.to_vec())
+        };
+        let list = |nodes: &[Value]| {
+            let capacity = [Value::Bytes(vec![0; 4])];
+            written("java.util.ArrayList", [&capacity, nodes].concat())
+        };
+        assert_eq!(hint_files(&list(&[])), Some(0.0));
+        assert_eq!(hint_files(&list(&[node("2"), node("5")])), Some(7.0));
+        assert_eq!(hint_files(&Value::Null), None, "missing is not zero");
+    }
+
+    #[test]
+    fn reads_and_the_sstables_merged_for_them_are_summed_exactly_up_to_eight() {
+        // 2 reads of no SSTable, 5 of one, 1 of three.
+        let buckets = Value::List([2, 5, 0, 1].map(Value::Whole).to_vec());
+        assert_eq!(sum(&buckets), Some((8.0, 8.0)));
+        assert_eq!(sum(&Value::Null), None);
+        assert_eq!(sum(&Value::List(vec![Value::Null])), None, "missing is not zero");
+    }
+}
