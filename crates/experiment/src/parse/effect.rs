@@ -83,7 +83,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     let target = |is_stated: fn(&raw::Target) -> bool| file.target.as_deref().is_some_and(is_stated);
     let (load, local) = (&file.load, &file.provider.local);
     let has_burst =
-        |(raw, checked): (&toml::Value, &ConfiguredVolume)| checked.byte_burst.is_some() && raw.get("burst").is_some();
+        |(raw, checked): (&Form<String, raw::Volume>, &ConfiguredVolume)| checked.byte_burst.is_some() && raw.get("burst").is_some();
     let stated = [
         stated([
             ("[load] rest_max_s", load.rest_max_s.is_some()),
