@@ -1,7 +1,7 @@
 //! What Cassandra counts of itself and of one table, read from its metrics beans for a monitor that asks once a second.
 //!
 //! Counters are kept as counters; rates are differences, taken later by whoever analyses. What a server does not offer is absent,
-//! never zero. Its virtual tables have half of it, for five times the CPU (`tests/one_node.rs` prints what a reading costs). The
+//! never zero. Its virtual tables have half of it, for twice the CPU (`tests/one_node.rs` prints what a reading costs). The
 //! number of dropped messages is in the log: see [`super::DroppedMessages`].
 
 use std::time::Duration;
