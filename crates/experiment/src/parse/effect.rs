@@ -65,7 +65,7 @@ fn of_local<const N: usize>(local: &raw::Local, keys: [&str; N]) -> Vec<String> 
 pub(super) fn volumes<'f>(
     file: &'f raw::Experiment,
     experiment: &'f Experiment,
-) -> impl Iterator<Item = (&'f Form<String, raw::Volume>, &'f ConfiguredVolume)> {
+) -> impl Iterator<Item = (&'f Form<raw::LocalWord, raw::Volume>, &'f ConfiguredVolume)> {
     file.configuration
         .iter()
         .zip(&experiment.configurations)
@@ -82,8 +82,9 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     let is_one = placements.all(|placement| placement.replication_factor == 1);
     let target = |is_stated: fn(&raw::Target) -> bool| file.target.as_deref().is_some_and(is_stated);
     let (load, local) = (&file.load, &file.provider.local);
-    let has_burst =
-        |(raw, checked): (&Form<String, raw::Volume>, &ConfiguredVolume)| checked.byte_burst.is_some() && raw.get("burst").is_some();
+    let has_burst = |(raw, checked): (&Form<raw::LocalWord, raw::Volume>, &ConfiguredVolume)| {
+        checked.byte_burst.is_some() && raw.get("burst").is_some()
+    };
     let stated = [
         stated([
             ("[load] rest_max_s", load.rest_max_s.is_some()),
