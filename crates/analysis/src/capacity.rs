@@ -454,7 +454,7 @@ mod tests {
         assert_eq!((odd.low_ops_per_s, odd.high_ops_per_s), (None, None));
         assert!(
             !another_round(&odd, 1).is_empty(),
-            "more trials may tell luck from the rest"
+            "more trials may separate luck from the rest"
         );
         let sound = of([(95.0, Meets::Yes), (100.0, Meets::NotDecided), (105.0, Meets::No)]);
         assert_eq!(sound.outcome, CapacityOutcome::Found);

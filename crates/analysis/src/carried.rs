@@ -47,7 +47,7 @@ struct Side {
 }
 
 impl CarriedOver {
-    /// Of these cells, whose limits are known by now; told in each of them as well.
+    /// Of these cells, whose limits are known by now; noted in each of them as well.
     pub fn of(
         provider: Provider,
         setups: &Setups,

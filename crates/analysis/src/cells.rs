@@ -130,7 +130,7 @@ fn no_backlog_is_left(trials: &[&TrialMeasurement]) -> bool {
 }
 
 impl CellAnalysis {
-    /// The nodes at the cell's limit, told anew after the limit was.
+    /// The nodes at the cell's limit, found anew after the limit was.
     pub(crate) fn locate_limit(&mut self) {
         let uses = self.nodes.iter().flat_map(|node| &node.uses);
         self.limit.nodes = limit::at(self.limit.kind, uses);

@@ -40,7 +40,7 @@ pub struct Comparisons {
     pairs: BTreeMap<(usize, usize), Pair>,
     spreads: BTreeMap<SpreadKind, Spread>,
     outliers: Vec<Outlier>,
-    /// What of this machine limited each cell; until it is told everything carries over.
+    /// What of this machine limited each cell; until it is known everything carries over.
     carried: CarriedOver,
 }
 

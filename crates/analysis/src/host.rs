@@ -312,7 +312,7 @@ fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s 
     steps
 }
 
-/// What tells of a bucket: the limit in force, its credits, and what was done against it between two samples.
+/// What shows a bucket: the limit in force, its credits, and what was done against it between two samples.
 struct Moved {
     limit: fn(&VolumeFigures) -> Option<f64>,
     credits: fn(&VolumeFigures) -> Option<f64>,

@@ -88,10 +88,10 @@ fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     panels
 }
 
-/// Lines that a chart tells apart by colour.
+/// Lines that a chart can distinguish by colour.
 const COLOURS: usize = 8;
 
-/// The same charts of several nodes in one another; each line says whose it is. Where they are more than can be told
+/// The same charts of several nodes in one another; each line says whose it is. Where they are more than can be kept
 /// apart, only the first line of each node is kept: reads before writes. Levels are those of the first node: the nodes
 /// of a configuration are given the same.
 fn together(mut nodes: Vec<(HostId, Vec<Panel>)>) -> Vec<Panel> {

@@ -1,7 +1,7 @@
 //! Which part of a trial counts: the seconds after the load has reached its steady state.
 //!
 //! The engine's own warm-up ends at a fixed time; whether the database had reached a steady state by then only its
-//! throughput can tell. The judgement is [`stats::steady_state`] on the completed operations of each second; what it
+//! throughput can show. The judgement is [`stats::steady_state`] on the completed operations of each second; what it
 //! cuts from the start enters no figure. An insert workload has a trajectory and never a steady state; it is judged the
 //! same way and its finding says so.
 

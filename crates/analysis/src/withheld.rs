@@ -321,7 +321,7 @@ mod tests {
         );
     }
 
-    /// 1.8 ms of lateness in answers of 20 ms are told; whether 50 ms are met does not depend on them. The bound of a
+    /// 1.8 ms of lateness in answers of 20 ms are reported; whether 50 ms are met does not depend on them. The bound of a
     /// median may be the tightest.
     #[test]
     fn a_late_client_counts_by_the_bound_that_its_latencies_are_judged_by() {

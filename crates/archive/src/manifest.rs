@@ -96,7 +96,7 @@ pub fn read(run: &Path) -> Result<Hashes> {
 pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Hashes> {
     let text = String::from_utf8(bytes).map_err(|e| RunError::damaged(path, e))?;
     let complete = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
-    // A path that leaves the run would have the hash of a stranger's file told.
+    // A path that leaves the run would disclose the hash of a stranger's file.
     let entry = |line: &str| {
         let (hash, path) = line.split_once("  ")?;
         guarded::plain_relative(Path::new(path)).ok()?;

@@ -2,7 +2,7 @@
 //!
 //! Relative to a vCPU of `m5.2xlarge` ([`CPU_REFERENCE`]), from two published sources: AWS's own "EC2 compute units", which it gave
 //! until about 2020, and for later families clock times instructions for each clock as Netflix plans by. Where both are known the
-//! units count, and the other tells how far to trust them. Neither is Cassandra: a database that waits for memory gains less by
+//! units count, and the other shows how far to trust them. Neither is Cassandra: a database that waits for memory gains less by
 //! clock. What nobody has published is not known, and never 1.
 
 use std::sync::LazyLock;

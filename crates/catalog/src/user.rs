@@ -29,7 +29,7 @@ pub struct UserCatalog {
     /// Name of the file, for messages.
     #[serde(skip)]
     pub file: String,
-    /// Its text, to tell lines by.
+    /// Its text, to number lines by.
     #[serde(skip)]
     text: String,
     /// Region of its prices; `us-east-1` when it is not stated.
@@ -167,7 +167,7 @@ pub struct UserVolumePrice {
 pub struct UserCatalogError {
     /// Name of the file.
     pub file: String,
-    /// Line, from 1, where it can be told.
+    /// Line, from 1, where it is known.
     pub line: Option<usize>,
     /// What is wrong, and what may stand there.
     pub problem: String,
@@ -362,7 +362,7 @@ impl UserCatalog {
             });
         }
         if let Some(disks) = &entry.local_disks {
-            // AWS tells count, size and kind only: measured figures of the same disks stay.
+            // AWS gives count, size and kind only: measured figures of the same disks stay.
             let same = merged.local_disks.take().filter(|old| {
                 (old.count, old.kind) == (disks.count, disks.kind)
                     && old.size_gb_each.to_bits() == disks.size_gb_each.to_bits()

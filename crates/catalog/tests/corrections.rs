@@ -111,9 +111,9 @@ fn requests_of_4_kib_fit_the_bytes_per_second() {
     assert!(checked > 200);
 }
 
-/// AWS labels them "200 Gigabit" and "300 Gigabit"; each of their two network cards tells the bandwidth of both. The
+/// AWS labels them "200 Gigabit" and "300 Gigabit"; each of their two network cards has the bandwidth of both. The
 /// three 8xlarge are
-/// labelled "10 Gigabit" and their card tells 12.
+/// labelled "10 Gigabit" and their card has 12.
 #[test]
 fn two_network_cards_are_not_counted_twice() {
     for (name, gbps) in [

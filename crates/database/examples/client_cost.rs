@@ -1,4 +1,4 @@
-//! What a load generator costs its own machine, and what it tells of a stall: `iopslab load` against `latte` and
+//! What a load generator costs its own machine, and what it reports of a stall: `iopslab load` against `latte` and
 //! cassandra-stress, same server.
 //!
 //! The tools send a fixed number of operations with the same number in flight, in turns (A B C A B C ...), so that a
@@ -111,7 +111,7 @@ struct Row {
     cpu_us_per_operation: f64,
     operations_per_s: f64,
     peak_rss_mb: f64,
-    /// As the tool tells it.
+    /// As the tool reports it.
     p99_ms: f64,
     /// Requests that the server counted on the process's connections, by operation.
     counted_by_server: f64,
@@ -202,7 +202,7 @@ impl Bench {
             self.operations, self.rounds
         );
         println!(
-            "| operation | tool | client CPU, us/op | ratio to latte | operations/s | p99 as told, ms | peak memory, MB | \
+            "| operation | tool | client CPU, us/op | ratio to latte | operations/s | p99 as reported, ms | peak memory, MB | \
              counted by server |"
         );
         println!("|---|---|---|---|---|---|---|---|");
@@ -353,7 +353,7 @@ impl Bench {
                 requests.extend(self.connections().unwrap_or_default());
                 if let Some(server) = stall.filter(|_| sum_of_others(&requests, &others) > STALL_AFTER) {
                     stall = None;
-                    // If it cannot be stopped, the p99 tells.
+                    // If it cannot be stopped, the p99 shows it.
                     let _ = rustix::process::kill_process(server, rustix::process::Signal::STOP);
                     std::thread::sleep(STALL);
                     let _ = rustix::process::kill_process(server, rustix::process::Signal::CONT);
@@ -382,7 +382,7 @@ impl Bench {
             cpu_us_per_operation: cpu.as_secs_f64() * 1e6 / operations,
             operations_per_s: operations / wall_s,
             peak_rss_mb: used.rusage.maxrss as f64 / 1e6,
-            p99_ms: p99_ms(tool, &said).ok_or_else(|| format!("{command:?} does not tell its p99: {said}"))?,
+            p99_ms: p99_ms(tool, &said).ok_or_else(|| format!("{command:?} does not report its p99: {said}"))?,
             counted_by_server,
         })
     }

@@ -1,7 +1,10 @@
 //! The engine and the CQL driver against a real Cassandra: one server, one story after another.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-#![allow(clippy::print_stdout, reason = "a test run with --nocapture tells what was answered")]
+#![allow(
+    clippy::print_stdout,
+    reason = "a test run with --nocapture prints what was answered"
+)]
 
 #[path = "cql_driver/both_paths.rs"]
 mod both_paths;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 #![allow(
     clippy::print_stdout,
-    reason = "a test run with --nocapture tells how long each step took"
+    reason = "a test run with --nocapture prints how long each step took"
 )]
 
 #[path = "one_node/nodetool.rs"]

@@ -1,4 +1,4 @@
-//! What a user is told where TLS does not come about, with a server that does nothing but TLS.
+//! What a user reads where TLS does not come about, with a server that does nothing but TLS.
 
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

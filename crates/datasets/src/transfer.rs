@@ -83,7 +83,7 @@ pub(crate) fn get(
     Ok(Box::new(answer.into_body().into_reader()))
 }
 
-/// The connection failed. A URL, which gives rights to its reader, is not told.
+/// The connection failed. A URL, which gives rights to its reader, is not shown.
 fn lost(what: &str, error: &ureq::Error) -> TransferFailure {
     let reason = match error {
         ureq::Error::Io(error) => error.to_string(),

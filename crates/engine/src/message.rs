@@ -1,4 +1,4 @@
-//! What a load thread tells the collecting thread.
+//! What a load thread sends to the collecting thread.
 
 use hdrhistogram::Histogram;
 

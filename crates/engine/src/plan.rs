@@ -216,7 +216,7 @@ pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
     }
     if plan.check_writes && plan.field_length as usize <= TAG_BYTES {
         return refuse(format!(
-            "fields of {} bytes cannot be told apart when they are read back: that takes more than {TAG_BYTES}",
+            "fields of {} bytes cannot be distinguished when they are read back: that takes more than {TAG_BYTES}",
             plan.field_length
         ));
     }

@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Reads in flight: enough to keep a cluster busy, too few to overload one that has just lost a node. An engineering
 /// threshold.
 const IN_FLIGHT: usize = 64;
-/// How often somebody is told how far it is.
-const TELL: Duration = Duration::from_secs(1);
+/// How often progress is reported.
+const REPORT: Duration = Duration::from_secs(1);
 /// How often to look whether somebody wants it to stop.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -89,7 +89,7 @@ pub fn read_back<C: Connect>(
             if cancelled.load(Relaxed) {
                 return Err(EngineError::Cancelled);
             }
-            if reported.elapsed() >= TELL {
+            if reported.elapsed() >= REPORT {
                 reported = Instant::now();
                 on_progress(search.tally.borrow().looked_at(), search.values);
             }

@@ -146,7 +146,7 @@ impl Recorder {
     #[cold]
     fn hand_over(&mut self) {
         let own = std::mem::replace(&mut self.own, self.emptied.try_recv().unwrap_or_default());
-        // The receiver outlives the threads; were it gone, there would be nobody left to tell.
+        // The receiver outlives the threads; were it gone, nobody would need the second.
         let second = ThreadSecond {
             second: self.second,
             own,
@@ -161,7 +161,7 @@ impl Recorder {
         self.second_ends_ns = Self::end_of(&self.times, self.second);
     }
 
-    /// Hands over the last second, and tells when the last measured response came (0: there was none).
+    /// Hands over the last second; returns when the last measured response came (0: there was none).
     pub(crate) fn finish(&mut self) -> u64 {
         self.hand_over();
         self.last_done_ns

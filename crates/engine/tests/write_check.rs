@@ -1,4 +1,4 @@
-//! Checked trials: every acknowledged write is found again, and one that is not is told.
+//! Checked trials: every acknowledged write is found again, and one that is not is reported.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 

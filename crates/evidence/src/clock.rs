@@ -46,7 +46,7 @@ pub struct Clock {
 
 impl Clock {
     /// How far it moved against the controller's clock from start to end, milliseconds, less what the readings cannot
-    /// tell; 0 where all of it may be their uncertainty.
+    /// resolve; 0 where all of it may be their uncertainty.
     pub fn drift_ms(&self) -> Option<f64> {
         let end = self.end?;
         let moved = (end.offset_ms - self.start.offset_ms).abs();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Facts about a host; what it does not tell is `None` or empty.
+/// Facts about a host; what it does not show is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {

@@ -5,6 +5,7 @@
 //! `_s`, `_bytes`, `reads`, ... is a counter that only grows, unless its documentation says "now".
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
@@ -35,22 +36,6 @@ macro_rules! figures {
 
             /// Names of all figures, without a volume's prefix.
             pub const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
-
-            /// Names of all figures of a volume, with its prefix.
-            #[allow(dead_code, reason = "only volumes have prefixed columns")]
-            const fn columns_of(role: VolumeRole) -> &'static [&'static str] {
-                match role {
-                    VolumeRole::Data => &[$(concat!("data_", stringify!($field))),*],
-                    VolumeRole::Data2 => &[$(concat!("data_2_", stringify!($field))),*],
-                    VolumeRole::Data3 => &[$(concat!("data_3_", stringify!($field))),*],
-                    VolumeRole::Data4 => &[$(concat!("data_4_", stringify!($field))),*],
-                    VolumeRole::Data5 => &[$(concat!("data_5_", stringify!($field))),*],
-                    VolumeRole::Data6 => &[$(concat!("data_6_", stringify!($field))),*],
-                    VolumeRole::Data7 => &[$(concat!("data_7_", stringify!($field))),*],
-                    VolumeRole::Data8 => &[$(concat!("data_8_", stringify!($field))),*],
-                    VolumeRole::Commitlog => &[$(concat!("commitlog_", stringify!($field))),*],
-                }
-            }
         }
     };
 }
@@ -237,10 +222,10 @@ impl HostSample {
         let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
         let mut row = vec![("t_s", Some(self.t_s)), ("unix_ms", Some(self.unix_ms as f64))];
         row.extend(HostFigures::FIELDS.iter().copied().zip(self.host.values()));
-        let is_usual = |role| matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
-        for role in VolumeRole::ALL {
-            if is_usual(role) || self.volumes.contains_key(&role) {
-                row.extend(VolumeFigures::columns_of(role).iter().copied().zip(volume(role)));
+        for VolumeColumns { role, names, .. } in VOLUME_COLUMNS.iter() {
+            let is_usual = matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
+            if is_usual || self.volumes.contains_key(role) {
+                row.extend(names.iter().map(String::as_str).zip(volume(*role)));
             }
         }
         row
@@ -290,19 +275,32 @@ impl HostSample {
     }
 }
 
+/// Columns of a volume.
+struct VolumeColumns {
+    role: VolumeRole,
+    /// `data_`, `data_2_`, ..., `commitlog_`.
+    prefix: String,
+    names: Vec<String>,
+}
+
+static VOLUME_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> = LazyLock::new(|| {
+    VolumeRole::ALL.map(|role| {
+        let prefix = format!("{}_", role.name().replace('-', "_"));
+        let names = VolumeFigures::FIELDS.iter().map(|field| format!("{prefix}{field}"));
+        VolumeColumns {
+            role,
+            names: names.collect(),
+            prefix,
+        }
+    })
+});
+
 /// The volume and the figure of a column; `None`: it is none of a volume.
 fn of_volume(column: &str) -> Option<(VolumeRole, &str)> {
-    let (role, field) = match column.strip_prefix("data_") {
-        None => (VolumeRole::Commitlog, column.strip_prefix("commitlog_")?),
-        Some(rest) => match rest
-            .split_once('_')
-            .map(|(number, field)| (number.parse::<usize>(), field))
-        {
-            Some((Ok(number), field)) => (*VolumeRole::DATA.get(number.checked_sub(1)?)?, field),
-            _ => (VolumeRole::Data, rest),
-        },
-    };
-    VolumeFigures::FIELDS.contains(&field).then_some((role, field))
+    VOLUME_COLUMNS.iter().find_map(|of| {
+        let field = column.strip_prefix(of.prefix.as_str())?;
+        VolumeFigures::FIELDS.contains(&field).then_some((of.role, field))
+    })
 }
 
 #[cfg(test)]

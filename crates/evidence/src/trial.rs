@@ -309,7 +309,7 @@ pub struct Initialised {
     pub snapshot: String,
     /// When the data set on it was loaded, as its manifest says.
     pub loaded_at: String,
-    /// Serial number of the disk, where it tells one.
+    /// Serial number of the disk, where it has one.
     pub serial: Option<String>,
     /// Bytes that were read: its size.
     pub bytes: u64,

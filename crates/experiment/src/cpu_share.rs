@@ -158,7 +158,7 @@ mod tests {
         assert!(share("r4", 16.0, Some(1.0)).is_in_proportion(1.0, &fast, 0.5));
     }
 
-    /// A quota for 3 % would cost more than it tells; 16 % are given.
+    /// A quota for 3 % would cost more than it shows; 16 % are given.
     #[test]
     fn what_is_nearly_whole_is_given_whole() {
         let cpus = |speed: f64, scale: f64| share("i4i", 16.0, Some(speed)).cpus(scale);

@@ -28,7 +28,7 @@ impl DataSetFiles {
         }
     }
 
-    /// For people: what tells them from others, if anything does.
+    /// For people: what distinguishes them from others, if anything does.
     pub fn label(&self) -> String {
         let nodes = self.placement.is_cluster().then(|| self.placement.label());
         let settings = (!self.settings.is_empty()).then(|| self.settings.labels().join(", "));

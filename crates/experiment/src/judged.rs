@@ -1,4 +1,4 @@
-//! What the analysis needs at the least, by its own bounds: told before anything runs, where a plan has less.
+//! What the analysis needs at the least, by its own bounds: reported before anything runs, where a plan has less.
 
 use crate::{ClientCost, Load, LoadLevel, Note};
 
@@ -77,7 +77,7 @@ fn trials(load: &Load) -> Option<Note> {
     let duration_s = load.duration_s;
     (duration_s < JUDGED_FROM_S).then(|| {
         let message = format!(
-            "trials of {duration_s} s are too short to tell a steady state from a passing one: {JUDGED_FROM_S} s are \
+            "trials of {duration_s} s are too short to distinguish a steady state from a passing one: {JUDGED_FROM_S} s are \
              the least"
         );
         let advice =

@@ -169,7 +169,7 @@ impl Setup {
             let each = setup.volumes();
             each.map(|volume| (volume.role, volume.served.is_some())).collect()
         };
-        // The number of CPUs is told to a process at its start; nodes of one machine have theirs one after the other.
+        // A process is given its number of CPUs at its start; nodes of one machine have theirs one after the other.
         let cpus = |setup: &Self| match setup.placement.nodes {
             1 => setup.cpus.ceil(),
             _ => setup.cpus,

@@ -35,17 +35,11 @@ impl VolumeRole {
     };
 
     /// For people: `the data volume`; of several `the data volume data-2`.
-    pub const fn of_node(self) -> &'static str {
+    pub fn of_node(self) -> String {
         match self {
-            Self::Data => "the data volume",
-            Self::Data2 => "the data volume data-2",
-            Self::Data3 => "the data volume data-3",
-            Self::Data4 => "the data volume data-4",
-            Self::Data5 => "the data volume data-5",
-            Self::Data6 => "the data volume data-6",
-            Self::Data7 => "the data volume data-7",
-            Self::Data8 => "the data volume data-8",
-            Self::Commitlog => "the commit-log volume",
+            Self::Data => "the data volume".to_owned(),
+            Self::Commitlog => "the commit-log volume".to_owned(),
+            further => format!("the data volume {}", further.name()),
         }
     }
 

@@ -59,7 +59,7 @@ fn run_by(text: &str, provider: Provider) -> Read {
     read.map_err(|mistakes| mistakes.to_string())
 }
 
-/// As AWS would tell: so many vCPUs of standard types are granted, and so many GiB of gp3; 10 of each are in use.
+/// As AWS would answer: so many vCPUs of standard types are granted, and so many GiB of gp3; 10 of each are in use.
 fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
     let no_file = |_: &str| Err("no file".to_owned());
     let quota = |code: &str, granted| AwsQuota {
@@ -227,7 +227,7 @@ fn a_site_is_held_to_what_aws_grants_less_what_is_in_use_and_to_what_is_stated()
         "{said}"
     );
 
-    // What AWS does not tell is a mistake at its place, and so is a type whose quota nobody knows.
+    // What AWS does not answer is a mistake at its place, and so is a type whose quota nobody knows.
     let said = planned(&text).unwrap_err();
     assert!(
         said.contains("the quotas of us-east-1 cannot be read: nobody asks AWS here"),
@@ -303,7 +303,7 @@ fn machines_are_measured_at_full_size() {
     for key in ["scale", "page_cache_mib", "memory_limit_gib"] {
         assert!(reported.message.contains(key), "{}", reported.message);
     }
-    // Elsewhere nobody is told of AWS, and nobody makes machines.
+    // Elsewhere AWS is not mentioned, and nobody makes machines.
     let here = run_by(&text, Provider::Local).unwrap();
     assert_eq!(here.aws, None);
     assert_eq!(experiment::setups(&here)[1].first_host, 0);

@@ -60,7 +60,7 @@ fn on_aws_the_number_follows_from_the_highest_rate_and_the_type_of_the_clients()
     let made = machines.iter().filter(|machine| machine.configuration.is_none());
     assert_eq!(made.count(), 3);
     assert!(notes(&experiment, "clients_too_few", Some(Provider::Aws)).is_empty());
-    // Who states fewer is told.
+    // Stating fewer gives a note.
     let fewer = read(&text.replace("\"auto\"", "2"), Provider::Aws).unwrap();
     let reported = notes(&fewer, "clients_too_few", Some(Provider::Aws));
     assert!(reported[0].contains("Set [load] clients = 3"), "{reported:?}");

@@ -65,7 +65,7 @@ fn what_is_stated_counts_before_what_is_known() {
     assert_eq!(cpus(&sized), [1.0, 0.5]);
 }
 
-/// Nobody has published the speed of a Graviton: then all CPUs are as many as their vCPUs say, and that is told.
+/// Nobody has published the speed of a Graviton: then all CPUs are as many as their vCPUs say, and the plan says so.
 #[test]
 fn an_unknown_speed_leaves_all_as_they_are_and_is_reported() {
     let arm = two("\"i2.4xlarge\"", "\"r6g.4xlarge\"", "");

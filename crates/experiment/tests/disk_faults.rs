@@ -162,7 +162,7 @@ fn what_has_no_effect_or_cannot_be_done_is_refused_at_its_place() {
         let mistakes = read(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
         assert!(
             mistakes.contains(said),
-            "{to:?} is told of as\n{mistakes}\nwithout {said:?}"
+            "{to:?} is reported as\n{mistakes}\nwithout {said:?}"
         );
         assert!(mistakes.contains("x.toml:"), "no place in {mistakes}");
     }

@@ -1,4 +1,4 @@
-//! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or told.
+//! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or reported.
 
 use crate::story::{GOOD, accepted, and, each_refused, notes, nothing, with};
 use catalog::Catalog;

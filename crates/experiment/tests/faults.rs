@@ -88,7 +88,7 @@ fn what_cannot_be_done_is_refused_at_its_place() {
         let mistakes = read(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
         assert!(
             mistakes.contains(said),
-            "{to:?} is told of as\n{mistakes}\nwithout {said:?}"
+            "{to:?} is reported as\n{mistakes}\nwithout {said:?}"
         );
     }
     // Around the bounds it is accepted.

@@ -25,7 +25,7 @@ fn trials_that_cannot_be_judged_are_reported_with_the_least_that_can() {
     assert_eq!(short.numbers["needed_s"], stats::JUDGED_FROM as f64);
     assert_eq!(
         short.to_string(),
-        "note: trials of 10 s are too short to tell a steady state from a passing one: 40 s are the least. Set [load] \
+        "note: trials of 10 s are too short to distinguish a steady state from a passing one: 40 s are the least. Set [load] \
          duration_s = 60; shorter trials count all the same, and the report doubts them"
     );
     assert_eq!(note(GOOD, "trials_too_short", 64.0), None, "the default is long enough");
@@ -48,7 +48,7 @@ fn repetitions_that_cannot_be_tested_are_reported() {
         match reported {
             None => assert_eq!(found, None, "{lines}"),
             Some(reported) => {
-                let found = found.unwrap_or_else(|| panic!("nothing is told of {lines}"));
+                let found = found.unwrap_or_else(|| panic!("nothing is reported of {lines}"));
                 assert!(found.message.starts_with(reported), "{found}");
                 assert_eq!(found.numbers["needed"], stats::REPETITIONS_MIN as f64);
             }

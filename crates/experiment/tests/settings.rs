@@ -516,7 +516,7 @@ fn wrong_settings_are_refused_at_their_place() {
         assert_eq!(
             mistakes.list().len(),
             1,
-            "one mistake is told once: {expected}\n{mistakes}"
+            "one mistake is reported once: {expected}\n{mistakes}"
         );
     }
 }
@@ -634,7 +634,7 @@ fn wrong_variants_are_refused_at_their_place() {
             "cassandra.yaml has no key `concurrent_read`",
         ),
     ]);
-    // For two configurations, and told once.
+    // For two configurations, and reported once.
     let twice = variant("name = \"v\"\nsettings = { table = { compression = { chunk_length_in_kb = 3 } } }");
     assert_eq!(refused(&twice).list().len(), 1);
     // The joined name is one that a configuration has.

@@ -74,7 +74,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     written
 }
 
-/// A word of so many random bytes, in hexadecimal digits: four tell apart, 24 are a password.
+/// A word of so many random bytes, in hexadecimal digits: four distinguish, 24 are a password.
 ///
 /// # Errors
 /// As the system says.

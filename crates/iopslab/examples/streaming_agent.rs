@@ -2,7 +2,7 @@
 //! `make bench-scale`, which asks what a controller carries: these agents cost next to nothing.
 //!
 //! A database host sends its samples once a second, as a real one does: each is taken by `monitor` on this machine, with
-//! the simulated database's figures in it. A client tells its seconds, and sends its histograms and samples at the end.
+//! the simulated database's figures in it. A client reports every second, and sends its histograms and samples at the end.
 //! `IOPSLAB_SCALE_EXPERIMENT` names the experiment, `IOPSLAB_SCALE_HZ` how many samples a second each host sends.
 
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ fn until(at_ms: f64) -> Duration {
 struct Outbox(Arc<Mutex<(u64, u64)>>);
 
 impl Outbox {
-    /// A controller that is gone cannot be told so: its absence shows on stdin.
+    /// A controller that is gone shows on stdin, not here.
     fn send(&self, event: &Event) {
         let mut sent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut line = Vec::new();

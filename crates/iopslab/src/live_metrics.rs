@@ -118,7 +118,7 @@ impl LiveMetrics {
         Ok(Self { live, address })
     }
 
-    /// Changes what is told.
+    /// Changes what is served.
     pub fn update(&self, change: impl FnOnce(&mut Live)) {
         change(&mut self.live.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -318,7 +318,7 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected} is missing in\n{text}");
         }
-        assert!(!text.contains("data_volume_iops"), "what is not known is not told");
+        assert!(!text.contains("data_volume_iops"), "what is not known is left out");
         assert!(scrape(metrics.address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
     }
 

@@ -59,8 +59,8 @@ fn start_log() {
     }
 }
 
-/// What is logged, and why it is not what was asked for. Without a wish warnings, but none of the CQL driver's: what
-/// it cannot do is an error of ours, told once and in our words.
+/// What is logged, and why it is not what was asked for. By default warnings, but none of the CQL driver's: what it
+/// cannot do is an error of ours, reported once and in our words.
 fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
     let usual = Targets::new()
         .with_default(tracing::Level::WARN)
@@ -77,7 +77,7 @@ fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
 /// Help and version on stdout, bad usage on stderr.
 fn answer(usage: &clap::Error) -> ExitCode {
     if usage.use_stderr() {
-        // Nobody is left to tell.
+        // There is nobody to report a failure to.
         let _ = usage.print();
     } else {
         output::write(|| usage.print());

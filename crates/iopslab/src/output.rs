@@ -1,10 +1,10 @@
 //! The one place that writes to stdout and stderr.
 //!
 //! The standard macros of these names panic when nobody reads: `iopslab catalog list | head -1` would end in a
-//! backtrace. These, which the whole program uses, do not. What cannot be written to stdout is remembered and told once
-//! by [`finish`]; a reader that has gone away is no fault, and the command goes on to its own end and exit code, so
+//! backtrace. These, which the whole program uses, do not. What cannot be written to stdout is remembered and reported
+//! once by [`finish`]; a reader that has gone away is no error, and the command goes on to its own end and exit code, so
 //! that a gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is
-//! dropped: there is nowhere to tell it.
+//! dropped: there is nowhere to report it.
 //!
 //! What is written may contain what somebody else has written: names and questions of an experiment, an agent's words, a run that was
 //! received. A terminal obeys control characters, so none goes out: [`guarded::shown`].

@@ -31,7 +31,7 @@ struct Shown {
     about: String,
     doing: String,
     is_ticking: bool,
-    /// Nothing takes long enough to be told while it is done.
+    /// Nothing takes long enough for a live line.
     is_quiet: bool,
     /// Begins each line: who says it, where several do.
     who: String,
@@ -41,7 +41,7 @@ struct Shown {
 }
 
 impl Screen {
-    /// A live line if stderr is a terminal, plain lines otherwise; told to scrapers as well, if there is an endpoint.
+    /// A live line if stderr is a terminal, plain lines otherwise; for scrapers as well, if there is an endpoint.
     pub fn new(metrics: Option<LiveMetrics>) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
@@ -58,7 +58,7 @@ impl Screen {
         screen
     }
 
-    /// Plain lines of one of several that work at the same time, told to the same scrapers.
+    /// Plain lines of one of several that work at the same time, with the same scrapers.
     pub fn beside(&self, who: &str) -> Self {
         let screen = Self {
             shown: Arc::default(),
@@ -74,14 +74,14 @@ impl Screen {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what scrapers are told, if there is an endpoint.
+    /// Changes what scrapers get, if there is an endpoint.
     pub fn publish(&self, change: impl FnOnce(&mut Live)) {
         if let Some(metrics) = &self.metrics {
             metrics.update(change);
         }
     }
 
-    /// From now on only lines that stay are shown: nothing takes long enough to be told while it is done.
+    /// From now on only lines that stay are shown: nothing takes long enough for a live line.
     pub fn quiet(&self) {
         self.shown().is_quiet = true;
     }

@@ -18,7 +18,7 @@ const FUTURE: &str = "2120-11-23T18:00:00Z";
 /// pair, placement group, security group, route table, 2 subnets, internet gateway, network.
 const OF_A_RUN: usize = 16;
 
-/// Access keys of the form that the server tells from others.
+/// Access keys of the form that the server distinguishes.
 const IOPSLAB: &str = "IOPSLAB0000000000000";
 const PROFILE: &str = "PROFILE0000000000000";
 
@@ -305,7 +305,7 @@ fn an_aws_that_does_not_answer_is_no_empty_account() {
         let reported = clean(choice);
         assert_eq!(reported.code, Some(1), "{}{}", reported.stdout, reported.stderr);
         assert!(
-            format!("{}{}", reported.stdout, reported.stderr).contains("EC2 did not tell what runs have in eu-west-1"),
+            format!("{}{}", reported.stdout, reported.stderr).contains("EC2 did not list what runs have in eu-west-1"),
             "{}{}",
             reported.stdout,
             reported.stderr

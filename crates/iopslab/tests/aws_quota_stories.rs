@@ -164,7 +164,7 @@ fn a_plan_is_held_to_what_the_account_has_left() {
     let said = flat(&aws.planned(2));
     assert!(said.contains("home: 228 GiB of gp3 of 226 that are left"), "{said}");
 
-    // What may not be asked is told with its permission, at its place; nothing is taken for unlimited.
+    // What may not be asked is reported with its permission, at its place; nothing is taken for unlimited.
     let line = EXPERIMENT.lines().position(|line| line.starts_with("limits")).unwrap() + 1;
     let place = format!("own.toml:{line}:");
     let denied = [

@@ -216,7 +216,7 @@ fn a_burst_where_there_is_no_bucket_is_refused_with_the_reason() {
     assert!(stderr.contains("gp3 500 GiB has no burst bucket"), "{stderr}");
 }
 
-/// What the file states and a simulation does not follow is told before it starts.
+/// What the file states and a simulation does not follow is reported before it starts.
 #[test]
 fn a_simulated_run_tells_what_has_no_effect() {
     let lab = Laboratory::new();
@@ -447,7 +447,7 @@ fn a_machine_that_can_serve_no_volumes_is_refused_before_anything_is_made() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// Who does not say how volumes are emulated has the throttle there, and is told.
+/// A file that does not say how volumes are emulated has the throttle there, and the plan says so.
 #[test]
 fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_open() {
     let lab = Laboratory::new();

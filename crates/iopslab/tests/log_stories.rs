@@ -31,7 +31,7 @@ fn a_server_that_is_not_there_is_reported_once_and_in_our_words() {
     }
 }
 
-/// A log that is asked for and cannot be is told, which shows that warnings are not silenced.
+/// A log that is asked for and cannot be is reported, which shows that warnings are not silenced.
 #[test]
 fn a_wish_that_cannot_be_read_is_reported() {
     let lab = Laboratory::new();

@@ -28,7 +28,7 @@ fn of_rule<'a>(list: &'a Value, rule: &str) -> Vec<&'a Value> {
     all.filter(|one| one["rule"] == rule).collect()
 }
 
-/// It used to be found by every trial, and told after the run alone.
+/// It used to be found by every trial, and reported after the run alone.
 #[test]
 fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
     let lab = Laboratory::new();

@@ -97,7 +97,7 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
         count(&before) + reported["new_instance_types"].as_u64().unwrap(),
         "new types are added, known ones are replaced"
     );
-    // What AWS does not tell stays: measured disks, prices with their days, years of introduction.
+    // What AWS does not publish stays: measured disks, prices with their days, years of introduction.
     let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "i3.4xlarge"]));
     assert_eq!(show["instance"]["local_disks"]["read_iops"], 825_000.0);
     assert_eq!(show["instance"]["on_demand_usd_per_hour"], 1.248);
@@ -112,11 +112,11 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
     ]));
     assert_eq!(cost["usd_per_month"], 1366.56);
 
-    // Each of its two network cards tells the bandwidth of both.
+    // Each of its two network cards has the bandwidth of both.
     let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "r6in.32xlarge"]));
     assert_eq!(show["instance"]["network_gbps"], 200.0);
 
-    // A second refresh keeps prices that the file has and AWS does not tell.
+    // A second refresh keeps prices that the file has and AWS does not give.
     let text = std::fs::read_to_string(&file).unwrap();
     let priced = text.replace(
         "name = \"i3.4xlarge\"\n",

@@ -49,7 +49,7 @@ pub enum GcLogPlace {
     File(PathBuf),
     /// In this file, whose lines do not say enough of themselves.
     Bare(PathBuf),
-    /// Nowhere that its command line tells of.
+    /// Nowhere that its command line names.
     Nowhere,
 }
 

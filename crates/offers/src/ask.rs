@@ -26,7 +26,7 @@ const TYPES_A_PAGE: u32 = 100;
 pub struct Offers {
     /// As a file of the user's catalog.
     pub catalog: UserCatalog,
-    /// Instance types told.
+    /// Instance types listed.
     pub instance_types: usize,
     /// Of these, types with an on-demand price.
     pub priced: usize,

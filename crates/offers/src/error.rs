@@ -13,14 +13,14 @@ pub enum AwsError {
     #[error("AWS credentials cannot be had: {0}")]
     Credentials(String),
     /// DescribeInstanceTypes failed.
-    #[error("EC2 did not tell the instance types of {region}: {reason}")]
+    #[error("EC2 did not list the instance types of {region}: {reason}")]
     InstanceTypes {
         /// Region asked.
         region: String,
         /// What AWS says, or why it does not answer.
         reason: String,
     },
-    /// A quota, or what is in use of it, is not told.
+    /// A quota, or what is in use of it, is not known.
     #[error("{reason} (in {region}; permission {permission})")]
     Quotas {
         /// Region asked.
@@ -30,7 +30,7 @@ pub enum AwsError {
         /// What AWS says, or why it does not answer.
         reason: String,
     },
-    /// A snapshot is not told of.
+    /// A snapshot is not known.
     #[error("EC2 in {region} says of {id}: {reason}")]
     Snapshot {
         /// Which.
@@ -51,7 +51,7 @@ pub enum AwsError {
         reason: String,
     },
     /// What runs have in an account cannot be listed.
-    #[error("EC2 did not tell what runs have in {region}: {reason}")]
+    #[error("EC2 did not list what runs have in {region}: {reason}")]
     Listing {
         /// Region asked.
         region: String,

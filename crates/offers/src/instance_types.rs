@@ -1,4 +1,4 @@
-//! An instance type as EC2 tells it (`DescribeInstanceTypes`, XML), in the catalog's words.
+//! An instance type of EC2 (`DescribeInstanceTypes`, XML), in the catalog's words.
 
 use catalog::{DiskKind, Lifecycle, LocalDisks, UserEbs, UserInstance};
 use roxmltree::Node;
@@ -65,7 +65,7 @@ fn entry(reported: Node<'_, '_>) -> Option<UserInstance> {
     Some(entry)
 }
 
-/// The sum over all cards; `None` where any is not told, or there is nothing to tell.
+/// The sum over all cards; `None` where any is missing, or it is zero.
 fn together(network: Node<'_, '_>, figure: &str) -> Option<f64> {
     let sum: Option<f64> = items(network, "networkCards")
         .map(|card| value::<f64>(card, figure))
@@ -73,7 +73,7 @@ fn together(network: Node<'_, '_>, figure: &str) -> Option<f64> {
     sum.filter(|gbps| *gbps > 0.0)
 }
 
-/// AWS's label of the whole type, `200 Gigabit`, bounds the sum over its cards: each card of some types tells the
+/// AWS's label of the whole type, `200 Gigabit`, bounds the sum over its cards: each card of some types has the
 /// bandwidth of both. Labels are cut to two digits, so that a hundredth above one is the same.
 fn labelled(gbps: Option<f64>, label: Option<&str>) -> Option<f64> {
     let most: Option<f64> = label.and_then(|label| label.strip_suffix(" Gigabit")?.parse().ok());
@@ -94,7 +94,7 @@ fn path(ebs: Node<'_, '_>) -> Option<UserEbs> {
     })
 }
 
-/// Disks of one size and kind, as every type has them so far; others are not told rather than told wrong.
+/// Disks of one size and kind, as every type has them so far; others are left out rather than wrong.
 fn disks(storage: Node<'_, '_>) -> Option<LocalDisks> {
     let mut all = items(storage, "disks");
     let only = all.next()?;
@@ -167,7 +167,7 @@ mod tests {
             ("i4i.8xlarge", Some(32), Some(256.0), Some(true))
         );
         assert_eq!(reported.network_gbps, Some(18.75), "the cards together");
-        assert_eq!(reported.network_burst_gbps, None, "one card's peak is not told");
+        assert_eq!(reported.network_burst_gbps, None, "one card's peak is not known");
         assert_eq!(reported.ebs.as_ref().unwrap().baseline_mb_per_s, 1250.0);
         let disks = reported.local_disks.as_ref().unwrap();
         assert_eq!((disks.count, disks.size_gb_each), (2, 3750.0));

@@ -1,7 +1,7 @@
 //! What AWS offers and charges today, and what an account has of ours: read, and removed, with the user's credentials.
 //!
-//! For `iopslab catalog refresh`, [`ask()`]: `DescribeInstanceTypes` of EC2 tells sizes, disks and paths to EBS;
-//! `GetProducts` of the price list tells what an hour of an instance and a month of a volume cost. Both become a
+//! For `iopslab catalog refresh`, [`ask()`]: `DescribeInstanceTypes` of EC2 lists sizes, disks and paths to EBS;
+//! `GetProducts` of the price list what an hour of an instance and a month of a volume cost. Both become a
 //! [`catalog::UserCatalog`], which commands put before the program's own tables.
 //!
 //! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed,

@@ -45,7 +45,7 @@ pub struct Quotas {
     pub volume_gib: BTreeMap<VolumeType, Quota>,
 }
 
-/// What is to be told.
+/// Which quotas to ask for.
 #[derive(Debug, Clone, Copy)]
 pub struct QuotaRequest<'a> {
     /// vCPUs of these, on the spot market or on demand.
@@ -59,7 +59,7 @@ pub struct QuotaRequest<'a> {
 /// Asks for the quotas of an account in a region: of a named profile, or of the credentials that the SDK finds.
 ///
 /// # Errors
-/// When there are no credentials, or one of the quotas, or what is in use of it, is not told.
+/// When there are no credentials, or one of the quotas, or what is in use of it, is refused.
 pub fn quotas(profile: Option<&str>, region: &str, asked: QuotaRequest<'_>) -> Result<Quotas, AwsError> {
     let caller = Caller::new(profile, Some(region))?;
     let refused = |permission: &'static str| {
@@ -230,7 +230,7 @@ fn vcpus_in_use<F: FnOnce(Refused) -> AwsError>(
             let vcpus = its.and_then(|reported| reported.vcpus).ok_or_else(|| {
                 refused("ec2:DescribeInstanceTypes")(Refused {
                     code: None,
-                    reason: format!("EC2 does not tell the vCPUs of {kind}, of which there are instances"),
+                    reason: format!("EC2 does not give the vCPUs of {kind}, of which there are instances"),
                 })
             })?;
             let pool = VcpuPool::of(kind).unwrap_or(VcpuPool::Standard);

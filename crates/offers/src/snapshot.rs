@@ -1,4 +1,4 @@
-//! A snapshot of EBS, as EC2 tells of it.
+//! A snapshot of EBS.
 
 use crate::AwsError;
 use crate::ec2;

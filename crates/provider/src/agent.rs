@@ -140,7 +140,7 @@ impl ProcessAgent {
         })
     }
 
-    /// From now on the agent is told every `period` that its controller is there, until it is closed.
+    /// From now on the agent gets [`Request::Alive`] every `period`, until it is closed.
     pub(crate) fn stay_in_touch(&self, period: Duration) {
         let stdin = Arc::downgrade(&self.stdin);
         thread::spawn(move || {

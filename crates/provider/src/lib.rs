@@ -37,7 +37,7 @@ pub trait Provider {
     /// Starts the agent of a host, or another one where the first was lost. What it says goes to `inbox`.
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError>;
 
-    /// Has the machines made where they have to be made, and tells what it does. May be repeated: what is there stays.
+    /// Has the machines made where they have to be made; `say` gets what it does. May be repeated: what is there stays.
     /// It ends early, with an error, once `is_called_off` says so.
     fn provide(&mut self, _say: &mut dyn FnMut(&str), _is_called_off: &dyn Fn() -> bool) -> Result<(), AgentError> {
         Ok(())

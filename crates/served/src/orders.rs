@@ -1,4 +1,4 @@
-//! What the server is told on stdin and answers on stdout: JSON, a line each, one answer to each order.
+//! Orders to the server on stdin and its answers on stdout: JSON, a line each, one answer to each order.
 
 use std::path::PathBuf;
 

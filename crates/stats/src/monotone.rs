@@ -1,7 +1,7 @@
 //! Does a short series go up, or down, by more than its own noise explains?
 //!
 //! Mann-Kendall's test has no power on ten values whose neighbours resemble each other: even a series that rises at every step is then no
-//! evidence. What tells is how large the change is beside the steps of the noise. So two models of the series are compared by their
+//! evidence. What counts is how large the change is beside the steps of the noise. So two models of the series are compared by their
 //! likelihoods: a constant with first-order autoregressive noise, and a straight line with such noise, each with the autocorrelation that
 //! suits it best (Beach & MacKinnon, Econometrica 46, 1978, for the likelihood with its first value). Long series are reduced to a dozen
 //! batch means, so that what wanders for longer than a second is noise too.

@@ -20,7 +20,7 @@ const BATCH: usize = 5;
 const BATCHES_MIN: usize = 8;
 /// Values that must be left after the cut.
 pub const JUDGED_FROM: usize = BATCH * BATCHES_MIN;
-/// Independent batches that what is left must be worth: with fewer, one excursion of the noise cannot be told from a
+/// Independent batches that what is left must be worth: with fewer, one excursion of the noise looks like a
 /// trend.
 const EFFECTIVE_MIN: f64 = 4.0;
 /// Level of the test whether what MSER-5 would cut differs from the rest.

@@ -4,7 +4,7 @@
 //!
 //! * **Built, not created** (`mdadm --build`): nothing is written onto the members. With superblocks on them, udev would put an
 //!   array together by itself as soon as its members are attached, under a name of its own (mdadm's 64-md-raid-assembly.rules),
-//!   and those of a killed run would have to be wiped. What superblocks tell (members, their order, the chunk) is known
+//!   and those of a killed run would have to be wiped. What superblocks hold (members, their order, the chunk) is known
 //!   here. Requests take the same way through the driver.
 //! * **XFS knows the stripes**: mkfs.xfs reads chunk and width from the device.
 //! * **The array is in the ledger before it is built**, and is called there by the files of its members: whichever number it got
@@ -87,7 +87,7 @@ impl Array {
         let members: Vec<&LoopVolume> = members.into_iter().collect();
         let result = self.try_build_and_mount(&members, mount_point);
         if result.is_err() {
-            // The first error is the one worth telling; what remains is in the ledger.
+            // The first error is the one to report; what remains is in the ledger.
             let _ = self.release(IfBusy::Refuse);
         }
         result
@@ -106,7 +106,7 @@ impl Array {
         let name = match build(&devices, self.chunk_kib) {
             Ok(name) => name,
             Err(error) => {
-                // The first error is the one worth telling; a remnant stays in the ledger.
+                // The first error is the one to report; a remnant stays in the ledger.
                 if stop_all(&files).is_ok() {
                     self.ledger.done(entry)?;
                 }
@@ -203,7 +203,7 @@ impl Array {
 
 impl Drop for Array {
     fn drop(&mut self) {
-        // Nobody is left to tell; what could not be undone is still in the ledger.
+        // A drop reports nothing; what could not be undone is still in the ledger.
         let _ = self.release(IfBusy::Detach);
     }
 }

@@ -82,7 +82,7 @@ impl Disk {
         argv.push(format!("crc=1,reflink=1,uuid={uuid}"));
         argv.push(device.display().to_string());
         if let Err(error) = run(&argv, FORMAT_PATIENCE) {
-            // The first error is the one worth telling; a remnant stays in the ledger.
+            // The first error is the one to report; a remnant stays in the ledger.
             if wipe(&device, &uuid).is_ok() {
                 let _ = ledger.done(entry);
             }
@@ -145,7 +145,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Nobody is left to tell; what could not be undone is still in the ledger.
+        // A drop reports nothing; what could not be undone is still in the ledger.
         let _ = self.release(IfBusy::Detach);
     }
 }

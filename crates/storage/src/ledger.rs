@@ -189,7 +189,7 @@ pub(crate) fn append(file: &mut File, path: &Path, line: &Line) -> Result<()> {
 fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     let before = file.metadata()?.len();
     file.write_all(bytes).inspect_err(|_| {
-        // The first error is the one worth telling; half a line that stays is named by whoever reads it.
+        // The first error is the one to report; half a line that stays is named by whoever reads it.
         let _ = file.set_len(before);
     })
 }

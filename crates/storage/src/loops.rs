@@ -72,7 +72,7 @@ pub(crate) struct LoopDevice {
     previous_largest_io: Option<String>,
 }
 
-/// Where the kernel tells of a block device.
+/// Where the kernel shows a block device.
 pub(crate) fn sysfs_of(name: &str) -> PathBuf {
     Path::new(SYS_BLOCK).join(name)
 }
@@ -130,7 +130,7 @@ pub(crate) fn attach(image: &Path, behind: LoopBacking) -> Result<LoopDevice> {
     )?;
     let configured = configure(&name, image, behind);
     if configured.is_err() {
-        // The first error is the one worth telling.
+        // The first error is the one to report.
         let _ = detach_named(&name, image);
     }
     configured

@@ -47,7 +47,7 @@ impl ReadAhead {
         match shown {
             Ok(shown) if shown == kb => Ok(set),
             Ok(shown) => {
-                // The difference is what is worth telling.
+                // The difference is the error to report.
                 let _ = set.put_back();
                 let source = io::Error::other(format!("it shows {shown} after it was set"));
                 Err(io_error(format!("have {kb} KiB read ahead by"), &path(device))(source))
@@ -84,7 +84,7 @@ impl ReadAhead {
     }
 }
 
-/// How far the kernel reads ahead of what is asked of the file system of a directory, KiB; `None` where it does not tell. Nothing
+/// How far the kernel reads ahead of what is asked of the file system of a directory, KiB; `None` where it does not say. Nothing
 /// is changed.
 pub fn read_ahead_kb_of(directory: &Path) -> Option<u32> {
     let number = fs::metadata(directory).ok()?.dev();

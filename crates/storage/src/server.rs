@@ -140,8 +140,8 @@ impl VolumeServer {
         self.running().as_ref().map(|running| running.server.pid())
     }
 
-    /// Whether its process has ended although it should not, within a moment: whoever got an error of it may be told
-    /// before its end is.
+    /// Whether its process has ended although it should not, within a moment: its error may arrive
+    /// before its end is seen.
     pub fn is_lost(&self) -> bool {
         let until = Instant::now() + END_SEEN;
         loop {
@@ -281,7 +281,7 @@ impl ServedGauge {
     }
 
     /// These volumes, which one process serves, share what their instance lets through to all of them, until one of
-    /// them is told to behave otherwise.
+    /// them is to behave otherwise.
     ///
     /// # Errors
     ///

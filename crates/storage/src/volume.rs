@@ -100,7 +100,7 @@ impl LoopVolume {
             ))
             .and_then(|()| fill(&image));
         if let Err(error) = made {
-            // The first error is the one worth telling; a remnant stays in the ledger.
+            // The first error is the one to report; a remnant stays in the ledger.
             if fs::remove_file(&image).is_ok() {
                 let _ = ledger.done(entry);
             }
@@ -181,7 +181,7 @@ impl LoopVolume {
         self.attach()?;
         let result = self.mount(mount_point);
         if result.is_err() {
-            // The first error is the one worth telling; what remains is in the ledger.
+            // The first error is the one to report; what remains is in the ledger.
             let _ = self.unmount_and_detach();
         }
         result
@@ -306,7 +306,7 @@ impl LoopVolume {
 
 impl Drop for LoopVolume {
     fn drop(&mut self) {
-        // Nobody is left to tell; what could not be undone is still in the ledger.
+        // A drop reports nothing; what could not be undone is still in the ledger.
         let _ = self.release(IfBusy::Detach);
     }
 }

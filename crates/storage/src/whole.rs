@@ -42,7 +42,7 @@ pub fn device_bytes(device: &Path) -> Result<u64> {
         .map_err(io_error("find the size of", device))
 }
 
-/// Reads every block of a device once, past the page cache, with several reads in flight. `goes_on` is told how many
+/// Reads every block of a device once, past the page cache, with several reads in flight. `goes_on` gets how many
 /// bytes were read and says whether to go on.
 ///
 /// # Errors

@@ -37,7 +37,7 @@ impl WorkDirectory {
         }
     }
 
-    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told what
+    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` gets what
     /// is waited for, as a sentence, five times a second, and ends the waiting by returning `false`.
     ///
     /// # Errors

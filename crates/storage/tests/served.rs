@@ -382,7 +382,7 @@ fn goes_on(machine: &Machine) {
     write_pattern(&path, 3 << 20);
     signal(&server, Signal::KILL);
     std::thread::sleep(Duration::from_millis(200));
-    assert!(volume.served_counts().is_err(), "a server that is lost is told of");
+    assert!(volume.served_counts().is_err(), "a server that is lost is an error");
     volume.unmount_and_detach().unwrap();
     volume.attach_and_mount(&machine.path("data")).unwrap();
     assert_ne!(server.pid(), first);
@@ -416,7 +416,7 @@ fn array_goes_on(machine: &Machine) {
     write_pattern(&path, 3 << 20);
     signal(&server, Signal::KILL);
     std::thread::sleep(Duration::from_millis(200));
-    assert!(members[0].served_counts().is_err(), "a server that is lost is told of");
+    assert!(members[0].served_counts().is_err(), "a server that is lost is an error");
     array.unmount_and_stop().unwrap();
     for member in &mut members {
         member.unmount_and_detach().unwrap();

@@ -36,7 +36,7 @@ pub enum Request {
     Client(ClientRequest),
     /// End the request under way as soon as possible.
     Cancel,
-    /// The controller is there: an agent with a watchdog ends itself when it has not been told anything for too long.
+    /// The controller is there: an agent with a watchdog ends itself when nothing has reached it for too long.
     Alive,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// varied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotTried {
-    /// Configuration of the cell that it is told of: the recommended one, else the baseline.
+    /// Configuration of the cell that it is about: the recommended one, else the baseline.
     pub configuration: String,
     /// Its workload.
     pub workload: String,

@@ -125,7 +125,7 @@ pub struct RecoveryAnalysis {
     pub seconds: Option<Summary>,
     /// Trials in which it did not, before the next fault or the end.
     pub never: u64,
-    /// Trials in which too few seconds were left to tell.
+    /// Trials in which too few seconds were left to see it.
     pub too_short: u64,
 }
 

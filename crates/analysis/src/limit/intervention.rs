@@ -74,7 +74,7 @@ impl Resource {
 }
 
 /// For each cell, what more of a resource gave: one intervention a resource, by the smallest step that decides, else
-/// the smallest. Steps in several resources at once are told only where none of them has a step of its own.
+/// the smallest. Steps in several resources at once are reported only where none of them has a step of its own.
 ///
 /// `gain(from, to)` is the throughput of cell `to` over that of `from`.
 pub fn interventions(

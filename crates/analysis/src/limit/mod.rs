@@ -4,7 +4,7 @@
 //! trial --uses--> windows (used of what was really there) --typical--> uses of a cell, on each node
 //!         cpu, volume                                                      | naming: each resource where it is fullest
 //!                                                                          v
-//!                          limit as told <--intervention: what more of it gave, elsewhere in the matrix-- limit by use
+//!                          limit, final <--intervention: what more of it gave, elsewhere in the matrix-- limit by use
 //! ```
 //!
 //! [`crate::document::limit`] holds the data; crate `report` puts it into words.

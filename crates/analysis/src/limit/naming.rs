@@ -15,7 +15,7 @@ use crate::rules::CLIENT_CPU_MAX;
 /// Names the resource that bounded a cell, from the windows of its valid trials.
 ///
 /// All resources at their cap are candidates; the one nearest to its capacity in the middle window is named, the
-/// others are told with it. A capacity is what was really there in that window: CPUs less steal and foreign quotas, a
+/// others are listed with it. A capacity is what was really there in that window: CPUs less steal and foreign quotas, a
 /// bucket's burst rate while credits last and its baseline after. The network is named only where its capacity is
 /// known, which the local provider (loopback) never knows.
 ///

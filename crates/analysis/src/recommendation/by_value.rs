@@ -94,7 +94,7 @@ impl Answer<'_> {
         if let Some(run) = self.run_of(judged, &contenders, pick, by) {
             return run;
         }
-        // Shown to pay for themselves like the leader: no more repetitions would tell them from it.
+        // Shown to pay for themselves like the leader: more repetitions would not separate them.
         let is_alike = |i: usize| {
             let value = self.advantage(leader, i, by);
             by == DecidedBy::Value && value.is_some_and(|r| r.verdict == Verdict::Same)
@@ -108,7 +108,7 @@ impl Answer<'_> {
             };
             self.throughput.repetitions_to_refute(leader, *i, cost)
         };
-        // Settings of the leader's hardware need not be told apart for its hardware to be decided.
+        // Settings of the leader's hardware need not be separated for its hardware to be decided.
         let others = open.iter().copied().filter(|i| !self.is_of_one_hardware(*i, leader));
         let others: Vec<usize> = others.collect();
         let deciding = if others.is_empty() { &open } else { &others };

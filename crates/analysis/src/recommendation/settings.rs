@@ -1,5 +1,5 @@
 //! What is paid for is decided first, then which of the settings of that hardware to run: the best where it is shown to be better
-//! than the others, else any of those that nothing tells apart.
+//! than the others, else any of those that nothing distinguishes.
 //!
 //! Only intervals of all pairs are read, which are adjusted together. So it does no harm that the leader is the one that
 //! looks best: each of the others that may be run as well is itself shown to be better than all other hardware.

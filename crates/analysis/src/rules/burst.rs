@@ -3,7 +3,7 @@
 //! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell,
 //! however little of a full bucket that was: the mean demand was above the baseline, so that what was measured does not
 //! last. Of a volume of an existing cluster nobody sees the credits: one that does more than its baseline spends them.
-//! Both carry what tells how long it lasts: see [`crate::burst::lasts`].
+//! Both carry how long it lasts: see [`crate::burst::lasts`].
 
 use evidence::VolumeFacts;
 use experiment::{Setups, VolumeRole, VolumeSetup};

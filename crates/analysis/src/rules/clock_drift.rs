@@ -18,7 +18,7 @@ pub struct ClockDrift {
     pub threshold: f64,
 }
 
-/// Milliseconds that an offset may move within a trial, beyond what the readings cannot tell: a twentieth of the second
+/// Milliseconds that an offset may move within a trial, beyond what the readings cannot resolve: a twentieth of the second
 /// that one sample stands for (practice).
 const DRIFT_MAX_MS: f64 = 50.0;
 

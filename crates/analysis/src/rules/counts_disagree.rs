@@ -1,4 +1,4 @@
-//! Do the client's counters and its histograms tell the same story?
+//! Do the client's counters and its histograms agree?
 
 use serde::{Deserialize, Serialize};
 

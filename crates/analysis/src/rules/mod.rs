@@ -309,7 +309,7 @@ pub fn faults_of_plan(run: &str, plan: &Plan) -> Vec<Finding> {
     found.findings
 }
 
-/// What fio measured of a role's volume on each node: of several trials the first that tells.
+/// What fio measured of a role's volume on each node: of several trials the first that has it.
 pub fn probes_of<'a>(
     trials: impl Iterator<Item = &'a TrialMeasurement>,
     role: VolumeRole,

@@ -49,7 +49,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
     })
 }
 
-/// CPUs of the processes that serve the node's volumes: each volume tells those of its whole process.
+/// CPUs of the processes that serve the node's volumes: each volume has those of its whole process.
 fn server_cpus(node: &Node<'_>) -> f64 {
     let each = VolumeRole::ALL
         .into_iter()

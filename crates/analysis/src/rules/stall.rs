@@ -41,10 +41,10 @@ const EMPTY_SHARE: f64 = 0.1;
 /// ... if independent requests of that rate would leave such a gap in fewer than this share of trials: at five
 /// operations a second an empty second is chance (Poisson).
 const CHANCE: f64 = 0.001;
-/// The shortest stop that is told, seconds: that of a garbage collection pause worth a word.
+/// The shortest stop that is reported, seconds: that of a garbage collection pause worth a word.
 const STOP_MIN_S: f64 = 0.5;
 /// The longest response of a second after a stop is this many times as long as that of all but a fifth of the seconds.
-/// In closed loop everything in flight waits alike, which tells a stop from a queue ...
+/// In closed loop everything in flight waits alike, which distinguishes a stop from a queue ...
 const LONGER_CLOSED: f64 = 3.0;
 /// ... in open loop a second that is merely slow leaves a queue as well.
 const LONGER_OPEN: f64 = 5.0;
@@ -138,7 +138,7 @@ fn of_speed(seconds: &[Second], from: usize, began_s: f64, load: LoadLevel) -> V
     }
     for late in late(window, rate, load) {
         match all.iter_mut().find(|s| overlap(s, &late)) {
-            // The wait of the first request tells the length more exactly than whole seconds do; a time-out may have
+            // The wait of the first request gives the length more exactly than whole seconds do; a time-out may have
             // cut it short.
             Some(known) if late.length_s + 1.0 >= known.length_s => *known = late,
             Some(_) => {}
@@ -193,7 +193,7 @@ fn late(window: &[Second], rate: f64, load: LoadLevel) -> Vec<Stop> {
     };
     let least_us = (1e6 * STOP_MIN_S).max(longer * stats::quantile(&busy, USUAL).unwrap_or(0.0));
     let mut stops = Vec::new();
-    // What came before the window cannot be told from a stop in its first second.
+    // What came before the window looks like a stop in its first second.
     let mut last = window.iter().position(|s| s.completed > 0).unwrap_or(window.len());
     let mut at = last + 1;
     while let Some(second) = window.get(at) {

@@ -1,4 +1,4 @@
-//! Was there enough to tell a steady state from a passing one?
+//! Was there enough to distinguish a steady state from a passing one?
 
 use serde::{Deserialize, Serialize};
 use stats::SteadyVerdict;

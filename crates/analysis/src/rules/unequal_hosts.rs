@@ -56,7 +56,7 @@ pub enum DifferenceKind {
 /// Memory differs from this share of the larger on (practice): firmware and kernel keep some of it before Linux says
 /// how much there is (`MemTotal`, proc(5)), not to the byte the same on machines of one kind.
 const MEMORY_APART: f64 = 0.02;
-/// Clocks differ from so many milliseconds on, beyond what the readings cannot tell: as for
+/// Clocks differ from so many milliseconds on, beyond what the readings cannot resolve: as for
 /// [`clock_drift`](super::clock_drift), a twentieth of the second that a sample stands for (practice).
 const CLOCKS_APART_MS: f64 = 50.0;
 
@@ -103,7 +103,7 @@ fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64
         .collect()
 }
 
-/// Words that differ: each of them with its hosts. What a host does not tell is no difference.
+/// Words that differ: each of them with its hosts. What a host does not show is no difference.
 fn unlike(known: &[(HostId, Environment)], of: fn(&Environment) -> Option<String>) -> Option<DifferenceKind> {
     let mut hosts_by_value: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
     for (host, facts) in known {
@@ -233,7 +233,7 @@ mod tests {
         ] {
             assert_eq!(differing(third), [reported]);
         }
-        // What the kernel keeps for itself, another amount of swap, what a host does not tell.
+        // What the kernel keeps for itself, another amount of swap, what a host does not show.
         assert_eq!(differing(json!({"memory_bytes": 98_100})), [""; 0]);
         assert_eq!(differing(json!({"kernel": null})), [""; 0]);
         let several = differing(json!({"cpu_model": "Other 2 GHz", "cpus": 4, "kernel": "5.4"}));

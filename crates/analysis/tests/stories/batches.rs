@@ -115,7 +115,7 @@ fn within_a_batch_ratios_are_as_sharp_as_without_the_other_one() {
     assert_eq!((c.verdict, c.unpaired, c.pairs), (Verdict::Faster, true, 3));
     let width = |ratio: &analysis::Ratio| ratio.high / ratio.low;
     assert!(width(&b) < 1.1 && width(&c) > 1.2, "{b:?} {c:?}");
-    // The reader is told, with the sites.
+    // The report says so, with the sites.
     let site = |name: &str| Some(name.to_owned());
     let batches = vec![
         (vec!["a".to_owned(), "b".to_owned()], site("us-east-1")),

@@ -1,4 +1,4 @@
-//! Nodes taken away by plan: before, during and after are told apart, what is planned spoils nothing, and who loses
+//! Nodes taken away by plan: before, during and after stand apart, what is planned spoils nothing, and who loses
 //! acknowledged writes is not recommended.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use stats::Summary;
 const SLOW: &str = "gp2-320";
 const FAST: &str = "io1-10000";
 
-/// One configuration, trials as told.
+/// One configuration, trials as given.
 fn of_cell(faults: Vec<NodeFault>, trials: &[Trial]) -> CellAnalysis {
     let job = plan_with(faults, trials.len() as u32);
     let measured: Vec<TrialMeasurement> = trials.iter().map(Trial::measured).collect();
@@ -127,7 +127,7 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
 }
 
 /// A disk that answers with errors for 20 s: the same phases, and none of the errors spoils the trial. That the process
-/// ended is told.
+/// ended is reported.
 #[test]
 fn a_disk_that_fails_by_plan_spoils_no_trial() {
     let mut planned = planned();

@@ -35,7 +35,7 @@ pub struct Fetched {
     pub bytes_total: u64,
 }
 
-/// What a download thread tells the caller's thread.
+/// What a download thread sends to the caller's.
 enum DownloadEvent {
     Bytes(u64),
     /// Bytes of an attempt that failed: they do not count any more.

@@ -1,5 +1,5 @@
 //! Does the name of this machine resolve? Cassandra looks up the address of its own host when it starts, and gives up
-//! where there is none ("Unable to resolve hostname"), whatever addresses it is told to listen on. Fresh virtual
+//! where there is none ("Unable to resolve hostname"), whatever addresses it is to listen on. Fresh virtual
 //! machines and containers are often without.
 
 use std::{io, net::ToSocketAddrs};

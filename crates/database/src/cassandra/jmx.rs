@@ -3,7 +3,7 @@
 //! `nodetool` costs a JVM's start of a second or two of CPU for every question, which would be measured as load where it
 //! is asked in the middle of a trial. What it says over the wire is little: the calls of RMI (Java Remote Method
 //! Invocation Specification, chapter 10, "RMI Wire Protocol") to three objects, one after the other. The registry gives
-//! the connector, the connector a connection, and that one reads attributes of metrics. Objects are told by number,
+//! the connector, the connector a connection, and that one reads attributes of metrics. Objects are addressed by number,
 //! methods by the first eight bytes of the SHA-1 of their signature.
 //!
 //! User and password go over the loopback interface as they are, which root alone can listen to.

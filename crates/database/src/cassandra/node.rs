@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// `None` while it runs; otherwise how it ended. [`Self::log_tail`] may tell why.
+    /// `None` while it runs; otherwise how it ended. [`Self::log_tail`] may say why.
     pub fn exited(&mut self) -> Option<String> {
         self.ended_with()
     }

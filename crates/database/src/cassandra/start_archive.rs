@@ -19,7 +19,7 @@
 //! At every start Cassandra builds a memtable of 100,000 rows to learn how many bytes of heap a row takes besides its
 //! data (`AbstractAllocatorMemtable.estimateRowOverhead`; 2.6 s of one CPU here). The figure depends on the JVM and on
 //! whether object pointers are compressed (heaps below 32 GiB), not on the data. A second throw-away node measures it,
-//! and later starts are told (`-Dcassandra.memtable.row_overhead_size`).
+//! and later starts are given it (`-Dcassandra.memtable.row_overhead_size`).
 
 use std::{
     fs, io,

@@ -38,7 +38,7 @@ pub(super) struct Target {
     pub(super) address: SocketAddr,
     pub(super) access: Access,
     pub(super) request_timeout: Duration,
-    /// Who is told when a node refuses us later.
+    /// Called when a node refuses us later.
     pub(super) on_refused: Box<dyn Fn(String)>,
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Connects to the nodes that the session knows. The error says why the driver has to be used. Must be called in a
-    /// `LocalRuntime`. `on_refused` is told when a node refuses later what another one took.
+    /// `LocalRuntime`. `on_refused` is called when a node refuses later what another one took.
     pub(crate) async fn open(
         session: &Arc<Session>,
         policy: Arc<dyn LoadBalancingPolicy>,

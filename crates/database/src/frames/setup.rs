@@ -105,7 +105,7 @@ async fn ask(stream: &mut TcpStream, frame: &[u8]) -> Result<(u8, Vec<u8>), Setu
     Ok((header.opcode, body))
 }
 
-/// `SUPPORTED` lists what a server has by name; ScyllaDB tells of its shards there.
+/// `SUPPORTED` lists what a server has by name; ScyllaDB lists its shards there.
 fn names_shards(body: &[u8]) -> bool {
     const NAME: &[u8] = b"SCYLLA_NR_SHARDS";
     body.windows(NAME.len()).any(|window| window == NAME)

@@ -37,7 +37,7 @@ pub enum Welcome {
     Closed,
 }
 
-/// What the tests ask the server about, and tell it.
+/// What the tests ask of the server, and set.
 pub struct Server {
     pub port: u16,
     state: Arc<State>,

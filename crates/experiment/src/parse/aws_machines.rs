@@ -81,7 +81,7 @@ pub(super) fn place(
     let limits: Vec<&crate::AwsLimits> = settings.sites.iter().map(|site| &site.limits).collect();
     let placed = match batches::place(&items, &beside, &limits) {
         Ok(placed) => placed,
-        Err(nowhere) => return tell(&nowhere, file, &settings.sites, mistakes),
+        Err(nowhere) => return report(&nowhere, file, &settings.sites, mistakes),
     };
     if let Some(repetitions) = &file.load.repetitions
         && experiment.load.adaptive.is_some()
@@ -119,7 +119,7 @@ pub(super) fn place(
     check_zones(given, settings, mistakes);
 }
 
-/// Asks for the quotas of sites that are limited by them; whether all were told.
+/// Asks for the quotas of sites that are limited by them; whether all are known.
 fn read_quotas<'m>(
     given: &raw::Aws,
     sites: &mut [AwsSite],
@@ -185,7 +185,7 @@ fn check_zones(given: &raw::Aws, settings: &AwsSettings, mistakes: &mut Collecto
 }
 
 /// Tells which configurations no site has room for, and why.
-fn tell(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistakes: &mut Collector<'_>) {
+fn report(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistakes: &mut Collector<'_>) {
     for none in nowhere {
         let name = &file.configuration[none.item].name;
         let why = none.why.iter();

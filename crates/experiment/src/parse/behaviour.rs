@@ -43,7 +43,7 @@ pub(super) fn places(file: &raw::Experiment, text: &str) -> Vec<(&'static str, R
     places.collect()
 }
 
-/// A type says itself how its volumes behave; whether something is stated all the same, which is told.
+/// A type says itself how its volumes behave; whether something is stated all the same, which is reported.
 pub(super) fn of_type(kind: VolumeType, span: &Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>) -> bool {
     let known = latency_of(Some(kind)).latency;
     let mut found = false;
@@ -67,7 +67,7 @@ pub(super) fn of_type(kind: VolumeType, span: &Range<usize>, raw: &raw::Volume, 
     found
 }
 
-/// The time that is stated of a volume given by its limits, if one is; `None` where something is wrong, which is told.
+/// The time that is stated of a volume given by its limits, if one is; `None` where something is wrong, which is reported.
 pub(super) fn of_explicit(
     span: &Range<usize>,
     raw: &raw::Volume,

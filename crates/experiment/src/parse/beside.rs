@@ -2,7 +2,7 @@
 
 use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds, ThisMachine};
 
-/// What tells a file's text by its name.
+/// Reads a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 /// What asks for the quotas of a site.
 pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<AwsQuotas, String>;

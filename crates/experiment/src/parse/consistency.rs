@@ -135,7 +135,7 @@ pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) ->
             continue;
         }
         let levels = checked.consistency.unwrap_or(experiment.target.consistency);
-        // Three replicas tell them apart; TWO and THREE cannot be had of one.
+        // Three replicas distinguish them; TWO and THREE cannot be had of one.
         let differs = |level: &Consistency| level.replicas(1) == 1 && level.replicas(3) > 1;
         let mut above_one: Vec<String> = Vec::new();
         for (_, level) in levels.by_kind().iter().filter(|(_, level)| differs(level)) {

@@ -1,4 +1,4 @@
-//! What the file states and nothing would follow: told, so that nothing is ignored in silence. What contradicts itself
+//! What the file states and nothing would follow: reported, so that nothing is ignored in silence. What contradicts itself
 //! is a mistake instead, beside the check of its own key.
 
 use super::behaviour;

@@ -42,7 +42,7 @@ pub(super) fn check(
             mistakes.add(
                 at.span(),
                 format!("{} begins before {} is over", later.label(), earlier.label()),
-                "one fault at a time: what each one does could not be told apart",
+                "one fault at a time: their effects could not be distinguished",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What can be planned and priced, but not measured so far: refused by a run, told by a plan.
+//! What can be planned and priced, but not measured so far: refused by a run, noted by a plan.
 
 use std::ops::Range;
 

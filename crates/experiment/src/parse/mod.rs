@@ -55,7 +55,7 @@ pub use measurable::refuse_unmeasurable;
 /// itself. What can be planned but not run is a note of the experiment.
 ///
 /// # Errors
-/// All mistakes that can be told at once; at least one.
+/// All mistakes that can be found at once; at least one.
 pub fn parse(
     catalog: &Catalog,
     source_name: &str,

@@ -15,7 +15,7 @@ struct Cluster<'f> {
     nodes: Vec<Option<WatchedNode>>,
 }
 
-/// Gives each configuration the nodes of its cluster. Without `hosts` in the target there is none: that is told
+/// Gives each configuration the nodes of its cluster. Without `hosts` in the target there is none: that is reported
 /// elsewhere.
 pub(super) fn check(
     file: &raw::Experiment,

@@ -1,4 +1,4 @@
-//! A disk that fails by plan: whoever answers for a served volume is told of the fault, and of its end.
+//! A disk that fails by plan: the fault and its end are orders to the server of a served volume.
 
 use experiment::{FailingRequests, FaultAction, VolumeRole};
 use volume::{Effect, VolumeFault};

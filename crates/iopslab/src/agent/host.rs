@@ -265,7 +265,7 @@ impl Host {
         static OF_THIS_AGENT: OnceLock<String> = OnceLock::new();
         let own = OF_THIS_AGENT.get_or_init(|| match guarded::random_word(CGROUP_BYTES) {
             Ok(word) => format!("-{word}"),
-            // Its number alone tells it from the other agents of one machine.
+            // Its number alone distinguishes it from the other agents of one machine.
             Err(_) => String::new(),
         });
         format!("iopslab-{}{own}-{purpose}", std::process::id())

@@ -34,7 +34,7 @@ impl Limits {
     }
 
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
-    /// start: what it computes does not depend on them (the number of CPUs is told to it).
+    /// start: what it computes does not depend on them, as it is given their number.
     ///
     /// `on_machine` is the number of this node among those of its machine, from 0; `promised` are the CPUs of the machine that all of
     /// them were promised.

@@ -155,7 +155,7 @@ fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>, heard: Arc<Heard>) {
 }
 
 fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, RequestError>) {
-    outbox.tell_of_work();
+    outbox.report_work();
     while let Ok(Work::Request(request)) = work.recv() {
         outbox.works(true);
         let reply = match request {

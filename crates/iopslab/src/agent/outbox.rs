@@ -26,8 +26,8 @@ impl Outbox {
         }
     }
 
-    /// From now on, while a request is under way, the controller hears that it goes on.
-    pub fn tell_of_work(&self) {
+    /// From now on [`Event::AtWork`] is sent while a request is under way.
+    pub fn report_work(&self) {
         let outbox = self.clone();
         std::thread::spawn(move || {
             loop {
@@ -44,7 +44,7 @@ impl Outbox {
         self.at_work.store(is_so, Ordering::Relaxed);
     }
 
-    /// Sends an event. A controller that is gone cannot be told so: its absence shows on stdin.
+    /// Sends an event. A controller that is gone shows on stdin, not here.
     pub fn send(&self, event: &Event) {
         if let Ok(mut stdout) = self.stdout.lock() {
             let _ = wire::write(&mut *stdout, event);

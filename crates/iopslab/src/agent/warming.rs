@@ -43,13 +43,14 @@ pub struct ReadFilesArgs {
 /// When a file cannot be read, or nobody listens any more.
 pub fn serve(args: &ReadFilesArgs) -> Result<(), crate::failure::Failure> {
     let mut stdout = std::io::stdout().lock();
-    let mut tell = |so_far: ReadFiles| serde_json::to_writer(&mut stdout, &so_far).is_ok() && writeln!(stdout).is_ok();
+    let mut report =
+        |so_far: ReadFiles| serde_json::to_writer(&mut stdout, &so_far).is_ok() && writeln!(stdout).is_ok();
     let mut pieces = 0;
     let read = storage::read_files(&args.directories, args.bytes, &mut |so_far| {
         pieces += 1;
-        pieces % REPORT_EVERY != 0 || tell(so_far)
+        pieces % REPORT_EVERY != 0 || report(so_far)
     });
-    tell(read.map_err(crate::failure::Failure::work)?);
+    report(read.map_err(crate::failure::Failure::work)?);
     Ok(())
 }
 

@@ -51,7 +51,7 @@ impl Watching {
         Ok((Self { task, monitor: None }, facts))
     }
 
-    /// From now on samples are sent, and the end of the process is told. The process is looked for anew: between trials
+    /// From now on samples are sent, and the end of the process is reported. The process is looked for anew: between trials
     /// its owner may have started another one.
     pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, RequestError> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
@@ -104,7 +104,7 @@ fn cpus(process: &FoundProcess) -> f64 {
     process.cpus().map_or_else(of_machine, f64::from)
 }
 
-/// Samples once a second; a process that is gone is told once.
+/// Samples once a second; a process that is gone is reported once.
 fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
     let (pid, started) = (seen.process.pid, seen.started_ticks);
     let how = format!("process {pid} ({}) on {machine} is gone", seen.process.name);
@@ -195,7 +195,7 @@ fn is_log(name: &str) -> bool {
 }
 
 /// The device of a directory that is stated, else that of the files of its kind that are open; the inner error is why
-/// it cannot be told. The outer one: what is stated is not there.
+/// it is not known. The outer one: what is stated is not there.
 fn device(
     task: &WatchTask,
     key: &str,

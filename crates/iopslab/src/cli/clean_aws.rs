@@ -225,7 +225,7 @@ mod with_aws {
         .help("--run NAME: of that run; --expired: of runs whose time is over; --all: of all, also of runs that go on")
     }
 
-    /// What is told of the work, as it goes on and at its end.
+    /// What is printed of the work, as it goes on and at its end.
     struct Report {
         format: Format,
         dry_run: bool,

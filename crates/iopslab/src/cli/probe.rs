@@ -50,7 +50,7 @@ pub struct ProbeArgs {
 
 pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
     let asked = asked(args)?;
-    let mut tell = |what: &str| {
+    let mut report = |what: &str| {
         if format == Format::Human {
             eprintln!("{what}");
         }
@@ -62,7 +62,7 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
             ));
         }
         let suite =
-            storage::probe_suite(&args.target, &[], &asked, &mut || Ok(()), &mut tell).map_err(Failure::work)?;
+            storage::probe_suite(&args.target, &[], &asked, &mut || Ok(()), &mut report).map_err(Failure::work)?;
         // It is somebody's disk: nothing of it is changed.
         let read_ahead_kb = storage::read_ahead_kb_of(&args.target);
         match format {
@@ -91,8 +91,8 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
     let stop = crate::interrupt::install(|| {}).map_err(Failure::work)?;
     let mut all = Vec::new();
     for setup in &setups {
-        tell(&format!("the volumes of {}", setup.configuration));
-        let probed = of_configuration(setup, &asked, &stop, &mut tell)?;
+        report(&format!("the volumes of {}", setup.configuration));
+        let probed = of_configuration(setup, &asked, &stop, &mut report)?;
         for volume in &probed {
             if format == Format::Human {
                 let (label, limits) = (&volume.label, limits(&volume.limits));
@@ -169,14 +169,14 @@ fn of_configuration(
     setup: &Setup,
     asked: &ProbeRequest,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(&str),
+    report: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, Failure> {
     let lock = crate::paths::machine_lock();
     let _machine = lock.map(|lock| Measuring::begin(&lock, "iopslab probe")).transpose();
     let _machine = _machine.map_err(Failure::work)?;
     let by_hand = ByHand::open("probe", "probe")?;
     let directory = by_hand.path().join("volumes");
-    let probed = probe_configuration(&by_hand.ledger, directory, setup, asked, tell);
+    let probed = probe_configuration(&by_hand.ledger, directory, setup, asked, report);
     let closed = by_hand.close();
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::interrupted("stopped while volumes were measured"));
@@ -195,7 +195,7 @@ fn limits(limits: &IoLimits) -> String {
     }
 }
 
-/// Of which sequential reads and page faults through the page cache are told.
+/// What sequential reads and page faults through the page cache were measured with.
 fn read_ahead(kb: Option<u32>) -> String {
     kb.map_or_else(
         || "; how far is read ahead of it is not known".to_owned(),

@@ -65,7 +65,7 @@ mod with_aws {
             reported.catalog.keep_prices_of(old);
         }
         let text = format!(
-            "# Instance types and prices of {} as AWS told them on {today}. Written by `iopslab catalog refresh`, which replaces this file; put your\n\
+            "# Instance types and prices of {} from AWS, {today}. Written by `iopslab catalog refresh`, which replaces this file; put your\n\
              # own types and prices into another .toml file beside it (form: docs/catalog.md).\n{}",
             args.region,
             reported.catalog.to_toml()
@@ -75,7 +75,7 @@ mod with_aws {
         let mut catalog = Catalog::built_in().clone();
         UserCatalog::parse(&name, &text)
             .and_then(|user| catalog.add(&user))
-            .map_err(|error| Failure::work(format!("AWS told something that the catalog cannot take: {error}")))?;
+            .map_err(|error| Failure::work(format!("the catalog cannot take what AWS answered: {error}")))?;
         replace(&file, &text)?;
 
         let new = reported

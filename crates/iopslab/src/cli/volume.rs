@@ -178,7 +178,7 @@ fn serve(
         .device()
         .map(|device| ReadAhead::set(ledger, device, DISK_READ_AHEAD_KB));
     let read_ahead = read_ahead.transpose().map_err(Failure::work)?;
-    tell(args, asked, &volume, format);
+    announce(args, asked, &volume, format);
     if let (Some(way_s), Format::Human) = (server.on_the_way_s(), format) {
         println!("  of which the way through this machine takes {:.0} us", way_s * 1e6);
     }
@@ -222,7 +222,7 @@ fn serve(
     Ok(())
 }
 
-fn tell(args: &VolumeArgs, asked: &VolumeToServe, volume: &LoopVolume, format: Format) {
+fn announce(args: &VolumeArgs, asked: &VolumeToServe, volume: &LoopVolume, format: Format) {
     let limits = &asked.model.limits;
     let latency = asked.model.latency.unwrap_or(asked.known.latency);
     let basis = if args.latency_us.is_some() || args.latency_sigma.is_some() {

@@ -42,7 +42,7 @@ fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
     }
 }
 
-/// Finds every node, and tells its agent that it only looks.
+/// Finds every node; from here on its agent only looks.
 pub(super) fn find(setups: &[Setup], agents: &mut Agents) -> Result<BTreeMap<HostId, WatchedFacts>, Failure> {
     let request = |(host, node)| (host, Request::Database(DatabaseRequest::Watch(task(&node))));
     let requests = nodes(setups).into_iter().map(request).collect();
@@ -63,7 +63,7 @@ pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<(),
         }
         for setup in of_node.into_iter().filter(|setup| setup.cpus != facts.cpus) {
             screen.say(&format!(
-                "note: configuration {} states {} CPUs, the database on {ssh} has {}: its use is told of those",
+                "note: configuration {} states {} CPUs, the database on {ssh} has {}: its use is a share of those",
                 setup.configuration, setup.cpus, facts.cpus
             ));
         }

@@ -1,5 +1,5 @@
 //! AWS says no, at one moment or another: each time the run ends (or goes on) with words that help, and nothing is left.
-//! The API server of this machine refuses what it is told to refuse. Each story spends half a minute of CPU in Terraform.
+//! The API server of this machine refuses what the story has it refuse. Each story spends half a minute of CPU in Terraform.
 
 use std::time::Duration;
 

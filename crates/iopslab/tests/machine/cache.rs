@@ -152,7 +152,7 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// Nobody samples a database while its page cache is filled, and yet its end is told as what it is.
+/// Nobody samples a database while its page cache is filled, and yet its end is reported as what it is.
 #[test]
 fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_for_that() {
     let lab = Laboratory::on_machine(Share::Half);

@@ -71,7 +71,7 @@ pub struct Cloud {
     /// Loop device of each instance that has such a volume as its data, and bytes that were read of those that ended.
     loops: BTreeMap<String, (PathBuf, u64)>,
     pub read_bytes: Vec<u64>,
-    /// Instances that were seen before: the server tells of one before it has its volumes.
+    /// Instances that were seen before: the server lists one before it has its volumes.
     seen: BTreeSet<String>,
     /// Instances of today do not answer.
     pub is_deaf: bool,
@@ -170,7 +170,7 @@ impl Cloud {
         command
     }
 
-    /// Asks or tells the server something: see `account.py`.
+    /// A request to the server: see `account.py`.
     pub fn ask(&self, question: &Value) -> Value {
         self.account.as_ref().unwrap().ask(question)
     }

@@ -236,7 +236,7 @@ impl Network {
         std::fs::write(self.path("known_hosts"), known).unwrap();
     }
 
-    /// Cuts a host off, or brings it back: nobody is told, as when a cable is pulled.
+    /// Cuts a host off, or brings it back: unannounced, as when a cable is pulled.
     pub fn link(&self, name: &str, state: &str) {
         run("ip", &["-n", &self.namespace("switch"), "link", "set", name, state]);
     }

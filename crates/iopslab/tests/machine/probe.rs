@@ -109,7 +109,7 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// A volume that is served by hand, measured as somebody's directory: its read-ahead is told, and is that of a disk.
+/// A volume that is served by hand, measured as somebody's directory: its read-ahead is shown, and is that of a disk.
 #[test]
 fn a_directory_is_measured_as_it_is_and_a_volume_by_hand_reads_ahead_as_a_disk_does() {
     let lab = Laboratory::on_machine(Share::Half);

@@ -133,7 +133,7 @@ fn sites_of_two_accounts_share_a_run_within_their_limits() {
     let most = most_at_once(&story.cloud.requests(), "m7i.large");
     assert_eq!(most.len(), 2, "{most:?}");
     assert!(most.values().all(|most| (1..=2).contains(most)), "{most:?}");
-    // The reader is told what was measured where.
+    // The report says what was measured where.
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     let reported = "Not all were measured on neighbouring machines at the same time: ";
     assert!(

@@ -310,7 +310,7 @@ mod s3 {
         };
         was_restored(&run("second", "two"), &lab.path().join("two"), AT);
 
-        // What cannot be read is named, with what is missing; the right that a URL gives is told nobody.
+        // What cannot be read is named, with what is missing; the right that a URL gives is shown to nobody.
         bucket.refuse("GetObject");
         let refused = run("third", "three");
         let said = text(&refused.stderr);

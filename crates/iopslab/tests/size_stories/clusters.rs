@@ -357,7 +357,7 @@ fn coordinated(clusters: bool) -> String {
             write_cpu_us = 250\ncoordinator_share = 0.6\nclient_threads = 16\nblock_noise = 0.01\n"
 }
 
-/// Evidence of one node charges each replica a whole operation; that of clusters beside it tells what is done once.
+/// Evidence of one node charges each replica a whole operation; that of clusters beside it shows what is done once.
 #[test]
 fn what_an_operation_uses_once_is_measured_where_clusters_tell() {
     let answer = |clusters: bool| {

@@ -66,7 +66,7 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
 }
 
 /// A database with chunks of 4 KiB, whose reads need 1.3 device reads each when they miss. A simulation refuses settings, so that
-/// the plan is told of them by hand. Taken for chunks of 16 KiB, as before, the page cache would be thought to find less than it
+/// the plan is given them by hand. Taken for chunks of 16 KiB, as before, the page cache would be thought to find less than it
 /// did, and a miss to cost less than it does.
 #[test]
 fn chunks_are_as_long_as_the_settings_state() {
@@ -140,7 +140,7 @@ fn every_figure_says_where_it_comes_from() {
         (Some("interpolated"), 0)
     );
     assert!(between["uncertainty_percent"].as_f64().unwrap() < 25.0);
-    // Far outside: told, without a claim about its error.
+    // Far outside: reported, without a claim about its error.
     let far = proposal("r4.16xlarge+io1:1000GiB:20000", &ONE_NODE);
     assert_eq!(
         (far["label"].as_str(), far["uncertainty_percent"].as_f64()),
@@ -240,7 +240,7 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
 #[test]
 fn a_model_that_fails_its_own_test_is_not_used() {
     let lab = Laboratory::new();
-    // A machine of half the speed that nothing in the experiment tells apart.
+    // A machine of half the speed that nothing in the experiment distinguishes.
     let evidence = run(
         &lab,
         "slow",

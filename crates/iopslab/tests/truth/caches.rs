@@ -47,7 +47,7 @@ fn credits_carry_no_step_of_the_page_cache() {
     assert!(curve.predicted_tipping_ratio.unwrap() < 1.3, "{carried}");
 }
 
-/// The same step of a few percent with little noise and with much: what is not shown is not told.
+/// The same step of a few percent with little noise and with much: what is not shown is not claimed.
 #[test]
 fn a_step_is_reported_where_it_is_shown() {
     let volume = |iops: u32| {

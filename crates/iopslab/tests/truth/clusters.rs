@@ -1,4 +1,4 @@
-//! Clusters: the limiting node is named, unequal nodes are told, and equal ones are not.
+//! Clusters: the limiting node is named, unequal nodes are reported, and equal ones are not.
 
 use analysis::rules::unequal_nodes::UnequalNodes;
 use analysis::{Analysis, Finding, HostId, LimitKind, NodeFigure, Rule};
@@ -16,7 +16,7 @@ fn three(volume: &str, rest: &str) -> Story {
 /// A volume that bounds a node that reads.
 const SLOW: &str = "data_volume = { iops = 2000, mib_per_s = 500, size_gib = 100 }";
 
-/// The figures of which nodes are told to be unequal.
+/// The figures by which nodes are reported unequal.
 fn unequal(analysis: &Analysis) -> Vec<NodeFigure> {
     let found = analysis.findings.iter().filter_map(Finding::figures::<UnequalNodes>);
     found.map(|f| f.figure).collect()

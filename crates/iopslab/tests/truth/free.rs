@@ -1,4 +1,4 @@
-//! What costs nothing is told before what costs money, and only where it is shown.
+//! What costs nothing comes before what costs money, and only where it is shown.
 
 use analysis::{Analysis, FreeStep, Verdict};
 

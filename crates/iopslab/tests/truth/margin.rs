@@ -23,7 +23,7 @@ fn within_the_margin_the_better_value_is_named_beside() {
         println!("{speed} for {usd}: {lines}");
         assert_eq!(step(&analysis, "b").verdict, verdict, "{:?}", step(&analysis, "b"));
         let is_reported = lines.contains("; within the margin b is the better value");
-        // A place that breaks even tells its steps in other words.
+        // A place that breaks even has other words for its steps.
         assert!(
             is_reported == is_better || (verdict == ValueVerdict::BreakEven && !is_reported),
             "{lines}"

@@ -1,5 +1,5 @@
 //! What is paid for is decided first, then which of its settings to run: the best where one is shown to be, else any of those
-//! that nothing tells apart, and none that is slower than what other hardware does for less. A simulation has no settings;
+//! that nothing distinguishes, and none that is slower than what other hardware does for less. A simulation has no settings;
 //! what they would do is planted as a speed of configurations of one price and one machine.
 
 use std::collections::BTreeMap;
@@ -126,7 +126,7 @@ fn settings_that_are_shown_to_be_slower_are_named() {
     );
 }
 
-/// A better one alone: no choice, and the others are told.
+/// A better one alone: no choice, and the others are named.
 #[test]
 fn the_best_settings_are_run_where_they_are_shown_to_be() {
     let speeds = [("small", 1.0), ("big", 1.4), ("big_b", 1.9), ("big_c", 1.4)];
@@ -268,7 +268,7 @@ fn settings_alone_are_not_decided_by_being_alike() {
     assert_eq!(recommendation.hardware, Vec::<String>::new());
 }
 
-/// The cheaper hardware is the better choice: any of its settings, and the step up is told.
+/// The cheaper hardware is the better choice: any of its settings, and the step up is reported.
 #[test]
 fn the_cheaper_hardware_has_settings_too() {
     let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.02), ("big_b", 1.02)];

@@ -119,7 +119,7 @@ impl Removal<'_> {
         for instance in instances {
             match self.attempt(&instance) {
                 Attempt::Done => ending.push(instance),
-                other => self.tell(&instance, other),
+                other => self.report(&instance, other),
             }
         }
         let began = Instant::now();
@@ -133,7 +133,7 @@ impl Removal<'_> {
             };
             let (still, ended): (Vec<Resource>, Vec<Resource>) = ending.into_iter().partition(is_there);
             for instance in &ended {
-                self.tell(instance, Attempt::Done);
+                self.report(instance, Attempt::Done);
             }
             ending = still;
             if ending.is_empty() {
@@ -142,16 +142,16 @@ impl Removal<'_> {
             if began.elapsed() >= self.patience.instances {
                 let why = match there {
                     Ok(_) => format!(
-                        "it was told to end and has not ended after {:.0?}",
+                        "it was asked to end and has not ended after {:.0?}",
                         self.patience.instances
                     ),
                     Err(refused) => format!(
-                        "it was told to end; whether it has ended is not known: {}",
+                        "it was asked to end; whether it has ended is not known: {}",
                         refused.reason
                     ),
                 };
                 for instance in &ending {
-                    self.tell(instance, Attempt::Failed(why.clone()));
+                    self.report(instance, Attempt::Failed(why.clone()));
                 }
                 return;
             }
@@ -175,7 +175,7 @@ impl Removal<'_> {
             for resource in resources {
                 match self.attempt(&resource) {
                     Attempt::Held(why) => held.push((resource, why)),
-                    other => self.tell(&resource, other),
+                    other => self.report(&resource, other),
                 }
             }
             if held.is_empty() {
@@ -186,7 +186,7 @@ impl Removal<'_> {
             } else if self.is_stuck || last_went.elapsed() >= self.patience.held {
                 // What stays goes on holding: that is not waited for.
                 for (resource, why) in held {
-                    self.tell(&resource, Attempt::Failed(why));
+                    self.report(&resource, Attempt::Failed(why));
                 }
                 return;
             }
@@ -203,7 +203,7 @@ impl Removal<'_> {
         }
     }
 
-    fn tell(&mut self, resource: &Resource, attempt: Attempt) {
+    fn report(&mut self, resource: &Resource, attempt: Attempt) {
         match attempt {
             Attempt::Done => (self.say)(RemovalOutcome::Removed(resource)),
             Attempt::Gone => (self.say)(RemovalOutcome::Gone(resource)),
@@ -317,7 +317,7 @@ mod tests {
         resources: Vec<Piece>,
         /// Removals in their order.
         calls: Vec<String>,
-        /// Looks at instances until one that was told to end has ended.
+        /// Looks at instances until one that was asked to end has ended.
         ending: u32,
         /// Made when the first thing is removed: `(kind, id)`.
         late: Vec<Piece>,
@@ -549,7 +549,7 @@ mod tests {
         region.state.borrow_mut().ending = u32::MAX;
         let said = clean(&region, "r1");
         assert!(
-            said.contains(&"failed i-1: it was told to end and has not ended after 200ms".to_owned()),
+            said.contains(&"failed i-1: it was asked to end and has not ended after 200ms".to_owned()),
             "{said:?}"
         );
         assert!(said.contains(&"removed key-1".to_owned()), "{said:?}");

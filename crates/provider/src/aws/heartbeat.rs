@@ -1,4 +1,4 @@
-//! Machines end themselves when nobody needs them: they are told that somebody does.
+//! Machines end themselves when nobody needs them: a heartbeat keeps them.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -19,8 +19,7 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// To machines by their names. One that cannot be told is told again a minute later:
-    /// whoever uses it notices that it is gone.
+    /// To machines by their names. One that is missed is reached a minute later; whoever uses it notices that it is gone.
     pub fn start(ssh: Ssh, names: Vec<String>) -> Self {
         let (until, ended) = channel();
         thread::spawn(move || {

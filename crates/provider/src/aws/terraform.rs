@@ -307,7 +307,7 @@ impl Terraform {
         self.run(verb, &arguments, &mut reported)
     }
 
-    /// Runs it to its end; each line of its stdout is told.
+    /// Runs it to its end; each line of its stdout is printed.
     ///
     /// It writes to a file rather than to us: one that is half done when this program is killed goes on to its end, and
     /// its state knows what it made. (With a pipe it died of the next line, and three machines were in no state.)

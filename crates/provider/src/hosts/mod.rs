@@ -33,7 +33,7 @@ use ssh::{Ssh, quote};
 /// An agent that has heard nothing for so long ends itself, seconds: several times the period, and less than a user
 /// waits before looking.
 const WATCHDOG_S: u64 = 10;
-/// How often an agent is told that its controller is there.
+/// How often an agent gets [`Request::Alive`].
 const ALIVE_PERIOD: Duration = Duration::from_secs(2);
 /// Last lines of an agent's stderr that are kept to say why it was lost.
 const LAST_WORDS: usize = 5;
@@ -117,7 +117,7 @@ impl Hosts {
             machines: (0..).zip(watched.into_iter().map(machine)).collect(),
             clients: (0..).zip(clients).collect(),
             limits: false,
-            // Nobody is told where they are: the cluster says so itself.
+            // The cluster itself says where they are.
             addresses: BTreeMap::new(),
             programs: Programs::new(binary.to_owned(), others),
             installed: BTreeMap::new(),

@@ -89,14 +89,14 @@ impl Programs {
         Ok(self.read.get_or_init(|| read))
     }
 
-    /// The program for this machine is there and is the right one; gives its path there. `tell` is told what else was
+    /// The program for this machine is there and is the right one; gives its path there. `say` gets what else was
     /// found and done, as sentences.
-    pub fn install(&self, ssh: &Ssh, name: &str, tell: &dyn Fn(&str)) -> Result<String, HostError> {
+    pub fn install(&self, ssh: &Ssh, name: &str, say: &dyn Fn(&str)) -> Result<String, HostError> {
         let programs = self.all()?;
         let answer = ssh.run_for("look for iopslab", name, &look(programs), None)?;
         let found = understood(&answer);
         if let Some(Found::Other { path, .. }) = &found {
-            tell(&format!(
+            say(&format!(
                 "another program than the one that was brought there is at {path} (its SHA-256 differs); bringing it \
                  again"
             ));
@@ -118,7 +118,7 @@ impl Programs {
                 })?;
                 let answer = ssh.run_for("bring iopslab there", name, &upload(&program.sha256), Some(file))?;
                 for version in removed(&answer) {
-                    tell(&format!("removed {version}"));
+                    say(&format!("removed {version}"));
                 }
                 match understood(&answer) {
                     Some(Found::Ready(path)) => Ok(path),
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(understood(&answer), Some(Found::Ready(path.display().to_string())));
         assert_eq!(found(&cache), Some(Found::Ready(path.display().to_string())));
 
-        // Something else is there: it is told, and brought again.
+        // Something else is there: that is said, and the program is brought again.
         std::fs::write(&path, "damaged").unwrap();
         let other = Found::Other {
             processor: here.clone(),

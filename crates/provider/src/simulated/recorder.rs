@@ -220,7 +220,7 @@ impl<'a> Recorder<'a> {
         n - whole as u64
     }
 
-    /// The second that began at `t` and is `length` long has ended: its histograms are kept, its tally is told.
+    /// The second that began at `t` and is `length` long has ended: its histograms are kept, its tally is returned.
     pub fn close(&mut self, t: f64, length: f64) -> Tally {
         self.slot(t);
         let Some(mut slot) = self.slots.pop_front() else {

@@ -25,7 +25,7 @@ pub struct Demand {
     /// Device reads for each look-up in an SSTable that misses the page cache (index pages, rows across chunks; where SSTables were not
     /// counted these too).
     pub reads_per_miss: f64,
-    /// Whether any cell read from its device often enough to tell.
+    /// Whether any cell read from its device often enough to show it.
     pub misses_measured: bool,
     /// Device reads for each write (compaction).
     pub reads_per_write: f64,

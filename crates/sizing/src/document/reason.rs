@@ -119,7 +119,7 @@ pub enum Doubt {
         /// Which.
         limit: Limit,
     },
-    /// No cell read from its device often enough to tell what a miss costs.
+    /// No cell read from its device often enough to show what a miss costs.
     NoDeviceReads,
     /// Share of a node's data that fits the page cache.
     CacheShare {

@@ -309,7 +309,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // Nobody is left to tell; what could not be undone is still in the ledger.
+        // A drop reports nothing; what could not be undone is still in the ledger.
         let _ = self.remove();
     }
 }

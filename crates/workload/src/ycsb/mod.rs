@@ -44,7 +44,7 @@ const KNOWN: [&str; 27] = [
 ];
 
 /// Properties of YCSB whose job something else does here (the experiment file, the engine's own measurements); listed
-/// so that a slip in one of the above is told from one of these.
+/// so that a slip in one of the above is distinguished from one of these.
 const WITHOUT_MEANING: [&str; 19] = [
     "table",
     "fieldnameprefix",

@@ -33,7 +33,11 @@ fn the_node_whose_volume_is_full_is_named() {
     let reported = limit(&[reading(2000.0), reading(2990.0), reading(2000.0)]);
     assert_eq!((reported.kind, reported.nodes.as_slice()), (VolumeIops, &[SECOND][..]));
     let volume = reported.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
-    assert_eq!(volume.node, Some(SECOND), "each resource is told where it is fullest");
+    assert_eq!(
+        volume.node,
+        Some(SECOND),
+        "each resource is reported where it is fullest"
+    );
     assert!((volume.used - 2990.0).abs() < 1.0, "{volume:?}");
     assert_eq!(reported.evidence["volume_iops_used"], volume.used);
 }

@@ -12,7 +12,7 @@ use crate::limit::{CellLimit, Intervention, InterventionOutcome, Limit, Resource
 /// Throughput of one cell over that of the first.
 type Gain = (f64, f64, f64);
 
-/// A matrix of one workload: name, machine, gain over the first; the first one's limit as told.
+/// A matrix of one workload: name, machine, gain over the first; the first one's limit as reported.
 fn first(matrix: &[(&str, Machine, Gain)]) -> Limit {
     let setups: Vec<Setup> = matrix
         .iter()
@@ -313,7 +313,7 @@ fn below_its_cap_a_resource_is_named_when_more_of_it_alone_gave_more() {
     assert_eq!(full_cpu(2700.0).kind, VolumeIops);
     assert!(
         full_cpu(2200.0).kind == Cpu,
-        "at 73 % of its cap it is told, and not named"
+        "at 73 % of its cap it is reported, and not named"
     );
 }
 

@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(flushed(false, 1.0), None);
         // What compresses to a sixteenth, or is written over in the memtable, is all on the volume.
         assert_eq!(on_volume(true, 1.0, 125_000.0 * SECONDS), None);
-        // Whether it matters to a volume of unknown limits is not known: that is told too, but for reads alone.
+        // Whether it matters to a volume of unknown limits is not known: that is reported too, but for reads alone.
         let found = reported(0.01, Some(0.0), false).unwrap();
         assert_eq!(found.figures.limit_bytes_per_s, None);
         assert_eq!(reported(0.0, Some(0.0), false), None);

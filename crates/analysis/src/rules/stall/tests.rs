@@ -132,7 +132,7 @@ const SEEDS: u64 = 8;
 /// Where in a second a stop begins decides what is left of it.
 const STARTS: [f64; 5] = [30.0, 30.2, 30.5, 30.7, 30.99];
 
-/// (seeds and starts in which exactly the stop was told, in which nothing was).
+/// (seeds and starts in which exactly the stop was found, in which nothing was).
 fn counts(make: impl Fn(u64, (f64, f64)) -> (Vec<Second>, LoadLevel), length: f64) -> (u64, u64) {
     let (mut right, mut none) = (0, 0);
     for seed in 0..SEEDS {
@@ -154,7 +154,7 @@ fn a_stop_is_told_from_half_a_second_on_in_open_and_in_closed_loop() {
         for rate in [200.0, 1000.0] {
             let open = counts(|seed, stop| open(seed, rate, 0.1, stop), length);
             let closed = counts(|seed, stop| closed(seed, rate, 64, 0.1, stop), length);
-            println!("stop of {length} s at {rate}/s: (told, nothing) of {ALL}: open {open:?}, closed {closed:?}");
+            println!("stop of {length} s at {rate}/s: (found, nothing) of {ALL}: open {open:?}, closed {closed:?}");
             for (loop_, (right, none)) in [("open", open), ("closed", closed)] {
                 if length < STOP_MIN_S {
                     assert_eq!(none, ALL, "{loop_} {length} {rate}");
@@ -191,7 +191,7 @@ fn noise_is_no_stop() {
     ];
     for (what, make) in cases {
         let false_alarms = (0..100).filter(|seed| !reported(make(*seed)).is_empty()).count();
-        println!("{what}: a stop told in {false_alarms} of 100");
+        println!("{what}: a stop found in {false_alarms} of 100");
         assert!(false_alarms <= 1, "{what}: {false_alarms}");
     }
 }
@@ -200,7 +200,7 @@ fn noise_is_no_stop() {
 #[test]
 fn at_a_slow_rate_only_long_stops_are_reported() {
     let (right, none) = counts(|seed, stop| open(seed, 5.0, 0.1, stop), 5.0);
-    println!("stop of 5 s at 5/s: told {right}, nothing {none} of {ALL}");
+    println!("stop of 5 s at 5/s: found {right}, nothing {none} of {ALL}");
     assert!(none * 10 <= ALL, "{none}");
 }
 

@@ -12,7 +12,7 @@ fn reading(trials: &[[f64; 3]]) -> Vec<NodeFigure> {
     })
 }
 
-/// The figures of which the nodes are told to be unequal.
+/// The figures by which the nodes are reported unequal.
 fn reported(trials: &[[f64; 3]], machine: &dyn Fn(f64) -> Machine) -> Vec<NodeFigure> {
     let measured: Vec<TrialMeasurement> = (1..)
         .zip(trials)

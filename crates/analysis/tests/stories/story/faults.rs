@@ -1,4 +1,4 @@
-//! Three nodes, and what was done to them: a trial of 60 s told by its throughput second by second.
+//! Three nodes, and what was done to them: a trial of 60 s given by its throughput second by second.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A new run: everything is checked before anything is created or told.
+//! A new run: everything is checked before anything is created or printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -216,7 +216,7 @@ pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTr
             cause: Cause::DidNotStart,
             ..
         } => return,
-        // Whoever watches the node has told of it.
+        // The agent that watches the node has reported it.
         Validity::Invalid {
             cause: Cause::DatabaseEnded,
             log_tail,

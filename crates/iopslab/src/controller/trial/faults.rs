@@ -324,7 +324,7 @@ mod tests {
         let now = Instant::now() + Duration::from_secs(100);
         measurement_start.second_over(-3.0, now);
         assert_eq!(faults.due(), None, "nobody has measured yet");
-        // The second telling came 0.2 s late; the first one is the better one.
+        // The second report came 0.2 s late; the first one is the better one.
         measurement_start.second_over(0.0, now + Duration::from_secs(1));
         measurement_start.second_over(1.0, now + Duration::from_millis(2_200));
         assert_eq!(faults.due(), Some(now + Duration::from_secs(10)));
