@@ -16,6 +16,7 @@ mod delivered;
 mod durability;
 mod faults;
 mod free;
+mod latency;
 pub(crate) mod limit;
 mod money;
 mod node;
@@ -35,7 +36,7 @@ pub use bound::{Bound, BoundIs, LimitedHere, OfThisMachine};
 pub use cache::CacheEffect;
 pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
 pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};
-pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
+pub use cell::{CellAnalysis, InvalidTrial};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
@@ -45,6 +46,7 @@ pub use faults::{
     FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis,
 };
 pub use free::{FreeStep, Need, Replaced, Spending, SpendingChange};
+pub use latency::LatencyAnalysis;
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
