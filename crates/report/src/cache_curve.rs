@@ -1,29 +1,10 @@
-//! Throughput over data set / page cache in words and rows: the same in every form of the report.
+//! Throughput over data set / page cache in words.
 
 use analysis::{Analysis, CacheCurve, CachePoint, Withheld};
 
-use crate::figures::{given_percent, listed, number, optional};
+use crate::figures::{given_percent, listed, number};
 use crate::labels;
-
-/// The section's title.
-pub const TITLE: &str = "Throughput over data set / page cache";
-
-/// What the predicted figures are.
-pub const METHOD: &str = "Predicted: an LRU of 16 KiB chunks (Che's approximation) says how many reads miss, each miss costs the fitted number \
- of device reads, and throughput is the lower of what the volume delivers to those (by fio) and the most that was measured at any ratio.";
-
-/// Columns, of which the first three are text.
-pub const HEAD: [&str; 9] = [
-    "Configuration",
-    "Workload",
-    "Load",
-    "Data set / page cache",
-    "Operations/s",
-    "predicted",
-    "Disk reads/op.",
-    "predicted",
-    "Hits predicted",
-];
+use crate::lists::grouped;
 
 /// What a curve is of: `gp3, reads, 16 in flight, warm`.
 pub fn title(curve: &CacheCurve) -> String {
@@ -34,28 +15,6 @@ pub fn title(curve: &CacheCurve) -> String {
         labels::load(curve.load),
         curve.state.name()
     )
-}
-
-/// One row for each cell.
-pub fn rows(analysis: &Analysis) -> impl Iterator<Item = Vec<String>> {
-    analysis
-        .cache_curves
-        .iter()
-        .flat_map(|curve| curve.points.iter().map(|point| row(curve, point)))
-}
-
-fn row(curve: &CacheCurve, point: &CachePoint) -> Vec<String> {
-    vec![
-        curve.configuration.clone(),
-        format!("{}, {}", curve.workload, curve.state.name()),
-        labels::load(curve.load),
-        number(point.ratio),
-        labels::estimate(point.throughput_ops_per_s),
-        optional(point.predicted.ops_per_s),
-        optional(point.device_reads_per_operation),
-        optional(point.predicted.device_reads_per_operation),
-        format!("{:.0} %", point.predicted.hit_ratio * 100.0),
-    ]
 }
 
 /// The most curves that are told with the answer.
@@ -111,17 +70,8 @@ fn sentence(analysis: &Analysis, curve: &CacheCurve) -> String {
 
 /// Ratios of which nothing is said, and why.
 fn left_out(curve: &CacheCurve) -> String {
-    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for point in &curve.points {
-        let Some(why) = point.withheld.as_ref().map(words) else {
-            continue;
-        };
-        let ratio = number(point.ratio);
-        match groups.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, ratios)) => ratios.push(ratio),
-            None => groups.push((why, vec![ratio])),
-        }
-    }
+    let withheld = |point: &CachePoint| Some((words(point.withheld.as_ref()?), number(point.ratio)));
+    let groups = grouped(curve.points.iter().filter_map(withheld));
     let clauses = groups
         .iter()
         .map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios)));

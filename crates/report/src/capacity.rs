@@ -1,14 +1,9 @@
-//! What each configuration carries under the objective: the same words and rows for every kind of report.
+//! What each configuration carries under the objective, in words.
 
-use analysis::{
-    Analysis, Capacity, CapacityLimit, CapacityOutcome, Criterion, LatencyFigure, LatencyObjective, Missed,
-};
+use analysis::{Analysis, Capacity, CapacityLimit, CapacityOutcome, Criterion, LatencyObjective, Missed};
 
-use crate::figures::{MISSING, duration, given, given_percent, listed, ms, number, percent, several};
+use crate::figures::{MISSING, given, given_percent, listed, ms, number, percent, several};
 use crate::labels;
-
-/// Over tables.
-pub const TITLE: &str = "What each carries";
 
 /// How to read it.
 pub fn method(analysis: &Analysis) -> String {
@@ -37,26 +32,13 @@ pub fn bounds(analysis: &Analysis) -> String {
         return "the objective".to_owned();
     };
     let latency = |bound: &LatencyObjective| {
-        let kind = bound
-            .operation
-            .map_or_else(String::new, |kind| format!("{} ", labels::operation(kind)));
-        format!(
-            "{kind}{} at most {} ms",
-            figure(bound.figure),
-            given(bound.limit_us / 1e3)
-        )
+        let of = labels::latency(bound.operation, bound.figure);
+        format!("{of} at most {} ms", given(bound.limit_us / 1e3))
     };
     let errors = objective
         .error_share
         .map(|share| format!("errors at most {}", given_percent(share)));
     listed(&objective.latency.iter().map(latency).chain(errors).collect::<Vec<_>>())
-}
-
-fn figure(figure: LatencyFigure) -> &'static str {
-    match figure {
-        LatencyFigure::P999 => "p99.9",
-        other => other.name(),
-    }
 }
 
 /// The rate with what is shown of it: `3,900 (3,700 to 4,100)`.
@@ -83,15 +65,15 @@ pub fn measured(missed: &Missed) -> String {
         (
             Criterion::Latency {
                 operation,
-                figure: of,
+                figure,
                 limit_us,
             },
             Some(us),
         ) => {
-            let kind = operation.map_or_else(String::new, |kind| format!("{} ", labels::operation(kind)));
+            let of = labels::latency(operation, figure);
             match us > limit_us {
-                true => format!("{kind}{} is {} ms", figure(of), ms(us)),
-                false => format!("{kind}{} is above {} ms {trials}", figure(of), given(limit_us / 1e3)),
+                true => format!("{of} is {} ms", ms(us)),
+                false => format!("{of} is above {} ms {trials}", given(limit_us / 1e3)),
             }
         }
         (Criterion::ErrorShare { limit }, Some(share)) => match share > limit {
@@ -107,50 +89,9 @@ pub fn used(limit: &CapacityLimit) -> String {
     format!("{} at {}", limit.kind.words(), percent(limit.share))
 }
 
-/// Head and rows of the table.
-pub fn rows(analysis: &Analysis) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let head = vec![
-        "Configuration",
-        "Workload",
-        "Carries, operations/s",
-        "$/month",
-        "Operations/s per $",
-        "Missed above",
-        "Fullest there",
-        "Closed loop",
-        "Probes",
-    ];
-    let row = |c: &Capacity| {
-        let per_usd = c
-            .ops_per_s
-            .zip(c.usd_per_month.filter(|usd| *usd > 0.0))
-            .map(|(rate, usd)| rate / usd);
-        let or_missing = |text: Option<String>| text.unwrap_or_else(|| MISSING.to_owned());
-        let is_known = !matches!(
-            c.outcome,
-            CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured
-        );
-        vec![
-            c.configuration.clone(),
-            c.workload.clone(),
-            match c.outcome {
-                CapacityOutcome::Floor => "nothing".to_owned(),
-                _ => rate(c),
-            },
-            or_missing(c.usd_per_month.map(labels::usd)),
-            or_missing(per_usd.filter(|_| is_known).map(number)),
-            or_missing(c.missed.as_ref().map(measured)),
-            or_missing(c.limit.as_ref().map(used)),
-            or_missing(c.closed_loop_ops_per_s.map(number)),
-            format!("{}, {}", several(c.probes, "probe"), duration(c.probe_s)),
-        ]
-    };
-    (head, analysis.capacities.iter().map(row).collect())
-}
-
 #[cfg(test)]
 mod tests {
-    use analysis::OperationKind;
+    use analysis::{LatencyFigure, OperationKind};
 
     use super::*;
 

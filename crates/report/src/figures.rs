@@ -2,8 +2,12 @@
 //!
 //! Three digits are more than repetitions agree on; the exact numbers are in `analysis.json`.
 
+/// Bytes of one KiB.
+pub const KIB: f64 = 1024.0;
 /// Bytes of one MiB.
-pub const MIB: f64 = 1_048_576.0;
+pub const MIB: f64 = 1024.0 * KIB;
+/// Bytes of one GiB.
+pub const GIB: f64 = 1024.0 * MIB;
 /// Shown where there is no figure: missing is not zero.
 pub const MISSING: &str = "-";
 
@@ -31,6 +35,12 @@ pub fn given(value: f64) -> String {
     } else {
         number(value)
     }
+}
+
+/// A whole number with thousands separators: `1,234,567`.
+pub fn whole(value: f64) -> String {
+    // Not "-0".
+    given(value.round() + 0.0)
 }
 
 /// A count, exact: `1,234,567`.
@@ -74,11 +84,6 @@ pub fn listed(items: &[String]) -> String {
     }
 }
 
-/// A figure that may be missing.
-pub fn optional(value: Option<f64>) -> String {
-    value.map_or_else(|| MISSING.to_owned(), number)
-}
-
 /// Microseconds as milliseconds, without the unit (it stands in the column's head).
 pub fn ms(microseconds: f64) -> String {
     number(microseconds / 1e3)
@@ -87,6 +92,11 @@ pub fn ms(microseconds: f64) -> String {
 /// A share as `12.3 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
+}
+
+/// A share as `12 %`, where more digits would say nothing.
+pub fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
 }
 
 /// A share that somebody wrote down: `5 %`, `2.50 %`.
@@ -123,16 +133,13 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A bar of at most `width` characters for `value` out of `full`, in eighths of a character.
-pub fn bar(value: f64, full: f64, width: usize) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let share = if full > 0.0 {
-        (value / full).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    let eighths = (share * (width * 8) as f64).round() as usize;
-    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+/// Seconds of which more is not known: `45 s`, `33 minutes`, `5.2 hours`.
+pub fn about(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
+        s => format!("{:.1} hours", s / 3600.0),
+    }
 }
 
 #[cfg(test)]
@@ -172,7 +179,5 @@ mod tests {
             (given_percent(0.07), given_percent(0.025)),
             ("7 %".to_owned(), "2.50 %".to_owned())
         );
-        assert_eq!(bar(0.5, 1.0, 4), "██");
-        assert_eq!(bar(2.0, 1.0, 2), "██");
     }
 }

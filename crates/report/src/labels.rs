@@ -1,12 +1,13 @@
-//! Short texts that both the terminal and Markdown use.
+//! Short texts that several sections and sentences use.
 
 use analysis::{
     Analysis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised, IoLimits,
-    LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney,
-    ValueVerdict, Verdict, VolumeReport, rules,
+    LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
+use crate::lists::each_once;
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {
@@ -31,6 +32,11 @@ pub fn short_load(level: LoadLevel) -> String {
             )
         }
     }
+}
+
+/// Workload and load of the cells, each once, in the order of the experiment.
+pub fn places(analysis: &Analysis) -> Vec<(&str, LoadLevel)> {
+    each_once(analysis.cells.iter().map(|cell| (cell.workload.as_str(), cell.load)))
 }
 
 /// A model's scale: `1:16`.
@@ -85,6 +91,18 @@ pub fn nodes(configuration: &ConfigurationFacts) -> String {
 /// A kind of operation: `read-modify-write`.
 pub fn operation(kind: OperationKind) -> String {
     kind.name().replace('_', "-")
+}
+
+/// A figure of response times, perhaps of one kind of operation: `p99.9`, `read p99`.
+pub fn latency(operation: Option<OperationKind>, figure: LatencyFigure) -> String {
+    let figure = match figure {
+        LatencyFigure::P999 => "p99.9",
+        other => other.name(),
+    };
+    match operation {
+        Some(kind) => format!("{} {figure}", self::operation(kind)),
+        None => figure.to_owned(),
+    }
 }
 
 /// A percentile in milliseconds; `~` before one with fewer than 100 samples beyond it.
@@ -183,22 +201,6 @@ pub fn metric(metric: Metric) -> &'static str {
     }
 }
 
-/// A value of a metric, with its unit.
-pub fn metric_value(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Throughput => format!("{} op/s", number(value)),
-        Metric::Runtime => duration(value),
-        Metric::OperationsPerDollar => format!("{} op/$", number(value)),
-        Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => format!("{} ms", ms(value)),
-    }
-}
-
-/// What a step gives for its money: `1.23x (1.20-1.27)`, or what of it carries over.
-pub fn step_value(step: &ValueOfMoney) -> String {
-    let value = step.value_ratio;
-    carried(&step.throughput_ratio, value.low, value.high).unwrap_or_else(|| range(value))
-}
-
 /// How fast the CPUs are that are emulated, each speed once: `i2.2xlarge 0.730 (AWS's ECU / vCPU, sources up to 4 % apart)`; `None` where
 /// they are all alike, or not known.
 pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<String> {
@@ -268,6 +270,11 @@ pub fn usd(value: f64) -> String {
     }
     let cents = (value.abs() * 100.0).round() as u64;
     format!("{sign}${}.{:02}", count(cents / 100), cents % 100)
+}
+
+/// Dollars without their sign, which stands in the head.
+pub fn dollars(value: f64) -> String {
+    usd(value).replace('$', "")
 }
 
 /// What emulates the volumes, and what is not as with real ones; `None` where they are real.
@@ -428,52 +435,40 @@ pub fn initialised(analysis: &Analysis) -> Vec<String> {
     volumes.flat_map(of_volume).collect()
 }
 
-/// The run in one or two lines: what ran, on what, how much of it is valid.
-pub fn summary(analysis: &Analysis) -> String {
-    let trials = analysis.trials;
-    let mut text = format!(
-        "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {}{}{} warm-up + {}{}.\n",
+/// What ran, on what, how much of it is valid, and what was otherwise than usual: a sentence or more each.
+pub fn summary(analysis: &Analysis) -> Vec<String> {
+    let (trials, shape) = (analysis.trials, &analysis.shape);
+    let until_rest = shape.warmup_max_s.map_or_else(String::new, |most| {
+        format!("warm-up to rest (at most {}) + ", duration(most))
+    });
+    let operations = shape
+        .operations
+        .map_or_else(String::new, |n| format!(" or {} operations", count(n)));
+    let ran = format!(
+        "{} on the {} provider, scale {}, {} records x {} fields x {} B; trials of {}{until_rest}{} warm-up + {}{operations}.",
         analysis.database,
         analysis.provider,
-        given(analysis.scale),
+        scale(analysis.scale),
         count(analysis.dataset.records),
         analysis.dataset.fields,
         analysis.dataset.field_length,
-        code_warmup(&analysis.shape),
-        analysis.shape.warmup_max_s.map_or_else(String::new, |most| format!(
-            "warm-up to rest (at most {}) + ",
-            duration(most)
-        )),
-        duration(analysis.shape.warmup_s),
-        duration(analysis.shape.duration_s),
-        analysis
-            .shape
-            .operations
-            .map_or_else(String::new, |n| format!(" or {} operations", count(n))),
+        code_warmup(shape),
+        duration(shape.warmup_s),
+        duration(shape.duration_s),
     );
-    text.push_str(&format!(
-        "{} of {} trials done, {} valid.",
+    let invalid = match analysis.invalid_trials() {
+        0 => String::new(),
+        n => format!(" {n} invalid: kept as evidence, in no figure below."),
+    };
+    let done = format!(
+        "{} of {} trials done, {} valid.{invalid}",
         trials.done, trials.planned, trials.valid
-    ));
-    if analysis.invalid_trials() > 0 {
-        text.push_str(&format!(
-            " {} invalid: kept as evidence, in no figure below.",
-            analysis.invalid_trials()
-        ));
-    }
-    let more = settings(analysis).into_iter().chain(origins(analysis));
-    for sentence in more.chain(initialised(analysis)) {
-        text.push_str(&format!("\n{sentence}"));
-    }
-    text
-}
-
-/// A figure of what a run made; of a cluster that exists already nothing is known.
-pub fn made(configuration: &ConfigurationFacts, figure: String) -> String {
-    match configuration.exists_at.is_empty() {
-        true => figure,
-        false => MISSING.to_owned(),
-    }
+    );
+    let more = settings(analysis)
+        .into_iter()
+        .chain(origins(analysis))
+        .chain(initialised(analysis));
+    [ran, done].into_iter().chain(more).collect()
 }
 
 /// Where figures of configurations hold.

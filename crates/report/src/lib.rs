@@ -2,47 +2,39 @@
 //! run.
 //!
 //! Nothing is computed here that the analysis does not hold; this crate rounds, orders and words. [`document()`] is
-//! `analysis.json`: the analysis with its sentences.
+//! `analysis.json`: the analysis with its sentences. A report is a [`document`](mod@document) of sections, made once for all
+//! its forms.
 
+mod analysis_json;
 mod answer;
-mod cache;
 mod cache_curve;
 mod capacity;
-mod compaction;
+mod charts;
 mod comparison;
-mod data_volumes;
+mod csv;
 mod document;
-mod faults;
-mod faults_csv;
 mod figures;
-mod findings;
-mod html;
 mod labels;
-mod markdown;
+mod lists;
 mod neutral;
-mod nodes;
-mod nodes_csv;
 mod openmetrics;
+mod page;
+mod plain;
 mod plan;
+mod sections;
 mod sizing;
-mod summary_csv;
-mod table;
-mod terminal;
 mod wording;
-mod work;
 mod wrap;
 
+pub use analysis_json::document;
 pub use answer::{Answer, answer};
 pub use comparison::{comparison_markdown, comparison_terminal};
-pub use document::document;
-pub use faults_csv::faults_csv;
-pub use html::html;
-pub use markdown::markdown;
-pub use nodes_csv::nodes_csv;
+pub use csv::{faults_csv, nodes_csv, summary_csv};
+pub use document::terminal::TerminalOptions;
 pub use openmetrics::openmetrics;
+pub use page::html;
+pub use plain::{headline, markdown, terminal};
 pub use plan::plan_table;
 pub use sizing::{fleets, left_out, sizing, sizing_document};
-pub use summary_csv::summary_csv;
-pub use terminal::{TerminalOptions, headline, terminal};
 pub use wording::limits::message as limit_message;
 pub use wording::{advice, message};

@@ -10,341 +10,257 @@ use std::fmt::Write as _;
 use analysis::{Analysis, CellAnalysis, LatencyAnalysis, Severity};
 use serde_json::json;
 
+use crate::csv::{STATISTICS, Statistic};
 use crate::labels;
 use crate::wording::limits;
 
-/// Type of a family.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A figure.
-    Gauge,
-    /// Labels alone; the value is 1.
-    Info,
-}
+/// Names and values; an empty value is no label.
+type Labels = Vec<(&'static str, String)>;
+/// A metric family: name, unit (the end of the name, where it has one) and help.
+type Family = (&'static str, &'static str, &'static str);
+/// A family of cells, and the figure of a cell.
+type OfCell = (Family, fn(&CellAnalysis) -> Option<f64>);
 
-/// A metric family.
-struct Family {
-    name: &'static str,
-    kind: Kind,
-    /// The end of the name; empty where there is none.
-    unit: &'static str,
-    help: &'static str,
-    samples: Vec<Sample>,
-}
+const CELLS: [OfCell; 7] = [
+    (
+        (
+            "iopslab_cell_throughput_operations_per_second",
+            "operations_per_second",
+            "Operations completed without error: geometric mean over valid trials.",
+        ),
+        |cell| Some(cell.throughput_ops_per_s?.median),
+    ),
+    (
+        (
+            "iopslab_cell_throughput_low_operations_per_second",
+            "operations_per_second",
+            "Lower end of its 95 % interval; with fewer than three trials the smallest.",
+        ),
+        |cell| Some(cell.throughput_ops_per_s?.low),
+    ),
+    (
+        (
+            "iopslab_cell_throughput_high_operations_per_second",
+            "operations_per_second",
+            "Upper end of its 95 % interval; with fewer than three trials the largest.",
+        ),
+        |cell| Some(cell.throughput_ops_per_s?.high),
+    ),
+    (
+        (
+            "iopslab_cell_throughput_to_baseline_ratio",
+            "ratio",
+            "Throughput over that of the run's baseline configuration.",
+        ),
+        |cell| Some(cell.ratio_to_baseline.as_ref()?.median),
+    ),
+    (
+        (
+            "iopslab_cell_error_ratio",
+            "ratio",
+            "Failed operations over all operations of the valid trials.",
+        ),
+        |cell| cell.error_share,
+    ),
+    (
+        ("iopslab_cell_valid_trials", "", "Trials that enter the figures."),
+        |cell| Some(cell.valid_trials as f64),
+    ),
+    (
+        (
+            "iopslab_cell_invalid_trials",
+            "",
+            "Trials that are kept as evidence and enter no figure.",
+        ),
+        |cell| Some((cell.trials - cell.valid_trials) as f64),
+    ),
+];
 
-/// Labels and a value.
-struct Sample {
-    labels: Vec<(&'static str, String)>,
-    value: f64,
-}
+/// A figure of a statistic of response times; `None` where it is not known.
+type OfStatistic = fn(&LatencyAnalysis, &Statistic) -> Option<f64>;
+
+/// Response times: each statistic is the median over trials of that statistic of a trial, with its range over trials.
+const LATENCIES: [(Family, OfStatistic); 3] = [
+    (
+        (
+            "iopslab_cell_latency_seconds",
+            "seconds",
+            "Response time: median over valid trials of each trial's statistic.",
+        ),
+        |latency, (_, figure)| Some(figure(latency)),
+    ),
+    (
+        (
+            "iopslab_cell_latency_low_seconds",
+            "seconds",
+            "The same statistic in the trial where it is smallest.",
+        ),
+        |latency, (name, _)| Some(latency.spread.get(*name)?.low),
+    ),
+    (
+        (
+            "iopslab_cell_latency_high_seconds",
+            "seconds",
+            "The same statistic in the trial where it is largest.",
+        ),
+        |latency, (name, _)| Some(latency.spread.get(*name)?.high),
+    ),
+];
 
 /// All families of the runs, ending with `# EOF`.
 pub fn openmetrics(runs: &[Analysis]) -> String {
     let mut text = String::new();
-    for family in families(runs).iter().filter(|f| !f.samples.is_empty()) {
-        write(family, &mut text);
+    of_runs(runs, &mut text);
+    let configurations = runs
+        .iter()
+        .flat_map(|run| run.configurations.iter().map(move |c| (run, c)));
+    let costs = configurations.filter_map(|(run, c)| {
+        let labels = with(of_run(run), [("configuration", c.name.clone())]);
+        Some((labels, c.usd_per_month?))
+    });
+    let cost = "Cost of a configuration at full scale.";
+    gauge(
+        ("iopslab_configuration_cost_usd_per_month", "usd_per_month", cost),
+        costs,
+        &mut text,
+    );
+    let cells: Vec<(&Analysis, &CellAnalysis)> = runs
+        .iter()
+        .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)))
+        .collect();
+    for (family, value) in CELLS {
+        let samples = cells
+            .iter()
+            .filter_map(|(run, cell)| Some((of_cell(run, cell), value(cell)?)));
+        gauge(family, samples, &mut text);
+    }
+    let limits = cells.iter().map(|(run, cell)| {
+        let kind = json!(cell.limit.kind).as_str().unwrap_or_default().to_owned();
+        let confirmed = limits::is_confirmed(&cell.limit).map_or_else(String::new, |is| is.to_string());
+        with(of_cell(run, cell), [("limit", kind), ("confirmed", confirmed)])
+    });
+    let limit = "The resource that bounded a cell, and whether a configuration with more of it alone was faster.";
+    info("iopslab_cell_limit", limit, limits, &mut text);
+    for (family, value) in LATENCIES {
+        let mut samples = Vec::new();
+        for (run, cell) in &cells {
+            for (kind, latency) in &cell.latency_us {
+                let known = STATISTICS.iter().filter_map(|of| Some((of.0, value(latency, of)?)));
+                samples.extend(known.map(|(statistic, us)| {
+                    let of = [
+                        ("operation", kind.name().to_owned()),
+                        ("statistic", statistic.to_owned()),
+                    ];
+                    (with(of_cell(run, cell), of), us / 1e6)
+                }));
+            }
+        }
+        gauge(family, samples.into_iter(), &mut text);
     }
     text.push_str("# EOF\n");
     text
 }
 
-fn write(family: &Family, text: &mut String) {
-    let (kind, suffix) = match family.kind {
-        Kind::Gauge => ("gauge", ""),
-        Kind::Info => ("info", "_info"),
-    };
-    // Writing to a string does not fail.
-    let _ = writeln!(text, "# TYPE {} {kind}", family.name);
-    if !family.unit.is_empty() {
-        let _ = writeln!(text, "# UNIT {} {}", family.name, family.unit);
-    }
-    let _ = writeln!(text, "# HELP {} {}", family.name, escaped(family.help));
-    for sample in &family.samples {
-        let labels: Vec<String> = sample
-            .labels
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
-            .collect();
-        let _ = writeln!(text, "{}{suffix}{{{}}} {}", family.name, labels.join(","), sample.value);
-    }
-}
-
-/// The three characters that mean something.
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
-fn families(runs: &[Analysis]) -> Vec<Family> {
-    let mut all = of_runs(runs);
-    all.extend(of_configurations(runs));
-    all.extend(of_cells(runs));
-    all
-}
-
-fn family(
-    name: &'static str,
-    kind: Kind,
-    unit: &'static str,
-    help: &'static str,
-    samples: impl Iterator<Item = Sample>,
-) -> Family {
-    Family {
-        name,
-        kind,
-        unit,
-        help,
-        samples: samples.collect(),
-    }
-}
-
-fn of_runs(runs: &[Analysis]) -> Vec<Family> {
-    let info = runs.iter().map(|run| {
-        let mut labels = run_labels(run);
-        let scale = labels::scale(run.scale);
-        labels.extend([
-            ("provider", run.provider.to_string()),
-            ("database", run.database.clone()),
-            ("scale", scale),
-        ]);
-        Sample { labels, value: 1.0 }
+fn of_runs(runs: &[Analysis], text: &mut String) {
+    let ran = runs.iter().map(|run| {
+        let (provider, scale) = (run.provider.to_string(), labels::scale(run.scale));
+        with(
+            of_run(run),
+            [
+                ("provider", provider),
+                ("database", run.database.clone()),
+                ("scale", scale),
+            ],
+        )
     });
-    let recommendation = runs.iter().map(|run| {
-        let mut labels = run_labels(run);
-        labels.extend([
-            ("status", run.recommendation.status.words().to_owned()),
-            ("configuration", run.recommendation.run.clone().unwrap_or_default()),
-        ]);
-        Sample { labels, value: 1.0 }
+    info("iopslab_run", "What was run, on what.", ran, text);
+    let recommended = runs.iter().map(|run| {
+        let (of, run_it) = (&run.recommendation, run.recommendation.run.clone());
+        let labels = [
+            ("status", of.status.words().to_owned()),
+            ("configuration", run_it.unwrap_or_default()),
+        ];
+        with(of_run(run), labels)
     });
-    let count = |value: fn(&Analysis) -> u64| {
-        runs.iter().map(move |run| Sample {
-            labels: run_labels(run),
-            value: value(run) as f64,
-        })
-    };
+    let help = "The configuration to run, where that is decided.";
+    info("iopslab_recommendation", help, recommended, text);
+    let planned = runs.iter().map(|run| (of_run(run), run.trials.planned as f64));
+    gauge(("iopslab_run_trials_planned", "", "Trials of the plan."), planned, text);
     let findings = runs.iter().flat_map(|run| {
+        let severities = [Severity::Failed, Severity::Invalid, Severity::Suspect, Severity::Note];
+        let counted = severities.map(|severity| {
+            let n = run.findings.iter().filter(|f| f.severity == severity).count();
+            (with(of_run(run), [("severity", severity.name().to_owned())]), n as f64)
+        });
         // Told only where there is something to tell, as before there was such a severity.
-        let has_failed = run.findings.iter().any(|f| f.severity == Severity::Failed);
-        let failed = has_failed.then_some(Severity::Failed).into_iter();
-        let severities = failed.chain([Severity::Invalid, Severity::Suspect, Severity::Note]);
-        severities.map(move |severity| {
-            let mut labels = run_labels(run);
-            labels.push(("severity", severity.name().to_owned()));
-            let of_severity = run.findings.iter().filter(|f| f.severity == severity);
-            Sample {
-                labels,
-                value: of_severity.count() as f64,
-            }
-        })
+        let first = usize::from(counted[0].1 == 0.0);
+        counted.into_iter().skip(first)
     });
-    vec![
-        family("iopslab_run", Kind::Info, "", "What was run, on what.", info),
-        family(
-            "iopslab_recommendation",
-            Kind::Info,
-            "",
-            "The configuration to run, where that is decided.",
-            recommendation,
-        ),
-        family(
-            "iopslab_run_trials_planned",
-            Kind::Gauge,
-            "",
-            "Trials of the plan.",
-            count(|run| run.trials.planned),
-        ),
-        family(
-            "iopslab_run_findings",
-            Kind::Gauge,
-            "",
-            "Machine-made remarks, by severity.",
-            findings,
-        ),
-    ]
+    gauge(
+        ("iopslab_run_findings", "", "Machine-made remarks, by severity."),
+        findings,
+        text,
+    );
 }
 
-fn of_configurations(runs: &[Analysis]) -> Vec<Family> {
-    let cost = runs.iter().flat_map(|run| {
-        run.configurations.iter().filter_map(|configuration| {
-            let mut labels = run_labels(run);
-            labels.push(("configuration", configuration.name.clone()));
-            let value = configuration.usd_per_month?;
-            Some(Sample { labels, value })
-        })
-    });
-    vec![family(
-        "iopslab_configuration_cost_usd_per_month",
-        Kind::Gauge,
-        "usd_per_month",
-        "Cost of a configuration at full scale.",
-        cost,
-    )]
-}
-
-/// A figure of a cell: family, unit, help, value.
-type OfCell = (
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&CellAnalysis) -> Option<f64>,
-);
-
-const CELLS: [OfCell; 7] = [
-    (
-        "iopslab_cell_throughput_operations_per_second",
-        "operations_per_second",
-        "Operations completed without error: geometric mean over valid trials.",
-        |cell| Some(cell.throughput_ops_per_s?.median),
-    ),
-    (
-        "iopslab_cell_throughput_low_operations_per_second",
-        "operations_per_second",
-        "Lower end of its 95 % interval; with fewer than three trials the smallest.",
-        |cell| Some(cell.throughput_ops_per_s?.low),
-    ),
-    (
-        "iopslab_cell_throughput_high_operations_per_second",
-        "operations_per_second",
-        "Upper end of its 95 % interval; with fewer than three trials the largest.",
-        |cell| Some(cell.throughput_ops_per_s?.high),
-    ),
-    (
-        "iopslab_cell_throughput_to_baseline_ratio",
-        "ratio",
-        "Throughput over that of the run's baseline configuration.",
-        |cell| Some(cell.ratio_to_baseline.as_ref()?.median),
-    ),
-    (
-        "iopslab_cell_error_ratio",
-        "ratio",
-        "Failed operations over all operations of the valid trials.",
-        |cell| cell.error_share,
-    ),
-    (
-        "iopslab_cell_valid_trials",
-        "",
-        "Trials that enter the figures.",
-        |cell| Some(cell.valid_trials as f64),
-    ),
-    (
-        "iopslab_cell_invalid_trials",
-        "",
-        "Trials that are kept as evidence and enter no figure.",
-        |cell| Some((cell.trials - cell.valid_trials) as f64),
-    ),
-];
-
-fn of_cells(runs: &[Analysis]) -> Vec<Family> {
-    let cells = || {
-        runs.iter()
-            .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)))
-    };
-    let mut all: Vec<Family> = CELLS
-        .into_iter()
-        .map(|(name, unit, help, value)| {
-            let samples = cells().filter_map(|(run, cell)| {
-                Some(Sample {
-                    labels: cell_labels(run, cell),
-                    value: value(cell)?,
-                })
-            });
-            family(name, Kind::Gauge, unit, help, samples)
-        })
-        .collect();
-    let limit = cells().map(|(run, cell)| {
-        let mut labels = cell_labels(run, cell);
-        let kind = json!(cell.limit.kind);
-        let confirmed = limits::is_confirmed(&cell.limit);
-        labels.extend([
-            ("limit", kind.as_str().unwrap_or_default().to_owned()),
-            (
-                "confirmed",
-                confirmed.map_or("", |c| if c { "true" } else { "false" }).to_owned(),
-            ),
-        ]);
-        Sample { labels, value: 1.0 }
-    });
-    all.push(family(
-        "iopslab_cell_limit",
-        Kind::Info,
-        "",
-        "The resource that bounded a cell, and whether a configuration with more of it alone was faster.",
-        limit,
-    ));
-    all.extend(latencies(runs));
-    all
-}
-
-/// Response times: each statistic is the median over trials of that statistic of a trial, with its range over trials.
-fn latencies(runs: &[Analysis]) -> Vec<Family> {
-    /// Name as in `spread`, and the figure.
-    type Statistic = (&'static str, fn(&LatencyAnalysis) -> f64);
-    const STATISTICS: [Statistic; 6] = [
-        ("mean", |l| l.mean),
-        ("p50", |l| l.p50),
-        ("p95", |l| l.p95),
-        ("p99", |l| l.p99),
-        ("p999", |l| l.p999),
-        ("max", |l| l.max),
-    ];
-    let samples = |value: &dyn Fn(&LatencyAnalysis, &Statistic) -> Option<f64>| {
-        let mut all = Vec::new();
-        for (run, cell) in runs
-            .iter()
-            .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)))
-        {
-            for (kind, latency) in &cell.latency_us {
-                for statistic in &STATISTICS {
-                    let Some(microseconds) = value(latency, statistic) else {
-                        continue;
-                    };
-                    let mut labels = cell_labels(run, cell);
-                    labels.extend([
-                        ("operation", kind.name().to_owned()),
-                        ("statistic", statistic.0.to_owned()),
-                    ]);
-                    let value = microseconds / 1e6;
-                    all.push(Sample { labels, value });
-                }
-            }
-        }
-        all.into_iter()
-    };
-    vec![
-        family(
-            "iopslab_cell_latency_seconds",
-            Kind::Gauge,
-            "seconds",
-            "Response time: median over valid trials of each trial's statistic.",
-            samples(&|latency, (_, figure)| Some(figure(latency))),
-        ),
-        family(
-            "iopslab_cell_latency_low_seconds",
-            Kind::Gauge,
-            "seconds",
-            "The same statistic in the trial where it is smallest.",
-            samples(&|latency, (name, _)| Some(latency.spread.get(*name)?.low)),
-        ),
-        family(
-            "iopslab_cell_latency_high_seconds",
-            Kind::Gauge,
-            "seconds",
-            "The same statistic in the trial where it is largest.",
-            samples(&|latency, (name, _)| Some(latency.spread.get(*name)?.high)),
-        ),
-    ]
-}
-
-fn run_labels(run: &Analysis) -> Vec<(&'static str, String)> {
+fn of_run(run: &Analysis) -> Labels {
     vec![("run", run.run.clone()), ("experiment", run.experiment.clone())]
 }
 
-fn cell_labels(run: &Analysis, cell: &CellAnalysis) -> Vec<(&'static str, String)> {
+fn of_cell(run: &Analysis, cell: &CellAnalysis) -> Labels {
     vec![
         ("run", run.run.clone()),
         ("configuration", cell.configuration.clone()),
         ("workload", cell.workload.clone()),
         ("load", labels::load(cell.load)),
     ]
+}
+
+fn with<const N: usize>(labels: Labels, more: [(&'static str, String); N]) -> Labels {
+    labels.into_iter().chain(more).collect()
+}
+
+/// A family of figures; nothing without samples.
+fn gauge(family: Family, samples: impl Iterator<Item = (Labels, f64)>, text: &mut String) {
+    write(family, ("gauge", ""), samples, text);
+}
+
+/// A family of labels alone, whose value is 1.
+fn info(name: &'static str, help: &'static str, labels: impl Iterator<Item = Labels>, text: &mut String) {
+    write(
+        (name, "", help),
+        ("info", "_info"),
+        labels.map(|labels| (labels, 1.0)),
+        text,
+    );
+}
+
+fn write(
+    (name, unit, help): Family,
+    (kind, suffix): (&str, &str),
+    samples: impl Iterator<Item = (Labels, f64)>,
+    text: &mut String,
+) {
+    let mut samples = samples.peekable();
+    if samples.peek().is_none() {
+        return;
+    }
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "# TYPE {name} {kind}");
+    if !unit.is_empty() {
+        let _ = writeln!(text, "# UNIT {name} {unit}");
+    }
+    let _ = writeln!(text, "# HELP {name} {}", escaped(help));
+    for (labels, value) in samples {
+        let labels = labels.iter().filter(|(_, value)| !value.is_empty());
+        let labels: Vec<String> = labels
+            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+            .collect();
+        let _ = writeln!(text, "{name}{suffix}{{{}}} {value}", labels.join(","));
+    }
+}
+
+/// The three characters that mean something.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -4,94 +4,90 @@ use std::fmt::Display;
 
 use analysis::{BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
 
-use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, percent, several, several_of};
+use crate::document::section::Section;
+use crate::document::table::{Rows, column, rows};
+use crate::document::terminal::plain;
+use crate::figures::{bytes, count, duration, given, mib_per_s, percent, several, several_of};
 use crate::labels;
-use crate::terminal::table::{Column, fitted, folded};
-use crate::wrap::wrapped;
+use crate::lists::each_once;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a
 /// paragraph. At most `width` columns wide.
 pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: usize) -> String {
-    let mut text = String::new();
-    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
+    let speeds = labels::cpu_speeds(setups.iter().filter_map(|s| s.stands_for.as_ref())).map(|speeds| {
+        format!(
+            "CPUs are given by the speed of a vCPU, beside {CPU_REFERENCE}: {speeds}; a CPU here stands for the fastest of them"
+        )
+    });
+    let with_settings = setups.iter().filter(|setup| !setup.settings.is_empty());
+    let settings =
+        with_settings.map(|s| format!("Settings of {}: {}", s.configuration, s.settings.labels().join(", ")));
+    let backlogs = setups.iter().filter_map(|setup| {
+        Some(format!(
+            "Backlog of {}: {} beside its data set at rest; compacted as soon as measurement begins",
+            setup.configuration,
+            setup.backlog?.label()
+        ))
+    });
+    let matrix = Section::new("matrix", "").paragraphs(matrix(plan));
+    let machines = Section::new("machines", "")
+        .table(machines(plan, setups))
+        .paragraphs(speeds.into_iter().chain(settings).chain(backlogs))
+        .paragraphs(money(plan))
+        .paragraphs(notes.iter().map(ToString::to_string));
+    plain([matrix, machines], width)
+}
+
+/// What is measured, and how long that takes.
+fn matrix(plan: &Plan) -> Vec<String> {
     let trials = match &plan.search {
         Some(search) => several_of(search.searches.len() as u64, "rate to find", "rates to find"),
         None => several(plan.trials.len() as u64, "trial"),
     };
-    line(format!("{}: {trials}", plan.experiment));
-    plan.question.iter().cloned().for_each(&mut line);
-    line(matrix(plan));
+    let mut lines = vec![format!("{}: {trials}", plan.experiment)];
+    lines.extend(plan.question.clone());
     let workloads: Vec<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
-    line(format!("Workloads: {}", workloads.join(", ")));
-    line(format!(
-        "Data set: {} records x {} fields x {} B = {} payload; scale 1:{}",
-        count(plan.dataset.records),
-        plan.dataset.fields,
-        plan.dataset.field_length,
-        bytes(plan.dataset.payload_bytes() as f64),
-        given(plan.scale),
-    ));
-    plan.data_set_store.iter().map(store).for_each(&mut line);
-    line(format!(
+    lines.extend([
+        cells(plan),
+        format!("Workloads: {}", workloads.join(", ")),
+        format!(
+            "Data set: {} records x {} fields x {} B = {} payload; scale {}",
+            count(plan.dataset.records),
+            plan.dataset.fields,
+            plan.dataset.field_length,
+            bytes(plan.dataset.payload_bytes() as f64),
+            labels::scale(plan.scale),
+        ),
+    ]);
+    lines.extend(plan.data_set_store.iter().map(store));
+    let operations = plan.shape.operations;
+    let operations = operations.map(|n| format!(" or {}, whichever ends first", several(n, "operation")));
+    lines.push(format!(
         "Each trial: {}{} warm-up, {}{}",
         labels::code_warmup(&plan.shape),
         duration(plan.shape.warmup_s),
         duration(plan.shape.duration_s),
-        plan.shape.operations.map_or_else(String::new, |n| format!(
-            " or {}, whichever ends first",
-            several(n, "operation")
-        )),
+        operations.unwrap_or_default()
     ));
     let warming = plan.caches.warming_s.values().copied().max_by(f64::total_cmp);
-    if let Some(seconds) = warming.filter(|seconds| *seconds >= 1.0) {
-        line(format!(
-            "Before a trial with a warm page cache, the workload's keys fill it: about {}",
-            duration(seconds.round())
-        ));
-    }
+    lines.extend(warming.filter(|seconds| *seconds >= 1.0).map(|seconds| {
+        let about = duration(seconds.round());
+        format!("Before a trial with a warm page cache, the workload's keys fill it: about {about}")
+    }));
     if !plan.faults.is_empty() {
         let faults: Vec<String> = plan.faults.iter().map(analysis::NodeFault::label).collect();
-        line(format!(
+        lines.push(format!(
             "In each trial: {}; every acknowledged write is read back at its end",
             faults.join(", ")
         ));
     }
     let time = if plan.simulated.is_some() {
-        "Simulated time"
+        "Simulated"
     } else {
-        "Estimated time"
+        "Estimated"
     };
-    line(format!("{time}: {}", duration(plan.estimated_s)));
-    text.push_str(&format!("\n{}\n", machines(plan, setups, width)));
-    if let Some(speeds) = labels::cpu_speeds(setups.iter().filter_map(|s| s.stands_for.as_ref())) {
-        let words = format!(
-            "CPUs are given by the speed of a vCPU, beside {CPU_REFERENCE}: {speeds}; a CPU here stands for the fastest of them"
-        );
-        text.push_str(&wrapped(&words, width, ""));
-    }
-    for setup in setups.iter().filter(|setup| !setup.settings.is_empty()) {
-        let words = format!(
-            "Settings of {}: {}",
-            setup.configuration,
-            setup.settings.labels().join(", ")
-        );
-        text.push_str(&wrapped(&words, width, ""));
-    }
-    for setup in setups.iter() {
-        if let Some(backlog) = setup.backlog {
-            let words = format!(
-                "Backlog of {}: {} beside its data set at rest; compacted as soon as measurement begins",
-                setup.configuration,
-                backlog.label()
-            );
-            text.push_str(&wrapped(&words, width, ""));
-        }
-    }
-    let money = money(plan).into_iter();
-    for words in money.chain(notes.iter().map(ToString::to_string)) {
-        text.push_str(&wrapped(&words, width, ""));
-    }
-    text
+    lines.push(format!("{time} time: {}", duration(plan.estimated_s)));
+    lines
 }
 
 /// Where the data set comes from, if hosts do not have it.
@@ -109,7 +105,7 @@ fn store(store: &DataSetStore) -> String {
 }
 
 /// `2 configurations x 1 workload x 2 load levels (...) = 4 cells, 3 repetitions each`.
-fn matrix(plan: &Plan) -> String {
+fn cells(plan: &Plan) -> String {
     if let Some(search) = &plan.search {
         return format!(
             "{} x {}: for each the highest rate that meets the objective. Short probes look for it; then it is measured, with \
@@ -119,13 +115,7 @@ fn matrix(plan: &Plan) -> String {
             several(search.repetitions.into(), "whole trial"),
         );
     }
-    let mut levels: Vec<String> = Vec::new();
-    for cell in &plan.cells {
-        let level = labels::load(cell.load);
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
+    let levels = each_once(plan.cells.iter().map(|cell| labels::load(cell.load)));
     let repetitions = plan.trials.iter().map(|t| t.block).max().unwrap_or(0);
     format!(
         "{} x {} x {} ({}) = {}, {} each",
@@ -138,8 +128,7 @@ fn matrix(plan: &Plan) -> String {
     )
 }
 
-fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
-    let each = |show: &dyn Fn(&analysis::Setup) -> String| setups.iter().map(show).collect::<Vec<String>>();
+fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
     let machine = |setup: &analysis::Setup| {
         if let Some(hosts) = &setup.existing {
             let stated = format!(
@@ -164,57 +153,50 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
         )
     };
     let (database, limits) = match plan.aws {
-        Some(_) => ("Database\non its machine", "Volumes, and\ntheir limits"),
-        None => (
-            "Database\non this machine",
-            "Volumes, and their\nlimits on this machine",
-        ),
+        Some(_) => ("Database\non its machine", "Volumes and\ntheir limits"),
+        None => ("Database\non this machine", "Volumes and their\nlimits on this machine"),
     };
-    fitted(width, &["machine"], |name| {
-        // What a volume is may take twice the room of a name.
-        let fold = |text: &str| folded(text, name.saturating_mul(2).saturating_sub(4)).replace('\n', "\n  ");
-        let volumes = |setup: &analysis::Setup| {
-            let mut lines = vec![match setup.layout {
-                None => format!("data: {}", setup.data.label),
-                Some(layout) => format!(
-                    "data: {} x {}, {}; each of them:",
-                    setup.data_volume_count(),
-                    setup.data.label,
-                    layout.label()
-                ),
-            }];
-            lines.extend(on_this_machine(&setup.data));
-            match &setup.commitlog {
-                Some(log) => {
-                    lines.push(format!("commit log: {}", log.label));
-                    lines.extend(on_this_machine(log));
-                }
-                None => lines.push("commit log: on the data volume".to_owned()),
+    let volumes = |setup: &analysis::Setup| {
+        let mut lines = vec![match setup.layout {
+            None => format!("data: {}", setup.data.label),
+            Some(layout) => format!(
+                "data: {} x {}, {}; each of them:",
+                setup.data_volume_count(),
+                setup.data.label,
+                layout.label()
+            ),
+        }];
+        lines.extend(on_this_machine(&setup.data));
+        match &setup.commitlog {
+            Some(log) => {
+                lines.push(format!("commit log: {}", log.label));
+                lines.extend(on_this_machine(log));
             }
-            if let Some(path) = &setup.instance_limits {
-                let both = setup.volumes().count() == 2;
-                let who = if both { "both" } else { "all" };
-                lines.push(format!("{who} together, by the instance:"));
-                lines.push(format!("  {}", labels::limits(path)));
-            }
-            lines.iter().map(|line| fold(line)).collect::<Vec<_>>().join("\n")
-        };
-        vec![
-            Column::text("name", "Configuration", each(&|s| folded(&s.configuration, name))),
-            Column::text("machine", database, each(&machine)),
-            Column::text("volumes", limits, each(&volumes)),
-            Column::numbers("usd", "$/month", each(&|s| price(plan, &s.configuration))),
-        ]
-    })
+            None => lines.push("commit log: on the data volume".to_owned()),
+        }
+        if let Some(path) = &setup.instance_limits {
+            let both = setup.volumes().count() == 2;
+            let who = if both { "both" } else { "all" };
+            lines.push(format!("{who} together, by the instance:"));
+            lines.push(format!("  {}", labels::limits(path)));
+        }
+        lines.join("\n")
+    };
+    rows("", setups.iter())
+        .text("Configuration", |s| s.configuration.clone())
+        .text(column(database).wide().drop(1), |s| machine(s))
+        .text(column(limits).wide(), |s| volumes(s))
+        .number("$/month", |s| price(plan, &s.configuration))
 }
 
-/// What a configuration costs a month at full scale; `-` where a price is missing, which is not 0.
-fn price(plan: &Plan, configuration: &str) -> String {
-    let money = plan.money.configurations.iter();
-    money
-        .filter(|m| m.configuration == configuration)
-        .find_map(|m| m.usd_per_month)
-        .map_or_else(|| MISSING.to_owned(), labels::usd)
+/// What a configuration costs a month at full scale; nothing where a price is missing, which is not 0.
+fn price(plan: &Plan, configuration: &str) -> Option<String> {
+    let mut money = plan
+        .money
+        .configurations
+        .iter()
+        .filter(|m| m.configuration == configuration);
+    money.find_map(|m| m.usd_per_month).map(labels::usd)
 }
 
 /// How money is counted, what the same matrix would cost on AWS, and what has no price.

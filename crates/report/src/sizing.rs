@@ -4,15 +4,15 @@ mod fleets;
 mod notes;
 mod words;
 
-use ::sizing::{Demand, LeftOut, Proposal, Sizing, Survive};
+use ::sizing::{Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
 use serde_json::{Value, json};
 
-use crate::figures::{given, number, several};
-use crate::terminal::table::{Column, fitted, folded};
-use crate::wrap::wrapped;
-use words::{amount, because, counted, doubts, obstacle, short, usd, whole_percent};
-
-pub use fleets::fleets;
+use crate::document::section::Section;
+use crate::document::table::{Rows, column, rows};
+use crate::document::terminal::plain;
+use crate::figures::{given, number, several, whole_percent};
+use crate::lists::grouped;
+use words::{amount, because, counted, doubts, obstacle, short, usd};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
 /// they are made from.
@@ -30,40 +30,40 @@ pub fn sizing_document(answer: &Sizing) -> Value {
 
 /// The proposals with what they rest on, at most `width` columns wide; the answer first.
 pub fn sizing(answer: &Sizing, width: usize) -> String {
-    let mut text = String::new();
-    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
-    if answer.evidence.is_simulated {
-        line("SIMULATED evidence: the answer is one about a stated truth, not about machines.".to_owned());
-    }
-    if let Some((comparison, decision)) = answer.comparison.as_ref().and_then(|c| Some((c, c.decision.as_ref()?))) {
-        line(fleets::decision(decision, comparison));
-    }
-    headline(answer).into_iter().for_each(&mut line);
-    line(String::new());
-    line(format!("Target: {}", target(answer)));
-    line(format!("Evidence: {}", evidence(answer)));
-    line(format!("Demand: {}", demand(answer)));
-    text.push_str(&format!("\n{}\n", proposals(&answer.proposals, width)));
-    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
-    line(
-        "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.".to_owned(),
-    );
-    remarks(&answer.proposals).into_iter().for_each(&mut line);
-    if let Some(first) = answer.proposals.first() {
-        text.push_str(&format!("\n{}", in_full(first, width)));
-    }
-    if let Some(comparison) = &answer.comparison {
-        text.push_str(&format!("\n{}", fleets(comparison, width)));
-    }
-    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
-    line(format!("Basis: {}", answer.basis));
-    for note in &answer.notes {
-        line(format!("note: {}", notes::note(note)));
-    }
-    for left in &answer.left_out {
-        line(format!("left out: {}", one_left_out(left)));
-    }
-    text
+    let simulated = "SIMULATED evidence: the answer is one about a stated truth, not about machines.";
+    let simulated = answer.evidence.is_simulated.then(|| simulated.to_owned());
+    let fleets = answer.comparison.as_ref();
+    let decision = fleets.and_then(|c| Some(fleets::decision(c.decision.as_ref()?, c)));
+    let asked = [
+        format!("Target: {}", target(answer)),
+        format!("Evidence: {}", evidence(answer)),
+        format!("Demand: {}", demand(answer)),
+    ];
+    let busiest = "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.";
+    let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
+    let left_out = answer
+        .left_out
+        .iter()
+        .map(|left| format!("left out: {}", one_left_out(left)));
+    let said = simulated.into_iter().chain(decision).chain(headline(answer));
+    let mut sections = vec![
+        Section::new("answer", "").paragraphs(said),
+        Section::new("asked", "").paragraphs(asked),
+        Section::new("proposals", "")
+            .table(proposals(&answer.proposals))
+            .paragraph(busiest)
+            .paragraphs(remarks(&answer.proposals)),
+    ];
+    sections.extend(answer.proposals.first().map(in_full));
+    sections.extend(fleets.map(fleets::section));
+    let basis = Section::new("basis", "").paragraph(format!("Basis: {}", answer.basis));
+    sections.push(basis.paragraphs(notes.chain(left_out)));
+    plain(sections, width)
+}
+
+/// Two fleets beside each other, at most `width` columns wide.
+pub fn fleets(comparison: &FleetComparison, width: usize) -> String {
+    plain([fleets::section(comparison)], width)
 }
 
 /// Why no machine is proposed: each reason with the machines that it holds for, in one line.
@@ -81,33 +81,27 @@ fn one_left_out(left: &LeftOut) -> String {
 }
 
 /// The first proposal: what a zone has, and its bill.
-fn in_full(first: &Proposal, width: usize) -> String {
-    let mut text = wrapped(
-        &format!(
-            "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; carries {} \
-            operations/s",
-            first.configuration,
-            counted(first.nodes_per_zone, "node", "nodes"),
-            amount(first.data_bytes_per_node),
-            whole_percent(first.hit_ratio),
-            number(first.operations_per_s)
-        ),
-        width,
-        "",
+fn in_full(first: &Proposal) -> Section<'_> {
+    let whole = format!(
+        "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; carries {} operations/s",
+        first.configuration,
+        counted(first.nodes_per_zone, "node", "nodes"),
+        amount(first.data_bytes_per_node),
+        whole_percent(first.hit_ratio),
+        number(first.operations_per_s)
     );
-    text.push_str(&format!("{}\n", fleets::zones(first, width)));
-    for cost in &first.cost {
-        let line = format!(
+    let bill = first.cost.iter().map(|cost| {
+        format!(
             "{}: {} {} x {} USD = {:.2} USD a month",
             cost.what,
             given(cost.quantity),
             cost.unit,
             cost.unit_usd,
             cost.usd_per_month
-        );
-        text.push_str(&wrapped(&line, width, "   "));
-    }
-    text
+        )
+    });
+    let section = Section::new("first", "").paragraph(whole);
+    section.table(fleets::zones(first)).list(bill)
 }
 
 /// The cheapest with its doubts, and what proof costs.
@@ -146,8 +140,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
 /// Where each figure comes from, why so many nodes, what is doubted or left out; said once of all rows that it holds
 /// for.
 fn remarks(proposals: &[Proposal]) -> Vec<String> {
-    let mut said: Vec<(String, String)> = Vec::new();
-    for (index, p) in proposals.iter().enumerate() {
+    let of_one = |(index, p): (usize, &Proposal)| {
         let mut of = vec![format!(
             "{}, {} {}",
             p.label.word(),
@@ -158,16 +151,10 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
             of.push(format!("beyond the evidence: {}", doubts(&p.beyond_evidence)));
         }
         of.extend(p.remarks.iter().map(notes::remark));
-        for words in of {
-            let row = format!("{}.", index + 1);
-            match said.iter_mut().find(|(_, known)| *known == words) {
-                Some((rows, _)) => *rows = format!("{rows} {row}"),
-                None => said.push((row, words)),
-            }
-        }
-    }
-    said.into_iter()
-        .map(|(rows, words)| format!("{rows} {words}"))
+        of.into_iter().map(move |words| (words, format!("{}.", index + 1)))
+    };
+    let said = grouped(proposals.iter().enumerate().flat_map(of_one)).into_iter();
+    said.map(|(words, rows)| format!("{} {words}", rows.join(" ")))
         .collect()
 }
 
@@ -272,32 +259,17 @@ fn files(d: &Demand) -> String {
     format!("chunks of {} KiB, {says}; {sstables}", given(d.chunk_bytes / 1024.0))
 }
 
-/// The fullest table that fits.
-fn proposals(all: &[Proposal], width: usize) -> String {
-    fitted(width, &["error"], |name| {
-        let each = |show: &dyn Fn(usize, &Proposal) -> String| {
-            let rows = all.iter().enumerate();
-            rows.map(|(index, p)| show(index, p)).collect::<Vec<String>>()
-        };
-        let nodes = |_: usize, p: &Proposal| format!("{} x\n{}", p.nodes, folded(&p.instance, name));
-        let disks = |_: usize, p: &Proposal| folded(&p.storage, name.saturating_mul(2));
-        let busiest = |_: usize, p: &Proposal| {
-            format!(
-                "{}\n{}, {}",
-                short(p.busiest),
-                whole_percent(p.used),
-                whole_percent(p.utilisation_when_down)
-            )
-        };
-        vec![
-            Column::text("row", "", each(&|index, _| format!("{}.", index + 1))),
-            Column::text("nodes", "Nodes", each(&nodes)),
-            Column::text("disks", "Disks of a node", each(&disks)),
-            Column::numbers("usd", "$/month", each(&|_, p| usd(p.usd_per_month))),
-            Column::numbers("busiest", "Busiest", each(&busiest)),
-            Column::numbers("error", "Error", each(&|_, p| error(p))),
-        ]
-    })
+fn proposals(all: &[Proposal]) -> Rows<(usize, &Proposal)> {
+    rows("", all.iter().enumerate())
+        .text("", |(index, _)| format!("{}.", index + 1))
+        .text("Nodes", |(_, p)| format!("{} x\n{}", p.nodes, p.instance))
+        .text(column("Disks of a node").wide(), |(_, p)| p.storage.clone())
+        .number("$/month", |(_, p)| usd(p.usd_per_month))
+        .number("Busiest", |(_, p)| {
+            let (up, down) = (whole_percent(p.used), whole_percent(p.utilisation_when_down));
+            format!("{}\n{up}, {down}", short(p.busiest))
+        })
+        .number(column("Error").drop(1), |(_, p)| error(p))
 }
 
 fn error(proposal: &Proposal) -> String {

@@ -106,9 +106,11 @@ fn at(analysis: &Analysis, width: usize) -> String {
 
 /// The section of the text alone.
 fn section(text: &str) -> String {
-    let lines = text.lines().skip_while(|l| !l.contains("When a node was away"));
-    lines
-        .take_while(|l| !l.starts_with("Operations/s: geometric") && !l.starts_with("Throughput: geometric"))
+    let is_next = |line: &&str| line.starts_with("## ") || *line == "Results";
+    let mut lines = text.lines().skip_while(|l| !l.contains("When a node was away"));
+    let title = lines.next().into_iter();
+    title
+        .chain(lines.take_while(|l| !is_next(l)))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -536,7 +538,7 @@ fn what_a_setting_did_to_a_compaction_is_seen_in_one_table() {
         let table = text.split_once("side by side").unwrap().1;
         let line = table.lines().find(|l| l.starts_with(&format!("| {name} |"))).unwrap();
         let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
-        cells.skip(3).collect::<Vec<String>>()
+        cells.skip(1).collect::<Vec<String>>()
     };
     let text = markdown(&analysis);
     let slow = row(&text, "rf3-quorum");

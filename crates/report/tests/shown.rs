@@ -103,7 +103,7 @@ fn a_run_without_figures_says_so() {
         text.contains("no valid trial") && text.contains("No findings."),
         "{text}"
     );
-    assert!(markdown(&empty).contains("0 of 3"));
+    assert!(markdown(&empty).contains("| 3 | 0 | - |"));
 }
 
 /// The report in all its forms, each as words with one space between them.
@@ -152,7 +152,10 @@ fn settings_are_reported_everywhere_with_the_configuration_that_has_them() {
     }
     let row = format!("| {name} | `jvm -Xss512k` |");
     assert!(markdown.contains(&row), "{markdown}");
-    assert!(page.contains("<td class=\"t\">jvm -Xss512k</td>"), "{page}");
+    assert!(
+        page.contains("<td class=\"t\"><code>jvm -Xss512k</code></td>"),
+        "{page}"
+    );
 }
 
 #[test]

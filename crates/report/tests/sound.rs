@@ -190,7 +190,7 @@ fn a_run_of_hostile_names() {
 fn a_run_of_which_nothing_is_known() {
     let page = html(&page::empty(""), &Charts::default());
     is_sound(&page);
-    has(&page, "0 valid of 0 done, 0 planned");
+    has(&page, "0 of 0 trials done, 0 valid.");
     has(&page, "No answer yet: no trial has been measured.");
     has(&page, "No cell has been planned");
 }

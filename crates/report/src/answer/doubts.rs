@@ -8,29 +8,23 @@ use analysis::{
 };
 
 use super::places;
-use super::words::{SIMULATED, listed};
+use super::words::SIMULATED;
 use super::writes;
-use crate::figures::{MIB, given, given_percent, number, percent, several};
+use crate::figures::{MIB, about, given, given_percent, listed, number, percent, several};
 use crate::labels;
+use crate::lists::grouped;
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;
 
 /// What was measured instead of the storage of configurations in their sustained state, each reason once, as clauses.
 pub fn withheld(analysis: &Analysis, all: &[(String, Withheld)]) -> String {
-    let mut groups: Vec<(Withheld, Vec<String>)> = Vec::new();
-    for (name, why) in all {
-        // Burst credits differ by configuration: each has its own numbers.
-        match groups.iter_mut().find(|(known, _)| known == why) {
-            Some((_, names)) => names.push(name.clone()),
-            None => groups.push((*why, vec![name.clone()])),
-        }
-    }
-    let clauses: Vec<String> = groups
+    // Burst credits differ by configuration: each has its own numbers.
+    let groups = grouped(all.iter().map(|(name, why)| (why, name.clone())));
+    let clauses = groups
         .iter()
-        .map(|(why, names)| withheld_words(analysis, &listed(names), why))
-        .collect();
-    listed(&clauses)
+        .map(|(why, names)| withheld_words(analysis, &listed(names), why));
+    listed(&clauses.collect::<Vec<String>>())
 }
 
 fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
@@ -122,18 +116,9 @@ fn burst(analysis: &Analysis, unit: &str, carried: f64, lasting: f64, lasts_s: O
     format!(
         " ({} {unit} {}, then {})",
         full(carried),
-        lasts_s.map_or_else(|| "while they last".to_owned(), |s| format!("for {}", roughly(s))),
+        lasts_s.map_or_else(|| "while they last".to_owned(), |s| format!("for {}", about(s))),
         full(lasting)
     )
-}
-
-/// A time in one unit: `40 seconds`, `33 minutes`, `5.2 hours`.
-fn roughly(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.0} seconds"),
-        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
-        s => format!("{:.1} hours", s / 3600.0),
-    }
 }
 
 /// Why a configuration was not considered.
@@ -265,14 +250,10 @@ fn cpus(analysis: &Analysis) -> String {
 
 /// What of this machine was in the way, and what a bound rests on.
 fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
-    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for limited in all {
-        let resource = limited.by.words();
-        match groups.iter_mut().find(|(known, _)| *known == resource) {
-            Some((_, names)) => names.push(limited.configuration.clone()),
-            None => groups.push((resource, vec![limited.configuration.clone()])),
-        }
-    }
+    let groups = grouped(
+        all.iter()
+            .map(|limited| (limited.by.words(), limited.configuration.clone())),
+    );
     let held: Vec<String> = groups
         .iter()
         .map(|(resource, names)| format!("its {resource} limited {}", listed(names)))

@@ -4,6 +4,7 @@ use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability};
 
 use crate::figures::listed;
 use crate::labels;
+use crate::lists::grouped;
 
 /// Said behind a comparison of two configurations that keep unlike things; else nothing.
 pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
@@ -15,19 +16,12 @@ pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
 
 /// What the configuration to run keeps beside the others: `a keeps 1 replica (...), b 3 replicas (...)`; `None` where all keep alike.
 pub fn differences(analysis: &Analysis, run: &str) -> Option<String> {
-    let mut groups: Vec<(Durability, Vec<&ConfigurationFacts>)> = Vec::new();
     let own = analysis.configurations.iter().filter(|c| c.name == run);
     let others = analysis
         .configurations
         .iter()
         .filter(|c| c.name != run && is_measured(analysis, &c.name));
-    for facts in own.chain(others) {
-        let durability = Durability::of(facts);
-        match groups.iter_mut().find(|(known, _)| *known == durability) {
-            Some((_, members)) => members.push(facts),
-            None => groups.push((durability, vec![facts])),
-        }
-    }
+    let groups = grouped(own.chain(others).map(|facts| (Durability::of(facts), facts)));
     let each = groups.iter().map(|(_, members)| {
         let names: Vec<String> = members.iter().map(|facts| facts.name.clone()).collect();
         format!("{} {}", listed(&names), kept(members[0]))

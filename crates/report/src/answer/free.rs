@@ -5,6 +5,7 @@ use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict};
 use super::{durability, places, steps};
 use crate::figures::{bytes, given_percent, listed, number, several};
 use crate::labels;
+use crate::lists::grouped;
 
 /// Groups of places that are told; the document has them all.
 const SHOWN: usize = 3;
@@ -38,18 +39,9 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
 
 /// Steps with the same ends and the same kind of verdict together.
 fn alike(all: Vec<&FreeStep>) -> Vec<Vec<&FreeStep>> {
-    let mut groups: Vec<Vec<&FreeStep>> = Vec::new();
-    for step in all {
-        let same = |g: &&mut Vec<&FreeStep>| {
-            let one = g[0];
-            one.from == step.from && one.to == step.to && one.throughput_ratio.verdict == step.throughput_ratio.verdict
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(step),
-            None => groups.push(vec![step]),
-        }
-    }
-    groups
+    let kind = |step: &FreeStep| (step.from.clone(), step.to.clone(), step.throughput_ratio.verdict);
+    let groups = grouped(all.into_iter().map(|step| (kind(step), step)));
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> String {

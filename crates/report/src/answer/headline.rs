@@ -3,9 +3,10 @@
 use analysis::{Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer};
 
 use super::undecided::{decisive, here, one_configuration};
-use super::words::{TOO_FEW, listed};
+use super::words::TOO_FEW;
 use super::{capacity, durability, everywhere, objective, places, steps, undecided};
-use crate::figures::{count, given_percent};
+use crate::figures::{count, given_percent, listed};
+use crate::lists::grouped;
 
 /// Steps that are decided in an open place and told with it; the table has them all.
 const SURE: usize = 3;
@@ -151,13 +152,7 @@ const CHEAPEST: &str = "no other costs less, and nothing more expensive gives mo
 
 /// One text for each claim, with the numbers of its places.
 fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
-    let mut groups: Vec<(String, Vec<Clause>)> = Vec::new();
-    for clause in clauses {
-        match groups.iter_mut().find(|(claim, _)| *claim == clause.claim) {
-            Some((_, members)) => members.push(clause),
-            None => groups.push((clause.claim.clone(), vec![clause])),
-        }
-    }
+    let groups = grouped(clauses.into_iter().map(|clause| (clause.claim.clone(), clause)));
     let is_only = groups.len() == 1;
     groups
         .into_iter()
@@ -263,14 +258,7 @@ fn by_place<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) ->
     } else {
         "workload and load"
     };
-    let mut groups: Vec<(String, Vec<&WorkloadAnswer>)> = Vec::new();
-    for place in all {
-        let text = answer(place);
-        match groups.iter_mut().find(|(t, _)| *t == text) {
-            Some((_, members)) => members.push(place),
-            None => groups.push((text, vec![place])),
-        }
-    }
+    let groups = grouped(all.iter().map(|place| (answer(place), place)));
     let mut clauses: Vec<String> = Vec::new();
     let mut undecided: Vec<String> = Vec::new();
     for (text, members) in groups {

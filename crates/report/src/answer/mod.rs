@@ -22,7 +22,7 @@ mod writes;
 use analysis::{Analysis, Doubt, Status};
 
 pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
-pub(crate) use places::{at as at_place, name as place_name};
+pub(crate) use places::{cell as cell_name, name as place_name};
 pub(crate) use steps::reason as step_reason;
 pub use words::SIMULATED;
 

@@ -1,13 +1,13 @@
 //! Objectives in words: what was asked, how each configuration stands, and what more of a cheap one would cost.
 
 use analysis::{
-    Analysis, AnswerOutcome, Candidate, Check, Criterion, DecidedBy, IntervalMethod, LatencyFigure, Meets, Metric,
-    Range, Verdict, Withheld, WorkloadAnswer,
+    Analysis, AnswerOutcome, Candidate, Check, Criterion, DecidedBy, IntervalMethod, Meets, Metric, Range, Verdict,
+    Withheld, WorkloadAnswer,
 };
 
-use super::words::{TOO_FEW, listed};
+use super::words::TOO_FEW;
 use super::{doubts, places};
-use crate::figures::{given, given_percent, ms, number, percent};
+use crate::figures::{given, given_percent, listed, ms, number, percent};
 use crate::labels;
 
 /// Configurations that miss the objective and are told one by one.
@@ -19,7 +19,11 @@ pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
     for check in place.candidates.iter().flat_map(|c| &c.checks) {
         let part = match check.what {
             Criterion::Latency { figure, limit_us, .. } => {
-                format!("keeps {} at most {} ms", figure_name(figure), given(limit_us / 1e3))
+                format!(
+                    "keeps {} at most {} ms",
+                    labels::latency(None, figure),
+                    given(limit_us / 1e3)
+                )
             }
             Criterion::ErrorShare { limit } => format!("keeps errors at most {}", given_percent(limit)),
             Criterion::RateHeld => continue,
@@ -39,13 +43,6 @@ pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
     format!("{}{rate}", listed(&parts))
 }
 
-fn figure_name(figure: LatencyFigure) -> &'static str {
-    match figure {
-        LatencyFigure::P999 => "p99.9",
-        other => other.name(),
-    }
-}
-
 /// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
 fn measured(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str, check: &Check) -> Option<String> {
     let range = check.measured?;
@@ -53,8 +50,7 @@ fn measured(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str, ch
     let with = |show: &dyn Fn(f64) -> String, unit: &str| interval(&range, observed, show, unit);
     Some(match check.what {
         Criterion::Latency { operation, figure, .. } => {
-            let kind = operation.map_or_else(String::new, |k| format!("{} ", labels::operation(k)));
-            format!("{kind}{} {}", figure_name(figure), with(&ms, " ms"))
+            format!("{} {}", labels::latency(operation, figure), with(&ms, " ms"))
         }
         Criterion::ErrorShare { .. } => format!("errors {}", percent(range.median)),
         Criterion::RateHeld => format!("{}/s completed", number(range.median)),

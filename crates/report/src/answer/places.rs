@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadLevel};
 
 use crate::figures::listed;
-use crate::labels;
+use crate::{labels, lists};
 
 /// Places that are named one by one.
 const NAMED: usize = 3;
@@ -31,6 +31,15 @@ pub fn at(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> Strin
     }
 }
 
+/// A cell among the others: `rf3`, `rf3 under read-heavy at 64 in flight`.
+pub fn cell(analysis: &Analysis, cell: &analysis::CellAnalysis) -> String {
+    format!(
+        "{}{}",
+        cell.configuration,
+        at(analysis, &cell.workload, Some(cell.load))
+    )
+}
+
 /// The same for several places: ` under reads and writes`; of more than so many, their number.
 pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, LoadLevel)>) -> String {
     let all: Vec<(&String, LoadLevel)> = places.collect();
@@ -50,12 +59,6 @@ pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, Lo
 
 /// Entries with the same text, under the names of all of them.
 pub fn grouped(entries: Vec<(String, String)>) -> Vec<(Vec<String>, String)> {
-    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
-    for (name, text) in entries {
-        match groups.iter_mut().find(|(_, t)| *t == text) {
-            Some((names, _)) => names.push(name),
-            None => groups.push((vec![name], text)),
-        }
-    }
-    groups
+    let groups = lists::grouped(entries.into_iter().map(|(name, text)| (text, name)));
+    groups.into_iter().map(|(text, names)| (names, text)).collect()
 }

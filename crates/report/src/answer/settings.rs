@@ -4,6 +4,7 @@ use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer
 
 use super::{places, steps};
 use crate::figures::{given_percent, listed, number, several};
+use crate::lists::each_once;
 
 /// Settings that are shown to be slower and are told one by one.
 const SHOWN: usize = 3;
@@ -114,12 +115,8 @@ fn open(analysis: &Analysis, run: &str, reported: &[(&WorkloadAnswer, &OtherSett
     let worse = reported.iter().flat_map(|(_, settings)| &settings.worse);
     let known = any.chain(worse.map(|worse| &worse.configuration));
     let known: Vec<&str> = known.map(String::as_str).chain([run]).collect();
-    let mut names: Vec<String> = Vec::new();
-    for name in reported.iter().flat_map(|(_, settings)| &settings.open) {
-        if !known.contains(&name.as_str()) && !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let open = reported.iter().flat_map(|(_, settings)| &settings.open);
+    let names = each_once(open.filter(|name| !known.contains(&name.as_str())).cloned());
     (!names.is_empty()).then(|| {
         format!(
             "Open, on the same hardware: {}, not shown to be worse, nor to be as good a choice.",

@@ -5,6 +5,7 @@ use analysis::{Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Stat
 use super::{doubts, durability, places};
 use crate::figures::{given_percent, listed, number, several};
 use crate::labels;
+use crate::lists::{each_once, grouped};
 
 /// Steps that are told in sentences; the table has them all.
 const SHOWN: usize = 3;
@@ -69,17 +70,8 @@ fn each(names: &[String], ending: &str, beginning: &str) -> String {
 
 /// What of this machine limited whom, each once, in a clause; `None` where nothing did.
 fn reported(all: &[&LimitedHere], clause: impl Fn(&str, &[String]) -> String) -> Option<String> {
-    let mut resources: Vec<String> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    for limited in all {
-        let resource = limited.by.words().to_owned();
-        if !resources.contains(&resource) {
-            resources.push(resource);
-        }
-        if !names.contains(&limited.configuration) {
-            names.push(limited.configuration.clone());
-        }
-    }
+    let resources = each_once(all.iter().map(|limited| limited.by.words().to_owned()));
+    let names = each_once(all.iter().map(|limited| limited.configuration.clone()));
     (!names.is_empty()).then(|| clause(&listed(&resources), &names))
 }
 
@@ -207,17 +199,9 @@ fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: 
 
 /// Steps with the same ends and the same verdict, or the same reason for none, together.
 pub fn alike(steps: Vec<&ValueOfMoney>) -> Vec<Vec<&ValueOfMoney>> {
-    let mut groups: Vec<Vec<&ValueOfMoney>> = Vec::new();
-    for step in steps {
-        let said = |s: &ValueOfMoney| (s.verdict, s.withheld, s.withheld_of.clone());
-        let same =
-            |g: &&mut Vec<&ValueOfMoney>| g[0].to == step.to && g[0].from == step.from && said(g[0]) == said(step);
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(step),
-            None => groups.push(vec![step]),
-        }
-    }
-    groups
+    let said = |s: &ValueOfMoney| (s.verdict, s.withheld, s.withheld_of.clone());
+    let groups = grouped(steps.into_iter().map(|step| ((&step.to, &step.from, said(step)), step)));
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open.

@@ -5,9 +5,9 @@ use analysis::{
     WorkloadAnswer,
 };
 
-use super::words::{TOO_FEW, listed};
+use super::words::TOO_FEW;
 use super::{capacity, doubts, durability, objective, places, steps};
-use crate::figures::{given_percent, number};
+use crate::figures::{given_percent, listed, number};
 
 /// Places that are told one by one; the rest stands in `analysis.json`.
 const SHOWN: usize = 4;

@@ -6,5 +6,3 @@ pub const SIMULATED: &str =
 
 /// Why nothing is tested.
 pub const TOO_FEW: &str = "fewer than three valid repetitions of each cell, so that nothing can be tested";
-
-pub use crate::figures::listed;

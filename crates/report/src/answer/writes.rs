@@ -2,8 +2,7 @@
 
 use analysis::{Analysis, NotJudged};
 
-use super::words::listed;
-use crate::figures::count;
+use crate::figures::{count, listed};
 
 /// `rf1 lost acknowledged writes (214 of 31,004 values)`; `None` where none was lost.
 pub fn lost(analysis: &Analysis) -> Option<String> {

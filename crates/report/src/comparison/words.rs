@@ -1,14 +1,14 @@
 //! What a comparison says, in words for both forms.
 
-use analysis::{Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict};
+use analysis::{Change, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict};
 
-use crate::figures::{MISSING, ms, number, several_of};
+use crate::figures::{ms, number, several_of};
 use crate::labels;
 
 /// Metrics with a table.
 pub const SHOWN: [Metric; 3] = [Metric::Throughput, Metric::Mean, Metric::P99];
 /// Longest list of differing settings that is shown; the JSON document has all.
-const DIFFERENCES_SHOWN: usize = 12;
+pub const DIFFERENCES_SHOWN: usize = 12;
 /// Differing host facts that a gate names; the list of differences has all.
 const FACTS_SHOWN: usize = 3;
 
@@ -84,16 +84,9 @@ fn obstacle(obstacle: &Obstacle) -> String {
     }
 }
 
-fn range(change: &Change) -> String {
+/// The interval of a change.
+pub fn range(change: &Change) -> String {
     format!("{:+.1} to {:+.1} %", change.low_percent, change.high_percent)
-}
-
-/// The interval of a change; nothing where nothing was tested.
-pub fn interval(change: &Change) -> String {
-    match change.p_value {
-        Some(_) => range(change),
-        None => MISSING.to_owned(),
-    }
 }
 
 /// What a change shows.
@@ -119,24 +112,4 @@ pub fn unit(metric: Metric) -> &'static str {
         true => "op/s",
         false => "ms",
     }
-}
-
-/// What was not compared, and what else differs: title and entries, cut to what is read.
-pub fn lists(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
-    let lists = [
-        ("Not compared", &comparison.not_compared),
-        ("What else differs between the runs", &comparison.differences),
-    ];
-    let cut = |entries: &Vec<String>| {
-        let mut shown: Vec<String> = entries.iter().take(DIFFERENCES_SHOWN).cloned().collect();
-        if entries.len() > DIFFERENCES_SHOWN {
-            shown.push(format!(
-                "and {} more (--format json)",
-                entries.len() - DIFFERENCES_SHOWN
-            ));
-        }
-        shown
-    };
-    let filled = lists.into_iter().filter(|(_, entries)| !entries.is_empty());
-    filled.map(|(title, entries)| (title, cut(entries))).collect()
 }

@@ -3,10 +3,10 @@
 use ::sizing::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, Proposal, Undecided};
 
 use super::words;
-use super::words::{doubts, obstacle, usd, whole_percent};
-use crate::figures::{MISSING, given, number, optional};
-use crate::terminal::table::{Column, fitted, folded};
-use crate::wrap::wrapped;
+use super::words::{doubts, obstacle, usd};
+use crate::document::section::Section;
+use crate::document::table::{Rows, rows};
+use crate::figures::{given, number, whole_percent};
 
 /// What a fleet has, with its unit; below it its name among the ratios of two fleets.
 const TOTALS: [(&str, &str); 8] = [
@@ -22,91 +22,75 @@ const TOTALS: [(&str, &str); 8] = [
 /// The same for its money.
 const MONEY: [(&str, &str); 2] = [("USD/hour", "usd_per_hour"), ("USD/month", "usd_per_month")];
 
-fn totals(t: &FleetTotals) -> [String; 8] {
+fn totals(t: &FleetTotals) -> [Option<String>; 8] {
     [
-        t.nodes.to_string(),
-        given(t.vcpus as f64),
-        number(t.memory_gib),
-        number(t.disk_tb),
-        number(t.usable_tb),
-        optional(t.iops),
-        optional(t.mb_per_s),
-        optional(t.network_gbps),
+        Some(t.nodes.to_string()),
+        Some(given(t.vcpus as f64)),
+        Some(number(t.memory_gib)),
+        Some(number(t.disk_tb)),
+        Some(number(t.usable_tb)),
+        t.iops.map(number),
+        t.mb_per_s.map(number),
+        t.network_gbps.map(number),
     ]
 }
 
 /// What a zone and the whole cluster have: one row a figure, which fits every terminal.
-pub(super) fn zones(proposal: &Proposal, width: usize) -> String {
-    fitted(width, &[], |_| {
-        let names = TOTALS.iter().map(|(name, _)| (*name).to_owned()).collect();
-        vec![
-            Column::text("figure", "", names),
-            Column::numbers("zone", "A zone", totals(&proposal.per_zone).into()),
-            Column::numbers("all", "All", totals(&proposal.total).into()),
-        ]
-    })
+pub(super) fn zones(proposal: &Proposal) -> Rows<usize> {
+    let (zone, all) = (totals(&proposal.per_zone), totals(&proposal.total));
+    rows("", 0..TOTALS.len())
+        .text("", |row| TOTALS[*row].0)
+        .number("A zone", |row| zone[*row].clone())
+        .number("All", |row| all[*row].clone())
 }
 
-/// Two fleets beside each other, at most `width` columns wide.
-pub fn fleets(comparison: &FleetComparison, width: usize) -> String {
-    let figures = || TOTALS.iter().chain(&MONEY);
+/// Two fleets beside each other.
+pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
     let of = |fleet: &Fleet| {
-        let money = |usd: Option<f64>| usd.map_or_else(|| MISSING.to_owned(), |usd| format!("{usd:.2}"));
-        let money = [money(fleet.usd_per_hour), money(fleet.usd_per_month)];
-        totals(&fleet.total).into_iter().chain(money).collect::<Vec<String>>()
+        let money = [fleet.usd_per_hour, fleet.usd_per_month];
+        let money = money.map(|usd| usd.map(|usd| format!("{usd:.2}")));
+        totals(&fleet.total)
+            .into_iter()
+            .chain(money)
+            .collect::<Vec<Option<String>>>()
     };
-    let ratio = |name: &str| {
-        let ratio = comparison.ratios.get(name);
-        ratio.map_or_else(|| MISSING.to_owned(), |r| format!("x {r:.2}"))
-    };
-    let table = fitted(width, &[], |name| {
-        let head = |what: &str, fleet: &Fleet| {
-            let names = fleet.configurations.iter().map(|c| folded(c, name));
-            format!("{what}\n{}", names.collect::<Vec<_>>().join("\n+ "))
-        };
-        vec![
-            Column::text("figure", "", figures().map(|(name, _)| (*name).to_owned()).collect()),
-            Column::numbers("today", &head("today", &comparison.current), of(&comparison.current)),
-            Column::numbers(
-                "proposed",
-                &head("proposed", &comparison.proposed),
-                of(&comparison.proposed),
-            ),
-            Column::numbers(
-                "ratio",
-                "proposed\n/ today",
-                figures().map(|(_, name)| ratio(name)).collect(),
-            ),
-        ]
-    });
-    let mut text = format!("{table}\n");
-    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
-    if let Some(today) = &comparison.current_use {
-        line(format!(
+    let (today, proposed) = (of(&comparison.current), of(&comparison.proposed));
+    let head = |what: &str, fleet: &Fleet| format!("{what}\n{}", fleet.configurations.join("\n+ "));
+    let figures = rows("", TOTALS.into_iter().chain(MONEY).enumerate())
+        .text("", |(_, (name, _))| *name)
+        .number(head("today", &comparison.current), |(row, _)| today[*row].clone())
+        .number(head("proposed", &comparison.proposed), |(row, _)| {
+            proposed[*row].clone()
+        })
+        .number("proposed / today", |(_, (_, name))| {
+            comparison.ratios.get(*name).map(|ratio| format!("x {ratio:.2}"))
+        });
+    let in_use = comparison.current_use.as_ref().map(|today| {
+        format!(
             "At the target the fleet of today would use {} of its {} (at most {}) and fill {} of its disks.",
             whole_percent(today.used),
             today.limit.words(),
             whole_percent(today.allowed),
             whole_percent(today.disk_fill)
-        ));
-    }
+        )
+    });
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
-    if now != then && !now.is_empty() && !then.is_empty() {
-        line(format!(
+    let days = (now != then && !now.is_empty() && !then.is_empty()).then(|| {
+        format!(
             "note: prices of different days are compared ({} and {}); --price-date sets one day for both",
             now.join(", "),
             then.join(", ")
-        ));
-    }
-    for (name, fleet) in [("today", &comparison.current), ("proposed", &comparison.proposed)] {
-        for note in &fleet.notes {
-            line(format!("note: {name}: {note}"));
-        }
-        if let Some(why) = &fleet.price_missing {
-            line(format!("note: no price of the fleet {name}: {why}"));
-        }
-    }
-    text
+        )
+    });
+    let both = [("today", &comparison.current), ("proposed", &comparison.proposed)];
+    let notes = both.into_iter().flat_map(|(name, fleet)| {
+        let notes = fleet.notes.iter().map(move |note| format!("note: {name}: {note}"));
+        let missing = fleet.price_missing.iter();
+        notes.chain(missing.map(move |why| format!("note: no price of the fleet {name}: {why}")))
+    });
+    Section::new("fleets", "")
+        .table(figures)
+        .paragraphs(in_use.into_iter().chain(days).chain(notes))
 }
 
 /// The verdict with its numbers.

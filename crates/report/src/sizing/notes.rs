@@ -2,8 +2,7 @@
 
 use ::sizing::{Note, Remark};
 
-use super::words::whole_percent;
-use crate::figures::{given, several};
+use crate::figures::{given, several, whole_percent};
 
 /// A note as a sentence.
 pub(super) fn note(note: &Note) -> String {

@@ -2,12 +2,7 @@
 
 use ::sizing::{Allowance, Doubt, Limit, MOST_NODES, NodesBecause, Obstacle, Range};
 
-use crate::figures::{given, number, several_of};
-
-/// The model is not worth more digits.
-pub(super) fn whole_percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
+use crate::figures::{given, number, several_of, whole_percent};
 
 /// Whole dollars, all digits.
 pub(super) fn usd(amount: f64) -> String {

@@ -7,8 +7,8 @@ use analysis::rules::cassandra::dropped_messages::DroppedMessages;
 use analysis::rules::cassandra::gc_pauses::GcPauses;
 use analysis::rules::cassandra::writes_not_flushed::WritesNotFlushed;
 
-use super::amounts::{Words, percent, whole};
-use crate::figures::MIB;
+use super::amounts::{Words, percent};
+use crate::figures::{MIB, whole};
 
 pub fn code_not_warm(of: &CodeNotWarm) -> Words {
     let message = match of.compiler_share {

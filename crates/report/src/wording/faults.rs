@@ -6,7 +6,7 @@ use analysis::rules::faults_planned::FaultsPlanned;
 use analysis::rules::writes_lost::{WritesLost, WritesUnread};
 use analysis::{
     CellAnalysis, Consistency, FaultAnalysis, HintFiles, NodeFaultKind, PhaseAnalysis, RECOVERED_SECONDS,
-    RECOVERED_SHARE, RecoveryAnalysis, Summary, VolumeRole, WritesAnalysis,
+    RECOVERED_SHARE, RecoveryAnalysis, Summary, WritesAnalysis,
 };
 
 use super::amounts::Words;
@@ -91,84 +91,45 @@ fn seconds(summary: &Summary) -> String {
     }
 }
 
-/// What was planned, and when the node was really gone and back.
+/// What was planned, when it really began, and when it was over.
 fn happened(fault: &FaultAnalysis) -> String {
     let planned = match &fault.planned {
         Some(planned) => format!("Planned was {}: ", planned.label()),
         None => format!("{}: ", fault.kind.name()),
     };
-    if let Some(role) = fault.volume {
-        return format!("{planned}{}", disk_failed(fault, role));
-    }
-    if fault.kind == NodeFaultKind::Compaction {
-        return format!("{planned}{}", compacted(fault));
-    }
-    let gone = fault
-        .gone_s
-        .as_ref()
-        .map_or_else(String::new, |gone| format!(" was gone at {}", seconds(gone)));
-    let mut parts = vec![format!("{}{gone}", fault.node)];
-    if fault.left_away > 0 {
-        let some = of_trials(fault.left_away, fault.trials);
-        parts.push(format!("was not brought back{some}"));
-    }
-    if let Some(began) = &fault.return_began_s {
-        parts.push(format!("was being brought back from {}", seconds(began)));
-    }
-    if let Some(back) = &fault.back_s {
-        let took = fault
-            .return_took_s
-            .as_ref()
-            .map_or_else(String::new, |took| format!(", {} later", seconds(took)));
-        parts.push(format!("answered clients again at {}{took}", seconds(back)));
-    }
-    if fault.not_back > 0 {
-        let some = of_trials(fault.not_back, fault.trials);
-        parts.push(format!("did not answer clients before the trial ended{some}"));
-    }
+    let (node, gone, back) = (fault.node, &fault.gone_s, &fault.back_s);
+    let at = |words: &str, time: &Option<Summary>| time.as_ref().map(|at| format!("{words} {}", seconds(at)));
+    let began = |words: &str| at(words, gone).unwrap_or_default();
+    let later = |took: &Option<Summary>| {
+        took.as_ref()
+            .map_or_else(String::new, |took| format!(", {} later", seconds(took)))
+    };
+    let some = |words: &str, n: u64| (n > 0).then(|| format!("{words}{}", of_trials(n, fault.trials)));
+    let parts = match fault.volume {
+        Some(role) => vec![
+            Some(format!("{} of {node} had it{}", role.of_node(), began(" from"))),
+            at("was as before from", back),
+            some("had it to the end", fault.left_away + fault.not_back),
+        ],
+        None if fault.kind == NodeFaultKind::Compaction => vec![
+            Some(format!("{node} compacted{}", began(" from"))),
+            at("was done at", back).map(|done| done + &later(&fault.away_s)),
+            fault
+                .compacted_bytes
+                .as_ref()
+                .map(|written| format!("wrote {}", bytes(written.median))),
+            some("was not done when the trial ended", fault.not_back),
+        ],
+        None => vec![
+            Some(format!("{node}{}", began(" was gone at"))),
+            some("was not brought back", fault.left_away),
+            at("was being brought back from", &fault.return_began_s),
+            at("answered clients again at", back).map(|back| back + &later(&fault.return_took_s)),
+            some("did not answer clients before the trial ended", fault.not_back),
+        ],
+    };
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("{planned}{}.", listed(&parts))
-}
-
-/// When a disk really had its fault.
-fn disk_failed(fault: &FaultAnalysis, role: VolumeRole) -> String {
-    let since = fault
-        .gone_s
-        .as_ref()
-        .map_or_else(String::new, |gone| format!(" from {}", seconds(gone)));
-    let mut parts = vec![format!("{} of {} had it{since}", role.of_node(), fault.node)];
-    if let Some(back) = &fault.back_s {
-        parts.push(format!("was as before from {}", seconds(back)));
-    }
-    let lasting = fault.left_away + fault.not_back;
-    if lasting > 0 {
-        let some = of_trials(lasting, fault.trials);
-        parts.push(format!("had it to the end{some}"));
-    }
-    format!("{}.", listed(&parts))
-}
-
-/// How long a compaction took, and what it wrote.
-fn compacted(fault: &FaultAnalysis) -> String {
-    let began = fault
-        .gone_s
-        .as_ref()
-        .map_or_else(String::new, |at| format!(" from {}", seconds(at)));
-    let mut parts = vec![format!("{} compacted{began}", fault.node)];
-    if let Some(back) = &fault.back_s {
-        let took = fault
-            .away_s
-            .as_ref()
-            .map_or_else(String::new, |took| format!(", {} later", seconds(took)));
-        parts.push(format!("was done at {}{took}", seconds(back)));
-    }
-    if let Some(written) = &fault.compacted_bytes {
-        parts.push(format!("wrote {}", bytes(written.median)));
-    }
-    if fault.not_back > 0 {
-        let some = of_trials(fault.not_back, fault.trials);
-        parts.push(format!("was not done when the trial ended{some}"));
-    }
-    format!("{}.", listed(&parts))
 }
 
 /// Requests to the disk that failed. A fault that none has met shows nothing.

@@ -6,7 +6,7 @@ use analysis::{
     ResourceUse, Unit,
 };
 
-use crate::figures::{given, number};
+use crate::figures::{given, number, whole_percent};
 use crate::labels;
 
 /// What is said of a cell's limit, and how much of what its volumes deliver it used.
@@ -56,7 +56,7 @@ fn of_delivered(of: &Delivered, is_one: bool) -> String {
         true => format!("The {volumes} gave the database more than fio had got before: {numbers}."),
         false => format!(
             "The database used {} of the {what} that the {volumes} {deliver}: {numbers}.",
-            percent(of.share())
+            whole_percent(of.share())
         ),
     }
 }
@@ -91,7 +91,7 @@ pub fn message(limit: &Limit) -> String {
             "The rate was not held: {} of {} operations/s ({}).",
             number(rate.used),
             number(rate.capacity),
-            percent(rate.share())
+            whole_percent(rate.share())
         )
     }));
     sentences.extend(limit.interventions.iter().map(|i| of_intervention(i, limit)));
@@ -138,7 +138,7 @@ fn none_found(limit: &Limit) -> Vec<String> {
 
 /// One resource: used of what was there.
 fn sentence(used: &ResourceUse) -> String {
-    let share = percent(used.share());
+    let share = whole_percent(used.share());
     let whose = used.node.map_or_else(String::new, |node| format!(" of {node}"));
     let of = |subject: &str| {
         let (scale, unit) = match used.unit {
@@ -247,10 +247,6 @@ fn resource(resource: Resource) -> &'static str {
         Resource::Memory => "memory",
         Resource::CommitLog => "the commit log",
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 /// What somebody ordered, without zeros that say nothing: `12,345`, `62.5`, `0.5`.

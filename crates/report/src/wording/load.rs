@@ -6,8 +6,8 @@ use analysis::rules::offered_rate::OfferedRate;
 use analysis::rules::send_lag::SendLag;
 use analysis::rules::through_driver::ThroughDriver;
 
-use super::amounts::{Words, percent, whole};
-use crate::figures::{count, several};
+use super::amounts::{Words, percent};
+use crate::figures::{count, several, whole};
 
 pub fn saturated(of: &ClientSaturated) -> Words {
     (

@@ -5,7 +5,8 @@ use analysis::rules::cache_not_settled::CacheNotSettled;
 use analysis::rules::still_rising::StillRising;
 use analysis::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 
-use super::amounts::{Words, percent, signed, whole};
+use super::amounts::{Words, percent, signed};
+use crate::figures::whole;
 
 pub fn cpu_per_operation(of: &CpuPerOperation) -> Words {
     (

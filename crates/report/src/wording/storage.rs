@@ -14,8 +14,9 @@ use analysis::rules::throttle_slices::ThrottleSlices;
 use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::rules::volume_at_cap::VolumeAtCap;
 
-use super::amounts::{Words, duration, operation, percent, whole};
-use crate::figures::{MIB, count, number};
+use super::amounts::{Words, percent};
+use crate::figures::{MIB, about, count, number, whole};
+use crate::labels::operation;
 
 pub fn from_page_cache(of: &ServedFromPageCache) -> Words {
     (
@@ -230,7 +231,7 @@ fn lasts(unit: Credits, lasts: Option<BucketLasts>) -> String {
     format!(
         " Under this demand a full bucket gives {} {unit} for {}, then {} (at full scale).",
         whole(lasts.burst_per_s / divisor * lasts.scale),
-        duration(seconds),
+        about(seconds),
         whole(lasts.baseline_per_s / divisor * lasts.scale)
     )
 }

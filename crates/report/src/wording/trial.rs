@@ -12,8 +12,9 @@ use analysis::rules::too_few_samples::TooFewSamples;
 use analysis::rules::too_short_to_judge::TooShortToJudge;
 use analysis::rules::trial_invalid::TrialInvalid;
 
-use super::amounts::{Words, operation, percent, signed, whole};
-use crate::figures::{count, several};
+use super::amounts::{Words, percent, signed};
+use crate::figures::{count, several, whole};
+use crate::labels::operation;
 
 pub fn invalid(of: &TrialInvalid) -> Words {
     (

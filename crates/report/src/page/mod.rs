@@ -1,0 +1,39 @@
+//! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows
+//! light and dark, prints, and can be read with a keyboard. The question and the answer come first, the evidence last.
+
+mod card;
+mod footer;
+
+use analysis::{Analysis, Charts};
+
+use crate::document::form::Form;
+use crate::document::html::{escaped, section};
+use crate::document::section::Section;
+use crate::sections::sections;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page.
+pub fn html(analysis: &Analysis, charts: &Charts) -> String {
+    let title = analysis.question.as_ref().unwrap_or(&analysis.experiment);
+    let sections = sections(analysis, charts);
+    // What has nothing to say about this run is left out.
+    let shown: Vec<&Section<'_>> = sections
+        .iter()
+        .filter(|s| s.shown(Form::Html).next().is_some())
+        .collect();
+    let link = |of: &&Section<'_>| format!("<li><a href=\"#{}\">{}</a></li>", of.id, escaped(&of.title));
+    let links: String = shown.iter().map(link).collect();
+    let main: String = shown.into_iter().map(section).collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>{} - iopslab</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#answer\">To the answer</a>\n{}<nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n\
+         <main>\n{main}</main>\n{}</body>\n</html>\n",
+        escaped(title),
+        card::header(analysis),
+        footer::footer(analysis)
+    )
+}

@@ -1,0 +1,106 @@
+//! Findings by rule, gravest first, each with its numbers and a link to what it is about: one rule that fired on twenty
+//! trials is one thing to know.
+
+use analysis::{Analysis, Charts, Finding, Scope, Severity};
+
+use crate::document::form::Form;
+use crate::document::html::id;
+use crate::document::section::Section;
+use crate::document::text::{Text, Tone, link, small, strong, tag};
+use crate::figures::{number, several};
+use crate::lists::{each_once, grouped};
+use crate::wording::{advice, message};
+
+/// Findings of one rule that are shown; the rest are folded, or in `analysis.json`.
+const SHOWN: usize = 3;
+
+/// The whole section.
+pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
+    let section = Section::new("findings", "Findings");
+    // By rule, the gravest first, then in the order of the document.
+    let mut groups = grouped(analysis.findings.iter().map(|f| ((f.severity, f.rule()), f)));
+    groups.sort_by_key(|((severity, _), _)| std::cmp::Reverse(*severity));
+    if groups.is_empty() {
+        return section.paragraph("No findings.");
+    }
+    let mut key = strong("invalid")
+        .then(" trials enter no figure; ")
+        .then(strong("suspect"))
+        .then(" figures may not mean what they seem to; a ")
+        .then(strong("note"))
+        .then(" is worth knowing.");
+    if groups.iter().any(|((severity, _), _)| *severity == Severity::Failed) {
+        let failed = ": a configuration did not do what a database must, and is not recommended.";
+        key = key.then(" ").then(strong("failed")).then(failed);
+    }
+    let section = section.key(key).on(Form::PAGE);
+    groups
+        .into_iter()
+        .fold(section, |section, ((severity, rule), findings)| {
+            let times = match findings.len() {
+                1 => String::new(),
+                n => format!(" ({n} times)"),
+            };
+            let title = tag(severity.name(), tone(severity))
+                .then(" ")
+                .then(strong(format!("{}{times}", rule.name())));
+            let advices = each_once(findings.iter().map(|finding| advice(finding)));
+            let section = section
+                .anchored(title, id(&["finding", severity.name(), rule.name()]))
+                .first(
+                    findings.iter().map(|f| one(analysis, charts, f)),
+                    SHOWN,
+                    "findings in analysis.json",
+                );
+            advices
+                .into_iter()
+                .fold(section, |section, words| section.advice(words))
+        })
+}
+
+fn tone(severity: Severity) -> Tone {
+    match severity {
+        Severity::Failed | Severity::Invalid => Tone::Bad,
+        Severity::Suspect => Tone::Doubt,
+        Severity::Note => Tone::Note,
+    }
+}
+
+/// Number of findings by severity, for the head of the page: `0 invalid, 5 suspect, 23 notes`.
+pub fn summary(analysis: &Analysis) -> String {
+    let of_severity = |severity: Severity| {
+        let n = analysis.findings.iter().filter(|f| f.severity == severity).count() as u64;
+        match severity {
+            Severity::Note => Some(several(n, "note")),
+            Severity::Failed if n == 0 => None,
+            Severity::Failed | Severity::Invalid | Severity::Suspect => Some(format!("{n} {}", severity.name())),
+        }
+    };
+    let all = [Severity::Failed, Severity::Invalid, Severity::Suspect, Severity::Note];
+    all.into_iter().filter_map(of_severity).collect::<Vec<_>>().join(", ")
+}
+
+fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> Text {
+    let numbers = finding.numbers();
+    let numbers: Vec<String> = numbers
+        .iter()
+        .map(|(name, value)| format!("{name} {}", number(*value)))
+        .collect();
+    // Only what is on the page is linked to.
+    let has_cell = |cell: &str| analysis.cells.iter().any(|c| c.id == cell);
+    let place = match &finding.scope {
+        Scope::Trial(of) => of.rsplit_once('/').and_then(|(cell, block)| {
+            let number: u32 = block.parse().ok()?;
+            let is_drawn = has_cell(cell) && charts.trials.iter().any(|t| t.cell == cell && t.block == number);
+            is_drawn.then(|| id(&["trial", cell, block]))
+        }),
+        Scope::Cell(cell) => has_cell(cell).then(|| id(&["cell", cell])),
+        Scope::Configuration(_) => Some("configurations".to_owned()),
+        Scope::Run(_) => None,
+    };
+    let words = link(finding.scope.name(), place).then(format!(": {}", message(finding)));
+    match numbers.is_empty() {
+        true => words,
+        false => words.then(small(format!(" {}", numbers.join(" · ")))),
+    }
+}

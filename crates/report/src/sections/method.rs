@@ -1,0 +1,79 @@
+//! How to read a report: what the words mean and where the numbers come from.
+
+use analysis::Analysis;
+
+use crate::document::form::Form;
+use crate::document::section::Section;
+use crate::document::text::{Text, code, strong};
+use crate::figures::given;
+use crate::{answer, labels};
+
+/// The whole section.
+pub fn section(analysis: &Analysis) -> Section<'_> {
+    let scaled = (analysis.scale > 1.0).then(|| {
+        format!(
+            "This is a 1:{} model: IOPS, MB/s, CPUs, page cache and data set are divided; compare ratios between \
+             configurations, not absolute figures. What does not scale: the smallest Java heap that Cassandra runs in, the \
+             latency of one I/O, background CPU (compaction, JIT, garbage collection), and fixed costs of one request.",
+            given(analysis.scale)
+        )
+    });
+    let verdicts = [
+        ("faster", ", "),
+        ("slower", ": the difference is shown. "),
+        ("the same", ": shown to lie within the margin of practical importance. "),
+        (
+            "no difference shown",
+            ": there may be one, smaller than these repetitions can show. ",
+        ),
+        (
+            "too few to test",
+            ": fewer than three pairs of valid trials; low and high are the observed range. ",
+        ),
+        (
+            "Detectable",
+            ": the smallest true factor that this many repetitions, spread as they are, show four times out of five at the \
+             level of the verdict; as hard to see upwards as its inverse is downwards.",
+        ),
+    ];
+    let verdicts = verdicts
+        .into_iter()
+        .fold(Text::default(), |all, (word, is)| all.then(strong(word)).then(is));
+    let spread = format!(
+        "The unit is the trial, its figures come from its steady window. {}",
+        answer::spread(analysis)
+    );
+    let evidence = Text::from("Where a number comes from: ")
+        .then(code("trials/CELL/BLOCK/"))
+        .then(" holds ")
+        .then(code("trial.json"))
+        .then(", ")
+        .then(code("latency.hlog"))
+        .then(" (HdrHistogram log), ")
+        .then(code("host-*.parquet"))
+        .then(" and the logs. Recompute everything from it: ")
+        .then(code(format!("iopslab report {}", analysis.run)))
+        .then(".");
+    let said = [
+        Some(spread.into()),
+        Some(verdicts),
+        Some(
+            "Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside it; \
+             across trials each trial's percentile is one observation."
+                .into(),
+        ),
+        Some(
+            "Closed loop (requests in flight) finds throughput; its latencies depend on the load that the configuration \
+             itself allowed, so that p99 of different configurations are not comparable. Open loop (a rate) measures from \
+             the due time."
+                .into(),
+        ),
+        Some("Every trial starts from a restored copy of the data set on volumes unmounted and mounted again.".into()),
+        scaled.map(Text::from),
+        labels::emulation(analysis).map(Text::from),
+        Some(evidence),
+    ];
+    Section::new("method", "How to read this")
+        .mostly(Form::ROOMY)
+        .list(said.into_iter().flatten())
+}

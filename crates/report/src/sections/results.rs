@@ -1,0 +1,184 @@
+//! Every figure of every cell. Each number has a cell of its own on the page, its unit in the head, so that a table pastes
+//! into a spreadsheet; a terminal has a shorter table.
+
+use analysis::{Analysis, CellAnalysis, Charts, LatencyAnalysis, OperationKind, Ratio, Unit};
+
+use super::columns::estimate;
+use crate::document::form::Form;
+use crate::document::html::id;
+use crate::document::section::Section;
+use crate::document::table::{Cell, Rows, between, column, range, rows};
+use crate::document::text::{Text, link};
+use crate::figures::percent;
+use crate::labels;
+
+/// How the figures are made.
+const KEY: &str = "Operations/s: geometric mean (95 % interval) of the cell's own valid repetitions; with fewer than three the \
+                   observed range. Ratios: intervals adjusted for all comparisons (97.5 % or wider), spread pooled over \
+                   cells. Latencies (each trial's percentile), disk reads and page cache: median over repetitions.";
+
+/// The whole section.
+pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
+    let mut section = Section::new("results", "Results").mostly(Form::ROOMY);
+    for workload in &analysis.workloads {
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
+        if cells.is_empty() {
+            continue;
+        }
+        section = section
+            .heading(&*workload.name)
+            .paragraph(&*workload.description)
+            .table(throughput(analysis, charts, &cells))
+            .list(excluded(charts, &cells))
+            .table(latency(&cells))
+            .table(short(format!("{}: {}", workload.name, workload.description), &cells))
+            .on(Form::TERMINAL);
+    }
+    if section.parts.is_empty() {
+        return section.paragraph("No cell has been planned.");
+    }
+    let few = "~ fewer than 100 samples lie beyond this percentile in a trial.";
+    let few = labels::any_unsupported(analysis).then_some(few);
+    let keys = std::iter::once(KEY).chain(few);
+    keys.fold(section, |section, key| section.key(key).on(Form::ALL))
+}
+
+/// What the cell did: throughput, against the baseline, errors, operations for a dollar.
+fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
+    let interval = |ratio: Option<&Ratio>| ratio.map(|r| range(r.median, r.low, r.high));
+    let baseline = |c: &&'a CellAnalysis| c.ratio_to_baseline.as_ref();
+    rows(
+        format!("Throughput, and its ratio to the baseline, {}", analysis.baseline),
+        cells.iter().copied(),
+    )
+    .class("dense")
+    .anchor(|c| id(&["cell", &c.id]))
+    .text("Configuration", |c| {
+        let is_drawn = charts.trials.iter().any(|t| t.cell == c.id);
+        link(&*c.configuration, is_drawn.then(|| id(&["time", &c.id])))
+    })
+    .text(column("Load").varies(), |c| labels::load(c.load))
+    .text("Verdict", |c| baseline(c).map(|r| r.verdict.words()))
+    .number("Trials", |c| c.trials)
+    .number("valid", |c| c.valid_trials)
+    .range("Op/s, geo. mean", |c| estimate(c.throughput_ops_per_s))
+    .range("To baseline, x", |c| interval(baseline(c)))
+    .number(column("To slowest").on(Form::MARKDOWN), |c| {
+        labels::ratio(c.ratio_to_slowest.as_ref())
+    })
+    .number("Detectable, x", |c| baseline(c).and_then(|r| r.smallest_detectable))
+    .number("Runtime, s, median", |c| c.runtime_s.map(|s| s.median))
+    .number("Errors", |c| {
+        (c.valid_trials > 0).then(|| c.errors.values().sum::<u64>())
+    })
+    .number("Errors, %", |c| c.error_share.map(|share| share * 100.0))
+    .number("Op/$", |c| c.operations_per_usd)
+}
+
+/// Trials of these cells that enter no figure, and why.
+fn excluded(charts: &Charts, cells: &[&CellAnalysis]) -> Vec<Text> {
+    let of_cell = |cell: &CellAnalysis| -> Vec<Text> {
+        let of_trial = |trial: &analysis::InvalidTrial| {
+            let is_drawn = charts
+                .trials
+                .iter()
+                .any(|t| t.cell == cell.id && t.block == trial.block);
+            let target = || id(&["trial", &cell.id, &trial.block.to_string()]);
+            let name = link(format!("{}/{}", cell.id, trial.block), is_drawn.then(target));
+            name.then(format!(" enters no figure: {}", trial.reason))
+        };
+        cell.trials_invalid.iter().map(of_trial).collect()
+    };
+    cells.iter().flat_map(|cell| of_cell(cell)).collect()
+}
+
+/// A cell, what its operations are called, and what they took.
+type Latency<'a> = (&'a CellAnalysis, String, &'a LatencyAnalysis);
+
+fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
+    let of_cell = |cell: &&'a CellAnalysis| {
+        let cell = *cell;
+        let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), l));
+        let service = cell
+            .service_us
+            .iter()
+            .map(|(kind, l)| (format!("{}, service", labels::operation(*kind)), l));
+        let all = response.chain(service).map(|(kind, l)| (cell, kind, l));
+        all.collect::<Vec<Latency<'a>>>()
+    };
+    let what = match cells.iter().any(|c| !c.service_us.is_empty()) {
+        true => "Response times from the moment a request was due, and service times from the moment it was sent",
+        false => "Response times",
+    };
+    let label =
+        format!("{what}, ms: medians over repetitions of each trial's figure; of p99 the smallest and the largest too");
+    let table = rows(label, cells.iter().flat_map(of_cell))
+        .text("Configuration", |(cell, ..)| cell.configuration.clone())
+        .text(column("Load").varies(), |(cell, ..)| labels::load(cell.load))
+        .text("Operation", |(_, kind, _)| kind.clone())
+        .number("Samples/trial", |(.., l)| l.samples);
+    ["mean", "p50", "p95", "p99", "p99.9", "max"]
+        .into_iter()
+        .fold(table, |table, name| match name {
+            "p99" => table.range(name, |(.., l)| {
+                let ends = l.spread.get(name).map(|s| (s.low / 1e3, s.high / 1e3));
+                between(labels::percentile_ms(l, name), ends)
+            }),
+            _ => table.number(name, |(.., l)| labels::percentile_ms(l, name)),
+        })
+}
+
+/// For a terminal: a line for each kind of operation, and what limited the cell.
+fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
+    let where_any = |of: fn(&CellAnalysis) -> bool| -> &'static [Form] {
+        if cells.iter().any(|c| of(c)) { Form::ALL } else { &[] }
+    };
+    let table = rows(label, cells.iter().copied())
+        .text("Configuration", |c| c.configuration.clone())
+        .text(column("Load").varies(), |c| labels::load(c.load).replacen(' ', "\n", 1))
+        .number("Operations/s, geo. mean", |c| -> Cell {
+            match (c.throughput_ops_per_s, c.trials) {
+                (None, 1..) => "no valid trial".into(),
+                (throughput, _) => estimate(throughput).into(),
+            }
+        })
+        .text("Operation", |c| by_kind(c, |kind, _| labels::operation(kind)));
+    let percentiles = [("mean", 9), ("p50", 5), ("p95", 7), ("p99", 0), ("p99.9", 8)];
+    let table = percentiles.into_iter().fold(table, |table, (name, drop)| {
+        let head = column(format!("{name}, ms, med.")).drop(drop);
+        table.number(head, |c| by_kind(c, |_, latency| labels::percentile_ms(latency, name)))
+    });
+    table
+        .number(column("Errors").drop(3), |c| labels::errors(c))
+        .number(column("Disk reads/op.").drop(4), |c| c.device_reads_per_operation)
+        .number(
+            column("SSTables /read")
+                .drop(10)
+                .on(where_any(|c| c.database.sstables_per_read.is_some())),
+            |c| c.database.sstables_per_read,
+        )
+        .number(column("Page cache").drop(6), |c| c.page_cache_share.map(percent))
+        .text(column("Limit").drop(2), |c| {
+            let kind = c.limit.kind.words().replacen(' ', "\n", 1);
+            match c.limit.nodes.is_empty() {
+                true => kind,
+                false => format!("{kind}\n{}", labels::nodes_at(&c.limit)),
+            }
+        })
+        .text(
+            column("Volume used").drop(11).on(where_any(|c| c.delivered.is_some())),
+            |c| {
+                c.delivered.map(|of| match of.unit {
+                    Unit::BytesPerS => format!("{}\nof MB/s", percent(of.share())),
+                    _ => format!("{}\nof IOPS", percent(of.share())),
+                })
+            },
+        )
+        .number("To slowest", |c| labels::ratio(c.ratio_to_slowest.as_ref()))
+}
+
+/// One line for each kind of operation.
+fn by_kind(cell: &CellAnalysis, show: impl Fn(OperationKind, &LatencyAnalysis) -> String) -> Option<String> {
+    let lines: Vec<String> = cell.latency_us.iter().map(|(kind, l)| show(*kind, l)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
