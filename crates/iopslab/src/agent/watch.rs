@@ -111,3 +111,38 @@ pub(super) fn death(lost: Option<String>, node: &mut dyn RunningNode) -> Option<
         log_tail: node.log_tail(20),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database that answers when it is let.
+    struct Stopped(Receiver<f64>);
+
+    impl MetricsReader for Stopped {
+        fn read(&mut self) -> Metrics {
+            Metrics::from([(database::cassandra::series::TABLE_READS, self.0.recv().unwrap_or_default())])
+        }
+    }
+
+    #[test]
+    fn what_a_database_says_late_belongs_to_no_sample() {
+        let (answer, answers) = channel();
+        let mut asked = Asked::of(Box::new(Stopped(answers)));
+        let mut noted = || {
+            let mut figures = HostFigures::default();
+            asked.note(&mut figures);
+            figures.table_reads
+        };
+        assert_eq!(noted(), None, "it is not waited for");
+        assert_eq!(noted(), None, "nor asked again");
+        // The late answer, and one in time.
+        answer.send(1.0).unwrap();
+        answer.send(2.0).unwrap();
+        let next = (0..100).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            noted()
+        });
+        assert_eq!(next, Some(2.0));
+    }
+}
