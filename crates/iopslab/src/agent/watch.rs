@@ -62,9 +62,9 @@ pub(super) fn watch(
     )
 }
 
-/// How long a sample waits for what the database says about itself: it answers in milliseconds, or is stopped or overloaded, and then
-/// the kernel's counters must not be late because of it.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a sample waits for what the database says about itself: less than the second after which the next one is due, so that a database
+/// that is stopped or overloaded makes none late. It answers in milliseconds, and in some hundred where its CPUs are full.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A database that is asked beside the samples of its host.
 struct Asked {
