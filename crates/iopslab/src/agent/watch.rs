@@ -121,7 +121,10 @@ mod tests {
 
     impl MetricsReader for Stopped {
         fn read(&mut self) -> Metrics {
-            Metrics::from([(database::cassandra::series::TABLE_READS, self.0.recv().unwrap_or_default())])
+            Metrics::from([(
+                database::cassandra::series::TABLE_READS,
+                self.0.recv().unwrap_or_default(),
+            )])
         }
     }
 

@@ -60,7 +60,6 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     let output = lab.output(&["run", "warmth.toml", "--format", "json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    assert!(stderr.contains("keys fill it"), "the plan says so: {stderr}");
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     println!("{:#}", analysis["cache_effects"]);
 
