@@ -242,9 +242,15 @@ fn a_request_that_cannot_be_written_waits_as_long_as_any_other() {
         for one in earlier {
             assert_eq!(one.await.unwrap(), Err(ErrorKind::ClientTimeout));
         }
-        // What was late is answered, and thrown away.
-        tokio::time::sleep(Duration::from_millis(1500)).await;
-        assert_eq!(own.read("key", None).await, Ok(()));
+        // What was late is answered, and thrown away; how long that takes is the machine's business.
+        let mut answer = own.read("key", None).await;
+        for _ in 0..20 {
+            if answer.is_ok() {
+                break;
+            }
+            answer = own.read("key", None).await;
+        }
+        assert_eq!(answer, Ok(()));
     });
 }
 
