@@ -109,7 +109,7 @@ pub struct PlannedTrial {
 pub struct TrialShape {
     /// Seconds of warm-up.
     pub warmup_s: f64,
-    /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
+    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
     /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all that; 0: neither
     /// is waited for.
@@ -129,7 +129,7 @@ pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 3.0;
 const START_S: f64 = 6.0;
 /// Seconds until the code of Cassandra 5.0 is compiled: measured at 21 to 27 on two quiet cores.
 const CODE_IS_WARM_S: f64 = 25.0;
-/// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
+/// Seconds until throughput has stabilised, where that decides: the shortest series that can be judged, and half as
 /// much again.
 const UNTIL_REST_S: f64 = ROOMY_S;
 /// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.

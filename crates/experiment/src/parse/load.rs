@@ -171,7 +171,7 @@ fn fit(clients: u32, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Coll
 /// Most seconds until a database is at rest: several times what Cassandra 5.0 takes on two quiet cores.
 const REST_MAX_S: f64 = 120.0;
 
-/// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
+/// Once throughput has stabilised the client connects anew; this many seconds cover its first requests.
 const WARMUP_AFTER_REST_S: f64 = 5.0;
 
 /// (seconds of warm-up, most seconds until rest before them).

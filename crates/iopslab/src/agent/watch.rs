@@ -32,14 +32,15 @@ pub(super) fn watch(
     let found_lost = Arc::clone(&lost);
     let mut database = Asked::of(metrics);
     let annotate = move |sample: &mut HostSample| {
-        if !not_asked.load(Ordering::Relaxed) {
-            database.note(&mut sample.host);
-        }
         for volume in &served {
             let noted = volume.note(sample.volumes.entry(volume.role).or_default());
             if let Err(error) = noted {
                 with(&found_lost, |lost| *lost = Some(error.to_string()));
             }
+        }
+        // Last: it may have to be waited for, and nothing else of the sample does.
+        if !not_asked.load(Ordering::Relaxed) {
+            database.note(&mut sample.host);
         }
     };
     let sink = move |sample| {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use evidence::{HostId, ProcessEnd};
 
-/// When measurement began, as far as the seconds that a client tells of show.
+/// When measurement began, as far as the seconds that a client reports show.
 #[derive(Debug, Default)]
 pub(super) struct MeasurementStart(Cell<Option<Instant>>);
 
