@@ -6,9 +6,10 @@
 //! `analysis::cache_is_settled`), and a bound of time; both stand in the trial's record.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use ::evidence::{HostId, Rest, RestRound, Warmed};
+use ::evidence::{Cause, HostId, Rest, RestRound, Warmed};
 use experiment::{CacheState, LoadLevel};
 use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage};
 
@@ -30,6 +31,11 @@ const CACHE_ROUND_S: f64 = 1.0;
 const IN_FLIGHT: u32 = 32;
 /// Requests in flight where compilers do not come before what they answer: more would leave them no CPU.
 const IN_FLIGHT_BESIDE_COMPILERS: u32 = 2;
+
+/// A process of gigabytes that was killed is gone within this.
+const DYING_MAX: Duration = Duration::from_secs(3);
+/// From one look at it to the next.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a round is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +64,7 @@ pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
         rests: BTreeMap::new(),
         rounds: 0,
     };
-    let brought = rest.through();
+    let brought = rest.through().map_err(|failure| rest.reason_for(failure));
     let rests = rest.rests;
     state.rest_s = began.elapsed().as_secs_f64();
     state.rests = rests;
@@ -128,14 +134,7 @@ impl Resting<'_, '_> {
             };
             self.run.agents.screen.doing(doing, "");
             let round = Instant::now();
-            let operations = match self.load(purpose) {
-                Err(failure) if matches!(failure.next(), Next::TrialInvalid(_)) => {
-                    // A database that has ended is why, and says so when it is asked.
-                    self.usage()?;
-                    return Err(failure);
-                }
-                loaded => loaded?,
-            };
+            let operations = self.load(purpose)?;
             let seconds = round.elapsed().as_secs_f64();
             let after = self.usage()?;
             for (host, now) in &after {
@@ -230,6 +229,23 @@ impl Resting<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Why a step failed: where a database has ended, that, whatever the step made of its silence. A process that was killed closes
+    /// its connections before its end can be seen, so that it is looked for until [`DYING_MAX`] is over.
+    fn reason_for(&mut self, failure: Failure) -> Failure {
+        let may_be_silence = match &failure {
+            Failure::Refused { error, .. } => !error.cancelled,
+            failure => matches!(failure.next(), Next::TrialInvalid(cause) if cause != Cause::DatabaseEnded),
+        };
+        let failed = Instant::now();
+        while may_be_silence && failed.elapsed() < DYING_MAX {
+            match self.usage() {
+                Err(reason @ (Failure::DatabaseEnded { .. } | Failure::Interrupted(_))) => return reason,
+                Ok(_) | Err(_) => sleep(LOOK),
+            }
+        }
+        failure
     }
 
     /// What each node has used.
