@@ -1,4 +1,5 @@
-//! Samples of a host in Parquet. The parquet crate panics at some of what makes no sense; the decoder makes that an error.
+//! Samples of a host in Parquet. The parquet crate panics at some of what makes no sense; the decoder makes that an
+//! error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,8 +1,8 @@
-//! Settings that the run did not vary and that are known to matter where its data volume is the limit: hypotheses with the
-//! evidence that makes each worth trying.
+//! Settings that the run did not vary and that are known to matter where its data volume is the limit: hypotheses with
+//! the evidence that makes each worth trying.
 //!
-//! What is known of each setting and from where: docs/method.md. Nothing is advised where the settings are not known: of a
-//! simulation, which has none, and of a cluster that exists.
+//! What is known of each setting and from where: docs/method.md. Nothing is advised where the settings are not known:
+//! of a simulation, which has none, and of a cluster that exists.
 
 use experiment::{CHUNK_BYTES, Plan, Provider, Settings, USUAL_STRATEGY};
 
@@ -15,8 +15,8 @@ const READ_SHARE: f64 = 0.5;
 const BYTES_OF_RECORD: f64 = 4.0;
 /// A chunk is worth cutting if it holds at least so many records.
 const RECORDS_OF_CHUNK: f64 = 2.0;
-/// More SSTables than this for each read are many: a leveled table without overlap needs about one, and one more for what was
-/// written lately.
+/// More SSTables than this for each read are many: a leveled table without overlap needs about one, and one more for
+/// what was written lately.
 const SSTABLES_PER_READ: f64 = 2.0;
 /// A read request of so many chunks has more in it than a read of one record needs.
 const CHUNKS_OF_REQUEST: f64 = 2.0;
@@ -68,8 +68,8 @@ impl Seen<'_> {
         all.any(|other| Some(other) != first)
     }
 
-    /// A chunk is read whole for a record of it, which matters where bytes run out: a request of a chunk counts as one whatever its
-    /// size. Nothing is said of scans, which want its neighbours.
+    /// A chunk is read whole for a record of it, which matters where bytes run out: a request of a chunk counts as one
+    /// whatever its size. Nothing is said of scans, which want its neighbours.
     fn chunk_length(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
         let chunk_bytes = facts.settings.chunk_bytes();
         let record_bytes = self.plan.dataset.record_bytes();

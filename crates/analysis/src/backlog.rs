@@ -7,8 +7,8 @@ use evidence::{HostId, HostSample, TrialRecord};
 use crate::host::window;
 use crate::work::DatabaseWork;
 
-/// A node has compacted its backlog when it had nothing to compact in so many samples after each other, one a second: between
-/// two compactions it looks for the next one.
+/// A node has compacted its backlog when it had nothing to compact in so many samples after each other, one a second:
+/// between two compactions it looks for the next one.
 const QUIET_SAMPLES: usize = 3;
 
 /// A backlog in a trial, all nodes together.

@@ -1,7 +1,7 @@
 //! Cold against warm: cells that differ by nothing but what was in the page cache when their warm-up began.
 //!
-//! They are of different workloads in the plan, so that no configuration is chosen by comparing one state with the other.
-//! Here the same comparison is made with the state in the place of the configuration.
+//! They are of different workloads in the plan, so that no configuration is chosen by comparing one state with the
+//! other. Here the same comparison is made with the state in the place of the configuration.
 
 use experiment::Plan;
 

@@ -1,9 +1,9 @@
 //! Measured throughput over data set / page cache, beside the curve that a model of the page cache predicts.
 //!
-//! The model: an LRU of the table's chunks (Che's approximation, `PageCache` of the crate `workload`, through `experiment`) says
-//! how many reads miss; each miss costs the same number of device reads, the one figure that is fitted to what was measured; fio
-//! says how many the volume delivers. Throughput is the lower of two bounds: what the volume allows at this rate of
-//! misses, and the most that was measured at any ratio. They cross at the tipping point.
+//! The model: an LRU of the table's chunks (Che's approximation, `PageCache` of the crate `workload`, through
+//! `experiment`) says how many reads miss; each miss costs the same number of device reads, the one figure that is
+//! fitted to what was measured; fio says how many the volume delivers. Throughput is the lower of two bounds: what the
+//! volume allows at this rate of misses, and the most that was measured at any ratio. They cross at the tipping point.
 
 use evidence::ProbeResult;
 use experiment::{CHUNK_BYTES, CacheState, LoadLevel, PageCache, Plan};
@@ -82,8 +82,8 @@ fn compare(curves: &mut [Curve], cells: &[CellAnalysis], figures: &Figures<'_>, 
     }
 }
 
-/// 4 KiB random reads a second that the data volumes of a node go on giving: what fio measured, but of a bucket no more than its
-/// baseline.
+/// 4 KiB random reads a second that the data volumes of a node go on giving: what fio measured, but of a bucket no more
+/// than its baseline.
 fn sustained_iops(facts: &ConfigurationFacts) -> Option<f64> {
     facts.probed_read_iops()?;
     let of_volume = |volume: &VolumeReport| {

@@ -208,8 +208,9 @@ fn capacity(
     contradicted(capacity)
 }
 
-/// The ends of an interval that a line through the scores gives: no further than what was shown to meet or to miss the objective, nor
-/// than what is possible. Beyond rates of which none misses it in the mean (`is_open`) the line alone shows nothing.
+/// The ends of an interval that a line through the scores gives: no further than what was shown to meet or to miss the
+/// objective, nor than what is possible. Beyond rates of which none misses it in the mean (`is_open`) the line alone
+/// shows nothing.
 fn ended(
     (low, high): (f64, f64),
     (proven, refuted): (Option<f64>, Option<f64>),
@@ -225,8 +226,8 @@ fn ended(
     (Some(low), high)
 }
 
-/// The rate at which a volume, or the way to it, would be full, by what operations took of it where it was nearly so; at full
-/// scale. `None` where no rate came near.
+/// The rate at which a volume, or the way to it, would be full, by what operations took of it where it was nearly so;
+/// at full scale. `None` where no rate came near.
 fn possible(levels: &[Level<'_>], scale: f64) -> Option<f64> {
     let of_level = |level: &Level<'_>| {
         let done = level.cell.throughput_ops_per_s.map_or(level.rate, |t| t.median * scale);

@@ -1,13 +1,13 @@
 //! What carries over from this machine to those that are bought.
 //!
-//! Volumes and the way to them are emulated: where they limit a cell, its throughput is that of its configuration at 1:N. CPUs,
-//! the disk beneath the volumes and the client are this machine's. Where one of them limits a cell, the configuration itself
-//! does as much or more, as long as a vCPU of it does no less than a CPU here. So a ratio whose one side is limited so is a
-//! bound, and one whose both sides are says nothing.
+//! Volumes and the way to them are emulated: where they limit a cell, its throughput is that of its configuration at
+//! 1:N. CPUs, the disk beneath the volumes and the client are this machine's. Where one of them limits a cell, the
+//! configuration itself does as much or more, as long as a vCPU of it does no less than a CPU here. So a ratio whose
+//! one side is limited so is a bound, and one whose both sides are says nothing.
 //!
-//! CPUs are emulated *among each other*: each configuration has its vCPUs / scale, by their speed. So two cells that the CPU
-//! limits compare as the configurations do, as long as the CPU would limit both there, too. With faster CPUs the volumes of one
-//! of them may come to be its limit first: that of which more is used here.
+//! CPUs are emulated *among each other*: each configuration has its vCPUs / scale, by their speed. So two cells that
+//! the CPU limits compare as the configurations do, as long as the CPU would limit both there, too. With faster CPUs
+//! the volumes of one of them may come to be its limit first: that of which more is used here.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ use crate::rules;
 use crate::rules::emulation_floor::EmulationFloor;
 use crate::rules::emulation_off_limit::EmulationOffLimit;
 
-/// Two cells that the CPU limits carry over where both use at most this share of what is emulated: on CPUs of twice the speed
-/// both would still be limited by them (threshold: ours).
+/// Two cells that the CPU limits carry over where both use at most this share of what is emulated: on CPUs of twice the
+/// speed both would still be limited by them (threshold: ours).
 const ROOM: f64 = 0.5;
 /// Shares of what is emulated within this factor are alike: both would come to their volumes' limits at the same time.
 const ALIKE: f64 = 1.05;

@@ -1,9 +1,9 @@
 //! Two runs of the same matrix against each other: before and after, this week and last week.
 //!
 //! The runs were made at different times, so that blocks cannot be paired: each cell is compared by the means of its
-//! logarithms, with the spread within cells of one kind of limit pooled over both runs ([`stats::Samples`]). Whatever differed
-//! between the two runs besides the thing of interest (machine, kernel, neighbours) is part of the difference; what is known to
-//! differ is listed.
+//! logarithms, with the spread within cells of one kind of limit pooled over both runs ([`stats::Samples`]). Whatever
+//! differed between the two runs besides the thing of interest (machine, kernel, neighbours) is part of the difference;
+//! what is known to differ is listed.
 
 use std::collections::BTreeMap;
 

@@ -3,9 +3,10 @@
 //!
 //! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht,
 //! "Conducting Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is
-//! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no block: they are compared by
-//! the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so. All pairs of a metric are one family: Holm over the experiment at
-//! [`stats::LEVEL`], and each interval at the level of its verdict.
+//! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no
+//! block: they are compared by the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so.
+//! All pairs of a metric are one family: Holm over the experiment at [`stats::LEVEL`], and each interval at the level
+//! of its verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,7 +79,8 @@ impl Comparisons {
         self.carried = carried;
     }
 
-    /// What of cell `a` over cell `b` carries over; `None`: all of it. Latencies are not judged so: they are not scaled.
+    /// What of cell `a` over cell `b` carries over; `None`: all of it. Latencies are not judged so: they are not
+    /// scaled.
     pub fn bound(&self, a: usize, b: usize) -> Option<Bound> {
         match self.metric {
             Metric::Throughput | Metric::OperationsPerDollar => self.carried.bound(a, b),
@@ -275,8 +277,8 @@ impl Comparisons {
         }
     }
 
-    /// Repetitions of each cell that would refute "the ratio of `a` to `b` is `ratio`", if what was seen is the truth; `None` where
-    /// this machine leaves it open, whatever is repeated.
+    /// Repetitions of each cell that would refute "the ratio of `a` to `b` is `ratio`", if what was seen is the truth;
+    /// `None` where this machine leaves it open, whatever is repeated.
     pub fn repetitions_to_refute(&self, a: usize, b: usize, ratio: f64) -> Option<u32> {
         let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
         let contrast = pair.contrast.as_ref()?;
@@ -338,9 +340,10 @@ fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
     })
 }
 
-/// What two samples without common blocks are compared by: of one kind by the spread of all samples of that kind, of two by
-/// their own. Samples are on the logarithmic scale; cells that a volume limits repeat within 1 to 2 %, those that the CPU limits
-/// spread by 10 to 25 %, and one pool would widen every interval of the former and narrow those of the latter.
+/// What two samples without common blocks are compared by: of one kind by the spread of all samples of that kind, of
+/// two by their own. Samples are on the logarithmic scale; cells that a volume limits repeat within 1 to 2 %, those
+/// that the CPU limits spread by 10 to 25 %, and one pool would widen every interval of the former and narrow those of
+/// the latter.
 pub fn pool_of(samples: &[Vec<f64>], kinds: &[SpreadKind], (a, b): (usize, usize)) -> Samples {
     let is_wanted = |at: usize| match kinds[a] == kinds[b] {
         true => kinds[at] == kinds[a],

@@ -1,10 +1,10 @@
 //! What the database asked of its data volumes beside what fio found them to deliver.
 //!
-//! fio's requests are not the database's: it reads at random in requests of 4 KiB and writes in a row in requests of 64 KiB.
-//! They can be compared where a limit is what bounds both: a limit on requests counts each as one, whatever its size, and a
-//! limit on bytes counts bytes. Which of the two runs out first follows from the size of the database's requests. Without a
-//! limit that fio reached, the device itself bounds, and requests of another size or direction cost it otherwise: then only
-//! reads of about fio's size are compared. Where nothing can be compared, nothing is said.
+//! fio's requests are not the database's: it reads at random in requests of 4 KiB and writes in a row in requests of 64
+//! KiB. They can be compared where a limit is what bounds both: a limit on requests counts each as one, whatever its
+//! size, and a limit on bytes counts bytes. Which of the two runs out first follows from the size of the database's
+//! requests. Without a limit that fio reached, the device itself bounds, and requests of another size or direction cost
+//! it otherwise: then only reads of about fio's size are compared. Where nothing can be compared, nothing is said.
 
 use evidence::ProbeResult;
 use experiment::IoLimits;
@@ -24,8 +24,8 @@ const LIKE_SIZE: f64 = 1.5;
 /// ... and writes of up to this share of all requests do not matter.
 const FEW_WRITES: f64 = 0.05;
 
-/// Of a cell with these valid trials; `None` where nobody probed its data volume, its requests were not seen, or fio's cannot
-/// be compared with them.
+/// Of a cell with these valid trials; `None` where nobody probed its data volume, its requests were not seen, or fio's
+/// cannot be compared with them.
 pub fn of_cell(configuration: &ConfigurationFacts, trials: &[&TrialMeasurement]) -> Option<Delivered> {
     let data = configuration.data_volumes().next()?;
     let members: Vec<ProbeResult> = configuration.data_volumes().map(|v| v.probe).collect::<Option<_>>()?;
@@ -73,8 +73,8 @@ fn lasting(data: &VolumeReport) -> Option<IoLimits> {
     }
 }
 
-/// What a database asked of the data volumes of all its nodes, a second: medians over trials; of so many volumes of a node the
-/// share of one.
+/// What a database asked of the data volumes of all its nodes, a second: medians over trials; of so many volumes of a
+/// node the share of one.
 struct DeviceDemand {
     reads: f64,
     writes: f64,
@@ -184,8 +184,8 @@ mod tests {
         }
     }
 
-    /// gp2 gave fio the 60 IOPS of its limit, and 59.92 reads of 16 KiB a second to the database. io1 gave 500 of 625: the
-    /// machine was slower, and reads four times as large cost it more than fio's.
+    /// gp2 gave fio the 60 IOPS of its limit, and 59.92 reads of 16 KiB a second to the database. io1 gave 500 of 625:
+    /// the machine was slower, and reads four times as large cost it more than fio's.
     #[test]
     fn reads_are_compared_where_a_limit_on_requests_holds_the_volume() {
         let [gp2, io1] = of_both(&job(), &trials());

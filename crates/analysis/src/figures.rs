@@ -34,8 +34,8 @@ impl<'a> Figures<'a> {
         self.by_cell.get(cell).map_or(&[][..], Vec::as_slice)
     }
 
-    /// Number of the process that serves a configuration's trials in each block; the same one for all where no process serves several
-    /// cells.
+    /// Number of the process that serves a configuration's trials in each block; the same one for all where no process
+    /// serves several cells.
     pub fn process_of(&self, configuration: &str) -> usize {
         let processes = &self.plan.processes;
         let cells_of = |names: &Vec<String>| {

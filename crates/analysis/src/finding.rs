@@ -1,6 +1,7 @@
 //! A finding: a machine-made remark, data first.
 //!
-//! Rules, thresholds and figures live in [`crate::rules`]; sentences for people are made from the figures by crate `report`.
+//! Rules, thresholds and figures live in [`crate::rules`]; sentences for people are made from the figures by crate
+//! `report`.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Free before paid: of configurations that cost the same, which is the fastest, what does it cost besides money, and which more
-//! expensive one does it replace?
+//! Free before paid: of configurations that cost the same, which is the fastest, what does it cost besides money, and
+//! which more expensive one does it replace?
 //!
-//! Settings cost nothing, so that a configuration and its variants have one price. Verdicts are those of the comparisons
-//! that every other sentence is read from.
+//! Settings cost nothing, so that a configuration and its variants have one price. Verdicts are those of the
+//! comparisons that every other sentence is read from.
 
 use experiment::{BacklogFiles, LoadLevel, Plan};
 
@@ -25,7 +25,8 @@ pub struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
+    /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says
+    /// nothing.
     pub fn steps(&self) -> Vec<FreeStep> {
         let mut steps = Vec::new();
         for (workload, load, members) in places(self.cells) {

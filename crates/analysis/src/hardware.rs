@@ -1,5 +1,5 @@
-//! Which configurations have the same hardware: machine, memory, volumes, cluster and price, and the same backlog, which nobody
-//! chooses. What else differs between them, their settings, costs nothing.
+//! Which configurations have the same hardware: machine, memory, volumes, cluster and price, and the same backlog,
+//! which nobody chooses. What else differs between them, their settings, costs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,8 +56,8 @@ impl Hardware {
         }
     }
 
-    /// Whether a configuration is chosen from: it has the backlog of the baseline, or of the first configuration where there is no
-    /// baseline. Nobody chooses to be behind.
+    /// Whether a configuration is chosen from: it has the backlog of the baseline, or of the first configuration where
+    /// there is no baseline. Nobody chooses to be behind.
     pub fn is_choice(&self, name: &str) -> bool {
         !self.otherwise_behind.contains(name)
     }

@@ -1,8 +1,8 @@
 //! What the database host showed in the measured window.
 //!
 //! Samples hold raw counters; rates are differences of counters between the samples nearest to the edges of the window,
-//! divided by the time between those samples; counts are these rates over the whole window, because a sample may be seconds late.
-//! A figure that is missing is `None`: missing is not zero.
+//! divided by the time between those samples; counts are these rates over the whole window, because a sample may be
+//! seconds late. A figure that is missing is `None`: missing is not zero.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ const WINDOW_S: f64 = 10.0;
 pub struct DatabaseHost {
     /// Activity of each volume.
     pub volumes: BTreeMap<VolumeRole, VolumeActivity>,
-    /// Where there are several data volumes: each of them, in all measured seconds from the window's start on, planned faults
-    /// included.
+    /// Where there are several data volumes: each of them, in all measured seconds from the window's start on, planned
+    /// faults included.
     pub members: BTreeMap<VolumeRole, VolumeActivity>,
     /// Page cache charged to the database at the end, bytes.
     pub page_cache_bytes: Option<f64>,
@@ -117,8 +117,8 @@ pub struct VolumeActivity {
     pub busy_share: Option<f64>,
     /// IOPS limit in force at the end, where a burst bucket moves it.
     pub iops_limit: Option<f64>,
-    /// When the limit that a burst bucket moves fell for the last time, and stayed there: its credits were spent. Seconds from the
-    /// start of measurement.
+    /// When the limit that a burst bucket moves fell for the last time, and stayed there: its credits were spent.
+    /// Seconds from the start of measurement.
     pub slowed_at_s: Option<f64>,
     /// Share of the time in which a served volume was slower than its model, because this machine's disk was; `None`
     /// where nobody serves it.

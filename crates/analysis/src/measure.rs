@@ -75,7 +75,7 @@ impl Latencies {
         measurement.add_latencies(self.merged(window.from_s));
         measurement.before = undisturbed_s.map(|_| Box::new(self.before(&measurement, judged)));
         measurement.forbidden = rules::forbidden(&measurement);
-        // Whoever looks at the part alone is told the same of it.
+        // Whoever looks at the part alone reads the same of it.
         if let Some(before) = &mut measurement.before {
             before.forbidden.clone_from(&measurement.forbidden);
         }

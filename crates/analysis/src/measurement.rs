@@ -52,10 +52,11 @@ pub struct TrialMeasurement {
     /// What each database host showed in the window; at least one. Where faults were planned, in the part of it before
     /// the first: counters of a process that was restarted begin at zero again.
     pub hosts: BTreeMap<HostId, DatabaseHost>,
-    /// Flushes and compactions of the database, all nodes together, in all measured seconds; `None` where it does not say.
+    /// Flushes and compactions of the database, all nodes together, in all measured seconds; `None` where it does not
+    /// say.
     pub background: Option<(f64, f64)>,
-    /// The backlog of compaction that it began with; `None`: its data set was at rest. With one the figures are those of the
-    /// whole measurement, and nobody asks whether they were steady.
+    /// The backlog of compaction that it began with; `None`: its data set was at rest. With one the figures are those
+    /// of the whole measurement, and nobody asks whether they were steady.
     pub backlog: Option<CompactedBacklog>,
     /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
     pub client_cpu_pressure: Option<f64>,
@@ -175,7 +176,8 @@ impl TrialMeasurement {
         stats::ratio(figure?, self.undisturbed().completed() as f64)
     }
 
-    /// SSTables whose rows were merged for each read of the table on a node; `None` where a database was not asked, or read nothing.
+    /// SSTables whose rows were merged for each read of the table on a node; `None` where a database was not asked, or
+    /// read nothing.
     pub fn sstables_per_read(&self) -> Option<f64> {
         let merged = self.sum(|node| node.host.work.sstables_merged);
         stats::ratio(merged?, self.sum(|node| node.host.work.reads)?)

@@ -130,9 +130,9 @@ impl<'a> Objectives<'a> {
         }
     }
 
-    /// Whether a cell misses a bound because it stood still: in half of its trials for longer than the bound, and for so much of
-    /// the window that the figure is that of the stop. A stop of a full volume, or of garbage collection, is the configuration's
-    /// own; any other is not known to come back where the configuration is bought.
+    /// Whether a cell misses a bound because it stood still: in half of its trials for longer than the bound, and for
+    /// so much of the window that the figure is that of the stop. A stop of a full volume, or of garbage collection, is
+    /// the configuration's own; any other is not known to come back where the configuration is bought.
     fn is_of_stops(&self, cell: usize, wanted: &LatencyObjective) -> bool {
         let explains = |stall: &Stall| match wanted.figure.tail() {
             Some(tail) => stall.longest_s * 1e6 > wanted.limit_us && stall.window_share >= tail,

@@ -14,8 +14,8 @@ use hdrhistogram::Histogram;
 use crate::document::PhaseKind;
 use crate::latency::{LatencyFigures, START_SLACK_S};
 
-/// Machines, limits and steadiness are judged by the seconds up to so long before the first fault: samples are taken once
-/// a second, so that the last one before it may already show the order to stop.
+/// Machines, limits and steadiness are judged by the seconds up to so long before the first fault: samples are taken
+/// once a second, so that the last one before it may already show the order to stop.
 const GUARD_S: f64 = 1.0;
 /// Throughput is back when it is at least this share of that before the first fault ("within 10 %") ...
 pub const RECOVERED_SHARE: f64 = 0.9;
@@ -110,8 +110,8 @@ pub fn of(record: &TrialRecord) -> Vec<Phase> {
     phases
 }
 
-/// Until when machines, limits and steadiness are judged, whole seconds from the start of measurement, because operations
-/// are counted by whole seconds; `None`: to its end, because nothing was done to a node.
+/// Until when machines, limits and steadiness are judged, whole seconds from the start of measurement, because
+/// operations are counted by whole seconds; `None`: to its end, because nothing was done to a node.
 pub fn undisturbed_s(record: &TrialRecord) -> Option<f64> {
     let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
     let first = record.faults.first()?;

@@ -1,15 +1,16 @@
-//! Whether a database is at rest: its code compiled, its page cache as the workload leaves it. Pure functions of the rounds of load
-//! that a controller has seen so far; it goes on while they say no.
+//! Whether a database is at rest: its code compiled, its page cache as the workload leaves it. Pure functions of the
+//! rounds of load that a controller has seen so far; it goes on while they say no.
 //!
-//! A JVM compiles what it runs often. Until that is done an operation costs several times the CPU, and much of the CPU is the
-//! compilers': of Cassandra 5.0 they take about 22 CPU-seconds. That a benchmark has reached its steady state has to be seen, not
-//! assumed (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017).
+//! A JVM compiles what it runs often. Until that is done an operation costs several times the CPU, and much of the CPU
+//! is the compilers': of Cassandra 5.0 they take about 22 CPU-seconds. That a benchmark has reached its steady state
+//! has to be seen, not assumed (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017).
 
 use evidence::RestRound;
 
 /// The compilers' part of the database's CPU time below which its code counts as compiled, in two rounds together: they
-/// pause before they compile anew what they had compiled on a wrong guess. Measured on two cores: rounds of 3 s began with half of
-/// all CPU for compilers and a fifth of the final throughput, and had 6 % in a pause at nine tenths of it, before another 25 %.
+/// pause before they compile anew what they had compiled on a wrong guess. Measured on two cores: rounds of 3 s began
+/// with half of all CPU for compilers and a fifth of the final throughput, and had 6 % in a pause at nine tenths of it,
+/// before another 25 %.
 const COMPILERS_QUIET: f64 = 0.05;
 /// Throughput of the last two rounds may differ by so much, as a logarithm (practice).
 const THROUGHPUT_LEVEL: f64 = 0.15;
@@ -33,8 +34,8 @@ pub fn compilers_are_quiet(rounds: &[RestRound]) -> bool {
     compilers.is_none_or(|s| s < COMPILERS_QUIET * (before.database_cpu_s + last.database_cpu_s))
 }
 
-/// Whether a page cache of so many bytes holds what the workload's keys leave in it: they have brought as much as it holds, whatever
-/// was in it before, and device reads for each operation are steady. `None`: nobody limits it.
+/// Whether a page cache of so many bytes holds what the workload's keys leave in it: they have brought as much as it
+/// holds, whatever was in it before, and device reads for each operation are steady. `None`: nobody limits it.
 pub fn cache_is_settled(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> bool {
     let [.., before, last] = rounds else { return false };
     let brought: f64 = rounds.iter().map(|round| round.read_bytes).sum();

@@ -163,7 +163,7 @@ rules! {
     /// its length chose.
     BurstChanged(crate::rules::burst::BurstChanged) "burst_changed" Suspect,
     /// The volume ran on burst credits. Withheld: what was measured is not the sustained state. Where
-    /// bursting is what was asked for, the reader is told for how long it lasts instead.
+    /// bursting is what was asked for, the report says for how long it lasts instead.
     BurstOnly(crate::rules::burst::BurstOnly) "burst_only" Note,
     /// fio measured a volume off its limit. A doubt: limits are judged by what fio measured,
     /// and the workload's own requests may still have met the right one.

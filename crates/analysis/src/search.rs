@@ -3,8 +3,8 @@
 //!
 //! A closed loop gives the most that the database does; no open loop is faster for long. From there the highest rate
 //! that meets the objective is bracketed, and the bracket is halved (on the logarithmic scale) until its ends lie a
-//! tenth apart. What missed it right after a higher load is tried again before it counts as an end. Probes are short and
-//! their latencies uncertain: what they find is where to look, and whole trials say what is so.
+//! tenth apart. What missed it right after a higher load is tried again before it counts as an end. Probes are short
+//! and their latencies uncertain: what they find is where to look, and whole trials say what is so.
 
 use evidence::RateProbe;
 use experiment::{LEVELS, LoadLevel, Objective};
@@ -82,8 +82,8 @@ pub fn next_step(objective: &Objective, probes: &[RateProbe]) -> Step {
     }
 }
 
-/// Whether this rate, which missed the objective, was tried only once, and after a higher load (the closed loop is one): then
-/// it may have paid for what that left behind.
+/// Whether this rate, which missed the objective, was tried only once, and after a higher load (the closed loop is
+/// one): then it may have paid for what that left behind.
 fn is_doubtful(tried: &[(f64, f64)], rate: f64) -> bool {
     let mut times = (0..tried.len()).filter(|at| tried[*at].0 == rate);
     match (times.next(), times.next()) {

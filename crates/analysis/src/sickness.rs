@@ -1,9 +1,9 @@
-//! Was what was bought there? A machine, or one node of a cluster, that was sick has measured its sickness: half of a disk, a CPU
-//! quota that nobody asked for, CPU time that the hypervisor took, pauses for much of the time, nodes of unlike work. That supports
-//! no verdict on the configuration.
+//! Was what was bought there? A machine, or one node of a cluster, that was sick has measured its sickness: half of a
+//! disk, a CPU quota that nobody asked for, CPU time that the hypervisor took, pauses for much of the time, nodes of
+//! unlike work. That supports no verdict on the configuration.
 //!
-//! A sickness counts where it has to do with what limited the cell, and took more of it than the margin of practical importance.
-//! The finding is reported all the same where it does not.
+//! A sickness counts where it has to do with what limited the cell, and took more of it than the margin of practical
+//! importance. The finding is reported all the same where it does not.
 
 use experiment::VolumeRole;
 
@@ -17,8 +17,8 @@ use crate::rules;
 use crate::rules::emulation_off_limit::EmulationOffLimit;
 use crate::withheld::{SHARE, limits};
 
-/// A volume of which less than this share is used limits nothing, whatever is left of it (threshold: ours; half of a volume that
-/// is used by a fifth is enough).
+/// A volume of which less than this share is used limits nothing, whatever is left of it (threshold: ours; half of a
+/// volume that is used by a fifth is enough).
 const IN_USE: f64 = 0.5;
 
 /// What a machine had in half of a cell's `valid` trials, or what its nodes had over all of them.
@@ -72,7 +72,8 @@ fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sic
         Remark::CpuThrottled(_) | Remark::CpuSteal(_) | Remark::OtherWork(_) if limits::is_volume(limit) => None,
         Remark::CpuThrottled(quota) => took(Sickness::Quota, quota.throttled_periods_share, margin),
         Remark::CpuSteal(steal) => took(Sickness::Steal, steal.steal_share, margin),
-        // Where this machine's own CPU is known to be the limit, the ratio is a bound already, and slower is on its safe side.
+        // Where this machine's own CPU is known to be the limit, the ratio is a bound already, and slower is on its
+        // safe side.
         Remark::OtherWork(_) if cell.limited_here == Some(OfThisMachine::Cpu) => None,
         Remark::OtherWork(others) => took(Sickness::OtherWork, others.other_cpus, 0.0),
         Remark::GcPauses(pauses) => took(Sickness::Pauses, pauses.gc_pause_share, GC_DOMINATES),
@@ -85,8 +86,8 @@ fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sic
     }
 }
 
-/// Whether the volume that fio found off its limit has to do with what limited the cell. Where this machine's own disk is known
-/// to be the limit, ratios are bounds already.
+/// Whether the volume that fio found off its limit has to do with what limited the cell. Where this machine's own disk
+/// is known to be the limit, ratios are bounds already.
 fn is_of_its_volume(off: &EmulationOffLimit, cell: &CellAnalysis) -> bool {
     use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
     if limits::is_cpu(&cell.limit) || cell.limited_here == Some(OfThisMachine::Disk) {

@@ -145,10 +145,10 @@ impl Steps<'_> {
     }
 
     /// A configuration that costs no more and is at least as fast, with what that makes of `to`: shown slower, or the
-    /// same, or not faster by more than the margin and shown to give less for its money. Only what is shown condemns: an
-    /// interval that reaches from far below to just above 1 leaves `to` a contender, and the recommendation may offer it.
-    /// Where other hardware is cheaper, settings of its own only if they are
-    /// shown to be faster: `to` is no worse a choice for settings that are as good.
+    /// same, or not faster by more than the margin and shown to give less for its money. Only what is shown condemns:
+    /// an interval that reaches from far below to just above 1 leaves `to` a contender, and the recommendation may
+    /// offer it. Where other hardware is cheaper, settings of its own only if they are shown to be faster: `to` is no
+    /// worse a choice for settings that are as good.
     fn dominator(&self, to: Priced, cheaper: &[Priced]) -> Option<(Priced, ValueVerdict)> {
         let most = 1.0 + self.plan.decision.margin;
         let has_others = cheaper.iter().any(|c| !self.is_same(c, &to));

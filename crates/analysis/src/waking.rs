@@ -2,8 +2,8 @@
 
 use evidence::{HostFigures, HostSample};
 
-/// The part of the database's CPU time that its compilers used between the first and the last sample, 0 to 1; `None` where it has no
-/// compilers, or they were not seen.
+/// The part of the database's CPU time that its compilers used between the first and the last sample, 0 to 1; `None`
+/// where it has no compilers, or they were not seen.
 pub fn compiler_share(window: &[HostSample]) -> Option<f64> {
     let knows = |sample: &&HostSample| sample.host.compiler_cpu_s.is_some() && database(&sample.host).is_some();
     let first = &window.iter().find(knows)?.host;
@@ -17,7 +17,8 @@ fn database(host: &HostFigures) -> Option<f64> {
     host.process_cpu_s.or(host.cgroup_cpu_s)
 }
 
-/// Read requests of all data volumes so far, at each sample that knows them: (seconds from the start of measurement, requests).
+/// Read requests of all data volumes so far, at each sample that knows them: (seconds from the start of measurement,
+/// requests).
 pub fn data_reads(window: &[HostSample]) -> Vec<(f64, f64)> {
     let of = |sample: &HostSample| {
         let mut data = sample.volumes.iter().filter(|(role, _)| role.is_data()).peekable();

@@ -26,8 +26,8 @@ struct Beside<'a> {
 }
 
 /// The reason to say nothing about the value of a cell, if there is one: from findings on the cell itself, or on half
-/// of its `valid` trials. What the client adds to a latency is held against the bound that the latency is judged by; what was
-/// not at rest, against what limited the cell.
+/// of its `valid` trials. What the client adds to a latency is held against the bound that the latency is judged by;
+/// what was not at rest, against what limited the cell.
 pub fn of_cell(
     cell: &[Finding],
     valid: &[Vec<Finding>],
@@ -321,8 +321,8 @@ mod tests {
         );
     }
 
-    /// 1.8 ms of lateness in answers of 20 ms are reported; whether 50 ms are met does not depend on them. The bound of a
-    /// median may be the tightest.
+    /// 1.8 ms of lateness in answers of 20 ms are reported; whether 50 ms are met does not depend on them. The bound of
+    /// a median may be the tightest.
     #[test]
     fn a_late_client_counts_by_the_bound_that_its_latencies_are_judged_by() {
         let bound = |figure, limit_us| LatencyObjective {
@@ -378,7 +378,8 @@ mod tests {
         );
     }
 
-    /// Code that is compiled costs CPU, and a page cache that fills costs reads: each counts where that is what the cell had least of.
+    /// Code that is compiled costs CPU, and a page cache that fills costs reads: each counts where that is what the
+    /// cell had least of.
     #[test]
     fn what_was_not_at_rest_counts_where_the_limit_has_to_do_with_it() {
         use LimitKind::{Cpu, NoneFound, VolumeIops};

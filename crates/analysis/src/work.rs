@@ -1,19 +1,20 @@
 //! What a node's database counted in the measured window: SSTables that its reads merged, caches, flushes, compactions.
 //!
-//! The counts are those of the database; a node that nobody asks (one of a cluster that exists, a simulated one) has none,
-//! which is not zero.
+//! The counts are those of the database; a node that nobody asks (one of a cluster that exists, a simulated one) has
+//! none, which is not zero.
 
 use evidence::{HostFigures, HostSample};
 
-/// What a database counted between the first and the last sample that has the figure, as it would be over the whole window.
+/// What a database counted between the first and the last sample that has the figure, as it would be over the whole
+/// window.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DatabaseWork {
     /// Reads of the data set's table.
     pub reads: Option<f64>,
     /// SSTables whose rows were merged for these reads.
     pub sstables_merged: Option<f64>,
-    /// Times that a bloom filter let a read into an SSTable without the row: the steps upwards, because an SSTable that is
-    /// compacted away takes its count with it.
+    /// Times that a bloom filter let a read into an SSTable without the row: the steps upwards, because an SSTable that
+    /// is compacted away takes its count with it.
     pub bloom_false_positives: Option<f64>,
     /// Hits of the chunk cache.
     pub chunk_cache_hits: Option<f64>,

@@ -496,8 +496,8 @@ impl RunDirectory {
         serde_json::from_value(document["files"].clone()).map_err(|e| RunError::damaged(&path, e))
     }
 
-    /// Refuses a run that somebody else may have put together or may still write to: a link, a file of another owner, one that everybody
-    /// may write.
+    /// Refuses a run that somebody else may have put together or may still write to: a link, a file of another owner,
+    /// one that everybody may write.
     ///
     /// # Errors
     /// [`RunError::Foreign`] names the first one.

@@ -13,7 +13,8 @@ use crate::{Result, RunError};
 
 /// Permissions of what is made, less the umask; the run directory itself is closed to others.
 const PERMISSIONS: u32 = 0o666;
-/// Most bytes of a JSON file of a run. A plan of 25,000 trials has 4 MB; parsed, JSON takes up to 25 times as much memory.
+/// Most bytes of a JSON file of a run. A plan of 25,000 trials has 4 MB; parsed, JSON takes up to 25 times as much
+/// memory.
 const JSON_MOST_BYTES: u64 = 16 << 20;
 
 /// All of a file of a run that has at most so many bytes. It is no link: a received directory can hold any.

@@ -1,4 +1,5 @@
-//! Decoders of files that a received run may have, for the fuzzers alone: bytes in, and whatever is wrong with them out.
+//! Decoders of files that a received run may have, for the fuzzers alone: bytes in, and whatever is wrong with them
+//! out.
 
 use std::path::Path;
 

@@ -103,7 +103,8 @@ fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
         && range.is_some_and(|(start, size)| start.checked_add(size).is_some_and(|end| end <= length))
 }
 
-/// Whether the pages of a column hold what they announce: a dictionary is allocated by its number of values, whatever bytes come.
+/// Whether the pages of a column hold what they announce: a dictionary is allocated by its number of values, whatever
+/// bytes come.
 fn check_pages(
     pages: impl Iterator<Item = std::result::Result<Page, ParquetError>>,
     rows: usize,

@@ -1,9 +1,9 @@
 //! How fast one vCPU is beside that of another instance type.
 //!
-//! Relative to a vCPU of `m5.2xlarge` ([`CPU_REFERENCE`]), from two published sources: AWS's own "EC2 compute units", which it gave
-//! until about 2020, and for later families clock times instructions for each clock as Netflix plans by. Where both are known the
-//! units count, and the other shows how far to trust them. Neither is Cassandra: a database that waits for memory gains less by
-//! clock. What nobody has published is not known, and never 1.
+//! Relative to a vCPU of `m5.2xlarge` ([`CPU_REFERENCE`]), from two published sources: AWS's own "EC2 compute units",
+//! which it gave until about 2020, and for later families clock times instructions for each clock as Netflix plans by.
+//! Where both are known the units count, and the other shows how far to trust them. Neither is Cassandra: a database
+//! that waits for memory gains less by clock. What nobody has published is not known, and never 1.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,8 @@ const REFERENCE_GHZ: f64 = 3.1;
 pub struct CpuSpeed {
     /// Beside [`CPU_REFERENCE`].
     pub speed: f64,
-    /// How far the sources lie apart, as a share: ECUs of the family's sizes, and both sources where both are known. `None`: stated.
+    /// How far the sources lie apart, as a share: ECUs of the family's sizes, and both sources where both are known.
+    /// `None`: stated.
     pub apart: Option<f64>,
     /// Where it is from.
     pub basis: CpuSpeedBasis,
@@ -148,7 +149,8 @@ mod tests {
         assert_eq!(speed("R4.16xlarge"), speed("r4.large"), "a family has one speed");
     }
 
-    /// 3.5 GHz at 1.15 instructions for each clock. How far one source is to be trusted the families say that both have.
+    /// 3.5 GHz at 1.15 instructions for each clock. How far one source is to be trusted the families say that both
+    /// have.
     #[test]
     fn later_families_have_clock_times_instructions_and_the_doubt_of_the_worst_that_both_have() {
         let i4i = cpu_speed("i4i.16xlarge").unwrap();

@@ -3,10 +3,11 @@
 //!
 //! The tools send a fixed number of operations with the same number in flight, in turns (A B C A B C ...), so that a
 //! machine that gets slower does so for all. iopslab and latte have one thread and send the same statements;
-//! cassandra-stress has a thread for each request in flight, and a table of its own with the same number of bytes. The operating system says what each process used (wait4(2));
-//! the server says how many requests it got from the process's connections (`system_views.clients`, polled while they
-//! are open) and how many it executed on the table (`system_views.coordinator_*_latency`). A row whose counts do not
-//! agree is not printed; the program fails instead. Run it by `make bench`, which prepares server, tools and data.
+//! cassandra-stress has a thread for each request in flight, and a table of its own with the same number of bytes. The
+//! operating system says what each process used (wait4(2)); the server says how many requests it got from the process's
+//! connections (`system_views.clients`, polled while they are open) and how many it executed on the table
+//! (`system_views.coordinator_*_latency`). A row whose counts do not agree is not printed; the program fails instead.
+//! Run it by `make bench`, which prepares server, tools and data.
 
 #![allow(clippy::print_stdout, reason = "this program's output is its table")]
 

@@ -1,8 +1,9 @@
 //! The user that a database runs as where root starts it.
 //!
-//! A database listens, and whoever takes it over has what its process has. So root starts it as a system user of its own, which owns
-//! nothing but the node's directories and data: it joins its cgroups as root first (a launch prefix), and then gives up its user, its
-//! groups, every capability, and the way to get any of that back (`no_new_privs`, prctl(2)), by setpriv(1) of util-linux.
+//! A database listens, and whoever takes it over has what its process has. So root starts it as a system user of its
+//! own, which owns nothing but the node's directories and data: it joins its cgroups as root first (a launch prefix),
+//! and then gives up its user, its groups, every capability, and the way to get any of that back (`no_new_privs`,
+//! prctl(2)), by setpriv(1) of util-linux.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,8 +14,8 @@ use std::process::{Command, Output};
 
 /// Its name.
 const NAME: &str = "iopslab-db";
-/// Its number where no user can be made: in no range that distributions give out by themselves (Debian Policy 9.2.2 keeps 60000 to
-/// 64999 for what asks).
+/// Its number where no user can be made: in no range that distributions give out by themselves (Debian Policy 9.2.2
+/// keeps 60000 to 64999 for what asks).
 const NUMBER: u32 = 64_942;
 /// A directory that its owner uses and its group passes through.
 const PASSED_BY_GROUP: u32 = 0o010;
@@ -220,8 +221,8 @@ impl Account {
     }
 }
 
-/// Comes before a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than it has. Nothing,
-/// where setpriv is missing.
+/// Comes before a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than
+/// it has. Nothing, where setpriv is missing.
 pub fn without_more_rights() -> Vec<String> {
     let words = |setpriv: PathBuf| {
         vec![
@@ -240,7 +241,8 @@ fn find(program: &str) -> Option<PathBuf> {
     places.map(|place| place.join(program)).find(|file| file.is_file())
 }
 
-/// Name, number and group of a user: by getent(1), which asks whatever this machine keeps users in, or else from the file.
+/// Name, number and group of a user: by getent(1), which asks whatever this machine keeps users in, or else from the
+/// file.
 fn entry(of: &str) -> Option<(String, u32, u32)> {
     let asked = find("getent").and_then(|getent| Command::new(getent).args(["passwd", of]).output().ok());
     let text = match asked {

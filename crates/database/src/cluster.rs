@@ -390,8 +390,8 @@ fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Start time of a live process, in clock ticks after boot; `None` if there is none or it is a zombie. One whose first thread alone
-/// has ended lives: a JVM's others hold its ports and its memory for a moment longer.
+/// Start time of a live process, in clock ticks after boot; `None` if there is none or it is a zombie. One whose first
+/// thread alone has ended lives: a JVM's others hold its ports and its memory for a moment longer.
 fn started_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the name in parentheses, which may itself hold any character.

@@ -116,8 +116,8 @@ impl Connect for CqlConnect {
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
             .tcp_nodelay(true)
             .compression(None)
-            // It waits for one more turn of the runtime before each write, which is a system call more per request in an
-            // open loop. Requests that are made in the same turn are written together without it.
+            // It waits for one more turn of the runtime before each write, which is a system call more per request in
+            // an open loop. Requests that are made in the same turn are written together without it.
             .write_coalescing(false)
             // The replication of this keyspace is what token-aware routing needs; the tables of all others are not.
             .keyspaces_to_fetch([&self.keyspace])

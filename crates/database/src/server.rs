@@ -12,7 +12,7 @@ use experiment::{Dataset, Settings, SettingsInForce};
 
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 
-/// Told what is being done, and how much of it (done, total) where that is known.
+/// Reports what is being done, and how much of it (done, total) where that is known.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&str, Option<(u64, u64)>);
 /// Asked now and then whether to give up.
 pub type Cancelled<'a> = &'a dyn Fn() -> bool;
@@ -20,8 +20,8 @@ pub type Cancelled<'a> = &'a dyn Fn() -> bool;
 /// What a node is to do, on a thread of its own.
 pub type Work = Box<dyn FnOnce() -> Result<(), ServerError> + Send>;
 
-/// Told of what is there for a moment only, before a directory is made and as soon as a process runs: whoever is killed in that
-/// moment leaves it. An error calls it off.
+/// Reports what is there for a moment only, before a directory is made and as soon as a process runs: whoever is killed
+/// in that moment leaves it. An error calls it off.
 pub type Remember<'a> = &'a dyn Fn(Temporary<'_>) -> std::io::Result<()>;
 
 /// What is gone again when the call that makes it returns.
@@ -74,8 +74,9 @@ pub trait Server: Send {
         remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError>;
 
-    /// Names a snapshot by everything that decides what is in it: version, data set, schema, one place for each node, the
-    /// settings that it is loaded with, and the number of data directories over which each node spreads it. Equal inputs give equal names on every machine.
+    /// Names a snapshot by everything that decides what is in it: version, data set, schema, one place for each node,
+    /// the settings that it is loaded with, and the number of data directories over which each node spreads it. Equal
+    /// inputs give equal names on every machine.
     fn snapshot_key(
         &self,
         dataset: &Dataset,
@@ -121,16 +122,16 @@ pub trait RunningNode: Send {
     /// the last lines of its log. Later calls that need a connection wait for it as long as `timeout`.
     fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
-    /// The settings of its plan as they are in force in the process that runs and in this table and its files, once it is
-    /// ready. One that is not in force as asked is an error.
+    /// The settings of its plan as they are in force in the process that runs and in this table and its files, once it
+    /// is ready. One that is not in force as asked is an error.
     fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce, ServerError>;
 
     /// Waits until the node knows exactly `nodes` nodes, all in their places and of one schema, and has no work in the
     /// background: no flush, compaction, hint. Gives the time that it took.
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
-    /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits until
-    /// all nodes have them.
+    /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits
+    /// until all nodes have them.
     fn create_schema(
         &mut self,
         keyspace: &str,
@@ -146,11 +147,12 @@ pub trait RunningNode: Send {
     /// of the load was. [`Self::settle`] then waits for the rest.
     fn compact(&mut self, keyspace: &str) -> Result<(), ServerError>;
 
-    /// Writes what a table has in memory into files: one for each data directory, unless the server spreads them otherwise.
+    /// Writes what a table has in memory into files: one for each data directory, unless the server spreads them
+    /// otherwise.
     fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
 
-    /// Whether from here on the tables of a keyspace are compacted without being asked for. Where that is turned on, the
-    /// server's own tables are too, which a node whose plan says no does not compact either.
+    /// Whether from here on the tables of a keyspace are compacted without being asked for. Where that is turned on,
+    /// the server's own tables are too, which a node whose plan says no does not compact either.
     fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError>;
 
     /// SSTables of a table, now.
@@ -159,8 +161,8 @@ pub trait RunningNode: Send {
     /// Takes all rows of a table away, on all nodes of the cluster.
     fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
 
-    /// Takes the SSTables of a table below these directories, one for each data directory, into that table: each holds what a
-    /// data directory of a node at rest held, and its files are moved.
+    /// Takes the SSTables of a table below these directories, one for each data directory, into that table: each holds
+    /// what a data directory of a node at rest held, and its files are moved.
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
 
     /// Brings all files of a table to the shape that a compaction of the whole gives them, when it is called: beside

@@ -184,7 +184,8 @@ fn the_child_has_its_own_process_group(node: &Guarded) {
     );
 }
 
-/// Whoever takes it over has a user who owns this node and nothing else; and nobody gets in by its management interface.
+/// Whoever takes it over has a user who owns this node and nothing else; and nobody gets in by its management
+/// interface.
 fn it_may_do_nothing_else(node: &Guarded) {
     let Some(account) = &node.0.config().account else {
         println!("skipped: only root has another user to start a database as");
@@ -272,8 +273,8 @@ fn its_own_figures_are_there(node: &Guarded) {
     assert_eq!(of(series::CHUNK_CACHE_REQUESTS), None);
 }
 
-/// Two more SSTables, of which one has the same rows: a read of such a row merges two. `nodetool` says the same of what it
-/// shows at all.
+/// Two more SSTables, of which one has the same rows: a read of such a row merges two. `nodetool` says the same of what
+/// it shows at all.
 fn what_the_table_counts_is_read_without_a_second_jvm(
     admin: &Admin,
     node: &Guarded,

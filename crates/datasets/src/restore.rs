@@ -18,8 +18,8 @@ use crate::transfer::{Download, agent};
 /// A piece that is written at a time.
 const CHUNK: usize = 256 << 10;
 
-/// What comes from a store is its owner's, and nothing of it is a program, whatever modes it was kept with: a setuid file of root's
-/// would be one for everybody.
+/// What comes from a store is its owner's, and nothing of it is a program, whatever modes it was kept with: a setuid
+/// file of root's would be one for everybody.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 

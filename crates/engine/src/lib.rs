@@ -26,8 +26,8 @@
 //!
 //! # Whether writes are still there
 //!
-//! A trial with `check_writes` sends every write with a [`Stamp`] (its timestamp, and a tag in each value) and remembers
-//! the newest one that was acknowledged of each value; [`read_back()`] looks for them afterwards.
+//! A trial with `check_writes` sends every write with a [`Stamp`] (its timestamp, and a tag in each value) and
+//! remembers the newest one that was acknowledged of each value; [`read_back()`] looks for them afterwards.
 
 mod claims;
 mod clock;

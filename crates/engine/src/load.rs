@@ -74,8 +74,8 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
 
 /// Writes one record, again and again if need be: a data set with a hole would be found much later, as a read error.
 ///
-/// One that exists is updated, not inserted, as a workload's updates do: an insert also marks the row as written whole, and
-/// Cassandra then reads no older SSTable for it (`SinglePartitionReadCommand.isRowComplete`).
+/// One that exists is updated, not inserted, as a workload's updates do: an insert also marks the row as written whole,
+/// and Cassandra then reads no older SSTable for it (`SinglePartitionReadCommand.isRowComplete`).
 async fn write<D: Driver>(
     seat: &Seat<D>,
     key: &str,

@@ -2,10 +2,10 @@
 //!
 //! One task, the pacer, sleeps on a nanosecond timer until the next request is due and gives every due request to an
 //! idle slot, or to a new one. A wake-up costs more than a request, so it sleeps at least [`QUANTUM_NS`] between two:
-//! requests that are due closer together are sent together, and the lag says how late. After a stall (of the server, the
-//! network or this machine) all requests that became due meanwhile are sent at once. The number of slots therefore grows
-//! to the largest number in flight; a slot that has ended its request first takes what is overdue, so that a full driver
-//! delays requests but never loses one.
+//! requests that are due closer together are sent together, and the lag says how late. After a stall (of the server,
+//! the network or this machine) all requests that became due meanwhile are sent at once. The number of slots therefore
+//! grows to the largest number in flight; a slot that has ended its request first takes what is overdue, so that a full
+//! driver delays requests but never loses one.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

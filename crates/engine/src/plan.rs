@@ -10,7 +10,8 @@ use crate::EngineError;
 use crate::stamp::TAG_BYTES;
 use crate::written::Writes;
 
-/// How requests are offered: `experiment::LoadLevel` by a name of its own, because this crate does not know experiments.
+/// How requests are offered: `experiment::LoadLevel` by a name of its own, because this crate does not know
+/// experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
     /// Exactly this many requests in flight.
@@ -56,7 +57,8 @@ pub struct TrialPlan {
     pub first_insert: u64,
     /// Which of several clients this is: each inserts records of its own.
     pub part: Part,
-    /// Whether writes are stamped and the acknowledged ones remembered, so that [`crate::read_back()`] can look for them.
+    /// Whether writes are stamped and the acknowledged ones remembered, so that [`crate::read_back()`] can look for
+    /// them.
     pub check_writes: bool,
     /// When the first request is sent; at once, where that has passed by the time that everything is connected.
     pub begin: Option<Instant>,
@@ -107,8 +109,8 @@ pub struct LoadPlan {
     pub threads: u32,
     /// Seed of the values: the same seed writes the same data set.
     pub seed: u64,
-    /// Records `0 ..` this many exist, and those at the places above of their [`workload::EvenOrder`] get new values, each
-    /// whole record by an update; `None`: they are inserted.
+    /// Records `0 ..` this many exist, and those at the places above of their [`workload::EvenOrder`] get new values,
+    /// each whole record by an update; `None`: they are inserted.
     pub overwrites_of: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What evidence can be: it comes from files and agents that somebody else may have written. Every number that sizes memory or a loop is
-//! held to its bound here, before it is used.
+//! What evidence can be: it comes from files and agents that somebody else may have written. Every number that sizes
+//! memory or a loop is held to its bound here, before it is used.
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -7,15 +7,17 @@ use std::io::Read as _;
 
 use crate::{HIGHEST_US, HostSample, Interval, TrialRecord};
 
-/// Longest that anything in a trial takes or lies from its start of measurement, seconds: two weeks. An experiment may ask for one.
+/// Longest that anything in a trial takes or lies from its start of measurement, seconds: two weeks. An experiment may
+/// ask for one.
 pub const LONGEST_S: f64 = 14.0 * 86_400.0;
-/// Most of anything that is counted in a trial: a double holds these exactly, and sums of thousands of them fit in 64 bits.
+/// Most of anything that is counted in a trial: a double holds these exactly, and sums of thousands of them fit in 64
+/// bits.
 pub const MOST_COUNTED: u64 = 1 << 53;
 /// Most hosts of a kind.
 const MOST_HOSTS: usize = 1_024;
 
-/// The largest value of a histogram's bounds, microseconds: what was recorded is at most [`HIGHEST_US`], and a histogram ends at the end
-/// of a bucket.
+/// The largest value of a histogram's bounds, microseconds: what was recorded is at most [`HIGHEST_US`], and a
+/// histogram ends at the end of a bucket.
 const BOUND_US: u64 = HIGHEST_US + HIGHEST_US / 10;
 /// Bytes of a plain V2 histogram before its counts.
 const HEAD_BYTES: usize = 40;
@@ -27,8 +29,8 @@ const DEFLATED: u32 = 0x1c84_9314;
 
 /// Decodes a histogram in HdrHistogram's V2 format, deflated or not.
 ///
-/// The format states the bounds of the values and the length of the counts, and the decoder allocates what is stated: 4 GB for 56
-/// characters. So both are looked at first.
+/// The format states the bounds of the values and the length of the counts, and the decoder allocates what is stated: 4
+/// GB for 56 characters. So both are looked at first.
 ///
 /// # Errors
 /// What is wrong with it, in words.

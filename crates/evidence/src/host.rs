@@ -139,8 +139,8 @@ figures! {
         table_reads,
         /// SSTables whose rows were merged for these reads.
         sstables_merged,
-        /// Times that a bloom filter let a read into an SSTable without the row, of the SSTables that are there, now: the
-        /// count of one that is compacted away goes with it.
+        /// Times that a bloom filter let a read into an SSTable without the row, of the SSTables that are there, now:
+        /// the count of one that is compacted away goes with it.
         bloom_false_positives,
         /// Bytes of the table's files / bytes before compression, now.
         compression_ratio,
@@ -215,8 +215,8 @@ pub struct HostSample {
 }
 
 impl HostSample {
-    /// The sample as a row of a flat table; every figure has a column, whether it is known or not. Those of a second and
-    /// further data volume are there where the host has one.
+    /// The sample as a row of a flat table; every figure has a column, whether it is known or not. Those of a second
+    /// and further data volume are there where the host has one.
     pub fn columns(&self) -> Vec<(&'static str, Option<f64>)> {
         let none = VolumeFigures::default();
         let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
@@ -254,8 +254,8 @@ impl HostSample {
         Ok(sample)
     }
 
-    /// Reads plus writes per second on all data volumes between `before` and this sample; `None` when a counter of one is
-    /// missing or went backwards.
+    /// Reads plus writes per second on all data volumes between `before` and this sample; `None` when a counter of one
+    /// is missing or went backwards.
     pub fn data_iops_since(&self, before: &Self) -> Option<f64> {
         let mut data = self.volumes.keys().filter(|role| role.is_data()).peekable();
         data.peek()?;

@@ -27,8 +27,8 @@ pub struct FaultRecord {
     pub back_s: Option<f64>,
     /// Why it is not as planned, where it is not.
     pub problem: Option<String>,
-    /// Requests to the disk that ended with an error while it had the fault; `None`: it was no fault that makes some fail,
-    /// or it is not known.
+    /// Requests to the disk that ended with an error while it had the fault; `None`: it was no fault that makes some
+    /// fail, or it is not known.
     pub failed_requests: Option<u64>,
     /// The database's process ended by itself after this fault of a disk had begun, and before the next one.
     pub ended: Option<ProcessEnd>,
@@ -45,9 +45,9 @@ pub struct ProcessEnd {
 
 /// What reading back every acknowledged write of a trial found, warm-up included.
 ///
-/// Each value that was written carried its key and a number that grows with time, which was the timestamp of the write as
-/// well. So the value that is found last must be the last one that was acknowledged, or one that was sent later and never
-/// answered.
+/// Each value that was written carried its key and a number that grows with time, which was the timestamp of the write
+/// as well. So the value that is found last must be the last one that was acknowledged, or one that was sent later and
+/// never answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WriteCheck {
     /// Consistency level of the reads that looked, that of the workload's own reads.

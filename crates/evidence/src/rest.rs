@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A few seconds of the workload's own operations, while no limit of volumes or CPUs was in force, as one node saw them.
+/// A few seconds of the workload's own operations, while no limit of volumes or CPUs was in force, as one node saw
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RestRound {
     /// Seconds it took.
@@ -38,8 +39,8 @@ impl RestRound {
     }
 }
 
-/// How a node was brought to rest before a trial: by the workload's own operations, until its code was compiled and its page cache
-/// had settled, or until the time for that was over.
+/// How a node was brought to rest before a trial: by the workload's own operations, until its code was compiled and its
+/// page cache had settled, or until the time for that was over.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
     /// What each round of compiling code showed, in order; empty: the process had served the workload before.

@@ -219,8 +219,8 @@ pub struct NodeFacts {
     pub memory_limit_bytes: u64,
     /// Page-cache budget, bytes.
     pub page_cache_budget_bytes: u64,
-    /// Bytes of its cgroup's page cache that are the program itself (libraries, jars and class archives that are mapped): they take
-    /// nothing of the budget. `None`: nobody looked.
+    /// Bytes of its cgroup's page cache that are the program itself (libraries, jars and class archives that are
+    /// mapped): they take nothing of the budget. `None`: nobody looked.
     pub program_cache_bytes: Option<u64>,
     /// Live bytes of the data set on disk after restore.
     pub data_bytes_on_disk: u64,

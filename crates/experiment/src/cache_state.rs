@@ -12,8 +12,8 @@ words! {
     pub enum CacheState {
         /// Nothing of the data set is in it.
         Cold = "cold",
-        /// It holds what the workload leaves in it: the data set's files have been read, and then what the workload's own keys ask for,
-        /// until device reads for each operation were steady.
+        /// It holds what the workload leaves in it: the data set's files have been read, and then what the workload's
+        /// own keys ask for, until device reads for each operation were steady.
         #[default]
         Warm = "warm",
     }
@@ -45,14 +45,15 @@ impl Caches {
         self.conditions.is_empty()
     }
 
-    /// Whether all trials begin with a warm page cache, or with one of a size that is asked for: that memory answers is no
-    /// surprise then.
+    /// Whether all trials begin with a warm page cache, or with one of a size that is asked for: that memory answers is
+    /// no surprise then.
     pub(crate) fn ask_for_memory(&self) -> bool {
         let is_asked = |condition: &CacheCondition| condition.ratio.is_some() || condition.state == CacheState::Warm;
         !self.are_usual() && self.conditions.values().all(is_asked)
     }
 
-    /// Whether a page cache that holds what the workload leaves in it was asked for: that memory answers is no surprise then.
+    /// Whether a page cache that holds what the workload leaves in it was asked for: that memory answers is no surprise
+    /// then.
     pub fn asks_for_warm(&self, workload: &str) -> bool {
         let condition = self.conditions.get(workload);
         condition.is_some_and(|condition| condition.state == CacheState::Warm)

@@ -1,8 +1,9 @@
 //! Which part of this machine's CPUs stands for those of an instance.
 //!
-//! vCPUs / scale, each by its speed beside the fastest of the experiment: that one has whole vCPUs / scale, so that nothing takes more
-//! of this machine than without speeds, and a CPU here stands for a vCPU of it. So CPUs are emulated *among each other*. How a CPU
-//! of this machine compares with those that are bought nobody has measured; what the CPU limits beside a volume is a bound for that reason.
+//! vCPUs / scale, each by its speed beside the fastest of the experiment: that one has whole vCPUs / scale, so that
+//! nothing takes more of this machine than without speeds, and a CPU here stands for a vCPU of it. So CPUs are emulated
+//! *among each other*. How a CPU of this machine compares with those that are bought nobody has measured; what the CPU
+//! limits beside a volume is a bound for that reason.
 
 use catalog::{CPU_REFERENCE, CpuSpeed};
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,9 @@ use crate::{Configuration, Database, Experiment, Instance, Note};
 /// Smallest CPU share of a node: below it what Cassandra does in any case (gossip, collection, metrics: some 0.05 CPUs)
 /// is no longer small beside what it is asked for. The start is not bound by it.
 pub(crate) const LEAST_CPUS: f64 = 0.25;
-/// A part that speeds bring this near to whole CPUs is given as those: a fraction takes a quota, which stops the database for a part of
-/// each period, and no source knows speeds better (ours; it is the usual margin of what matters).
+/// A part that speeds bring this near to whole CPUs is given as those: a fraction takes a quota, which stops the
+/// database for a part of each period, and no source knows speeds better (ours; it is the usual margin of what
+/// matters).
 const NEARLY_WHOLE: f64 = 0.05;
 /// Parts within this factor are in proportion: rounding, of both.
 const ROUNDING: f64 = 1.06;
@@ -27,8 +29,8 @@ pub struct CpuShare {
     pub vcpus: f64,
     /// How fast one of them is; `None`: not known.
     pub speed: Option<CpuSpeed>,
-    /// The speed for which one CPU of this machine stands: that of the fastest configuration. `None`: some are not known, so that
-    /// all CPUs are taken for equal.
+    /// The speed for which one CPU of this machine stands: that of the fastest configuration. `None`: some are not
+    /// known, so that all CPUs are taken for equal.
     pub unit: Option<f64>,
 }
 
@@ -47,8 +49,8 @@ impl CpuShare {
         if is_nearly { whole } else { part.max(LEAST_CPUS) }
     }
 
-    /// Whether so many CPUs for this and so many for the other are in proportion to the CPUs of both instances. Of two instances
-    /// of which one has no known speed nobody can say.
+    /// Whether so many CPUs for this and so many for the other are in proportion to the CPUs of both instances. Of two
+    /// instances of which one has no known speed nobody can say.
     pub fn is_in_proportion(&self, cpus: f64, other: &Self, other_cpus: f64) -> bool {
         let factor = match (self.speed, other.speed) {
             _ if self.instance == other.instance => self.vcpus / other.vcpus,

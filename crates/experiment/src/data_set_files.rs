@@ -13,7 +13,7 @@ pub struct DataSetFiles {
     pub settings: Settings,
     /// Data directories over which each node spreads them: a database puts each of its ranges into one.
     pub directories: u32,
-    /// What was written again after it had come to rest.
+    /// What was written again after it had stabilised.
     pub backlog: Option<BacklogFiles>,
 }
 

@@ -216,8 +216,8 @@ impl Dataset {
         self.records * u64::from(self.fields) * u64::from(self.field_length)
     }
 
-    /// Bytes of one replica on disk, as expected: 1.15 for each byte of payload that does not compress, with keys, timestamps,
-    /// index and Bloom filter (measured on Cassandra 5.0.9 with 10 fields of 100 bytes).
+    /// Bytes of one replica on disk, as expected: 1.15 for each byte of payload that does not compress, with keys,
+    /// timestamps, index and Bloom filter (measured on Cassandra 5.0.9 with 10 fields of 100 bytes).
     pub fn bytes_on_disk(&self) -> f64 {
         self.payload_bytes() as f64 * (1.0 - self.compressibility) * ON_DISK
     }
@@ -309,7 +309,8 @@ pub struct ConfiguredVolume {
     /// Bucket of st1 or sc1, which is followed where the volume is served; elsewhere it has the throughput that lasts,
     /// as the limits say.
     pub byte_burst: Option<ByteBurst>,
-    /// Volumes of this kind that a node has, 1 to 8, above 1 only for data. All else that is said here is of one of them.
+    /// Volumes of this kind that a node has, 1 to 8, above 1 only for data. All else that is said here is of one of
+    /// them.
     pub count: u32,
     /// How the data lies on several; `None` of one.
     pub layout: Option<DataLayout>,
@@ -350,7 +351,7 @@ pub struct Load {
     pub find: Option<Find>,
     /// Seconds before measurement, under the same load.
     pub warmup_s: f64,
-    /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
+    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
     /// Seconds at most in which the database is brought to rest before all that; 0: its code may be cold.
     pub rest_max_s: f64,

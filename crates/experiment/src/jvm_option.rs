@@ -1,8 +1,8 @@
 //! Options of the JVM: what each is called, and which of them an experiment may state.
 //!
-//! Those are listed, and nothing else is taken: among the two thousand that a JVM knows some load a library, open a port for
-//! everybody, or write a file that they name, and the next version has others. A list of what is refused (below) only says why, of
-//! those that somebody may well have meant.
+//! Those are listed, and nothing else is taken: among the two thousand that a JVM knows some load a library, open a
+//! port for everybody, or write a file that they name, and the next version has others. A list of what is refused
+//! (below) only says why, of those that somebody may well have meant.
 
 /// Why an option cannot be stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub struct KeptOption {
     pub help: &'static str,
 }
 
-/// Names of one purpose that iopslab keeps to itself, why, and what to do instead. A name that ends in `*` stands for all that
-/// begin so.
+/// Names of one purpose that iopslab keeps to itself, why, and what to do instead. A name that ends in `*` stands for
+/// all that begin so.
 pub(crate) type Kept = (&'static str, &'static str, &'static str);
 
 /// Whether a name is one of these.
@@ -94,8 +94,8 @@ const KEPT: &[Kept] = &[
     ),
 ];
 
-/// Options that an experiment may state. What ends in `*` stands for all that begin so. None of them names a file, a class or
-/// an address; [`is_plain_value`] sees to it.
+/// Options that an experiment may state. What ends in `*` stands for all that begin so. None of them names a file, a
+/// class or an address; [`is_plain_value`] sees to it.
 const ALLOWED: &[&str] = &[
     // How code is compiled: what it costs and how soon it is at rest.
     "-Xint -Xcomp -Xmixed -Xbatch -XX:TieredStopAtLevel -XX:TieredCompilation -XX:Tier0* -XX:Tier2* -XX:Tier3* \

@@ -1,5 +1,5 @@
-//! Faults that an experiment plans for the nodes of its trials, and for their disks; and what a node has to do beside its
-//! load.
+//! Faults that an experiment plans for the nodes of its trials, and for their disks; and what a node has to do beside
+//! its load.
 
 use serde::{Deserialize, Serialize};
 

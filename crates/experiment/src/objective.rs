@@ -1,4 +1,5 @@
-//! `[objective]` and `[decision]`: what good enough means, and the rules by which an answer is made where they are a matter of taste.
+//! `[objective]` and `[decision]`: what good enough means, and the rules by which an answer is made where they are a
+//! matter of taste.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,8 @@ pub struct DecisionRules {
     pub durability: DurabilityRule,
 }
 
-/// What becomes of configurations that differ in what a lost node costs: in replicas, or in how many of them a request waits for.
+/// What becomes of configurations that differ in what a lost node costs: in replicas, or in how many of them a request
+/// waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DurabilityRule {

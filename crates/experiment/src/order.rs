@@ -1,19 +1,19 @@
 //! In which order a block goes through its cells.
 //!
-//! Orders are random *and* counterbalanced. Independent shuffles are right on average over seeds, and one run has one seed:
-//! two configurations in three blocks come out as ab|ab|ab for every fourth, and then whatever drifts within a block makes
-//! equal ones differ. So over all blocks every item has the same mean place, as far as numbers allow: a steady drift
-//! then cancels in every ratio, as it does in the order abba (Cox, "Some systematic experimental designs", Biometrika 38,
-//! 1951). Williams's squares (Australian Journal of Scientific Research A 2, 1949) balance what follows what besides; they
-//! take as many blocks as there are cells, and nobody can afford these.
+//! Orders are random *and* counterbalanced. Independent shuffles are right on average over seeds, and one run has one
+//! seed: two configurations in three blocks come out as ab|ab|ab for every fourth, and then whatever drifts within a
+//! block makes equal ones differ. So over all blocks every item has the same mean place, as far as numbers allow: a
+//! steady drift then cancels in every ratio, as it does in the order abba (Cox, "Some systematic experimental designs",
+//! Biometrika 38, 1951). Williams's squares (Australian Journal of Scientific Research A 2, 1949) balance what follows
+//! what besides; they take as many blocks as there are cells, and nobody can afford these.
 
 use stats::SplitMix;
 
-/// The orders of `items` (cells of a block, groups of cells, or cells of a group) in each of `blocks`. The same seed gives
-/// the same orders.
+/// The orders of `items` (cells of a block, groups of cells, or cells of a group) in each of `blocks`. The same seed
+/// gives the same orders.
 ///
-/// Blocks go in pairs, of which the second is the first backwards. Of an odd number the first three belong together: each
-/// item's places in them have the same sum, or sums that differ by one where the number of items is even.
+/// Blocks go in pairs, of which the second is the first backwards. Of an odd number the first three belong together:
+/// each item's places in them have the same sum, or sums that differ by one where the number of items is even.
 pub fn orders(items: usize, blocks: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut random = SplitMix::new(seed);
     // The sum of the places that each item has had.

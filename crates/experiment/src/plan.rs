@@ -111,8 +111,8 @@ pub struct TrialShape {
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
-    /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all that; 0: neither
-    /// is waited for.
+    /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all
+    /// that; 0: neither is waited for.
     pub rest_max_s: f64,
     /// Measured seconds at most.
     pub duration_s: f64,
@@ -122,8 +122,8 @@ pub struct TrialShape {
     pub request_timeout_s: f64,
 }
 
-/// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache settles. Measured at 2.4 on two quiet
-/// cores.
+/// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache settles. Measured at
+/// 2.4 on two quiet cores.
 pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 3.0;
 /// Seconds until a new process has settled. Measured at 4.0 on two quiet cores; more on busy ones.
 const START_S: f64 = 6.0;
@@ -188,9 +188,9 @@ impl Experiment {
     }
 }
 
-/// The plan of an experiment: cells in the file's order, trials in blocks, in counterbalanced orders that the seed decides
-/// (after the randomised multiple interleaved trials of Abedi and Brecht, ICPE 2017), so that a slow hour of the machine
-/// hits all cells alike.
+/// The plan of an experiment: cells in the file's order, trials in blocks, in counterbalanced orders that the seed
+/// decides (after the randomised multiple interleaved trials of Abedi and Brecht, ICPE 2017), so that a slow hour of
+/// the machine hits all cells alike.
 pub fn plan(experiment: &Experiment) -> Plan {
     let scale = experiment.local.scale;
     let dataset = scaled_dataset(experiment);

@@ -1,8 +1,9 @@
 //! The 1:N model: what a configuration becomes on the machine that rehearses it.
 //!
-//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs (by their speed), volume sizes, the page-cache budget, records,
-//! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
-//! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
+//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs (by their speed), volume sizes, the page-cache
+//! budget, records, operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's
+//! floor. So *ratios* between configurations can be rehearsed; latencies under a saturated volume grow by N at the same
+//! concurrency.
 
 use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 
@@ -39,9 +40,9 @@ fn key_cache_rule(heap_bytes: f64) -> f64 {
     (heap_bytes / 20.0).min(100.0 * catalog::MIB)
 }
 
-/// The key cache of a 1:N model, in whole MiB as Cassandra counts it: that of the full heap, divided. By the rule on the model's own
-/// heap, which is not divided, it would hold most of the model's keys where it holds few of the full data set, and would fill
-/// for as many reads as there are keys: at 47 IOPS, for hours.
+/// The key cache of a 1:N model, in whole MiB as Cassandra counts it: that of the full heap, divided. By the rule on
+/// the model's own heap, which is not divided, it would hold most of the model's keys where it holds few of the full
+/// data set, and would fill for as many reads as there are keys: at 47 IOPS, for hours.
 fn key_cache(full_heap: f64, heap: f64, scale: f64) -> u64 {
     let bytes = if scale > 1.0 {
         key_cache_rule(full_heap) / scale
@@ -200,8 +201,8 @@ fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<I
     (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))
 }
 
-/// What the instance lets through to each of so many data volumes: served ones share it as the real ones do; nothing shares the
-/// kernel's throttle over several devices, nor a simulation, so that there each has an equal part.
+/// What the instance lets through to each of so many data volumes: served ones share it as the real ones do; nothing
+/// shares the kernel's throttle over several devices, nor a simulation, so that there each has an equal part.
 fn path_of_each(path: IoLimits, count: u32, local: &LocalSettings) -> IoLimits {
     match local.volumes {
         Emulation::Served => path,

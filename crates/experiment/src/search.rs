@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub const CEILING_IN_FLIGHT: u32 = 64;
 
 /// Rates of a round of trials around the found one. Closer ones would not do: with three trials of each and p99 that
-/// spreads by 20 % from trial to trial, it is not shown over 10 % of rate that latency rises at all (measured on simulated
-/// truth: half of the searches then need more rates).
+/// spreads by 20 % from trial to trial, it is not shown over 10 % of rate that latency rises at all (measured on
+/// simulated truth: half of the searches then need more rates).
 pub const LEVELS: [f64; 3] = [0.92, 1.0, 1.08];
 
 /// What is to be found, and how it is then measured.

@@ -1,4 +1,5 @@
-//! Settings of a configuration: what of its database and its volumes is otherwise than iopslab has them. They cost nothing.
+//! Settings of a configuration: what of its database and its volumes is otherwise than iopslab has them. They cost
+//! nothing.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +86,8 @@ impl Settings {
         compaction.get("class").map_or(USUAL_STRATEGY, String::as_str)
     }
 
-    /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`, `table compression = LZ4Compressor, chunk_length_in_kb 4`.
+    /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`, `table compression = LZ4Compressor, chunk_length_in_kb
+    /// 4`.
     pub fn labels(&self) -> Vec<String> {
         let jvm = self.jvm.iter().map(|option| format!("jvm {option}"));
         let bare = |value: &str| value.trim_matches('"').to_owned();

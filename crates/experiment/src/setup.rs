@@ -162,8 +162,8 @@ impl Setup {
         self.is_bought || self.existing.is_some()
     }
 
-    /// Whether one process of the database can serve trials of both, one after the other: what differs can be changed while it runs
-    /// (limits of volumes and CPUs, the size of the page cache).
+    /// Whether one process of the database can serve trials of both, one after the other: what differs can be changed
+    /// while it runs (limits of volumes and CPUs, the size of the page cache).
     pub fn shares_process_with(&self, other: &Self) -> bool {
         let volumes = |setup: &Self| -> Vec<(VolumeRole, bool)> {
             let each = setup.volumes();

@@ -86,7 +86,8 @@ pub struct Truth {
     /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named.
     /// Limits of volumes are what was bought and do not change with it.
     pub speed: BTreeMap<String, f64>,
-    /// What settings do: of a `[[variant]]`, in all configurations that it is for, or of one configuration that states them.
+    /// What settings do: of a `[[variant]]`, in all configurations that it is for, or of one configuration that states
+    /// them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, SettingsEffect>,
     /// How the database wakes up after its start. Default: it is at rest from its first second.
@@ -173,20 +174,23 @@ impl SettingsEffect {
     }
 }
 
-/// How a simulated database wakes up. Its process is new in each trial, so that the warm-up is all that it has for that.
+/// How a simulated database wakes up. Its process is new in each trial, so that the warm-up is all that it has for
+/// that.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WakingUp {
-    /// CPU seconds that the compilers of a node need for the code of the workload. 0: it is compiled. (Cassandra 5.0.9 takes about
-    /// 22.)
+    /// CPU seconds that the compilers of a node need for the code of the workload. 0: it is compiled. (Cassandra 5.0.9
+    /// takes about 22.)
     pub compile_cpu_s: f64,
     /// Share of a node's CPUs that its compilers take at first, 0 to below 1; it falls as less is left to compile.
     pub compiler_share: f64,
     /// CPU time of an operation while nothing is compiled, against that when all is: 1 or more.
     pub cold_cost: f64,
-    /// Share of the page cache that is filled when a trial begins whose page cache is to be warm, 0 to 1; device reads fill the rest.
+    /// Share of the page cache that is filled when a trial begins whose page cache is to be warm, 0 to 1; device reads
+    /// fill the rest.
     pub cached_share: f64,
-    /// Bytes that are written to a node before it flushes for the first time: until then its data volume is not written.
+    /// Bytes that are written to a node before it flushes for the first time: until then its data volume is not
+    /// written.
     pub first_flush_bytes: f64,
 }
 
@@ -254,8 +258,8 @@ pub enum FaultKind {
     /// A CPU quota that nobody asked for: the database may use 1 - `amount` (default 0.2) of its CPUs. Periods of 100
     /// ms are throttled where the demand meets the quota, and only there.
     Throttle,
-    /// Other programs use `amount` CPUs (default 0.5) of the database's host that it does not need. Each whole one makes its operations
-    /// cost a third more CPU: they share caches.
+    /// Other programs use `amount` CPUs (default 0.5) of the database's host that it does not need. Each whole one
+    /// makes its operations cost a third more CPU: they share caches.
     OtherWork,
     /// Garbage collection pauses the database for `amount` (default 0.3) of the time, every `gc_every_s`; no request is
     /// answered meanwhile.

@@ -8,7 +8,8 @@ use std::ops::{Deref, Range};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-/// A value with its place. It is read as a `T`; the schema has an `S` in its place, where a check says more of it than its type.
+/// A value with its place. It is read as a `T`; the schema has an `S` in its place, where a check says more of it than
+/// its type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Spanned<T, S = T>(toml::Spanned<T>, PhantomData<S>);

@@ -70,8 +70,8 @@ pub enum DataLayout {
 }
 
 impl DataLayout {
-    /// Chunks of RAID 0 where none are stated, KiB: the largest request to an SSD volume that EBS counts as one (EBS user guide,
-    /// "I/O characteristics"), so that no such request is split in two. mdadm(8) itself would take 512.
+    /// Chunks of RAID 0 where none are stated, KiB: the largest request to an SSD volume that EBS counts as one (EBS
+    /// user guide, "I/O characteristics"), so that no such request is split in two. mdadm(8) itself would take 512.
     pub const CHUNK_KIB: u32 = 256;
 
     /// For people: `a directory on each`, `RAID 0, chunks of 256 KiB`.

@@ -3,7 +3,8 @@
 use crate::words::words;
 
 words! {
-    /// Role of a volume in a configuration. Where several volumes hold the data they are counted: `data` is the first of them.
+    /// Role of a volume in a configuration. Where several volumes hold the data they are counted: `data` is the first
+    /// of them.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum VolumeRole {
         /// Data directory.

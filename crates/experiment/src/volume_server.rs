@@ -1,4 +1,5 @@
-//! What a machine must be able to do for its volumes: the process that answers for served ones needs CPU beside the databases.
+//! What a machine must be able to do for its volumes: the process that answers for served ones needs CPU beside the
+//! databases.
 
 use crate::{DataLayout, Database, Experiment, Note, Provider, Setup, setups};
 
@@ -94,7 +95,8 @@ pub(crate) fn beside_databases(experiment: &Experiment, machine_cpus: f64) -> Op
     ]))
 }
 
-/// Why volumes that nobody asked to be served, or not to be, are left to the kernel's throttle; `None`: they are served.
+/// Why volumes that nobody asked to be served, or not to be, are left to the kernel's throttle; `None`: they are
+/// served.
 pub(crate) fn is_too_much(experiment: &Experiment, machine: &ThisMachine) -> Option<Note> {
     if matches!(experiment.target.database, Database::Hosts { .. }) {
         return None;

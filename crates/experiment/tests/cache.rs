@@ -27,8 +27,8 @@ fn warming_takes_time_that_a_plan_expects() {
     // Three trials, each of which reads 3 GB.
     let more = warm.estimated_s - cold.estimated_s;
     assert!((3.0 * 3.0..3.0 * 60.0).contains(&more), "{more}");
-    // No more than the page cache holds is read: of 345 GB less than the 122 GiB of memory, at 300 MiB/s; and for a minute at most
-    // what the workload's keys ask for, because not all of it fits.
+    // No more than the page cache holds is read: of 345 GB less than the 122 GiB of memory, at 300 MiB/s; and for a
+    // minute at most what the workload's keys ask for, because not all of it fits.
     let huge = GOOD.replace("records = 1000\n", "records = 300000000\n");
     let bounded = experiment::plan(&accepted(&format!("{huge}cache = \"warm\"\n")))
         .caches
@@ -178,7 +178,8 @@ fn memory_makes_the_ratios_whether_it_is_said_or_not() {
     assert_eq!(experiment::plan(&said), experiment::plan(&accepted(&swept("[1, 2]"))));
 }
 
-/// A node's page cache is held to the ratio by its own data: two thirds of the records on each of three nodes with two replicas.
+/// A node's page cache is held to the ratio by its own data: two thirds of the records on each of three nodes with two
+/// replicas.
 #[test]
 fn the_nodes_of_a_cluster_have_the_ratio_each_of_its_own_data() {
     let text = swept("[1, 2]").replace(

@@ -34,7 +34,8 @@ fn notes(text: &str) -> Vec<&'static str> {
     reported.filter(|rule| rule.starts_with("cpu")).collect()
 }
 
-/// Ivy Bridge, 27 ECU of 8 vCPUs, beside Broadwell, 31: it has less of a CPU here, too, and the fastest has its vCPUs / 16.
+/// Ivy Bridge, 27 ECU of 8 vCPUs, beside Broadwell, 31: it has less of a CPU here, too, and the fastest has its vCPUs /
+/// 16.
 #[test]
 fn a_slower_generation_has_less_of_a_cpu() {
     let text = two("\"i2.4xlarge\"", "\"r4.4xlarge\"", "");

@@ -127,7 +127,7 @@ fn a_plan_says_what_a_reader_of_faults_should_know() {
     assert_eq!(codes(&late.replace("node-kill", "node-pause")), Vec::<String>::new());
     let alone = cluster(KILL).replace("nodes = 3", "nodes = 3\nreplication_factor = 1");
     assert_eq!(codes(&alone), ["fault_without_replica"]);
-    // Told where it is only planned, refused where it is run; fine where hosts are apart.
+    // A note where it is only planned, refused where it is run; fine where hosts are apart.
     let cut = cluster(KILL).replace("node-kill", "host-cut");
     assert_eq!(codes(&cut), ["cannot_be_run"]);
     let hosts = "\n[provider.hosts]\ndatabase = [\"a\", \"b\", \"c\"]\nclient = [\"d\"]\n";

@@ -53,7 +53,8 @@ fn the_seed_decides_the_order() {
     assert_ne!(cells(first), cells(second), "no two blocks have one order");
 }
 
-/// As many processes as are stated share out a block, each with trials that follow one another, and all with about as many.
+/// As many processes as are stated share out a block, each with trials that follow one another, and all with about as
+/// many.
 #[test]
 fn forks_share_out_the_trials_of_a_block() {
     let shared = |forks: u32| {

@@ -1,17 +1,18 @@
-//! Files in places where somebody else may have been: a run directory that was received, a store of data sets, the work directory of a
-//! machine.
+//! Files in places where somebody else may have been: a run directory that was received, a store of data sets, the work
+//! directory of a machine.
 //!
-//! *Read* is a regular file and nothing else. The open does not wait for whoever would write a pipe, and what was opened is looked at
-//! (`fstat`), so that nothing can change in between; no more is read than a bound that the caller states. [`open_below`] follows no link.
+//! *Read* is a regular file and nothing else. The open does not wait for whoever would write a pipe, and what was
+//! opened is looked at (`fstat`), so that nothing can change in between; no more is read than a bound that the caller
+//! states. [`open_below`] follows no link.
 //!
-//! *Made* is a file whose name was free until then (`O_EXCL`, which follows no link either). What replaces another file is written under
-//! a name that nobody can guess, and renamed: a link that lies there is replaced, not followed.
+//! *Made* is a file whose name was free until then (`O_EXCL`, which follows no link either). What replaces another file
+//! is written under a name that nobody can guess, and renamed: a link that lies there is replaced, not followed.
 //!
 //! *Shown* is what somebody else has written only as [`shown()`] has it: a terminal obeys what it is given.
 //!
-//! *Private* is a directory that nobody else can change, nor any on the way to it, and a file in it that has one name and one owner
-//! ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of a directory that came from
-//! elsewhere is not this user's own.
+//! *Private* is a directory that nobody else can change, nor any on the way to it, and a file in it that has one name
+//! and one owner ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of
+//! a directory that came from elsewhere is not this user's own.
 
 mod make;
 mod owner;

@@ -33,8 +33,8 @@ pub fn create(path: &Path) -> io::Result<File> {
     create_new(path, 0o666)
 }
 
-/// A new file in the place of whatever has its name: that is removed first, never written to. A reader may find neither; where that
-/// matters, [`replace`] it.
+/// A new file in the place of whatever has its name: that is removed first, never written to. A reader may find
+/// neither; where that matters, [`replace`] it.
 ///
 /// # Errors
 /// As the system says.
@@ -46,8 +46,8 @@ pub fn write_anew(path: &Path, mode: u32) -> io::Result<File> {
     create_new(path, mode)
 }
 
-/// A file with these bytes in the place of whatever has its name; readers see the old or the new one, and it is on the device when this
-/// returns.
+/// A file with these bytes in the place of whatever has its name; readers see the old or the new one, and it is on the
+/// device when this returns.
 ///
 /// # Errors
 /// As the system says; what was there is still there then.

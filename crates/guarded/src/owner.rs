@@ -45,13 +45,15 @@ fn me() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Whether a file or directory belongs to the effective user or to root, and to nobody else's pen; a link counts as what it names.
+/// Whether a file or directory belongs to the effective user or to root, and to nobody else's pen; a link counts as
+/// what it names.
 pub fn is_own(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| (found.uid() == me() || found.uid() == 0) && found.mode() & 0o002 == 0)
 }
 
-/// The first thing in `directory`, itself included, that is a link, is special, belongs to somebody else than the effective user, or can be
-/// written by everybody. Directories of the name `but` are not looked into: what is in them is thrown away before anything obeys it.
+/// The first thing in `directory`, itself included, that is a link, is special, belongs to somebody else than the
+/// effective user, or can be written by everybody. Directories of the name `but` are not looked into: what is in them
+/// is thrown away before anything obeys it.
 ///
 /// # Errors
 /// As the system says.

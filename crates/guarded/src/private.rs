@@ -1,9 +1,10 @@
 //! Places that nobody else can change.
 //!
-//! What iopslab finds in its directories it acts upon, as root as a rule: it deletes, unmounts, ends processes. So a directory of
-//! its own has to belong to the user that it runs as, and nobody else may write there, nor in any directory on the way to it:
-//! whoever can write in one of these can put another directory in its place. A directory with the sticky bit (`/tmp`) is the
-//! exception: there everybody may make names, and only the owner of one can take it away (unlink(2)).
+//! What iopslab finds in its directories it acts upon, as root as a rule: it deletes, unmounts, ends processes. So a
+//! directory of its own has to belong to the user that it runs as, and nobody else may write there, nor in any
+//! directory on the way to it: whoever can write in one of these can put another directory in its place. A directory
+//! with the sticky bit (`/tmp`) is the exception: there everybody may make names, and only the owner of one can take it
+//! away (unlink(2)).
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -88,8 +89,8 @@ const WRITTEN_BY_OTHERS: u32 = 0o022;
 /// In such a directory a name can be taken away by its owner alone.
 const STICKY: u32 = 0o1000;
 
-/// Makes a directory of our own unless it is there, with what is missing on the way to it; gives its path, absolute and without
-/// symbolic links.
+/// Makes a directory of our own unless it is there, with what is missing on the way to it; gives its path, absolute and
+/// without symbolic links.
 ///
 /// # Errors
 /// [`NotPrivate::Open`] when somebody else owns it or may write there, or in a directory on the way.

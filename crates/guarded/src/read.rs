@@ -30,8 +30,8 @@ pub fn open_no_link(path: &Path) -> io::Result<File> {
     regular(openat(CWD, path, READ | OFlags::NOFOLLOW, Mode::empty()).map_err(reported)?)
 }
 
-/// A regular file below `root`, at a relative path that somebody else may have written: no part of it is `..`, and no part below
-/// `root` is a link.
+/// A regular file below `root`, at a relative path that somebody else may have written: no part of it is `..`, and no
+/// part below `root` is a link.
 ///
 /// # Errors
 /// As [`open`]; [`io::ErrorKind::InvalidInput`] for a path that leaves `root`.

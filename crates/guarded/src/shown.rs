@@ -1,14 +1,15 @@
 //! Text that somebody else may have written, as a terminal may be given it.
 //!
-//! A terminal obeys control characters: a name can set the title, write to the clipboard (OSC 52) or move the cursor over what was said
-//! before. Characters that turn the direction of writing, or that have no width, make text look like another one. They are shown as
-//! JSON would have them, so that a document of JSON stays what it was.
+//! A terminal obeys control characters: a name can set the title, write to the clipboard (OSC 52) or move the cursor
+//! over what was said before. Characters that turn the direction of writing, or that have no width, make text look like
+//! another one. They are shown as JSON would have them, so that a document of JSON stays what it was.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with every character that a terminal would obey, or that nobody sees, as `\u001b`. Line breaks and tabs stay, and the colours
-/// that this program uses itself; one that hides what is written (black, concealed) is none of them.
+/// The text with every character that a terminal would obey, or that nobody sees, as `\u001b`. Line breaks and tabs
+/// stay, and the colours that this program uses itself; one that hides what is written (black, concealed) is none of
+/// them.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_obeyed) {
         return Cow::Borrowed(text);
@@ -40,8 +41,8 @@ pub fn shown_line(text: &str) -> String {
     shown(text).replace(['\n', '\t'], " ")
 }
 
-/// Controls (C0, DEL, C1) and what changes how text around it looks: marks, embeddings, overrides and isolates of direction, separators of
-/// lines, characters without width, and tags.
+/// Controls (C0, DEL, C1) and what changes how text around it looks: marks, embeddings, overrides and isolates of
+/// direction, separators of lines, characters without width, and tags.
 fn is_obeyed(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(

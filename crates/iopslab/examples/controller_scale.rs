@@ -5,8 +5,8 @@
 //! was when it was handled (`IOPSLAB_LOG=iopslab=info`); its CPU time and memory are the kernel's (/proc), and what the
 //! agents sent is counted by them. The table goes to stdout.
 //!
-//! `HOSTS="4 15 30 60"` hosts at one sample a second; `RATES="10 100"` samples a second of the most hosts; `SECONDS_EACH`
-//! of measurement.
+//! `HOSTS="4 15 30 60"` hosts at one sample a second; `RATES="10 100"` samples a second of the most hosts;
+//! `SECONDS_EACH` of measurement.
 
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 

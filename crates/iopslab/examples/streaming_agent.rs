@@ -1,9 +1,10 @@
 //! `agent --role ROLE` as iopslab has it, without a database: a simulated trial, played in real time. For
 //! `make bench-scale`, which asks what a controller carries: these agents cost next to nothing.
 //!
-//! A database host sends its samples once a second, as a real one does: each is taken by `monitor` on this machine, with
-//! the simulated database's figures in it. A client reports every second, and sends its histograms and samples at the end.
-//! `IOPSLAB_SCALE_EXPERIMENT` names the experiment, `IOPSLAB_SCALE_HZ` how many samples a second each host sends.
+//! A database host sends its samples once a second, as a real one does: each is taken by `monitor` on this machine,
+//! with the simulated database's figures in it. A client reports every second, and sends its histograms and samples at
+//! the end. `IOPSLAB_SCALE_EXPERIMENT` names the experiment, `IOPSLAB_SCALE_HZ` how many samples a second each host
+//! sends.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;

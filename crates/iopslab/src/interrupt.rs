@@ -15,7 +15,8 @@ pub fn install(on_first: impl Fn() + Send + 'static) -> std::io::Result<Arc<Atom
     })
 }
 
-/// The same where a second signal changes nothing: an agent that is asked to stop undoes what it has made, however often it is asked.
+/// The same where a second signal changes nothing: an agent that is asked to stop undoes what it has made, however
+/// often it is asked.
 pub fn install_once(on_first: impl Fn() + Send + 'static) -> std::io::Result<Arc<AtomicBool>> {
     watch(on_first, || {})
 }

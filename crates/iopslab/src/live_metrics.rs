@@ -101,7 +101,8 @@ impl LiveMetrics {
         std::thread::spawn(move || {
             let under_way = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming().flatten() {
-                // Each has a thread, so that one who asks slowly keeps nobody else waiting; more at a time are turned away.
+                // Each has a thread, so that one who asks slowly keeps nobody else waiting; more at a time are turned
+                // away.
                 if under_way.fetch_add(1, Ordering::Relaxed) >= MOST_AT_A_TIME {
                     under_way.fetch_sub(1, Ordering::Relaxed);
                     continue;
@@ -145,7 +146,8 @@ fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
         .iter()
         .any(|request| head.starts_with(request));
     let (status, kind, body) = if !is_for_loopback(&head) {
-        // A page of the web that has its own name resolve to this address would read the figures otherwise (DNS rebinding).
+        // A page of the web that has its own name resolve to this address would read the figures otherwise (DNS
+        // rebinding).
         (
             "403 Forbidden",
             "text/plain",
@@ -163,7 +165,8 @@ fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
     )
 }
 
-/// Whether the request is for this machine by a name that nobody else can have. A request without a host is none of a browser.
+/// Whether the request is for this machine by a name that nobody else can have. A request without a host is none of a
+/// browser.
 fn is_for_loopback(head: &[u8]) -> bool {
     let head = String::from_utf8_lossy(head);
     let host = head.lines().skip(1).find_map(|line| {

@@ -1,10 +1,12 @@
-//! What a database that loads a data set takes of its host: it has no limits, and needs more than many a configuration's does.
+//! What a database that loads a data set takes of its host: it has no limits, and needs more than many a
+//! configuration's does.
 
 /// Main memory of one that loads alone; the nodes of a cluster share it.
 const MAIN_BYTES: u64 = 2 << 30;
 /// Less than this does not load well.
 const LEAST_MAIN_BYTES: u64 = 768 << 20;
-/// Buffers besides are half of main memory (`Server::memory`); the code itself takes 300 MiB (measured: Cassandra 5.0.9, JDK 17).
+/// Buffers besides are half of main memory (`Server::memory`); the code itself takes 300 MiB (measured: Cassandra
+/// 5.0.9, JDK 17).
 const CODE_BYTES: u64 = 300 << 20;
 
 /// Main memory (the heap) of each of so many nodes.

@@ -7,8 +7,8 @@ pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// How many CPUs of a machine, its first ones, are left whole beside databases that take `taken` from its end. `None`: none
-/// is, or nothing is taken.
+/// How many CPUs of a machine, its first ones, are left whole beside databases that take `taken` from its end. `None`:
+/// none is, or nothing is taken.
 pub fn left_beside(taken: f64, machine: usize) -> Option<usize> {
     let left = machine.saturating_sub(taken.ceil() as usize);
     (taken > 0.0 && left > 0).then_some(left)

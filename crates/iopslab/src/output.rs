@@ -2,12 +2,12 @@
 //!
 //! The standard macros of these names panic when nobody reads: `iopslab catalog list | head -1` would end in a
 //! backtrace. These, which the whole program uses, do not. What cannot be written to stdout is remembered and reported
-//! once by [`finish`]; a reader that has gone away is no error, and the command goes on to its own end and exit code, so
-//! that a gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is
+//! once by [`finish`]; a reader that has gone away is no error, and the command goes on to its own end and exit code,
+//! so that a gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is
 //! dropped: there is nowhere to report it.
 //!
-//! What is written may contain what somebody else has written: names and questions of an experiment, an agent's words, a run that was
-//! received. A terminal obeys control characters, so none goes out: [`guarded::shown`].
+//! What is written may contain what somebody else has written: names and questions of an experiment, an agent's words,
+//! a run that was received. A terminal obeys control characters, so none goes out: [`guarded::shown`].
 //!
 //! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
 //! of its controller, before either has undone what it did.

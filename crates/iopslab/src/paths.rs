@@ -1,11 +1,12 @@
 //! Where things live on this machine, and the variables that move them.
 //!
-//! What is acted upon as root lies where root alone can write: never below a directory such as `/var/tmp`, in which everybody may
-//! make the first step.
+//! What is acted upon as root lies where root alone can write: never below a directory such as `/var/tmp`, in which
+//! everybody may make the first step.
 
 use std::path::PathBuf;
 
-/// What a directory is for, by the file hierarchy standard for root and by the XDG base directory specification for others.
+/// What a directory is for, by the file hierarchy standard for root and by the XDG base directory specification for
+/// others.
 struct Kind {
     of_root: &'static str,
     variable: &'static str,
@@ -28,7 +29,8 @@ pub fn cache_directory() -> PathBuf {
     std::env::var_os("IOPSLAB_CACHE").map_or_else(|| usual(&CACHE), PathBuf::from)
 }
 
-/// Volumes, snapshots and the ledger: `IOPSLAB_WORK`, else `/var/lib/iopslab` for root, and the user's state directory for others.
+/// Volumes, snapshots and the ledger: `IOPSLAB_WORK`, else `/var/lib/iopslab` for root, and the user's state directory
+/// for others.
 pub fn work_directory() -> PathBuf {
     std::env::var_os("IOPSLAB_WORK").map_or_else(|| usual(&STATE), PathBuf::from)
 }
@@ -45,8 +47,8 @@ fn usual(kind: &Kind) -> PathBuf {
     base.unwrap_or_else(|| PathBuf::from(kind.of_root)).join("iopslab")
 }
 
-/// What whoever measures on this machine holds: `IOPSLAB_MACHINE_LOCK`, else a file of root's in `/run`; `None`: without root there is
-/// no place that all see.
+/// What whoever measures on this machine holds: `IOPSLAB_MACHINE_LOCK`, else a file of root's in `/run`; `None`:
+/// without root there is no place that all see.
 pub fn machine_lock() -> Option<PathBuf> {
     let stated = std::env::var_os("IOPSLAB_MACHINE_LOCK").map(PathBuf::from);
     let is_root = rustix::process::geteuid().is_root();

@@ -1,5 +1,5 @@
-//! Stories of local users who would like a root tool to work for them. They run as `nobody`; whoever reads these as root sees
-//! what the tool refuses, and what it leaves alone.
+//! Stories of local users who would like a root tool to work for them. They run as `nobody`; whoever reads these as
+//! root sees what the tool refuses, and what it leaves alone.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Ctrl-C in a run whose hosts do not answer: what the first one waits for, and that the second waits for nothing.
 //!
-//! The hosts are this machine, by an `ssh` that is a script. Its client agent is a process that says nothing and does not end when its
-//! stdin is closed, as one that was stopped (SIGSTOP).
+//! The hosts are this machine, by an `ssh` that is a script. Its client agent is a process that says nothing and does
+//! not end when its stdin is closed, as one that was stopped (SIGSTOP).
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ExitStatus, Stdio};

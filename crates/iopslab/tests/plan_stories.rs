@@ -192,7 +192,8 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     assert_eq!((data("gp3-6000"), data("two-gp3"), data("four-gp3")), (0, 1, 3));
 }
 
-/// One data directory on all of them, so that they have the data set of one volume; and this machine may not be able to.
+/// One data directory on all of them, so that they have the data set of one volume; and this machine may not be able
+/// to.
 #[test]
 fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
     let lab = Laboratory::new();

@@ -1,12 +1,14 @@
 //! CPU time of a JVM's compiler threads, from `/proc/PID/task/*/stat`.
 //!
-//! The JVM's own count (`CompilationMXBean`) is wall time: beside a load on few CPUs it is several times the CPU time. Threads come
-//! and go (`UseDynamicNumberOfCompilerThreads`), so that the last value of each one that has ended is kept.
+//! The JVM's own count (`CompilationMXBean`) is wall time: beside a load on few CPUs it is several times the CPU time.
+//! Threads come and go (`UseDynamicNumberOfCompilerThreads`), so that the last value of each one that has ended is
+//! kept.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How the kernel shows the names of HotSpot's compiler threads (`C1 CompilerThread0`, `C2 CompilerThread1`, cut to 15 characters).
+/// How the kernel shows the names of HotSpot's compiler threads (`C1 CompilerThread0`, `C2 CompilerThread1`, cut to 15
+/// characters).
 const NAMES: [&str; 2] = ["C1 CompilerThre", "C2 CompilerThre"];
 
 /// Adds up what compiler threads of one process have used.
@@ -17,8 +19,8 @@ pub struct CompilerMeter {
 }
 
 impl CompilerMeter {
-    /// CPU time of all compiler threads that this meter has seen, seconds; `root` is `/`, or a made-up tree with a `proc` below it.
-    /// `None`: the process is gone, or none of its threads is called like a compiler.
+    /// CPU time of all compiler threads that this meter has seen, seconds; `root` is `/`, or a made-up tree with a
+    /// `proc` below it. `None`: the process is gone, or none of its threads is called like a compiler.
     pub fn read(&mut self, root: &Path, pid: u32) -> Option<f64> {
         let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
         for thread in compiler_threads(root, pid) {

@@ -43,8 +43,8 @@ impl OthersWatch {
         }
     }
 
-    /// The programs outside of the run of process `own` that used most since then, by name. One that came and went between two looks is
-    /// found in what its parent waited for, or not at all.
+    /// The programs outside of the run of process `own` that used most since then, by name. One that came and went
+    /// between two looks is found in what its parent waited for, or not at all.
     pub fn end(&self, root: &Path, own: u32) -> Vec<OtherProgram> {
         self.used(root, own, self.began.elapsed().as_secs_f64())
     }

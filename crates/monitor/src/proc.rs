@@ -140,8 +140,8 @@ pub(crate) fn cpu_ticks(stat: &str) -> Option<f64> {
     Some(field(14)? + field(15)?)
 }
 
-/// The name in a `stat`, and its numeric fields by their numbers in proc(5). The name may hold spaces and parentheses: fields count from the
-/// last one, and the first after it is field 3.
+/// The name in a `stat`, and its numeric fields by their numbers in proc(5). The name may hold spaces and parentheses:
+/// fields count from the last one, and the first after it is field 3.
 pub(crate) fn stat_fields(stat: &str) -> Option<(&str, impl Fn(usize) -> Option<f64> + '_)> {
     let (head, rest) = stat.rsplit_once(')')?;
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();

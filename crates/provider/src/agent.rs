@@ -85,16 +85,18 @@ pub struct ProcessAgent {
     heard: Arc<Mutex<Instant>>,
 }
 
-/// How long an agent of a database may take to clean up once its stdin is closed: what it does then is bounded by the agent itself ...
+/// How long an agent of a database may take to clean up once its stdin is closed: what it does then is bounded by the
+/// agent itself ...
 const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
-/// ... and it says every [`wire::AT_WORK_S`] seconds that it is about it: one that is stopped, or hangs, is not waited for any longer.
+/// ... and it says every [`wire::AT_WORK_S`] seconds that it is about it: one that is stopped, or hangs, is not waited
+/// for any longer.
 const SILENT_PATIENCE: Duration = Duration::from_secs(2 * wire::AT_WORK_S + 2);
 /// A client has nothing to clean up.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
 /// From its being killed to its end: a process that waits for a disk that does not answer ends when that does.
 const KILLED_PATIENCE: Duration = Duration::from_secs(2);
-/// Most bytes of what an agent has said and nobody has taken yet. One that says more waits until it is heard: its pipe fills, and it
-/// cannot fill the controller's memory.
+/// Most bytes of what an agent has said and nobody has taken yet. One that says more waits until it is heard: its pipe
+/// fills, and it cannot fill the controller's memory.
 const UNHEARD_MOST_BYTES: usize = 64 << 20;
 /// From the end of an agent's output to the end of its process.
 const END_PATIENCE: Duration = Duration::from_secs(1);

@@ -30,8 +30,8 @@ impl Local {
         }
     }
 
-    /// The same at other addresses of this machine, for a run beside another: the first of 127.0.0.1, 127.0.1.1 and so on at which
-    /// nobody listens on this port.
+    /// The same at other addresses of this machine, for a run beside another: the first of 127.0.0.1, 127.0.1.1 and so
+    /// on at which nobody listens on this port.
     #[must_use]
     pub fn beside(mut self, port: u16) -> Self {
         let is_free = |first: &Ipv4Addr| TcpListener::bind((*first, port)).is_ok();

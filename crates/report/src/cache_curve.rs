@@ -17,7 +17,7 @@ pub fn title(curve: &CacheCurve) -> String {
     )
 }
 
-/// The most curves that are told with the answer.
+/// The most curves that are printed with the answer.
 const WITH_ANSWER_MAX: usize = 3;
 
 /// Whether there are so few that they belong to the answer: to the question that such an experiment asks they are it.

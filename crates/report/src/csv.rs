@@ -8,8 +8,8 @@ use analysis::{
 use crate::document::csv::csv;
 use crate::document::table::{Rows, rows};
 
-/// A row for each of these, beginning with the cell that it belongs to. Of a load level the one that it is not, requests in
-/// flight or a rate, stays empty.
+/// A row for each of these, beginning with the cell that it belongs to. Of a load level the one that it is not,
+/// requests in flight or a rate, stays empty.
 fn of_cells<T>(of: impl IntoIterator<Item = T>, cell: impl Fn(&T) -> &CellAnalysis) -> Rows<T> {
     rows("", of)
         .text("cell", |of| cell(of).id.clone())
@@ -149,8 +149,8 @@ pub fn iops(node: &NodeAnalysis) -> Option<&ResourceUse> {
     uses.max_by(|a, b| a.share().total_cmp(&b.share()))
 }
 
-/// `faults.csv`: one row for each phase of each cell (before, during and after planned faults), median, lowest and highest
-/// over its valid trials; `None` where nothing was done to a node.
+/// `faults.csv`: one row for each phase of each cell (before, during and after planned faults), median, lowest and
+/// highest over its valid trials; `None` where nothing was done to a node.
 pub fn faults_csv(analysis: &Analysis) -> Option<String> {
     let faults = analysis
         .cells

@@ -139,8 +139,8 @@ pub fn errors(cell: &CellAnalysis) -> String {
     }
 }
 
-/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`; where this machine limited one side, what carries over
-/// before it: `at least 2.25x (here 2.31x)`.
+/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`; where this machine limited one side, what
+/// carries over before it: `at least 2.25x (here 2.31x)`.
 pub fn ratio(ratio: Option<&Ratio>) -> String {
     match ratio {
         None => MISSING.to_owned(),
@@ -159,8 +159,8 @@ pub fn bound(ratio: &Ratio) -> Option<BoundIs> {
     bound.map(|bound| bound.is)
 }
 
-/// What of an interval carries over where this machine limited one side of its ratio: `at least 2.25x`; `None` where nothing
-/// does, or all.
+/// What of an interval carries over where this machine limited one side of its ratio: `at least 2.25x`; `None` where
+/// nothing does, or all.
 pub fn carried(ratio: &Ratio, low: f64, high: f64) -> Option<String> {
     match bound(ratio)? {
         BoundIs::AtLeast => Some(format!("at least {}x", number(low))),
@@ -201,8 +201,8 @@ pub fn metric(metric: Metric) -> &'static str {
     }
 }
 
-/// How fast the CPUs are that are emulated, each speed once: `i2.2xlarge 0.730 (AWS's ECU / vCPU, sources up to 4 % apart)`; `None` where
-/// they are all alike, or not known.
+/// How fast the CPUs are that are emulated, each speed once: `i2.2xlarge 0.730 (AWS's ECU / vCPU, sources up to 4 %
+/// apart)`; `None` where they are all alike, or not known.
 pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<String> {
     let mut reported: Vec<(String, f64)> = Vec::new();
     for share in all {
@@ -380,8 +380,8 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
     each.collect()
 }
 
-/// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings, and one for each
-/// with a backlog of compaction.
+/// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings, and one
+/// for each with a backlog of compaction.
 pub fn settings(analysis: &Analysis) -> Vec<String> {
     let with = analysis.configurations.iter().filter(|c| !c.settings.is_empty());
     let each = with.map(|c| format!("Settings of {}: {}.", c.name, c.settings.labels().join(", ")));

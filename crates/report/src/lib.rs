@@ -2,8 +2,8 @@
 //! run.
 //!
 //! Nothing is computed here that the analysis does not hold; this crate rounds, orders and words. [`document()`] is
-//! `analysis.json`: the analysis with its sentences. A report is a [`document`](mod@document) of sections, made once for all
-//! its forms.
+//! `analysis.json`: the analysis with its sentences. A report is a [`document`](mod@document) of sections, made once
+//! for all its forms.
 
 mod analysis_json;
 mod answer;

@@ -1,8 +1,9 @@
 //! Markdown in which text of somebody else is nothing but text.
 //!
-//! A report shows names, questions and messages of an experiment, of agents and of databases, and is put into web pages: a job's summary,
-//! a wiki. What would be an element of HTML there, an image or a link is made plain. Reports have none of their own, so that this is done
-//! to the whole document, once, at its end: nothing that is added to it later can be forgotten.
+//! A report shows names, questions and messages of an experiment, of agents and of databases, and is put into web
+//! pages: a job's summary, a wiki. What would be an element of HTML there, an image or a link is made plain. Reports
+//! have none of their own, so that this is done to the whole document, once, at its end: nothing that is added to it
+//! later can be forgotten.
 
 /// The document without HTML, images and links. A reader sees the same characters.
 pub fn neutral(markdown: &str) -> String {
@@ -13,8 +14,8 @@ pub fn neutral(markdown: &str) -> String {
         .replace("]:", "]&#58;")
 }
 
-/// A tag, a comment or a link in angle brackets begins with one of these behind `<` (CommonMark 0.31, "Raw HTML" and "Autolinks"); what is
-/// less than a number stays as it is.
+/// A tag, a comment or a link in angle brackets begins with one of these behind `<` (CommonMark 0.31, "Raw HTML" and
+/// "Autolinks"); what is less than a number stays as it is.
 fn without_tags(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;

@@ -192,7 +192,7 @@ fn of_runs(runs: &[Analysis], text: &mut String) {
             let n = run.findings.iter().filter(|f| f.severity == severity).count();
             (with(of_run(run), [("severity", severity.name().to_owned())]), n as f64)
         });
-        // Told only where there is something to tell, as before there was such a severity.
+        // Printed only where there is one.
         let first = usize::from(counted[0].1 == 0.0);
         counted.into_iter().skip(first)
     });

@@ -118,7 +118,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
         )];
     }
     let first = format!(
-        "Cheapest: {}; beyond the evidence: {}.",
+        "Cheapest: {}; outside the measured range: {}.",
         said(cheapest),
         doubts(&cheapest.beyond_evidence)
     );
@@ -132,7 +132,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
                 whole_percent(more / cheapest.usd_per_month)
             )
         }
-        None => "Best proven: none; every machine of the search lies beyond the evidence.".to_owned(),
+        None => "Best proven: none; every machine of the search lies outside the measured range.".to_owned(),
     };
     vec![first, second]
 }
@@ -148,7 +148,7 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
             because(&p.nodes_because)
         )];
         if !p.beyond_evidence.is_empty() {
-            of.push(format!("beyond the evidence: {}", doubts(&p.beyond_evidence)));
+            of.push(format!("outside the measured range: {}", doubts(&p.beyond_evidence)));
         }
         of.extend(p.remarks.iter().map(notes::remark));
         of.into_iter().map(move |words| (words, format!("{}.", index + 1)))

@@ -103,7 +103,7 @@ fn bounded(analysis: &mut Analysis, index: usize, is: BoundIs, names: &[&str]) {
     analysis.value_of_money[index].usd_per_extra_op_per_s = None;
 }
 
-/// The lower end alone is told of what this machine's CPU held back, and why.
+/// Only the lower end is given of what this machine's CPU held back, and why.
 #[test]
 fn what_this_machine_held_back_is_reported_by_its_lower_end() {
     let mut analysis = with(DecidedBy::Value, run("gp3"));
@@ -166,8 +166,8 @@ fn what_this_machine_held_back_on_the_slower_side_may_do_more() {
     }
 }
 
-/// The hardware with what it gives for its price stands first; then any of its settings, those that are slower, and those of
-/// which neither is known.
+/// The hardware with what it gives for its price stands first; then any of its settings, those that are slower, and
+/// those of which neither is known.
 #[test]
 fn hardware_comes_first_and_then_any_of_its_settings() {
     let names = ["gp2", "gp3", "gp3_a", "gp3_b", "gp3_c", "gp3_d"];
@@ -222,7 +222,7 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
         color: false,
     };
     assert!(terminal(&analysis, options).contains("Run gp3, with any of 3 settings: 2.00 times"));
-    // Within the margin is another thing than not shown; many that are slower are told by the least and the most.
+    // Within the margin is another thing than not shown; many that are slower are given by the least and the most.
     if let Some(any) = &mut analysis.recommendation.any_of {
         any.apart = Some(1.05);
     }
@@ -284,7 +284,7 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
 }
 
-/// What is shown to be alike is told apart from what more repetitions would decide, whichever step comes first.
+/// What is shown to be alike is distinguished from what more repetitions would decide, whichever step comes first.
 #[test]
 fn repetitions_are_not_promised_to_what_is_break_even() {
     let outcome = AnswerOutcome::Between {

@@ -519,8 +519,8 @@ fn a_compaction_is_reported_as_what_the_node_did_and_not_as_its_absence() {
     assert!(html(&analysis, &charts).contains("While it compacted"));
 }
 
-/// Two configurations that compacted: one in 32 s, the other in 8 and at the price of throughput; with nobody beside it one has
-/// the phases alone.
+/// Two configurations that compacted: one in 32 s, the other in 8 and at the price of throughput; with nobody beside it
+/// one has the phases alone.
 #[test]
 fn what_a_setting_did_to_a_compaction_is_seen_in_one_table() {
     const MIB: f64 = 1_048_576.0;

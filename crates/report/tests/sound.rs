@@ -217,7 +217,7 @@ fn one_repetition_of_one_configuration_without_a_price() {
     is_sound(&page);
     has(&page, "no catalog type");
     assert!(!page.contains("1,000 (1,000-1,000)"), "an interval where there is none");
-    // Two loads stand beside each other where it is told what an operation cost.
+    // Two loads stand beside each other where the cost of an operation is stated.
     let results = page.split("<section id=\"results\"").nth(1).unwrap();
     assert!(
         !results.contains("<td class=\"num\">1,000</td><td class=\"num\">1,000</td>"),

@@ -11,8 +11,8 @@ use super::sstables;
 const USUAL_CPU_REACH: f64 = 0.9;
 /// Mixes count as different when their read shares differ by this much.
 const DIFFERENT_MIXES: f64 = 0.1;
-/// What is done once for an operation is distinguished from what each replica does where one cell asks this many times the replicas of
-/// another for an operation of the client (practice).
+/// What is done once for an operation is distinguished from what each replica does where one cell asks this many times
+/// the replicas of another for an operation of the client (practice).
 const UNLIKE_REPLICAS: f64 = 1.4;
 /// Shares that are tried for what is done once.
 const SHARES: u32 = 100;
@@ -240,14 +240,15 @@ impl CpuCost {
     }
 }
 
-/// What is charged to a node: what is done once for each of the operations that it coordinates, and the rest for each replica.
+/// What is charged to a node: what is done once for each of the operations that it coordinates, and the rest for each
+/// replica.
 fn charged(share: Option<f64>, coordinated: f64, replicas: f64) -> f64 {
     let once = share.unwrap_or(0.0);
     once * coordinated + (1.0 - once) * replicas
 }
 
-/// The share of an operation's CPU time that is used once: that with which the costs of reads and writes explain all cells best.
-/// `None` where no two cells ask unlike numbers of replicas for the same kind of operation.
+/// The share of an operation's CPU time that is used once: that with which the costs of reads and writes explain all
+/// cells best. `None` where no two cells ask unlike numbers of replicas for the same kind of operation.
 fn coordinator_share(observations: &[&Observation<'_>], told_apart: bool) -> Option<f64> {
     type Part = fn(&Observation<'_>) -> (f64, f64);
     let parts: [Part; 2] = [|o| (o.client_reads, o.reads), |o| (o.client_writes, o.writes)];

@@ -10,9 +10,9 @@
 //! The utilisation law (Denning & Buzen 1978): a resource's utilisation is its demand per operation times the
 //! throughput, so the most that a node does is the least of capacity / demand over its resources. Demands are measured;
 //! reads that reach a device are scaled by the page cache's hit ratio (Che) at the new ratio of memory to data. Nothing
-//! is extrapolated silently: every figure is *measured*, *interpolated* or *modelled*, what lies beyond the evidence is
-//! marked and says in what, and where the model fails its own held-out test (practice: median error above 15 %, 90th
-//! percentile above 25 %) it is not used at all.
+//! is extrapolated silently: every figure is *measured*, *interpolated* or *modelled*, what lies outside the measured
+//! range is marked and says in what, and where the model fails its own held-out test (practice: median error above 15
+//! %, 90th percentile above 25 %) it is not used at all.
 
 mod candidate;
 mod demand;

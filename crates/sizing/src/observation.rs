@@ -58,7 +58,8 @@ pub(super) struct Observation<'a> {
     /// Share of the data set that was in the page cache, and the hit ratio that follows from it.
     pub cache_share: f64,
     pub hit_ratio: f64,
-    /// SSTables that the database merged for a read, as it counted them; `None` where it was not asked, or read nothing.
+    /// SSTables that the database merged for a read, as it counted them; `None` where it was not asked, or read
+    /// nothing.
     pub sstables_per_read: Option<f64>,
     pub limit: LimitKind,
     pub is_open_loop: bool,
@@ -133,8 +134,8 @@ pub(super) fn with_several_data_volumes(runs: &[RunEvidence<'_>]) -> Vec<String>
     names
 }
 
-/// The observations of one set of settings: those without any, or else those with the first ones; and the configurations
-/// that are left out therefore. A demand is of a database as it was set.
+/// The observations of one set of settings: those without any, or else those with the first ones; and the
+/// configurations that are left out therefore. A demand is of a database as it was set.
 pub(super) fn of_one_set(observations: Vec<Observation<'_>>) -> (Vec<Observation<'_>>, Vec<String>) {
     let settings = |o: &Observation<'_>| o.configuration.settings.clone();
     let is_plain = observations.iter().any(|o| o.configuration.settings.is_empty());

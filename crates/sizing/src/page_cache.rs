@@ -2,8 +2,8 @@
 
 use workload::{Distribution, PageCache};
 
-/// Hit ratios of a cluster that holds so much payload before replication in chunks of this length, by the share of a node's
-/// data that its page cache holds.
+/// Hit ratios of a cluster that holds so much payload before replication in chunks of this length, by the share of a
+/// node's data that its page cache holds.
 ///
 /// The ranks of the keys are spread over the rows of the whole cluster; a node holds those of its tokens: with `s` =
 /// copies / nodes a random share `s` of the chunks. Of its own reads a chunk gets `p / s` where it gets `p` of the

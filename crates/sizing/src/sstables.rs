@@ -1,5 +1,5 @@
-//! How many SSTables a read goes through: as many look-ups in the page cache. The more of the operations write, the more of them
-//! there are between two compactions.
+//! How many SSTables a read goes through: as many look-ups in the page cache. The more of the operations write, the
+//! more of them there are between two compactions.
 
 use super::document::SstablesOfMix;
 use super::observation::Observation;
@@ -31,8 +31,8 @@ fn grouped(mut counted: Vec<(f64, f64)>) -> Vec<SstablesOfMix> {
     same.filter_map(mix).collect()
 }
 
-/// SSTables of a read under a mix: on the line between the two that were measured beside it, outside of all as at the nearest;
-/// `None` where nothing was counted.
+/// SSTables of a read under a mix: on the line between the two that were measured beside it, outside of all as at the
+/// nearest; `None` where nothing was counted.
 pub(super) fn at(mixes: &[SstablesOfMix], read_share: f64) -> Option<f64> {
     let above = mixes.partition_point(|mix| mix.read_share < read_share);
     let below = above.checked_sub(1).map(|at| mixes[at]);

@@ -75,8 +75,8 @@ impl Residuals {
 
     /// Where the rising line through these points, which are among the pooled ones, crosses zero, with its bounds at
     /// `1 - level` (Fieller, Journal of the Royal Statistical Society B 16, 1954; Draper and Smith, "Applied Regression
-    /// Analysis", 3.2). The points come from so many `blocks`, and all of a block may have its luck in common: so the height
-    /// of the line is taken to be known no better than from one point of each. `None` where it does not rise.
+    /// Analysis", 3.2). The points come from so many `blocks`, and all of a block may have its luck in common: so the
+    /// height of the line is taken to be known no better than from one point of each. `None` where it does not rise.
     pub fn crossing(&self, points: &Points, blocks: usize, level: f64) -> Option<Crossing> {
         let line = Line::through(points).filter(|line| line.slope > 0.0)?;
         let reach = -line.y / line.slope;
@@ -120,8 +120,8 @@ mod tests {
         );
     }
 
-    /// How often the bounds hold the truth where the luck of a trial and that of its block spread so much; three blocks of
-    /// three rates, two lines.
+    /// How often the bounds hold the truth where the luck of a trial and that of its block spread so much; three blocks
+    /// of three rates, two lines.
     fn held(own: f64, shared: f64, blocks: usize) -> f64 {
         let mut noise = Noise::new(3);
         let (mut inside, mut bounded) = (0, 0);

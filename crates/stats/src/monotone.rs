@@ -1,10 +1,11 @@
 //! Does a short series go up, or down, by more than its own noise explains?
 //!
-//! Mann-Kendall's test has no power on ten values whose neighbours resemble each other: even a series that rises at every step is then no
-//! evidence. What counts is how large the change is beside the steps of the noise. So two models of the series are compared by their
-//! likelihoods: a constant with first-order autoregressive noise, and a straight line with such noise, each with the autocorrelation that
-//! suits it best (Beach & MacKinnon, Econometrica 46, 1978, for the likelihood with its first value). Long series are reduced to a dozen
-//! batch means, so that what wanders for longer than a second is noise too.
+//! Mann-Kendall's test has no power on ten values whose neighbours resemble each other: even a series that rises at
+//! every step is then no evidence. What counts is how large the change is beside the steps of the noise. So two models
+//! of the series are compared by their likelihoods: a constant with first-order autoregressive noise, and a straight
+//! line with such noise, each with the autocorrelation that suits it best (Beach & MacKinnon, Econometrica 46, 1978,
+//! for the likelihood with its first value). Long series are reduced to a dozen batch means, so that what wanders for
+//! longer than a second is noise too.
 
 /// Values below which nothing is said.
 const VALUES_MIN: usize = 5;
@@ -21,8 +22,8 @@ pub struct Monotone {
     pub first: f64,
     /// Mean of the last third.
     pub last: f64,
-    /// Whether the means of the thirds go one way and a line explains the series so much better than noise does that this happens in at
-    /// most 1 % of series at rest, with an autocorrelation of up to 0.7.
+    /// Whether the means of the thirds go one way and a line explains the series so much better than noise does that
+    /// this happens in at most 1 % of series at rest, with an autocorrelation of up to 0.7.
     pub is_shown: bool,
 }
 
@@ -52,8 +53,8 @@ pub fn monotone_change(values: &[f64]) -> Option<Monotone> {
     })
 }
 
-/// What twice the logarithm of the likelihoods' ratio exceeds in 1 % of series at rest, at an autocorrelation of 0.7, where it is largest
-/// (20,000 series each; the test below repeats it).
+/// What twice the logarithm of the likelihoods' ratio exceeds in 1 % of series at rest, at an autocorrelation of 0.7,
+/// where it is largest (20,000 series each; the test below repeats it).
 fn critical(values: usize) -> f64 {
     match values {
         0..=5 => 16.5,

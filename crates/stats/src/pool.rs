@@ -8,9 +8,10 @@ use crate::variance::Variance;
 
 /// Blocks, and the processes of a block, have an effect where the F test says so at this level.
 const SHOWS: f64 = 0.10;
-/// With residuals of few degrees of freedom it takes more. An effect that is not taken out only widens intervals; one that
-/// is taken out where there is none was chosen because the residuals happened to be small, and so is the interval. Of two
-/// equal cells among three with three repetitions 4.1 % were called different at 10 % here, 3.1 % at 2 % (level 2.5 %).
+/// With residuals of few degrees of freedom it takes more. An effect that is not taken out only widens intervals; one
+/// that is taken out where there is none was chosen because the residuals happened to be small, and so is the interval.
+/// Of two equal cells among three with three repetitions 4.1 % were called different at 10 % here, 3.1 % at 2 % (level
+/// 2.5 %).
 const SHOWS_BY_FEW: f64 = 0.02;
 /// Fewer degrees of freedom than this are few.
 const FEW: f64 = 6.0;

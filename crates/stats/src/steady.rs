@@ -1,4 +1,4 @@
-//! Has a system come to rest? Rules on a throughput series with one value a second.
+//! Is a system at rest? Rules on a throughput series with one value a second.
 //!
 //! Three rules, because each alone is wrong on databases. *MSER-5* finds where the start-up transient ends, but sees no
 //! slow drift. A *trend test* sees drift, but calls a shift of 0.1 % significant when there is data enough. The *rounds
@@ -192,9 +192,9 @@ fn around_best_step(values: &[f64]) -> Vec<f64> {
         .unwrap_or_else(|| values.to_vec())
 }
 
-/// The best cut in batches, at most half of them, by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state truncation
-/// heuristics for simulation", WSC 2000): of all cuts the one after which the squared standard error of the mean of the batches
-/// is smallest. `None` below four batches.
+/// The best cut in batches, at most half of them, by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state
+/// truncation heuristics for simulation", WSC 2000): of all cuts the one after which the squared standard error of the
+/// mean of the batches is smallest. `None` below four batches.
 fn best_cut(batches: &[f64]) -> Option<usize> {
     let n = batches.len();
     if n < 4 {

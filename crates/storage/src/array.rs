@@ -2,13 +2,13 @@
 //!
 //! # Choices, and why
 //!
-//! * **Built, not created** (`mdadm --build`): nothing is written onto the members. With superblocks on them, udev would put an
-//!   array together by itself as soon as its members are attached, under a name of its own (mdadm's 64-md-raid-assembly.rules),
-//!   and those of a killed run would have to be wiped. What superblocks hold (members, their order, the chunk) is known
-//!   here. Requests take the same way through the driver.
+//! * **Built, not created** (`mdadm --build`): nothing is written onto the members. With superblocks on them, udev
+//!   would put an array together by itself as soon as its members are attached, under a name of its own (mdadm's
+//!   64-md-raid-assembly.rules), and those of a killed run would have to be wiped. What superblocks hold (members,
+//!   their order, the chunk) is known here. Requests take the same way through the driver.
 //! * **XFS knows the stripes**: mkfs.xfs reads chunk and width from the device.
-//! * **The array is in the ledger before it is built**, and is called there by the files of its members: whichever number it got
-//!   ends with them. It is stopped before they are detached.
+//! * **The array is in the ledger before it is built**, and is called there by the files of its members: whichever
+//!   number it got ends with them. It is stopped before they are detached.
 //! * **Members are limited, not the array**: a request goes on to a member for the cgroup that made it.
 
 use std::collections::BTreeSet;
@@ -39,8 +39,8 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(300);
 const PACKAGE: &str = "mdadm";
 
-/// An array of volumes with its file system. Dropping it unmounts and stops it as well as it can, which has to be before its
-/// members are dropped.
+/// An array of volumes with its file system. Dropping it unmounts and stops it as well as it can, which has to be
+/// before its members are dropped.
 #[derive(Debug)]
 pub struct Array {
     ledger: Arc<Ledger>,
@@ -70,8 +70,8 @@ impl Array {
         }
     }
 
-    /// Builds it of attached volumes, always the same ones in the same order, makes its file system if that is missing, and mounts
-    /// it; nothing happens if it is mounted.
+    /// Builds it of attached volumes, always the same ones in the same order, makes its file system if that is missing,
+    /// and mounts it; nothing happens if it is mounted.
     ///
     /// # Errors
     ///

@@ -7,11 +7,11 @@
 //! ends its members.
 //!
 //! The file holds one JSON object per line: `{"intend":{"id":7,"item":{...}}}` and `{"done":7}`. A last line that was
-//! cut off by a crash is ignored: its thing had not been created yet. A line that could not be written whole is taken back. One
-//! that cannot be understood costs nothing but itself: it is named, and the others count.
+//! cut off by a crash is ignored: its thing had not been created yet. A line that could not be written whole is taken
+//! back. One that cannot be understood costs nothing but itself: it is named, and the others count.
 //!
-//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]) and then stands in the entry
-//! (`root`): nothing else is ever undone.
+//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]) and then stands in the
+//! entry (`root`): nothing else is ever undone.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -125,7 +125,8 @@ impl Ledger {
     /// Writes down that `item` is about to be created; returns once that is on the disk.
     ///
     /// # Errors
-    /// [`StorageError::NotOurs`]: it would not be undone. Paths lie below the ledger's directory, or one that was allowed.
+    /// [`StorageError::NotOurs`]: it would not be undone. Paths lie below the ledger's directory, or one that was
+    /// allowed.
     pub fn intend(&self, item: LedgerItem) -> Result<LedgerId> {
         let mut state = self.state();
         let root = self.root_of(&item, &state.roots);
@@ -184,8 +185,8 @@ pub(crate) fn append(file: &mut File, path: &Path, line: &Line) -> Result<()> {
     file.sync_data().map_err(io_error("fsync the ledger", path))
 }
 
-/// Appends all of it or nothing: half a line would join the next one. One write call as a rule, so that a concurrent reader or a
-/// crash sees whole lines except perhaps the last.
+/// Appends all of it or nothing: half a line would join the next one. One write call as a rule, so that a concurrent
+/// reader or a crash sees whole lines except perhaps the last.
 fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     let before = file.metadata()?.len();
     file.write_all(bytes).inspect_err(|_| {

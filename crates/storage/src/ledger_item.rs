@@ -84,8 +84,8 @@ pub enum LedgerItem {
 }
 
 impl LedgerItem {
-    /// Entry for a running process, which may still be on its way through a shell or another program that starts it; `None` when
-    /// it has ended already.
+    /// Entry for a running process, which may still be on its way through a shell or another program that starts it;
+    /// `None` when it has ended already.
     pub fn process(pid: u32, what: impl Into<String>) -> Option<Self> {
         Some(Self::Process {
             pid,

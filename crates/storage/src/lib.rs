@@ -1,9 +1,10 @@
 //! Emulated volumes, cgroup limits, ledger.
 //!
-//! What a paid-for volume would be, on one Linux machine: a [`LoopVolume`] is a sparse file behind a loop device with XFS
-//! on it; an [`Array`] makes one RAID 0 of several. Either a [`VolumeServer`] answers for the file as the volume would,
-//! or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and CPUs).
-//! [`probe()`] measures what the result really delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
+//! What a paid-for volume would be, on one Linux machine: a [`LoopVolume`] is a sparse file behind a loop device with
+//! XFS on it; an [`Array`] makes one RAID 0 of several. Either a [`VolumeServer`] answers for the file as the volume
+//! would, or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and
+//! CPUs). [`probe()`] measures what the result really delivers. Everything is entered into a [`Ledger`] before it is
+//! created, so that [`clean()`] can undo a killed run.
 //!
 //! All of it needs root; [`preflight()`] says what a machine lacks.
 

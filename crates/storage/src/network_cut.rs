@@ -1,7 +1,7 @@
 //! A host's network that drops what a database's TCP ports send and receive, by nftables.
 //!
-//! Only the ports of a database are cut, at the addresses of its cluster, not the host: whoever watches it over the same network must
-//! still reach it, and a database of somebody else on the same machine, at another address, goes on.
+//! Only the ports of a database are cut, at the addresses of its cluster, not the host: whoever watches it over the
+//! same network must still reach it, and a database of somebody else on the same machine, at another address, goes on.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -25,8 +25,9 @@ pub struct NetworkCut {
 }
 
 impl NetworkCut {
-    /// Drops every TCP packet of this host from or to these ports of these addresses, in both directions, from now on: clients to its
-    /// node, other nodes to it, and it to them. `table` is the name of the table of rules that is made for it.
+    /// Drops every TCP packet of this host from or to these ports of these addresses, in both directions, from now on:
+    /// clients to its node, other nodes to it, and it to them. `table` is the name of the table of rules that is made
+    /// for it.
     ///
     /// # Errors
     /// nft is missing or refuses, for lack of rights or of the kernel's support.

@@ -62,7 +62,8 @@ impl PageCacheBudget {
         self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
     }
 
-    /// Bytes of page cache that are the program itself: they are in the group's page cache and take nothing of the budget.
+    /// Bytes of page cache that are the program itself: they are in the group's page cache and take nothing of the
+    /// budget.
     pub const fn program_bytes(&self) -> u64 {
         self.own_mappings
     }

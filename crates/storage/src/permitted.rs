@@ -1,8 +1,8 @@
-//! What a ledger may have undone: its own directory's contents and what was made below directories that it names, never anything
-//! else.
+//! What a ledger may have undone: its own directory's contents and what was made below directories that it names, never
+//! anything else.
 //!
-//! The ledger lies where nobody else can write ([`guarded::private_directory`]). This is the second line: an entry that was never ours, by
-//! whatever way it came to be there, is named and left alone.
+//! The ledger lies where nobody else can write ([`guarded::private_directory`]). This is the second line: an entry that
+//! was never ours, by whatever way it came to be there, is named and left alone.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
@@ -83,7 +83,8 @@ pub(crate) fn check(entry: &Entry, base: &Path) -> Result<()> {
     Ok(())
 }
 
-/// That nobody else can put something else in the place of what has this name. What is not there any more is not looked at.
+/// That nobody else can put something else in the place of what has this name. What is not there any more is not looked
+/// at.
 fn check_parent(path: &Path) -> Result<()> {
     let there = path
         .ancestors()

@@ -1,8 +1,8 @@
 //! What a volume really delivers, measured by fio (<https://fio.readthedocs.io>) under the limits of a cgroup.
 //!
 //! Two tests on one file: 4 KiB random reads and 64 KiB sequential writes, both direct, so that the page cache has no
-//! part in them. The file is written beforehand by this process, outside the cgroup and before a served volume behaves, so that
-//! laying it out is not held to the limits; reads then meet real blocks rather than holes.
+//! part in them. The file is written beforehand by this process, outside the cgroup and before a served volume behaves,
+//! so that laying it out is not held to the limits; reads then meet real blocks rather than holes.
 //!
 //! No `ramp_time`, on purpose. At its end fio waits for the requests in flight and counts the time of that drain.
 //! Without a ramp it counts these requests too, and the rate is right; with one it leaves out as many requests of the
@@ -62,9 +62,9 @@ pub fn probe(
     Ok(measured.whole)
 }
 
-/// The same of an array: what each of its members (`loop3`) did of what fio measured of the whole, in the proportion of the
-/// bytes that their devices counted meanwhile. The latency is that of the whole. Reads go to members by chance: of few reads one member
-/// has fewer than it could do.
+/// The same of an array: what each of its members (`loop3`) did of what fio measured of the whole, in the proportion of
+/// the bytes that their devices counted meanwhile. The latency is that of the whole. Reads go to members by chance: of
+/// few reads one member has fewer than it could do.
 pub fn probe_members(
     mount_point: &Path,
     launch_prefix: &[String],

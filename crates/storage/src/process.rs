@@ -17,7 +17,8 @@ use crate::error::{Result, io_error};
 const POLL: Duration = Duration::from_millis(20);
 
 /// Start time of a process in clock ticks since boot; `None` when it does not exist or is a zombie (it has ended, only
-/// its parent has not looked yet). One whose first thread alone has ended is there: the others hold its memory and ports.
+/// its parent has not looked yet). One whose first thread alone has ended is there: the others hold its memory and
+/// ports.
 pub fn start_time_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (state, start) = parse_start_time(&stat)?;
@@ -70,8 +71,8 @@ pub(crate) fn is_stopped(pid: u32, started_at_ticks: u64) -> bool {
     parse_start_time(&stat).is_some_and(|(state, start)| start == started_at_ticks && matches!(state, "T" | "t"))
 }
 
-/// Asks the process to end (SIGTERM), after `patience` ends it (SIGKILL). Returns whether there was one. One that runs another
-/// program is another process.
+/// Asks the process to end (SIGTERM), after `patience` ends it (SIGKILL). Returns whether there was one. One that runs
+/// another program is another process.
 pub(crate) fn end(pid: u32, started_at_ticks: u64, program: &Path, patience: Duration) -> Result<bool> {
     let proc_path = PathBuf::from(format!("/proc/{pid}"));
     let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {

@@ -1,5 +1,5 @@
-//! How far the kernel reads ahead of what is asked of a block device (`queue/read_ahead_kb`), for as long as a volume is
-//! attached. A loop device that is detached keeps it, and the next one who gets its number would have it.
+//! How far the kernel reads ahead of what is asked of a block device (`queue/read_ahead_kb`), for as long as a volume
+//! is attached. A loop device that is detached keeps it, and the next one who gets its number would have it.
 
 use std::fs;
 use std::io;
@@ -12,8 +12,8 @@ use rustix::fs::{major, minor};
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 
-/// What the kernel has a disk read ahead, KiB (`VM_READAHEAD_PAGES`, 128 KiB), also a volume of EBS. A loop device would have 2 MiB
-/// and more, so that each fault in a mapped index read that much through the emulated limits.
+/// What the kernel has a disk read ahead, KiB (`VM_READAHEAD_PAGES`, 128 KiB), also a volume of EBS. A loop device
+/// would have 2 MiB and more, so that each fault in a mapped index read that much through the emulated limits.
 pub const DISK_READ_AHEAD_KB: u32 = 128;
 
 /// A device whose read-ahead is otherwise than it was, until it is put back.
@@ -84,8 +84,8 @@ impl ReadAhead {
     }
 }
 
-/// How far the kernel reads ahead of what is asked of the file system of a directory, KiB; `None` where it does not say. Nothing
-/// is changed.
+/// How far the kernel reads ahead of what is asked of the file system of a directory, KiB; `None` where it does not
+/// say. Nothing is changed.
 pub fn read_ahead_kb_of(directory: &Path) -> Option<u32> {
     let number = fs::metadata(directory).ok()?.dev();
     let number = format!("{}:{}", major(number), minor(number));

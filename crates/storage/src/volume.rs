@@ -7,10 +7,11 @@
 //! * **XFS**, as the published Cassandra studies used, with `reflink=1` so that a data set is restored in a moment, an
 //!   explicit 64 MiB log so that the log does not grow with the volume, and 4 KiB sectors so that the same image works
 //!   whatever block size the loop driver takes over from the host's disk.
-//! * **Mounted with `noatime,nodiratime,nosuid,nodev,nouuid` and without `discard`**: reading must not write; nothing on it is
-//!   ever run as somebody else, whatever a data set from a store holds; copies of an image share a UUID; and a discard would be an I/O that the limits count and that the real volume does not have. The
-//!   price: space freed inside the volume stays allocated in the image until the image is deleted, so count on
-//!   `size_bytes` of the host's disk for each volume (see [`crate::free_bytes`]).
+//! * **Mounted with `noatime,nodiratime,nosuid,nodev,nouuid` and without `discard`**: reading must not write; nothing
+//!   on it is ever run as somebody else, whatever a data set from a store holds; copies of an image share a UUID; and a
+//!   discard would be an I/O that the limits count and that the real volume does not have. The price: space freed
+//!   inside the volume stays allocated in the image until the image is deleted, so count on `size_bytes` of the host's
+//!   disk for each volume (see [`crate::free_bytes`]).
 //! * **Unmount and mount is the cold start**: it drops this volume's page cache and nobody else's.
 //!
 //! # When the host's disk fills up

@@ -1,9 +1,9 @@
 //! Files read into the page cache, so that a trial can begin with a warm one.
 //!
-//! Whoever brings a page in is charged for it (Documentation/admin-guide/cgroup-v1/memory.rst, "Accounting details"; the
-//! same in version 2): the reader must be in the cgroup whose limit is to hold the pages. Where not everything fits,
-//! runs of 1 MiB at equal distances are read, of every file the same share: chunks of a table lie in the order of hashed
-//! keys, so that one run is as popular as another, and a chunk is seldom cut in two.
+//! Whoever brings a page in is charged for it (Documentation/admin-guide/cgroup-v1/memory.rst, "Accounting details";
+//! the same in version 2): the reader must be in the cgroup whose limit is to hold the pages. Where not everything
+//! fits, runs of 1 MiB at equal distances are read, of every file the same share: chunks of a table lie in the order of
+//! hashed keys, so that one run is as popular as another, and a chunk is seldom cut in two.
 
 use std::fs::{self, File};
 use std::ops::Range;
@@ -27,11 +27,12 @@ pub struct ReadFiles {
     pub of_bytes: u64,
 }
 
-/// Reads the files below these directories, or the same share of each of them, so that it comes to `most_bytes`. `goes_on`
-/// gets after each piece how far it is, and says whether to go on.
+/// Reads the files below these directories, or the same share of each of them, so that it comes to `most_bytes`.
+/// `goes_on` gets after each piece how far it is, and says whether to go on.
 ///
 /// # Errors
-/// A directory or file that cannot be read. One that is gone is none: a database removes files when it has compacted them.
+/// A directory or file that cannot be read. One that is gone is none: a database removes files when it has compacted
+/// them.
 pub fn read_files(
     directories: &[PathBuf],
     most_bytes: u64,

@@ -1,5 +1,5 @@
-//! Reading every block of a device once. A volume that was made from a snapshot of EBS has its blocks in S3 until they are
-//! read for the first time, and until then each first access is slow.
+//! Reading every block of a device once. A volume that was made from a snapshot of EBS has its blocks in S3 until they
+//! are read for the first time, and until then each first access is slow.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Seek as _, SeekFrom};

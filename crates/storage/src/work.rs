@@ -24,7 +24,8 @@ impl WorkDirectory {
     /// Creates the directory if it is missing, and locks it.
     ///
     /// # Errors
-    /// [`StorageError::Locked`] names the process that holds it, [`StorageError::NotPrivate`] who else could write there.
+    /// [`StorageError::Locked`] names the process that holds it, [`StorageError::NotPrivate`] who else could write
+    /// there.
     pub fn lock(path: &Path) -> Result<Self> {
         // Absolute and without symbolic links, because the ledger's entries must mean the same from anywhere.
         let path = private_directory(path)?;
@@ -155,8 +156,8 @@ fn take(path: &Path, what: &str) -> Result<std::result::Result<File, Holder>> {
     Ok(Ok(lock))
 }
 
-/// This machine, taken by whoever measures on it; dropping it (or dying) gives it free. Two that measure at the same time would
-/// each find a slower machine, and want the same ports.
+/// This machine, taken by whoever measures on it; dropping it (or dying) gives it free. Two that measure at the same
+/// time would each find a slower machine, and want the same ports.
 ///
 /// Who goes beside another all the same takes a further lock, so that whoever comes next finds it there as well.
 #[derive(Debug)]
@@ -186,8 +187,8 @@ impl Measuring {
         }
     }
 
-    /// For a run: goes beside others where that was asked for; else whoever has it gets up to [`LOCK_PATIENCE`] to be done, as in
-    /// [`WorkDirectory::lock_when_free`].
+    /// For a run: goes beside others where that was asked for; else whoever has it gets up to [`LOCK_PATIENCE`] to be
+    /// done, as in [`WorkDirectory::lock_when_free`].
     ///
     /// # Errors
     /// [`StorageError::Measuring`] when it is still taken then.
@@ -199,7 +200,8 @@ impl Measuring {
         }
     }
 
-    /// Others may measure here meanwhile: whoever has the machine is not waited for, but more than anybody can want are refused.
+    /// Others may measure here meanwhile: whoever has the machine is not waited for, but more than anybody can want are
+    /// refused.
     fn begin_beside(path: &Path, what: &str) -> Result<Self> {
         if let Some(directory) = path.parent() {
             private_directory(directory)?;

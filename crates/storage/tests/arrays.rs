@@ -1,4 +1,5 @@
-//! RAID 0 over volumes on the real machine, where its kernel has the md driver: limits hold for each member, and nothing stays.
+//! RAID 0 over volumes on the real machine, where its kernel has the md driver: limits hold for each member, and
+//! nothing stays.
 
 #![allow(
     clippy::unwrap_used,
@@ -78,7 +79,8 @@ fn two_limited_members_do_together_twice_what_one_may_and_evenly() {
         );
         found
     };
-    // Never more than both may; more than one may in one of three attempts: a disk that others use too may give less for a while.
+    // Never more than both may; more than one may in one of three attempts: a disk that others use too may give less
+    // for a while.
     let held = (0..3).any(|_| {
         let found = measured(&cgroup.launch_prefix(), 4.0);
         let sum: f64 = found.iter().map(|member| member.read_iops).sum();

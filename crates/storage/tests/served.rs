@@ -188,7 +188,7 @@ fn shares_its_instance(machine: &Machine) {
     assert!(held);
     let alone = (0..3).any(|_| mixed_iops(&roots[0]) > 0.95 * each);
     assert!(alone, "one alone has what it is");
-    // Told anew what they are, they share nothing any more.
+    // With their limits stated anew, they share nothing any more.
     behave();
     let apart = (0..3).any(|_| together() > 1.05 * instance);
     assert!(apart);

@@ -4,8 +4,8 @@ use std::io::{BufRead, Read as _, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Most bytes of a message. The longest is the result of a trial: a week of six series at a KiB a second each would be more, and a day
-/// is not.
+/// Most bytes of a message. The longest is the result of a trial: a week of six series at a KiB a second each would be
+/// more, and a day is not.
 pub const LINE_MOST_BYTES: usize = 256 << 20;
 
 /// Why a message could not be sent or received.
@@ -68,8 +68,8 @@ pub fn read_sized<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option
     }
 }
 
-/// The next line, its end included where it has one, and whether it has; of one that is longer than `most_bytes`, one byte more than
-/// those. Nobody can fill memory by a line that does not end.
+/// The next line, its end included where it has one, and whether it has; of one that is longer than `most_bytes`, one
+/// byte more than those. Nobody can fill memory by a line that does not end.
 pub fn line(from: &mut impl BufRead, most_bytes: usize) -> std::io::Result<(Vec<u8>, bool)> {
     let mut line = Vec::new();
     from.by_ref().take(most_bytes as u64 + 1).read_until(b'\n', &mut line)?;

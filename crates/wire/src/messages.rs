@@ -51,8 +51,8 @@ pub enum DatabaseRequest {
     /// Find the node of an existing cluster that is on this machine. From here on this agent only looks: its trials
     /// start and stop nothing.
     Watch(WatchTask),
-    /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its blocks
-    /// once, unless that was done. From here on it is this node's snapshot of the data set.
+    /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its
+    /// blocks once, unless that was done. From here on it is this node's snapshot of the data set.
     Initialise {
         /// Which files of which cluster.
         files: DataSetFiles,
@@ -69,7 +69,8 @@ pub enum DatabaseRequest {
         /// Names this loading: snapshots of several nodes belong together only if they come from the same one.
         loading: String,
     },
-    /// Everything is inserted: flush, and compact to rest. Where there is to be a backlog, nothing is compacted after that.
+    /// Everything is inserted: flush, and compact to rest. Where there is to be a backlog, nothing is compacted after
+    /// that.
     FinishLoading,
     /// A part of the backlog is written: flush it, so that it is an SSTable of its own in each data directory.
     FlushBacklog,
@@ -96,8 +97,8 @@ pub enum DatabaseRequest {
         /// Which files of which cluster.
         files: DataSetFiles,
     },
-    /// Bring this node's snapshot to a store. In a directory it is a data set then; elsewhere the controller writes down
-    /// what is answered.
+    /// Bring this node's snapshot to a store. In a directory it is a data set then; elsewhere the controller writes
+    /// down what is answered.
     KeepInStore {
         /// Which files of which cluster.
         files: DataSetFiles,
@@ -113,8 +114,8 @@ pub enum DatabaseRequest {
         /// Further ones that can be served by the same process: they share its volumes.
         others: Vec<Setup>,
     },
-    /// A settled database: the one that was kept from the trial before, or a new one on cold volumes with restored data. Where it
-    /// says so, it is brought to rest before its limits come into force.
+    /// A settled database: the one that was kept from the trial before, or a new one on cold volumes with restored
+    /// data. Where it says so, it is brought to rest before its limits come into force.
     StartTrial {
         /// Which trial.
         trial: PlannedTrial,
@@ -136,7 +137,8 @@ pub enum DatabaseRequest {
         /// How the page cache is to stand: where it is to be warm, the data set's files are read.
         cache: CacheState,
     },
-    /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by then.
+    /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by
+    /// then.
     LookUp {
         /// The keys.
         sample_keys: Vec<String>,
@@ -487,8 +489,8 @@ pub enum Reply {
     },
     /// To `FindKept`, if it is there; to `KeepInStore`.
     Kept(Option<Box<KeptDataSet>>),
-    /// To `FindKept` and `Restore`: what the store has is not what was kept there. To `KeepInStore`: it could not be kept.
-    /// The run goes on without the store.
+    /// To `FindKept` and `Restore`: what the store has is not what was kept there. To `KeepInStore`: it could not be
+    /// kept. The run goes on without the store.
     StoreProblem(String),
     /// To `MeasureArchive`.
     Archive {

@@ -2,12 +2,12 @@
 
 use crate::random::Random;
 
-/// The golden ratio's smaller part: of all steps around a circle the one that leaves the most even gaps, however many are
-/// taken (V. T. Sos, "On the distribution mod 1 of the sequence n alpha", 1958).
+/// The golden ratio's smaller part: of all steps around a circle the one that leaves the most even gaps, however many
+/// are taken (V. T. Sos, "On the distribution mod 1 of the sequence n alpha", 1958).
 const STEP: f64 = 0.618_033_988_749_894_9;
 
-/// Records `0 .. records`, each once before the first comes again: steps of one length around the circle of their numbers,
-/// from a place that the seed gives.
+/// Records `0 .. records`, each once before the first comes again: steps of one length around the circle of their
+/// numbers, from a place that the seed gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EvenOrder {
     records: u64,

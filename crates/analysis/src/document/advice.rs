@@ -3,8 +3,8 @@
 use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
 
-/// A setting that is known to matter where a cell is at the limit of its data volume, and that no configuration of the run
-/// varied.
+/// A setting that is known to matter where a cell is at the limit of its data volume, and that no configuration of the
+/// run varied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotTried {
     /// Configuration of the cell that it is about: the recommended one, else the baseline.

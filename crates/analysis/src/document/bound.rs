@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a ratio that was measured here says less about the configurations than its interval does: this machine limited one of
-/// the two sides, or both.
+/// Why a ratio that was measured here says less about the configurations than its interval does: this machine limited
+/// one of the two sides, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     /// What it says all the same.

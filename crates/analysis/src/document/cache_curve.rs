@@ -20,8 +20,8 @@ pub struct CacheCurve {
     pub load: LoadLevel,
     /// The cells, the largest page cache first.
     pub points: Vec<CachePoint>,
-    /// Device reads of an operation that the model finds not in the page cache, fitted to all points; `None` where none was
-    /// seen.
+    /// Device reads of an operation that the model finds not in the page cache, fitted to all points; `None` where none
+    /// was seen.
     pub reads_per_miss: Option<f64>,
     /// The most that any of the points did, operations per second: what something other than the volume allows. `None`
     /// in the open loop.
@@ -33,8 +33,9 @@ pub struct CacheCurve {
     /// Data set / page cache above which the volume bounds throughput, by the model; `None`: not within ten times the
     /// ratios that were measured, or not known.
     pub predicted_tipping_ratio: Option<f64>,
-    /// The largest ratio up to which throughput is shown to be that of the smallest ratio within the margin, and the one from which
-    /// on it is shown to be lower; `None`: no such step is shown. What lies between is shown to be neither.
+    /// The largest ratio up to which throughput is shown to be that of the smallest ratio within the margin, and the
+    /// one from which on it is shown to be lower; `None`: no such step is shown. What lies between is shown to be
+    /// neither.
     pub measured_tipping_ratio: Option<(f64, f64)>,
 }
 
@@ -49,8 +50,8 @@ pub struct CachePoint {
     pub ratio: f64,
     /// Operations per second.
     pub throughput_ops_per_s: Option<Estimate>,
-    /// Throughput over that of the smallest ratio, of one family with all comparisons of all curves; `None` of that itself, in the
-    /// open loop, and where nothing is said of the cell.
+    /// Throughput over that of the smallest ratio, of one family with all comparisons of all curves; `None` of that
+    /// itself, in the open loop, and where nothing is said of the cell.
     pub to_smallest: Option<Ratio>,
     /// Why nothing is said of the cell. That memory answered is what is asked here.
     pub withheld: Option<Withheld>,

@@ -37,8 +37,8 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Rates that contradict each other: the lowest that is shown to miss the objective, and the highest above it that is
-    /// shown to meet it. Then latency depends on more than the rate.
+    /// Rates that contradict each other: the lowest that is shown to miss the objective, and the highest above it that
+    /// is shown to meet it. Then latency depends on more than the rate.
     pub fn contradiction(&self) -> Option<(f64, f64)> {
         let missed = self.levels.iter().find(|level| level.meets == Meets::No)?;
         let met = self.levels.iter().rev().find(|level| level.meets == Meets::Yes)?;

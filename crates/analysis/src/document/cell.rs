@@ -67,8 +67,8 @@ pub struct CellAnalysis {
     pub device_read_iops: Option<f64>,
     /// Write requests of the data volumes of all nodes per second.
     pub device_write_iops: Option<f64>,
-    /// What was asked of the data volumes beside what fio found them to deliver; `None` where nobody probed them, or fio's requests
-    /// cannot be compared with the database's.
+    /// What was asked of the data volumes beside what fio found them to deliver; `None` where nobody probed them, or
+    /// fio's requests cannot be compared with the database's.
     pub delivered: Option<Delivered>,
     /// Page cache of the database at the end of the trial / bytes of the data set on disk.
     pub page_cache_share: Option<f64>,
@@ -89,8 +89,8 @@ pub struct CellAnalysis {
     /// What was measured instead of this configuration's storage in its sustained state, if anything: then nothing is
     /// said about its value.
     pub withheld: Option<Withheld>,
-    /// What of this machine bounded the cell, rather than anything that is emulated on it: the configuration itself does as much,
-    /// or more. `None`: its throughput carries over.
+    /// What of this machine bounded the cell, rather than anything that is emulated on it: the configuration itself
+    /// does as much, or more. `None`: its throughput carries over.
     pub limited_here: Option<OfThisMachine>,
     /// The resource that bounded the cell.
     pub limit: Limit,

@@ -57,8 +57,8 @@ impl ConfigurationFacts {
         self.volumes.iter().filter(|volume| volume.role.is_data())
     }
 
-    /// 4 KiB random reads per second that fio measured on the data volumes of a node, one after the other or on their array,
-    /// summed; `None` where it did not on one of them.
+    /// 4 KiB random reads per second that fio measured on the data volumes of a node, one after the other or on their
+    /// array, summed; `None` where it did not on one of them.
     pub fn probed_read_iops(&self) -> Option<f64> {
         let mut each = self
             .data_volumes()

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::configuration::ConfigurationFacts;
 
-/// Replicas that a cluster is taken to keep where only its contact points are known: as many as production keeps (Cassandra
-/// documentation, "Production recommendations").
+/// Replicas that a cluster is taken to keep where only its contact points are known: as many as production keeps
+/// (Cassandra documentation, "Production recommendations").
 const USUAL_REPLICAS: u32 = 3;
 
-/// What is kept when a node is lost. Configurations in which it differs answer different questions: no speed makes up for data that
-/// is gone.
+/// What is kept when a node is lost. Configurations in which it differs answer different questions: no speed makes up
+/// for data that is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Durability {
     /// Whether one node is all there is.
@@ -62,8 +62,8 @@ impl Durability {
         self.replicas > self.most_waited_for.max(1)
     }
 
-    /// Whether two keep alike. With one replica it is all one how many nodes there are: each is lost as often as any, and with it its
-    /// part of the data.
+    /// Whether two keep alike. With one replica it is all one how many nodes there are: each is lost as often as any,
+    /// and with it its part of the data.
     pub fn keeps_like(&self, other: &Self) -> bool {
         self.keeps_what(other) && other.keeps_what(self)
     }

@@ -26,10 +26,11 @@ pub struct FreeStep {
     pub per_operation: Vec<SpendingChange>,
     /// What the choice of `to` costs elsewhere than in an operation, where both are known.
     pub elsewhere: Vec<SpendingChange>,
-    /// What has to be done on a database that runs as `from` for `to` to hold. Empty where they differ in more than settings.
+    /// What has to be done on a database that runs as `from` for `to` to hold. Empty where they differ in more than
+    /// settings.
     pub needs: Vec<Need>,
-    /// More expensive configurations against which `to` is shown to be faster or the same, cheapest first; only where `to` is
-    /// shown to be faster than `from`.
+    /// More expensive configurations against which `to` is shown to be faster or the same, cheapest first; only where
+    /// `to` is shown to be faster than `from`.
     pub replaces: Vec<Replaced>,
 }
 
@@ -58,10 +59,11 @@ pub enum Spending {
     DatabaseCpuUs,
     /// Bytes of the data set on disk, of all nodes. Not of an operation.
     DiskBytes,
-    /// Bytes of memory outside the heap that keep where each compressed chunk begins, of all nodes. Not of an operation.
+    /// Bytes of memory outside the heap that keep where each compressed chunk begins, of all nodes. Not of an
+    /// operation.
     ChunkOffsetBytes,
-    /// Bytes of the SSTables that flushes and compactions wrote, of all nodes, for each byte of payload that clients wrote. Not
-    /// of an operation.
+    /// Bytes of the SSTables that flushes and compactions wrote, of all nodes, for each byte of payload that clients
+    /// wrote. Not of an operation.
     WriteAmplification,
 }
 
@@ -73,8 +75,8 @@ pub enum Need {
     AlterTable,
     /// Each node is started anew: a key of `cassandra.yaml` or an option of the JVM differs.
     Restart,
-    /// SSTables that exist are written anew, because they keep what they were written with: the compression of the table, its
-    /// bloom filter, the format.
+    /// SSTables that exist are written anew, because they keep what they were written with: the compression of the
+    /// table, its bloom filter, the format.
     Rewrite,
     /// SSTables that exist are compacted anew, which Cassandra does by itself under another strategy.
     Recompaction,

@@ -100,14 +100,16 @@ pub struct Analysis {
     pub decision: Vec<Decision>,
     /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
-    /// What the fastest of several configurations of one price gives against the first of them. Empty where no two have one.
+    /// What the fastest of several configurations of one price gives against the first of them. Empty where no two have
+    /// one.
     pub free_steps: Vec<FreeStep>,
-    /// Settings that no configuration varied and that may be worth trying where the data volume of the recommended configuration
-    /// (else of the baseline) is the limit: hypotheses, cell by cell.
+    /// Settings that no configuration varied and that may be worth trying where the data volume of the recommended
+    /// configuration (else of the baseline) is the limit: hypotheses, cell by cell.
     pub not_tried: Vec<NotTried>,
     /// What good enough means; `None` where the experiment does not say.
     pub objective: Option<Objective>,
-    /// The highest rate that meets the objective, of each configuration and workload; empty where none was searched for.
+    /// The highest rate that meets the objective, of each configuration and workload; empty where none was searched
+    /// for.
     pub capacities: Vec<Capacity>,
     /// Throughput over the number of nodes, where clusters differ in nothing else.
     pub scaling: Vec<Scaling>,
@@ -123,8 +125,8 @@ pub struct Analysis {
     pub seed: u64,
     /// How money is counted.
     pub basis: Basis,
-    /// How far repetitions of a cell lie apart (throughput in closed loops), for each kind of limit that cells have; none
-    /// where nothing was repeated.
+    /// How far repetitions of a cell lie apart (throughput in closed loops), for each kind of limit that cells have;
+    /// none where nothing was repeated.
     pub residual_spreads: Vec<ResidualSpread>,
     /// Host facts, as frozen in `environment.json`.
     pub environment: serde_json::Value,

@@ -87,8 +87,8 @@ pub struct Ratio {
     /// The interval misses the truth in this share of experiments. It is adjusted for all comparisons of the experiment
     /// (Holm), and it is the level of the verdict, so that the two cannot disagree. 0 where nothing was tested.
     pub level: f64,
-    /// Whether other cells than the two had a say in the spread; `false`: no other is of their kinds, the two spread more than
-    /// the rest, or nothing was tested.
+    /// Whether other cells than the two had a say in the spread; `false`: no other is of their kinds, the two spread
+    /// more than the rest, or nothing was tested.
     pub pooled: bool,
     /// p-value of "the ratio is 1"; `None` with fewer than three pairs.
     pub p_value: Option<f64>,
@@ -102,8 +102,8 @@ pub struct Ratio {
     /// Whether the two share no block, because they were measured in different batches of machines: compared by the
     /// means of their logarithms, and whatever differed between the batches is part of the ratio.
     pub unpaired: bool,
-    /// What of it holds for the configurations, where this machine limited one of the two; `None`: all of it. `low` and `high`
-    /// are what was measured all the same.
+    /// What of it holds for the configurations, where this machine limited one of the two; `None`: all of it. `low` and
+    /// `high` are what was measured all the same.
     pub bound: Option<Bound>,
     /// What the interval shows, as far as it carries over.
     pub verdict: Verdict,
@@ -127,7 +127,8 @@ pub enum Verdict {
     /// The interval holds 1 and reaches beyond the margin.
     #[serde(rename = "no difference shown")]
     NoDifferenceShown,
-    /// The interval would show something of this machine, and `bound` leaves open whether it is so of the configurations.
+    /// The interval would show something of this machine, and `bound` leaves open whether it is so of the
+    /// configurations.
     #[serde(rename = "not carried over")]
     NotCarriedOver,
     /// Fewer than three pairs of valid trials: what was observed is shown, nothing is tested.

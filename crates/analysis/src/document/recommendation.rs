@@ -17,15 +17,15 @@ pub struct Recommendation {
     pub run: Option<String>,
     /// Of its hardware and price, with other settings, which may be run as well; `None` where there is no other.
     pub any_of: Option<AnyOf>,
-    /// The hardware that is decided: all configurations that have it, in the order of the experiment. Empty where it is not
-    /// decided, and where one configuration alone has it. Where `run` is `None`, settings are what is open.
+    /// The hardware that is decided: all configurations that have it, in the order of the experiment. Empty where it is
+    /// not decided, and where one configuration alone has it. Where `run` is `None`, settings are what is open.
     pub hardware: Vec<String>,
     /// Why; the numbers stand in `places`.
     pub reason: Reason,
     /// The answer of each workload and load level.
     pub places: Vec<WorkloadAnswer>,
-    /// Of several places with an objective or a demand, which must be met in each: how each configuration stands in all of
-    /// them, cheapest first. Empty where there is one place, or where throughput for money decides.
+    /// Of several places with an objective or a demand, which must be met in each: how each configuration stands in all
+    /// of them, cheapest first. Empty where there is one place, or where throughput for money decides.
     pub everywhere: Vec<OverallCandidate>,
     /// What would decide, where more repetitions would.
     pub would_decide: Option<WouldDecide>,
@@ -38,8 +38,8 @@ pub struct Recommendation {
 /// Configurations of one hardware and price, any of which may be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnyOf {
-    /// Two or more, in the order of the experiment; the one to run is among them. Every place accepts each, and none is shown
-    /// to be faster than another in any place.
+    /// Two or more, in the order of the experiment; the one to run is among them. Every place accepts each, and none is
+    /// shown to be faster than another in any place.
     pub configurations: Vec<String>,
     /// The factor of throughput by which two of them may differ at most, by all their intervals in all places; `None`
     /// where throughput was not compared.
@@ -148,7 +148,8 @@ pub enum AnswerOutcome {
         /// Repetitions that would decide between the leader and those that are open, if what was seen is the truth.
         repetitions: Option<u32>,
     },
-    /// The best by speed and money would keep less of what others keep when a node is lost: of those that keep alike, the best.
+    /// The best by speed and money would keep less of what others keep when a node is lost: of those that keep alike,
+    /// the best.
     Unlike {
         /// In the order of the experiment.
         best: Vec<BestOfAlike>,
@@ -192,12 +193,13 @@ impl AnswerOutcome {
     }
 }
 
-/// How the others of the hardware and price of the configuration to run stand. They differ in settings, which cost nothing.
+/// How the others of the hardware and price of the configuration to run stand. They differ in settings, which cost
+/// nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OtherSettings {
-    /// May be run as well. By throughput: each is shown to be a better choice than every configuration of other hardware,
-    /// or as good for no more money, and none of these and the one to run is shown to be slower than another. Against an
-    /// objective: each is shown to meet it.
+    /// May be run as well. By throughput: each is shown to be a better choice than every configuration of other
+    /// hardware, or as good for no more money, and none of these and the one to run is shown to be slower than another.
+    /// Against an objective: each is shown to meet it.
     pub any: Vec<String>,
     /// Shown to be slower, or to miss the objective.
     pub worse: Vec<WorseSettings>,
@@ -210,7 +212,8 @@ pub struct OtherSettings {
 pub struct WorseSettings {
     /// Which configuration.
     pub configuration: String,
-    /// Its throughput against one of the same hardware; `None` where an objective decides, see the candidates of the place.
+    /// Its throughput against one of the same hardware; `None` where an objective decides, see the candidates of the
+    /// place.
     pub throughput_ratio: Option<Ratio>,
 }
 
@@ -272,7 +275,8 @@ pub enum Sickness {
     OtherWork,
     /// Garbage collection stopped the database; the amount is the share of the time.
     Pauses,
-    /// The nodes of a cluster had unequal work, or did it at unequal cost; the amount is the most of a node / the least.
+    /// The nodes of a cluster had unequal work, or did it at unequal cost; the amount is the most of a node / the
+    /// least.
     Nodes,
 }
 
@@ -416,7 +420,7 @@ pub enum Doubt {
         /// Which configurations, and by what; each once.
         all: Vec<LimitedHere>,
     },
-    /// Trials too short to judge whether they had come to rest: half of the valid ones or more.
+    /// Trials too short to judge whether they had stabilised: half of the valid ones or more.
     TooShort {
         /// How many.
         trials: u64,
@@ -509,8 +513,8 @@ pub enum NotJudged {
     NoValidTrial,
     /// It has no valid trial under some of the workloads or load levels.
     NotEverywhere,
-    /// Its trials began with another backlog of compaction than those of the baseline, or of the first configuration where there is no
-    /// baseline: nobody chooses to be behind.
+    /// Its trials began with another backlog of compaction than those of the baseline, or of the first configuration
+    /// where there is no baseline: nobody chooses to be behind.
     OtherBacklog,
     /// It lost acknowledged writes.
     LostWrites {

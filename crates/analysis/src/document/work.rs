@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the database counted in the measured window: medians over a cell's valid trials, all nodes together. A figure that
-/// no database was asked for (a cluster that exists, the simulator), or that it does not have (a chunk cache that is off),
-/// is null.
+/// What the database counted in the measured window: medians over a cell's valid trials, all nodes together. A figure
+/// that no database was asked for (a cluster that exists, the simulator), or that it does not have (a chunk cache that
+/// is off), is null.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct DatabaseCounts {
     /// SSTables whose rows were merged, for each read of the table on a node.
@@ -17,8 +17,8 @@ pub struct DatabaseCounts {
     pub key_cache_hit_share: Option<f64>,
     /// Bytes of the table's files / bytes before compression, at the end of the window; of several nodes the mean.
     pub compression_ratio: Option<f64>,
-    /// Memory outside the heap that keeps where each compressed chunk of the table's files begins, at the end of the window, all
-    /// nodes, bytes.
+    /// Memory outside the heap that keeps where each compressed chunk of the table's files begins, at the end of the
+    /// window, all nodes, bytes.
     pub compression_metadata_bytes: Option<f64>,
     /// SSTables of the table at the end of the window, of all nodes.
     pub sstables: Option<f64>,

@@ -54,9 +54,9 @@ pub fn of_window(node: &Node<'_>, window: &HostWindow) -> Option<Window> {
 ///   (`throttled_usec` of cgroup v2, `throttled_time` of v1, summed over CPUs). Where only periods are counted, each
 ///   that reached its quota counts as lost. A fraction of a CPU can only be given by a quota; that one *is* the
 ///   capacity.
-/// * Other programs: where the host has no idle CPU time the database can get no more than it did. That is said of one that used half of
-///   its CPUs or more: the cgroup that it is started in comes before other programs, so that one that used less of a full host waited for
-///   its volumes.
+/// * Other programs: where the host has no idle CPU time the database can get no more than it did. That is said of one
+///   that used half of its CPUs or more: the cgroup that it is started in comes before other programs, so that one that
+///   used less of a full host waited for its volumes.
 fn available(given: f64, window: &HostWindow) -> f64 {
     let stolen = window.stolen.zip(window.host_busy).map_or(0.0, |(stolen, busy)| {
         stolen * stats::ratio(window.used, busy).unwrap_or(0.0).min(1.0)

@@ -284,8 +284,8 @@ fn bounding(
     }
 }
 
-/// What the data volumes of a node allow together: each as much as it does by itself, and no more than the path of the instance,
-/// where that holds them and is not looked at apart.
+/// What the data volumes of a node allow together: each as much as it does by itself, and no more than the path of the
+/// instance, where that holds them and is not looked at apart.
 fn of_data(
     setup: &Setup,
     is_path_apart: bool,

@@ -1,7 +1,7 @@
 //! What was left of a resource while the database was not paused.
 //!
-//! A collection stops all threads of the database: then it asks for nothing, and what is queued at a volume is soon worked off. So
-//! in a window of which a tenth are pauses nine tenths of a volume are all that there was of it.
+//! A collection stops all threads of the database: then it asks for nothing, and what is queued at a volume is soon
+//! worked off. So in a window of which a tenth are pauses nine tenths of a volume are all that there was of it.
 
 use super::cpu;
 use super::window::Window;
@@ -48,8 +48,8 @@ fn counted(share: f64) -> f64 {
 }
 
 impl Window {
-    /// The same between pauses of this share, full from a share of what was left on. What was queued may have been done in a pause: no
-    /// less was there than was used.
+    /// The same between pauses of this share, full from a share of what was left on. What was queued may have been done
+    /// in a pause: no less was there than was used.
     pub fn between(self, paused: f64, at_cap: f64) -> Self {
         let left = self.capacity * (1.0 - paused);
         Self {

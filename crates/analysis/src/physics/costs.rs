@@ -7,12 +7,12 @@ use crate::finding::{Finding, Scope};
 use crate::physics::figures::CpuPerOperation;
 use crate::rules::code_is_warm;
 
-/// So many times the CPU time of the cheapest cell of the workload (practice): what waiting, batching and a colder page cache cost is less. A
-/// Cassandra that compiles is found at three to six times.
+/// So many times the CPU time of the cheapest cell of the workload (practice): what waiting, batching and a colder page
+/// cache cost is less. A Cassandra that compiles is found at three to six times.
 const TIMES_MAX: f64 = 2.0;
 
-/// The finding on a cell that the CPU limits and whose operations cost too much. Where there is CPU to spare, what is done without load is
-/// much of it, and costs no throughput.
+/// The finding on a cell that the CPU limits and whose operations cost too much. Where there is CPU to spare, what is
+/// done without load is much of it, and costs no throughput.
 pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     let cell = &together.cells[at];
     let mut uses = cell.limit.uses.iter();

@@ -7,10 +7,11 @@ use crate::finding::{Finding, Scope};
 use crate::physics::figures::{GainAboveResource, GainBecause, GainExplained};
 use crate::rule::Rule;
 
-/// A gain may be above the ratio by this share: a volume counts as full from 95 % of its limit on, and the margin of practical importance is
-/// the same.
+/// A gain may be above the ratio by this share: a volume counts as full from 95 % of its limit on, and the margin of
+/// practical importance is the same.
 const ABOVE_MAX: f64 = 0.05;
-/// What an operation needs differs where it does by this share: half of that, so that several small differences are seen.
+/// What an operation needs differs where it does by this share: half of that, so that several small differences are
+/// seen.
 const DIFFERS: f64 = 0.025;
 
 /// The finding on a cell that gained too much over another; over the one where most is too much.
@@ -46,8 +47,8 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     found.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, found)| found)
 }
 
-/// The volume, or the way to it, that is named as the limit. What an operation costs of the CPU is held against other cells by
-/// `cpu_per_operation`, with room for processors of other speeds.
+/// The volume, or the way to it, that is named as the limit. What an operation costs of the CPU is held against other
+/// cells by `cpu_per_operation`, with room for processors of other speeds.
 fn limiting(cell: &CellAnalysis) -> Option<&ResourceUse> {
     use LimitKind::{InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
     let kind = cell.limit.kind;

@@ -1,9 +1,10 @@
 //! What cannot be, whatever the storage: cells of one run held against each other.
 //!
-//! A ratio of two trials that are both wrong in the same direction looks as sound as any other. But what a configuration can do is bounded by
-//! what it has: where one resource limits both sides, the gain is at most the ratio of that resource, times what an operation needs of it.
-//! So an operation that needs less on one side has to have a reason: memory that was bought, credits, or a cold start that was asked for.
-//! Where it has none, one of the two was not at rest.
+//! A ratio of two trials that are both wrong in the same direction looks as sound as any other. But what a
+//! configuration can do is bounded by what it has: where one resource limits both sides, the gain is at most the ratio
+//! of that resource, times what an operation needs of it. So an operation that needs less on one side has to have a
+//! reason: memory that was bought, credits, or a cold start that was asked for. Where it has none, one of the two was
+//! not at rest.
 //!
 //! ```text
 //! gain    both limited by a volume: gain <= ratio of the limits        else gain_above_resource

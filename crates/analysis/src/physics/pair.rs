@@ -25,7 +25,8 @@ pub struct ComparedCells<'a> {
 const SAME_BUDGET: f64 = 0.01;
 
 impl<'a> ComparedCells<'a> {
-    /// The other cells of this cell's workload whose databases differ by their machines alone: same settings, same cluster.
+    /// The other cells of this cell's workload whose databases differ by their machines alone: same settings, same
+    /// cluster.
     pub fn others(self, at: usize) -> impl Iterator<Item = (usize, &'a CellAnalysis)> {
         let cell = &self.cells[at];
         let setup = self.setup(cell);

@@ -1,5 +1,5 @@
-//! Device reads are operations times misses, and misses are a matter of the workload and of what the page cache holds: the same page cache
-//! leaves the same.
+//! Device reads are operations times misses, and misses are a matter of the workload and of what the page cache holds:
+//! the same page cache leaves the same.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
 use crate::physics::figures::ReadsPerOperation;
 
-/// In each block one cell took so much more device reads for an operation than the other (practice; trials of one cell lie within a few
-/// percent) ...
+/// In each block one cell took so much more device reads for an operation than the other (practice; trials of one cell
+/// lie within a few percent) ...
 const MORE: f64 = 0.15;
 /// ... and so many, so that a few reads of a cache that answers nearly everything are no difference.
 const READS_MIN: f64 = 0.02;

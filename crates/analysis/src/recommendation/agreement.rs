@@ -1,8 +1,8 @@
 //! What all places say together.
 //!
-//! An objective, or a demand, must be met in every place by what is run, so that the cheapest that meets it everywhere is run.
-//! Throughput for money asks each place by itself: what is run is shown to be the choice in each that could be judged. A place
-//! that is open agrees with nothing: with less noise it may want something else.
+//! An objective, or a demand, must be met in every place by what is run, so that the cheapest that meets it everywhere
+//! is run. Throughput for money asks each place by itself: what is run is shown to be the choice in each that could be
+//! judged. A place that is open agrees with nothing: with less noise it may want something else.
 
 use experiment::LoadLevel;
 
@@ -51,8 +51,8 @@ pub(super) fn says(place: &WorkloadAnswer, name: &str) -> Stance {
     }
 }
 
-/// How each configuration stands in all places, where the cheapest that meets an objective in each is run; empty where there
-/// are no several such places.
+/// How each configuration stands in all places, where the cheapest that meets an objective in each is run; empty where
+/// there are no several such places.
 pub(super) fn everywhere(all: &[WorkloadAnswer]) -> Vec<OverallCandidate> {
     let is_closed = |place: &WorkloadAnswer| matches!(place.load, Some(LoadLevel::Concurrency(_)));
     let asks = |place: &WorkloadAnswer| {
@@ -98,8 +98,8 @@ fn of_all(all: &[WorkloadAnswer], name: &str) -> Option<OverallCandidate> {
     })
 }
 
-/// How near a candidate is to its bounds: above 1 it misses one; what misses comes before what is open, and that before what
-/// meets.
+/// How near a candidate is to its bounds: above 1 it misses one; what misses comes before what is open, and that before
+/// what meets.
 fn strain(candidate: &Candidate) -> f64 {
     let of_check = |check: &Check| {
         let figure = check.measured.as_ref();

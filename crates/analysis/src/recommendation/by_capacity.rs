@@ -85,8 +85,8 @@ impl Answer<'_> {
 }
 
 /// Operations per second under the objective for a dollar; under it alone where no two have a price. One configuration
-/// leads where the least it is shown to carry is worth more than the most that any other may; one hardware, where that is so
-/// of all others.
+/// leads where the least it is shown to carry is worth more than the most that any other may; one hardware, where that
+/// is so of all others.
 fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     let known = |capacity: &&&Capacity| !matches!(capacity.outcome, CapacityOutcome::NotMeasured);
     let judged: Vec<&Capacity> = own.iter().filter(known).copied().collect();

@@ -70,8 +70,8 @@ impl Answer<'_> {
             most_pairs = most_pairs.max(advantage.as_ref().map_or(0, |r| r.pairs));
             let is_tested = advantage.as_ref().is_some_and(|r| r.verdict.is_tested());
             tested |= is_tested;
-            // Shown to be better, and by more than the margin of practical importance: by the leader, or by anything else.
-            // What one interval condemns is no choice, whatever is open between it and the leader.
+            // Shown to be better, and by more than the margin of practical importance: by the leader, or by anything
+            // else. What one interval condemns is no choice, whatever is open between it and the leader.
             let is_better = |i: &usize| {
                 let advantage = self.advantage(*i, other, by);
                 advantage.is_some_and(|r| r.verdict == Verdict::Faster)

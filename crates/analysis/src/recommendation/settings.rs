@@ -1,8 +1,8 @@
-//! What is paid for is decided first, then which of the settings of that hardware to run: the best where it is shown to be better
-//! than the others, else any of those that nothing distinguishes.
+//! What is paid for is decided first, then which of the settings of that hardware to run: the best where it is shown to
+//! be better than the others, else any of those that nothing distinguishes.
 //!
-//! Only intervals of all pairs are read, which are adjusted together. So it does no harm that the leader is the one that
-//! looks best: each of the others that may be run as well is itself shown to be better than all other hardware.
+//! Only intervals of all pairs are read, which are adjusted together. So it does no harm that the leader is the one
+//! that looks best: each of the others that may be run as well is itself shown to be better than all other hardware.
 
 use super::Answer;
 use super::agreement::{Stance, says};
@@ -18,9 +18,9 @@ impl Answer<'_> {
         self.hardware.is_same(name(one), name(other))
     }
 
-    /// Runs what is on the hardware of `pick`: all contenders give the same throughput, or they all have this hardware and some
-    /// other was judged. `None` where that is not so. The first of the experiment is named of those that are as good: to name
-    /// the luckiest would promise what its next trials need not keep.
+    /// Runs what is on the hardware of `pick`: all contenders give the same throughput, or they all have this hardware
+    /// and some other was judged. `None` where that is not so. The first of the experiment is named of those that are
+    /// as good: to name the luckiest would promise what its next trials need not keep.
     pub(super) fn run_of(
         &self,
         judged: &[usize],
@@ -183,7 +183,8 @@ impl Answer<'_> {
         if names.len() > 1 { names } else { Vec::new() }
     }
 
-    /// A configuration of the hardware on which each place has all that it leaves open, where other hardware was judged.
+    /// A configuration of the hardware on which each place has all that it leaves open, where other hardware was
+    /// judged.
     fn hardware_in_all<'a>(&self, all: &'a [WorkloadAnswer]) -> Option<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         for place in all {

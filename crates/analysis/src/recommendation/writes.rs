@@ -7,7 +7,8 @@ use super::{Answer, place};
 use crate::document::{AnswerOutcome, DecidedBy, WorkloadAnswer};
 
 impl Answer<'_> {
-    /// Those of the cells whose configurations lost no write under any workload and load, and whether there were others.
+    /// Those of the cells whose configurations lost no write under any workload and load, and whether there were
+    /// others.
     pub(super) fn without_losers(&self, members: &[usize]) -> (Vec<usize>, bool) {
         let kept = |cell: &usize| self.lost_writes(&self.cells[*cell].configuration).is_none();
         let left: Vec<usize> = members.iter().copied().filter(kept).collect();

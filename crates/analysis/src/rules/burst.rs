@@ -238,8 +238,8 @@ impl Known<'_> {
     }
 }
 
-/// Adds rates, a full bucket, and how long it lasts. Where the bucket ran empty inside the window, the mean rate is not the
-/// demand: that was what emptied it, the burst rate.
+/// Adds rates, a full bucket, and how long it lasts. Where the bucket ran empty inside the window, the mean rate is not
+/// the demand: that was what emptied it, the burst rate.
 pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
     if let Some((bucket, measured, _)) = known.bucket(found.volume, found.unit) {
         found.lasts = Some(of_bucket(&bucket, measured, bucket.burst, known.scale));
@@ -255,8 +255,8 @@ pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
     !is_breathing(found, &bucket, measured, seconds)
 }
 
-/// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand below the
-/// baseline that comes in bursts may leave it a little less than full.
+/// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand
+/// below the baseline that comes in bursts may leave it a little less than full.
 fn is_breathing(found: &BurstOnly, bucket: &Bucket, measured: f64, seconds: f64) -> bool {
     let start = found.spent.map_or(0.0, |spent| spent.credits_start);
     let may_be_full = start + bucket.baseline * seconds >= bucket.full;

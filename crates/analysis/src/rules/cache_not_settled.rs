@@ -1,7 +1,7 @@
 //! Did the page cache go on changing while it was measured?
 //!
-//! Device reads for each operation are what its content makes of the workload. A page cache that was to be cold changes by plan: the answer
-//! says that it is one from a cold start, and nothing is asked here.
+//! Device reads for each operation are what its content makes of the workload. A page cache that was to be cold changes
+//! by plan: the answer says that it is one from a cold start, and nothing is asked here.
 
 use experiment::Plan;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,8 @@ pub struct CacheFilling {
     pub page_cache_filled_share: f64,
 }
 
-/// Least change of device reads for each operation, as a share: as of throughput, which it is inverse to where the volume is the limit.
+/// Least change of device reads for each operation, as a share: as of throughput, which it is inverse to where the
+/// volume is the limit.
 const CHANGE_MIN: f64 = 0.05;
 /// Growth of the page cache in the window, as a share of what it may hold, that is no breathing (practice) ...
 const GROWTH_MIN: f64 = 0.02;
@@ -65,7 +66,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Cach
         moved.is_shown && change.abs() > least.max(READS_MIN)
     });
     let filled = filling(trial);
-    // What was not settled at the end of the preparation has the warm-up to settle, and a long window to show that it did.
+    // What was not settled at the end of the preparation has the warm-up to settle, and a long window to show that it
+    // did.
     let is_shown_steady = seen.len() >= stats::JUDGED_FROM;
     if drifts.is_none() && filled.is_none() && (!ended_early || is_shown_steady) {
         return None;
@@ -82,7 +84,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Cach
     Some(figures.into())
 }
 
-/// The page cache of all nodes, where it was filling: by how much it grew, and how much it then held of what it may hold.
+/// The page cache of all nodes, where it was filling: by how much it grew, and how much it then held of what it may
+/// hold.
 fn filling(trial: &TrialMeasurement) -> Option<CacheFilling> {
     let room = |node: crate::Node<'_>| {
         let facts = node.facts;
@@ -168,7 +171,8 @@ mod tests {
         assert_eq!(finding(&with(2000.0, 1000.0, 60, None), &plan(CacheState::Cold)), None);
     }
 
-    /// The budget is 256 MiB. A page cache that fills slowly changes what an operation needs by less than noise in ten seconds.
+    /// The budget is 256 MiB. A page cache that fills slowly changes what an operation needs by less than noise in ten
+    /// seconds.
     #[test]
     fn a_page_cache_that_grows_is_not_settled_and_a_full_one_is() {
         let warm = plan(CacheState::Warm);

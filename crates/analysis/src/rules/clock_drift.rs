@@ -18,8 +18,8 @@ pub struct ClockDrift {
     pub threshold: f64,
 }
 
-/// Milliseconds that an offset may move within a trial, beyond what the readings cannot resolve: a twentieth of the second
-/// that one sample stands for (practice).
+/// Milliseconds that an offset may move within a trial, beyond what the readings cannot resolve: a twentieth of the
+/// second that one sample stands for (practice).
 const DRIFT_MAX_MS: f64 = 50.0;
 
 /// The host whose clock moved most, if that is too much.

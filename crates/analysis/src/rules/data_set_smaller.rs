@@ -94,8 +94,8 @@ pub(crate) fn than_the_others(
     })
 }
 
-/// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them. 0 where some of them are
-/// those of a backlog: that is another data set.
+/// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them. 0 where some of
+/// them are those of a backlog: that is another data set.
 fn of_one_replica(trial: &TrialMeasurement, setups: &Setups) -> f64 {
     let setup = setups.of(&trial.record.configuration);
     if setup.is_some_and(|setup| setup.backlog.is_some()) {

@@ -1,8 +1,8 @@
 //! Do the data volumes of a node share its work, and does each take as long as the others?
 //!
-//! A database with several data directories keeps each of its ranges in one of them, so that a request waits for the volume
-//! that has its key: the node is as fast as the volume that is asked most, or answers slowest. Members of a RAID 0 have its chunks
-//! by turns; findings say where volumes are such members.
+//! A database with several data directories keeps each of its ranges in one of them, so that a request waits for the
+//! volume that has its key: the node is as fast as the volume that is asked most, or answers slowest. Members of a RAID
+//! 0 have its chunks by turns; findings say where volumes are such members.
 
 use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
@@ -69,17 +69,17 @@ pub struct SlowMember {
     pub is_striped: bool,
 }
 
-/// Members are unbalanced where the one that is asked most has more than so many times the requests of the one that is asked
-/// least (ours) ...
+/// Members are unbalanced where the one that is asked most has more than so many times the requests of the one that is
+/// asked least (ours) ...
 const REQUESTS_APART: f64 = 1.2;
-/// ... or where a request to one takes more than so many times as long as to another. One is slow where that is so beside the
-/// others together, and what it is asked for does not explain it (ours).
+/// ... or where a request to one takes more than so many times as long as to another. One is slow where that is so
+/// beside the others together, and what it is asked for does not explain it (ours).
 const AWAIT_APART: f64 = 1.5;
-/// What it is asked for explains it from [`REQUESTS_APART`] times the requests of the others on; and where it has more than so many
-/// times theirs, which is what chance alone moves ...
+/// What it is asked for explains it from [`REQUESTS_APART`] times the requests of the others on; and where it has more
+/// than so many times theirs, which is what chance alone moves ...
 const AS_MANY: f64 = 1.03;
-/// ... and uses at least this share of its limit, where requests wait: the one that is asked a little more is at its limit first
-/// (ours; a queue with one server at 90 and at 80 % of its capacity takes 1.8 times as long).
+/// ... and uses at least this share of its limit, where requests wait: the one that is asked a little more is at its
+/// limit first (ours; a queue with one server at 90 and at 80 % of its capacity takes 1.8 times as long).
 const BUSY: f64 = 0.75;
 /// At least so many requests to the member that is asked most, of which chance alone moves 3 % (Poisson: 1 / root n).
 const REQUESTS: f64 = 1000.0;
@@ -180,8 +180,8 @@ fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) 
     requests.into_iter().chain(bytes).flatten().max_by(f64::total_cmp)
 }
 
-/// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose requests
-/// take longest and shortest.
+/// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose
+/// requests take longest and shortest.
 fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, UnbalancedMembers)> {
     let members = members(node);
     let finding = |figure: MemberFigure, most: (VolumeRole, f64), least: (VolumeRole, f64), threshold: f64| {

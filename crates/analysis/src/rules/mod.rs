@@ -2,10 +2,11 @@
 //! rule.
 //!
 //! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell
-//! ([`of_cell`]), at a configuration ([`of_configurations`]), or at the whole run ([`of_setups`]). It fires on numbers that it then carries, so that a
-//! reader can disagree with the threshold and still use the finding. One rule is one file: figures, constants, logic, a table of
-//! cases. It gives what it saw, and knows no other rule; here it becomes a finding on something. What others need to know of a rule
-//! is a method of [`Rule`]; sentences for people are made by crate `report`. What only Cassandra does is in `cassandra/`.
+//! ([`of_cell`]), at a configuration ([`of_configurations`]), or at the whole run ([`of_setups`]). It fires on numbers
+//! that it then carries, so that a reader can disagree with the threshold and still use the finding. One rule is one
+//! file: figures, constants, logic, a table of cases. It gives what it saw, and knows no other rule; here it becomes a
+//! finding on something. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by
+//! crate `report`. What only Cassandra does is in `cassandra/`.
 
 pub mod burst;
 pub mod cache_not_settled;
@@ -102,9 +103,9 @@ fn of(trial: &TrialMeasurement) -> Scope {
 
 /// All findings on one trial.
 ///
-/// Where nodes were taken away by plan, what that does is no finding: errors, missing rows, steadiness, stops, the rate,
-/// machines and volumes are judged by the trial before the first fault. The client, clocks and counters are judged by the
-/// whole trial: a fault of a node excuses nothing there.
+/// Where nodes were taken away by plan, what that does is no finding: errors, missing rows, steadiness, stops, the
+/// rate, machines and volumes are judged by the trial before the first fault. The client, clocks and counters are
+/// judged by the whole trial: a fault of a node excuses nothing there.
 pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     let before = trial.undisturbed();
     let mut found = Found::on(of(trial));
@@ -283,8 +284,8 @@ pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
     of_each(setups, |setup| volume_above_instance::of_setup(setup, scale))
 }
 
-/// Findings on configurations whose database hosts differ. `environment` is the run's `environment.json`; `trials` are all of the
-/// run.
+/// Findings on configurations whose database hosts differ. `environment` is the run's `environment.json`; `trials` are
+/// all of the run.
 pub fn unequal_hosts(setups: &[Setup], environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
     of_each(setups, |setup| unequal_hosts::of_setup(setup, environment, trials))
 }

@@ -8,7 +8,7 @@ use crate::seen::{Seen, SeenOn};
 
 /// What a rule sees on the node where it is worst; `judge` says how bad it is on one (the larger, the worse).
 ///
-/// Of several nodes those on which it fires are named, the worst, whose numbers are told, first.
+/// Of several nodes those on which it fires are named, the worst, whose figures are printed, first.
 pub fn worst<F>(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f64, F)>) -> Option<Seen<F>> {
     let mut seen: Vec<(HostId, f64, F)> = trial
         .nodes()
@@ -25,7 +25,7 @@ pub fn worst<F>(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f
     })
 }
 
-/// The node whose numbers are told.
+/// The node whose figures are printed.
 pub fn first_named<'t>(trial: &'t TrialMeasurement, nodes: Option<&SeenOn>) -> Option<Node<'t>> {
     match nodes.and_then(|nodes| nodes.names.first()) {
         Some(host) => trial.nodes().find(|node| node.id == *host),

@@ -20,8 +20,8 @@ pub struct OtherWork {
     pub programs: Vec<OtherProgram>,
 }
 
-/// CPUs (practice). The kernel's own work for a run (interrupts, writeback, loop devices) and the agents that watch it come to less than
-/// a tenth of one.
+/// CPUs (practice). The kernel's own work for a run (interrupts, writeback, loop devices) and the agents that watch it
+/// come to less than a tenth of one.
 const OTHER_CPUS_MAX: f64 = 0.25;
 
 pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Seen<OtherWork>> {
@@ -32,7 +32,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
             let server_cpus: f64 = trial.nodes().map(|node| server_cpus(&node)).sum();
             Some(database_cpus + server_cpus + client_cpus(trial))
         }
-        // Where the client is on another host than this node, others may have used as much as it did before anybody hears of it.
+        // Where the client is on another host than this node, others may have used as much as it did before anybody
+        // hears of it.
         Provider::Simulated | Provider::Hosts => Some(node.host.cpus_used? + server_cpus(node) + client_cpus(trial)),
         Provider::Aws => node.host.cpus_used,
     };

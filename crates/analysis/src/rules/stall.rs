@@ -101,8 +101,8 @@ fn slowed(trial: &TrialMeasurement) -> Vec<usize> {
     seconds
 }
 
-/// The stops of the seconds from `from` on, in order. Each speed is judged by itself: when credits end, everything that is under way
-/// waits longer, and nothing stands still.
+/// The stops of the seconds from `from` on, in order. Each speed is judged by itself: when credits end, everything that
+/// is under way waits longer, and nothing stands still.
 fn stops(seconds: &[Second], from: usize, slowed: &[usize], load: LoadLevel) -> Vec<Stop> {
     let inside = slowed
         .iter()

@@ -1,7 +1,7 @@
 //! Did throughput go one way while it was measured, by more than its noise explains?
 //!
-//! `no_steady_state` needs forty seconds. A database that wakes up changes by more than that in ten, and this rule sees it at any length:
-//! see [`stats::monotone_change`].
+//! `no_steady_state` needs forty seconds. A database that wakes up changes by more than that in ten, and this rule sees
+//! it at any length: see [`stats::monotone_change`].
 
 use experiment::Plan;
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,8 @@ pub struct StillRising {
     pub trajectory: Option<Trajectory>,
 }
 
-/// Least change from the first to the last third of the window: the usual margin of practical importance. What changes by less shifts the
-/// mean of the window by less than half of that.
+/// Least change from the first to the last third of the window: the usual margin of practical importance. What changes
+/// by less shifts the mean of the window by less than half of that.
 const CHANGE_MIN: f64 = 0.05;
 
 pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<StillRising>> {

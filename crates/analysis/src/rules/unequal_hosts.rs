@@ -1,8 +1,8 @@
 //! Are the machines of a configuration's nodes alike?
 //!
 //! Machines under one name need not be: of one EC2 instance type, those with an Intel E5430 were 5 to 25 % faster than
-//! those with an AMD 2218 HE (Hulen, "Cassandra Performance Testing on EC2", 2010). A cluster of unlike machines measures
-//! what it happened to get, and another one that is bought under the same name need not be the same.
+//! those with an AMD 2218 HE (Hulen, "Cassandra Performance Testing on EC2", 2010). A cluster of unlike machines
+//! measures what it happened to get, and another one that is bought under the same name need not be the same.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ const MEMORY_APART: f64 = 0.02;
 /// [`clock_drift`](super::clock_drift), a twentieth of the second that a sample stands for (practice).
 const CLOCKS_APART_MS: f64 = 50.0;
 
-/// All in which the database hosts of a configuration differ. `environment` is the run's `environment.json`; `trials` are all of
-/// the run.
+/// All in which the database hosts of a configuration differ. `environment` is the run's `environment.json`; `trials`
+/// are all of the run.
 pub(crate) fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Seen<UnequalHosts>> {
     let hosts: Vec<HostId> = setup.database_hosts().into_iter().map(HostId::database).collect();
     let facts = |host: &HostId| -> Option<(HostId, Environment)> {

@@ -99,8 +99,8 @@ fn bound(analysis: &Analysis) -> Option<BoundIs> {
     ratio(analysis).bound.map(|bound| bound.is)
 }
 
-/// A step that pays by what is shown at the least is worth it. That it does not pay is never said of a machine that could do
-/// more than this one's CPU lets it do, nor is how many repetitions would show it: none would.
+/// A step that pays by what is shown at the least is worth it. That it does not pay is never said of a machine that
+/// could do more than this one's CPU lets it do, nor is how many repetitions would show it: none would.
 #[test]
 fn money_counts_what_is_shown_at_the_least() {
     let of = |provider: Provider, usd: f64| {

@@ -26,7 +26,8 @@ fn trial(configuration: &'static str, block: u32, operations: u64, written: Opti
     trial
 }
 
-/// `io1-10000` stands for the same machine as `gp2-320` with an option of the JVM, for the same price, and twice as fast.
+/// `io1-10000` stands for the same machine as `gp2-320` with an option of the JVM, for the same price, and twice as
+/// fast.
 fn step(before: Option<Written>, after: Option<Written>) -> FreeStep {
     let mut job = job();
     let volume = job.setups[0].data.clone();

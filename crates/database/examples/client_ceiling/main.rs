@@ -1,8 +1,9 @@
 //! What the client itself costs, and how much it carries: the engine and the CQL driver against a server without a
 //! database, a process of its own (`null_server`). CPU is the client process's alone, by the operating system.
 //!
-//! `make bench` runs it. Each round measures every case once in frames of iopslab's own, once through the CQL driver, and
-//! reads of one thread by a client that does nothing else ([`raw`]), so that a machine that gets slower does so for all.
+//! `make bench` runs it. Each round measures every case once in frames of iopslab's own, once through the CQL driver,
+//! and reads of one thread by a client that does nothing else ([`raw`]), so that a machine that gets slower does so for
+//! all.
 //!
 //! ```text
 //! ROUNDS=5  CASE_S=5  CASES=open   cargo run --release -p database --example client_ceiling

@@ -90,8 +90,8 @@ pub enum AdminError {
     Thread(#[from] std::io::Error),
 }
 
-/// How long one answer to what is asked beside the samples of its host may take: a node that hangs must not keep these from being
-/// taken.
+/// How long one answer to what is asked beside the samples of its host may take: a node that hangs must not keep these
+/// from being taken.
 const A_SAMPLE: Duration = Duration::from_secs(2);
 
 /// The node is at rest.
@@ -313,8 +313,8 @@ impl Admin {
             .collect())
     }
 
-    /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The record
-    /// is a table like others, so that reading it may read a file or two.
+    /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The
+    /// record is a table like others, so that reading it may read a file or two.
     pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
         let mut statement = Statement::new("SELECT keyspace_name, columnfamily_name FROM system.compaction_history");
         statement.set_request_timeout(Some(A_SAMPLE));

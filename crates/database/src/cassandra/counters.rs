@@ -1,8 +1,8 @@
 //! What Cassandra counts of itself and of one table, read from its metrics beans for a monitor that asks once a second.
 //!
-//! Counters are kept as counters; rates are differences, taken later by whoever analyses. What a server does not offer is absent,
-//! never zero. Its virtual tables have half of it, for twice the CPU (`tests/one_node.rs` prints what a reading costs). The
-//! number of dropped messages is in the log: see [`super::DroppedMessages`].
+//! Counters are kept as counters; rates are differences, taken later by whoever analyses. What a server does not offer
+//! is absent, never zero. Its virtual tables have half of it, for twice the CPU (`tests/one_node.rs` prints what a
+//! reading costs). The number of dropped messages is in the log: see [`super::DroppedMessages`].
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::server::Metrics as Named;
 /// How long one answer may take. A node that stands still longer than this is not asked for the rest of the second.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A figure, the bean that it is, the attribute that has it, and how many of that make one. Those of one name are added.
+/// A figure, the bean that it is, the attribute that has it, and how many of that make one. Those of one name are
+/// added.
 type Figure = (&'static str, &'static str, &'static str, f64);
 
 /// Of the table.
@@ -207,8 +208,9 @@ fn sum(buckets: &Value) -> Option<(f64, f64)> {
     Some((counts.iter().sum(), merged))
 }
 
-/// Upper bounds of the buckets of an `EstimatedHistogram` that counts zeroes: 0, 1, 2, and then a fifth more each, at least
-/// one (`EstimatedHistogram.newOffsets`). A bucket holds what is above the bound before: up to 8 that is one number.
+/// Upper bounds of the buckets of an `EstimatedHistogram` that counts zeroes: 0, 1, 2, and then a fifth more each, at
+/// least one (`EstimatedHistogram.newOffsets`). A bucket holds what is above the bound before: up to 8 that is one
+/// number.
 fn bounds() -> impl Iterator<Item = f64> {
     let next = |last: &u64| Some((*last + 1).max((*last as f64 * 1.2).round() as u64));
     std::iter::once(0.0).chain(std::iter::successors(Some(1), next).map(|bound| bound as f64))
@@ -219,7 +221,8 @@ mod tests {
     use super::*;
     use crate::cassandra::serialized::Object;
 
-    /// The first offsets that Cassandra prints in `nodetool tablehistograms` of 3.x: 1, 2, 3, ... 8, 10, 12, 14, 17, 20, 24.
+    /// The first offsets that Cassandra prints in `nodetool tablehistograms` of 3.x: 1, 2, 3, ... 8, 10, 12, 14, 17,
+    /// 20, 24.
     #[test]
     fn buckets_are_those_of_the_server() {
         let first: Vec<f64> = bounds().take(15).collect();

@@ -1,5 +1,5 @@
-//! Whether what was asked of a node is in force in the process that runs, in its table and in that one's files: what was
-//! asked for and not obeyed would be measured as if it had been.
+//! Whether what was asked of a node is in force in the process that runs, in its table and in that one's files: what
+//! was asked for and not obeyed would be measured as if it had been.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -65,8 +65,8 @@ pub(crate) fn settings(
     Ok(found)
 }
 
-/// Keys of `cassandra.yaml` as the node shows them; of the two of which its table of settings repeats what was asked for,
-/// what its log says was made of it.
+/// Keys of `cassandra.yaml` as the node shows them; of the two of which its table of settings repeats what was asked
+/// for, what its log says was made of it.
 fn keys(
     version: &str,
     asked: &BTreeMap<String, String>,
@@ -110,8 +110,8 @@ fn shown_value(name: &str, shown: &BTreeMap<String, String>) -> Option<String> {
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// What the log says was made of a key (`None`: something else than was asked for), and its words; `None`: it says nothing
-/// of this key.
+/// What the log says was made of a key (`None`: something else than was asked for), and its words; `None`: it says
+/// nothing of this key.
 fn made_of(key: &str, asked: &str, said: &str) -> Option<(Option<String>, String)> {
     let after = |beginning: &str| {
         let line = said.lines().rev().find(|line| line.contains(beginning));

@@ -13,8 +13,8 @@ use std::{
 /// Java versions that Cassandra 5.0 supports.
 pub const SUPPORTED: [u32; 2] = [11, 17];
 
-/// What a JVM reads options from besides its command line: meant for other programs in Java, they would change what is measured,
-/// and load what they name into the server.
+/// What a JVM reads options from besides its command line: meant for other programs in Java, they would change what is
+/// measured, and load what they name into the server.
 const OPTION_VARIABLES: [&str; 4] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"];
 
 /// A command that starts a JVM of ours.

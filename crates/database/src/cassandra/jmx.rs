@@ -1,10 +1,10 @@
 //! The management interface of a JVM on this machine (JMX), asked without a second JVM.
 //!
-//! `nodetool` costs a JVM's start of a second or two of CPU for every question, which would be measured as load where it
-//! is asked in the middle of a trial. What it says over the wire is little: the calls of RMI (Java Remote Method
+//! `nodetool` costs a JVM's start of a second or two of CPU for every question, which would be measured as load where
+//! it is asked in the middle of a trial. What it says over the wire is little: the calls of RMI (Java Remote Method
 //! Invocation Specification, chapter 10, "RMI Wire Protocol") to three objects, one after the other. The registry gives
-//! the connector, the connector a connection, and that one reads attributes of metrics. Objects are addressed by number,
-//! methods by the first eight bytes of the SHA-1 of their signature.
+//! the connector, the connector a connection, and that one reads attributes of metrics. Objects are addressed by
+//! number, methods by the first eight bytes of the SHA-1 of their signature.
 //!
 //! User and password go over the loopback interface as they are, which root alone can listen to.
 
@@ -364,8 +364,8 @@ fn object_name(bean: &str) -> Vec<u8> {
     [&[OBJECT][..], &class, &text(bean), &[END]].concat()
 }
 
-/// Arguments as a `java.rmi.MarshalledObject`: a stream of its own as an array of bytes, with a checksum of these. The bean's
-/// loader reads it, not that of the connection.
+/// Arguments as a `java.rmi.MarshalledObject`: a stream of its own as an array of bytes, with a checksum of these. The
+/// bean's loader reads it, not that of the connection.
 fn marshalled(arguments: &[Argument<'_>]) -> Vec<u8> {
     let values: Vec<Vec<u8>> = arguments.iter().map(Argument::bytes).collect();
     let stream = [&HEADER[..], &array(OBJECTS, &values, CodebasePosition::Apart)].concat();

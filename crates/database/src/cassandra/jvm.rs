@@ -87,9 +87,10 @@ pub(crate) fn module_access() -> impl Iterator<Item = String> {
     exports.chain(OPENS.iter().map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
 }
 
-/// Compiler threads of a JVM that has the whole machine until its code is compiled, and `reported` CPUs after that: one that compiles
-/// quickly, and one that compiles well for each CPU. By itself it would have one of these for up to two CPUs. It starts more only where it sees free memory, of which a node that is held at its page-cache budget has none: all are
-/// started at once. `None`: it is given all CPUs.
+/// Compiler threads of a JVM that has the whole machine until its code is compiled, and `reported` CPUs after that: one
+/// that compiles quickly, and one that compiles well for each CPU. By itself it would have one of these for up to two
+/// CPUs. It starts more only where it sees free memory, of which a node that is held at its page-cache budget has none:
+/// all are started at once. `None`: it is given all CPUs.
 fn compilers(reported: u32, machine: u32) -> Option<u32> {
     (machine > reported).then(|| (machine + 1).min(MOST_COMPILERS))
 }

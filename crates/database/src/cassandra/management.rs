@@ -1,7 +1,8 @@
 //! How to get into the management interface of a node: JMX, by which whoever may call it runs code in the server.
 //!
-//! It listens on 127.0.0.1 alone (`cassandra.jmx.local.port`), also where the node has another address, and every user of the machine
-//! reaches that. So it asks for a password, which is made for each start and lies in a file that the server and root alone can read.
+//! It listens on 127.0.0.1 alone (`cassandra.jmx.local.port`), also where the node has another address, and every user
+//! of the machine reaches that. So it asks for a password, which is made for each start and lies in a file that the
+//! server and root alone can read.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

@@ -201,7 +201,8 @@ impl Node {
                 .any(|line| line.ends_with("Cassandra shutdown complete"))
     }
 
-    /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends when that does.
+    /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends
+    /// when that does.
     pub fn kill(&mut self) {
         if !self.ends_by(Signal::KILL, KILL_PATIENCE) {
             tracing::warn!(
@@ -308,7 +309,8 @@ mod tests {
 
     use super::*;
 
-    /// A file system on which whoever writes stands still in the kernel, as on a disk that does not answer, until this is dropped.
+    /// A file system on which whoever writes stands still in the kernel, as on a disk that does not answer, until this
+    /// is dropped.
     struct Frozen(tempfile::TempDir);
 
     impl Frozen {

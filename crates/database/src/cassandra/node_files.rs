@@ -15,8 +15,8 @@ use super::{
 const READABLE: u32 = 0o644;
 const PASSABLE: u32 = 0o755;
 
-/// Write configuration and create directories; old logs of this node are kept as `*.previous`. What it writes belongs to the user
-/// that it runs as; its configuration does not.
+/// Write configuration and create directories; old logs of this node are kept as `*.previous`. What it writes belongs
+/// to the user that it runs as; its configuration does not.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
     let temporary = config.plan.directories.own.join("tmp");
     if temporary.exists() {

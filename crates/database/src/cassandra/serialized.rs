@@ -35,9 +35,11 @@ const IN_BLOCKS: u8 = 8;
 
 /// Most values inside of each other; an answer of Cassandra's has about ten.
 const DEEPEST: u32 = 64;
-/// Most bytes of an answer, and of one piece of it; the largest (all attributes of a table's metrics) has some ten thousand.
+/// Most bytes of an answer, and of one piece of it; the largest (all attributes of a table's metrics) has some ten
+/// thousand.
 const MOST_BYTES: u64 = 16 << 20;
-/// Most values of an answer, those counted again that are referred to: a few bytes could otherwise stand for any number of them.
+/// Most values of an answer, those counted again that are referred to: a few bytes could otherwise stand for any number
+/// of them.
 const MOST_VALUES: u64 = 1 << 20;
 
 /// What is not as the format says, or did not arrive.

@@ -1,7 +1,7 @@
 //! The names under which Cassandra's metrics leave this crate.
 
-/// Compactions running or queued, now. The server queues work for a table only while a compaction thread is free, so that under a
-/// deep backlog this stays near the number of threads.
+/// Compactions running or queued, now. The server queues work for a table only while a compaction thread is free, so
+/// that under a deep backlog this stays near the number of threads.
 pub const PENDING_COMPACTIONS: &str = "compaction.pending";
 /// Hint files waiting for other nodes, now.
 pub const PENDING_HINT_FILES: &str = "hints.pending_files";
@@ -17,8 +17,8 @@ pub const KEY_CACHE_REQUESTS: &str = "key_cache.requests";
 pub const COORDINATOR_READS: &str = "coordinator.reads";
 /// Writes coordinated, since the start.
 pub const COORDINATOR_WRITES: &str = "coordinator.writes";
-/// 99th percentile of coordinated reads, milliseconds: the server's own, of a decaying reservoir (about the last five minutes), good
-/// for a remark, not for a result.
+/// 99th percentile of coordinated reads, milliseconds: the server's own, of a decaying reservoir (about the last five
+/// minutes), good for a remark, not for a result.
 pub const COORDINATOR_READ_P99_MS: &str = "coordinator.read_p99_ms";
 /// 99th percentile of coordinated writes, milliseconds.
 pub const COORDINATOR_WRITE_P99_MS: &str = "coordinator.write_p99_ms";
@@ -34,8 +34,8 @@ pub const DROPPED_MESSAGES: &str = "messages.dropped";
 pub const TABLE_READS: &str = "table.reads";
 /// SSTables whose rows were merged for these reads.
 pub const SSTABLES_MERGED: &str = "table.sstables_merged";
-/// Times that a bloom filter let a read into an SSTable without the row, summed over the SSTables that are there now: one
-/// that is compacted away takes its count with it.
+/// Times that a bloom filter let a read into an SSTable without the row, summed over the SSTables that are there now:
+/// one that is compacted away takes its count with it.
 pub const BLOOM_FALSE_POSITIVES: &str = "table.bloom_false_positives";
 /// Bytes of the table's files / bytes before compression, now; absent where nothing is compressed.
 pub const COMPRESSION_RATIO: &str = "table.compression_ratio";

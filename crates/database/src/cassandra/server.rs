@@ -336,8 +336,8 @@ impl MetricsReader for Reader {
     }
 }
 
-/// How many compactions a table has seen: read when the bytes that they wrote have changed, so that a node without one is
-/// not asked.
+/// How many compactions a table has seen: read when the bytes that they wrote have changed, so that a node without one
+/// is not asked.
 struct Compactions {
     keyspace: String,
     table: String,

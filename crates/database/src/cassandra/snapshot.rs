@@ -17,8 +17,8 @@ use crate::plan::{NodeLocation, Replication};
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
 const SNAPSHOT_FORMAT: u32 = 1;
 
-/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema with the options
-/// of its table, nodes and their places, data directories of each, keys of `cassandra.yaml` that shape files).
+/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema with the
+/// options of its table, nodes and their places, data directories of each, keys of `cassandra.yaml` that shape files).
 /// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
 pub fn snapshot_key(
     version: &str,

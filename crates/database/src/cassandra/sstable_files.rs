@@ -1,9 +1,9 @@
 //! What the files of a table say of themselves. The schema says nothing about SSTables that exist: one that was written
 //! before an option changed keeps its chunks, its compressor and its bloom filter.
 //!
-//! `NAME-Data.db` has beside it `NAME-CompressionInfo.db` (`CompressionMetadata`: compressor, its options, bytes of a chunk)
-//! where it is compressed, and `NAME-Statistics.db` (`MetadataSerializer`), whose first part has the chance of false
-//! positives that its bloom filter was made for. NAME is `nb-1-big` or `da-1-bti`: version, number, format.
+//! `NAME-Data.db` has beside it `NAME-CompressionInfo.db` (`CompressionMetadata`: compressor, its options, bytes of a
+//! chunk) where it is compressed, and `NAME-Statistics.db` (`MetadataSerializer`), whose first part has the chance of
+//! false positives that its bloom filter was made for. NAME is `nb-1-big` or `da-1-bti`: version, number, format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

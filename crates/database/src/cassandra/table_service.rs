@@ -1,5 +1,5 @@
-//! What a node does with the files of a table when it is asked over its management interface: flush, compact, begin or stop to
-//! compact by itself. No second JVM is needed for it, so that a trial under way can be asked too.
+//! What a node does with the files of a table when it is asked over its management interface: flush, compact, begin or
+//! stop to compact by itself. No second JVM is needed for it, so that a trial under way can be asked too.
 
 use std::time::Duration;
 
@@ -55,11 +55,11 @@ fn flush(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), Jm
         .map(drop)
 }
 
-/// Writes what the tables of a keyspace have in memory into files, then compacts each of them into one SSTable; returns when that is
-/// done. Old files are deleted in the background: wait with [`super::Admin::wait_settled`].
+/// Writes what the tables of a keyspace have in memory into files, then compacts each of them into one SSTable; returns
+/// when that is done. Old files are deleted in the background: wait with [`super::Admin::wait_settled`].
 ///
-/// A major compaction rather than "wait until the automatic one has nothing to do": where size tiers stop depends on the timing of
-/// flushes, so that two loads of the same data would leave different numbers of files to read from.
+/// A major compaction rather than "wait until the automatic one has nothing to do": where size tiers stop depends on
+/// the timing of flushes, so that two loads of the same data would leave different numbers of files to read from.
 ///
 /// # Errors
 /// As [`compact_table`].
@@ -79,8 +79,8 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
     Ok(())
 }
 
-/// Takes the SSTables in these directories into a table, as `nodetool import --keep-level --keep-repaired --no-verify --no-tokens`
-/// does: their files are moved. Returns when reads see them.
+/// Takes the SSTables in these directories into a table, as `nodetool import --keep-level --keep-repaired --no-verify
+/// --no-tokens` does: their files are moved. Returns when reads see them.
 ///
 /// # Errors
 /// As [`compact_table`]; a directory whose SSTables the node does not take.
@@ -112,8 +112,8 @@ pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directori
     }
 }
 
-/// From here on a node compacts the tables of a keyspace by itself, and its own ones too, as `nodetool enableautocompaction`
-/// has it; or no table of that keyspace any more (`nodetool disableautocompaction`).
+/// From here on a node compacts the tables of a keyspace by itself, and its own ones too, as `nodetool
+/// enableautocompaction` has it; or no table of that keyspace any more (`nodetool disableautocompaction`).
 ///
 /// # Errors
 /// As [`compact_table`].

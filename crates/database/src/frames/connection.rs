@@ -1,8 +1,8 @@
 //! One connection to one node, for the requests of one load thread.
 //!
 //! Everything lives on that thread. A request is appended to the outgoing bytes and wakes the *pump*, a task that is
-//! then polled after all others that are ready: so requests that are made in the same turn of the runtime leave with one
-//! system call, and what one read brings is understood before anybody is woken by it.
+//! then polled after all others that are ready: so requests that are made in the same turn of the runtime leave with
+//! one system call, and what one read brings is understood before anybody is woken by it.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -50,7 +50,8 @@ pub(super) struct Connection {
     is_dropped: Cell<bool>,
     streams: RefCell<Streams>,
     out: RefCell<Vec<u8>>,
-    /// When the first of the requests was made that leave together, nanoseconds since `epoch`; `None`: there is none yet.
+    /// When the first of the requests was made that leave together, nanoseconds since `epoch`; `None`: there is none
+    /// yet.
     turn_ns: Cell<Option<u64>>,
     epoch: Instant,
     pump: RefCell<Option<Waker>>,

@@ -81,8 +81,8 @@ impl Frames {
         Ok(frames)
     }
 
-    /// Sends a request and waits for its answer; `info` says where it belongs, and is asked only where there are several
-    /// nodes.
+    /// Sends a request and waits for its answer; `info` says where it belongs, and is asked only where there are
+    /// several nodes.
     pub(crate) async fn execute<'a>(
         &self,
         head: &Head,

@@ -1,8 +1,8 @@
 //! The requests of one connection by their stream ids: who waits, since when, and which ids are free.
 //!
-//! All requests of a connection wait equally long, so the order in which they were sent is that of their deadlines: they
-//! hang in a list, and one look at its end says whose time is up. An id is given away again when its request has been
-//! answered *and* nobody waits for it any more: a server may still answer a request that has timed out.
+//! All requests of a connection wait equally long, so the order in which they were sent is that of their deadlines:
+//! they hang in a list, and one look at its end says whose time is up. An id is given away again when its request has
+//! been answered *and* nobody waits for it any more: a server may still answer a request that has timed out.
 
 use std::task::{Context, Poll, Waker};
 

@@ -1,5 +1,5 @@
-//! A CQL server that does on demand what a real one does not: it stands before the null server, passes on what is asked,
-//! and answers requests for keys that begin with `do:` as these say.
+//! A CQL server that does on demand what a real one does not: it stands before the null server, passes on what is
+//! asked, and answers requests for keys that begin with `do:` as these say.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

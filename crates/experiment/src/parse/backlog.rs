@@ -6,9 +6,9 @@ use crate::{Backlog, Configuration, Dataset, Load, LocalSettings, raw};
 
 /// The most SSTables of a backlog: each is a flush that is waited for.
 const MOST_SSTABLES: i64 = 1_000;
-/// Payload of one SSTable on a node that loads alone, bytes. An SSTable of a backlog is one flush of one memtable: a loading
-/// node has 2 GiB of heap, and flushes by itself when its memtables have 170 MiB of it, which 64 MiB of fields of 100 bytes do
-/// not fill.
+/// Payload of one SSTable on a node that loads alone, bytes. An SSTable of a backlog is one flush of one memtable: a
+/// loading node has 2 GiB of heap, and flushes by itself when its memtables have 170 MiB of it, which 64 MiB of fields
+/// of 100 bytes do not fill.
 const MOST_ALONE_BYTES: f64 = 67_108_864.0;
 /// The same where several nodes load: they share those 2 GiB.
 const MOST_OF_SEVERAL_BYTES: f64 = 33_554_432.0;

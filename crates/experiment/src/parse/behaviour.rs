@@ -67,7 +67,8 @@ pub(super) fn of_type(kind: VolumeType, span: &Range<usize>, raw: &raw::Volume, 
     found
 }
 
-/// The time that is stated of a volume given by its limits, if one is; `None` where something is wrong, which is reported.
+/// The time that is stated of a volume given by its limits, if one is; `None` where something is wrong, which is
+/// reported.
 pub(super) fn of_explicit(
     span: &Range<usize>,
     raw: &raw::Volume,

@@ -15,7 +15,8 @@ pub struct ParseContext<'a> {
     pub quotas: ReadQuotas<'a>,
     /// What the client costs on this machine; `None`: nobody has measured it.
     pub client: Option<ClientCost>,
-    /// This machine, where it may carry the experiment out; `None`: not known, and volumes are not served unless stated.
+    /// This machine, where it may carry the experiment out; `None`: not known, and volumes are not served unless
+    /// stated.
     pub machine: Option<ThisMachine>,
 }
 

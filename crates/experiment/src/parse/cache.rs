@@ -1,4 +1,5 @@
-//! `[load] cache` and `[sweep] cache_ratio`: the page cache before trials; several states or sizes divide each workload.
+//! `[load] cache` and `[sweep] cache_ratio`: the page cache before trials; several states or sizes divide each
+//! workload.
 
 use toml::Value;
 
@@ -52,8 +53,8 @@ fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Ratios of data set and page cache that are asked for, in the file's order; none where nothing is swept. `None`: a mistake
-/// was found.
+/// Ratios of data set and page cache that are asked for, in the file's order; none where nothing is swept. `None`: a
+/// mistake was found.
 pub(super) fn ratios(
     file: &raw::Experiment,
     experiment: (Option<&Dataset>, &[Option<Configuration>], &LocalSettings),
@@ -162,8 +163,9 @@ fn too_small(
     }
 }
 
-/// The workloads with the page cache before their trials. Several states, or ratios, divide each of them: `reads` becomes
-/// `reads-cold` and `reads-warm`, or `reads-0.5x` and `reads-2x`. No configuration is chosen by comparing one with another.
+/// The workloads with the page cache before their trials. Several states, or ratios, divide each of them: `reads`
+/// becomes `reads-cold` and `reads-warm`, or `reads-0.5x` and `reads-2x`. No configuration is chosen by comparing one
+/// with another.
 pub(super) fn divided(
     workloads: Vec<Definition>,
     (states, ratios): (&[CacheState], &[f64]),

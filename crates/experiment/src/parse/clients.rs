@@ -37,8 +37,8 @@ pub(super) enum Senders {
 }
 
 impl Senders {
-    /// Those of an experiment, where this provider carries it out. A type that is not in the catalog is a mistake of its
-    /// own, found elsewhere.
+    /// Those of an experiment, where this provider carries it out. A type that is not in the catalog is a mistake of
+    /// its own, found elsewhere.
     pub fn of(catalog: &Catalog, file: &raw::Experiment, provider: Option<Provider>, here: Option<ClientCost>) -> Self {
         let named = |machines: usize, key| Self::Named { number: machines, key };
         let of_target = file.target.as_ref().and_then(|target| target.client.as_ref());

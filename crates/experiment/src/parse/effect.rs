@@ -1,5 +1,5 @@
-//! What the file states and nothing would follow: reported, so that nothing is ignored in silence. What contradicts itself
-//! is a mistake instead, beside the check of its own key.
+//! What the file states and nothing would follow: reported, so that nothing is ignored in silence. What contradicts
+//! itself is a mistake instead, beside the check of its own key.
 
 use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};

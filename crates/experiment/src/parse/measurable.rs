@@ -69,8 +69,8 @@ fn tell(problems: impl IntoIterator<Item = Problem>, provider: Option<Provider>,
     }
 }
 
-/// Volumes that are to start with burst credits and that the kernel's throttle would hold, which knows none. `is_known` says whether
-/// it is known how this machine would emulate them.
+/// Volumes that are to start with burst credits and that the kernel's throttle would hold, which knows none. `is_known`
+/// says whether it is known how this machine would emulate them.
 pub(super) fn credits(
     file: &raw::Experiment,
     experiment: &Experiment,

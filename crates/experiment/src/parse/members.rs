@@ -13,8 +13,8 @@ const COUNT: RangeInclusive<u32> = 1..=VolumeRole::DATA.len() as u32;
 /// Chunks of RAID 0, KiB: the kernel wants whole pages of 4 KiB; larger ones than 1 MiB nobody uses.
 const CHUNK_KIB: RangeInclusive<u32> = 4..=1024;
 
-/// How many volumes of this kind hold the data of a node, and how it lies on several; `None` where something is wrong, which is
-/// told.
+/// How many volumes of this kind hold the data of a node, and how it lies on several; `None` where something is wrong,
+/// which is told.
 pub(super) fn check(
     span: &Range<usize>,
     raw: &raw::Volume,

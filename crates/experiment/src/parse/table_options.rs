@@ -139,7 +139,7 @@ fn compaction(keys: &toml::Table, known: &Known) -> Result<TableOption, Problem>
         map.insert(key.clone(), plain(value));
     }
     if map.get("enabled").is_some_and(|enabled| enabled == "false") {
-        let what = "compaction cannot be off: the data set would not come to rest";
+        let what = "compaction cannot be off: the data set would never be at rest";
         return Err(about("enabled", what.to_owned(), "remove `enabled`"));
     }
     Ok(TableOption::Map(map))

@@ -52,7 +52,8 @@ pub(crate) struct Aws {
     pub capacity_wait_min: Option<Spanned<f64>>,
     /// iopslab for x86-64 machines where this program is not one: a file of `make dist`, relative to this file.
     pub binary_x86_64: Option<String>,
-    /// iopslab for arm64 (Graviton) machines where this program is not one: a file of `make dist`, relative to this file.
+    /// iopslab for arm64 (Graviton) machines where this program is not one: a file of `make dist`, relative to this
+    /// file.
     pub binary_aarch64: Option<String>,
     /// A run whose estimate is above this starts nothing, USD.
     pub max_cost_usd: Option<Spanned<f64>>,

@@ -84,22 +84,22 @@ impl Experiment {
     }
 }
 
-/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, or a compaction beside the
-/// load, while a trial is measured. Acknowledged writes are read back at the end of the trial.
+/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, or a compaction beside
+/// the load, while a trial is measured. Acknowledged writes are read back at the end of the trial.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
     /// `node-stop` (drained and stopped in order), `node-kill` (SIGKILL), `node-pause` (SIGSTOP, later SIGCONT) or
     /// `host-cut` (its network drops everything; on hosts of their own). Of served volumes: `disk-stall` (nothing is
-    /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes). And `compaction`: the node compacts
-    /// the data set's table into one SSTable beside its load.
+    /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes). And `compaction`: the node
+    /// compacts the data set's table into one SSTable beside its load.
     pub kind: Spanned<String>,
     /// Which node, counted from 1. Default 1.
     pub node: Option<Spanned<i64, u32>>,
     /// When, seconds from the start of measurement; at least 5, so that there is a before.
     pub at_s: Spanned<f64>,
-    /// Seconds until it is undone. Default for nodes: it stays away to the end of the trial. Must be stated for disks, and
-    /// not for a compaction, which ends when it is done.
+    /// Seconds until it is undone. Default for nodes: it stays away to the end of the trial. Must be stated for disks,
+    /// and not for a compaction, which ends when it is done.
     pub for_s: Option<Spanned<f64>>,
     /// For disks, which volume of the node: `data` (default), `data-2` and so on where it has several for its data, or
     /// `commitlog`.
@@ -235,16 +235,17 @@ pub(crate) struct Configuration {
     pub consistency: Option<Form<String, ConsistencyByKind>>,
     /// What of it is otherwise than iopslab has it. Costs nothing.
     pub settings: Option<Spanned<Settings>>,
-    /// SSTables of overwritten records beside the data set at rest, which the database compacts once measurement begins.
-    /// Default: none.
+    /// SSTables of overwritten records beside the data set at rest, which the database compacts once measurement
+    /// begins. Default: none.
     pub backlog: Option<Spanned<Backlog>>,
-    /// Speed of one of its vCPUs beside a vCPU of m5.2xlarge, 0.1 to 10. Default: what the catalog knows of the instance type.
+    /// Speed of one of its vCPUs beside a vCPU of m5.2xlarge, 0.1 to 10. Default: what the catalog knows of the
+    /// instance type.
     pub cpu_speed: Option<Spanned<f64>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
     pub price_usd_per_month: Option<Spanned<f64>>,
 }
 
-/// What is written again after the data set has come to rest, each SSTable by one flush.
+/// What is written again after the data set is at rest, each SSTable by one flush.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Backlog {
@@ -311,19 +312,21 @@ pub(crate) struct Load {
     pub clients: Option<Form<u32, AutoWord>>,
     /// Seconds before measurement, under the same load and all limits. Default 20.
     pub warmup_s: Option<Spanned<f64>>,
-    /// `"auto"`: warm up until throughput has come to rest (the report's own rule), instead of `warmup_s`.
+    /// `"auto"`: warm up until throughput has stabilised (the report's own rule), instead of `warmup_s`.
     pub warmup: Option<Spanned<String, AutoWord>>,
     /// With `warmup = "auto"`: most seconds of warm-up. Default 300.
     pub max_warmup_s: Option<Spanned<f64>>,
-    /// Most seconds in which a new process of the database compiles its code before a trial, by the workload's own operations and
-    /// while no limit holds, until its compilers are quiet; and most seconds in which the page cache settles. Default 120; 0: neither
-    /// is waited for.
+    /// Most seconds in which a new process of the database compiles its code before a trial, by the workload's own
+    /// operations and while no limit holds, until its compilers are quiet; and most seconds in which the page cache
+    /// settles. Default 120; 0: neither is waited for.
     pub rest_max_s: Option<Spanned<f64>>,
-    /// Processes of the database that share out the trials of a block, each brought to rest once. Default 1: what one process has
-    /// compiled well or badly then cancels in the block's ratios. As many as a block has trials, or more: one for each trial.
+    /// Processes of the database that share out the trials of a block, each brought to rest once. Default 1: what one
+    /// process has compiled well or badly then cancels in the block's ratios. As many as a block has trials, or more:
+    /// one for each trial.
     pub forks: Option<Spanned<i64, u32>>,
-    /// How the page cache stands before the warm-up: `warm` (the default: it holds what the workload's own keys leave in it), `cold`
-    /// (nothing of the data set is in it), or both, `["cold", "warm"]`, which measures each workload in both states.
+    /// How the page cache stands before the warm-up: `warm` (the default: it holds what the workload's own keys leave
+    /// in it), `cold` (nothing of the data set is in it), or both, `["cold", "warm"]`, which measures each workload in
+    /// both states.
     pub cache: Option<Form<CacheState, Vec<CacheState>>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.
     pub duration_s: Option<Spanned<f64>>,
@@ -375,11 +378,11 @@ impl Load {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
-    /// Data set over page cache, such as `[0.5, 1, 2, 5, 10]`: each workload is measured with page caches of these sizes,
-    /// the data set being the same. 0.05 to 1000. Trials begin warm unless `cache` in `[load]` says otherwise.
+    /// Data set over page cache, such as `[0.5, 1, 2, 5, 10]`: each workload is measured with page caches of these
+    /// sizes, the data set being the same. 0.05 to 1000. Trials begin warm unless `cache` in `[load]` says otherwise.
     pub cache_ratio: Spanned<Vec<Spanned<f64>>>,
-    /// What makes the ratios: `"memory"`, the page cache, beside the one data set. `"records"` is refused: each ratio would need a
-    /// data set of its own, and an experiment has one. Default: `"memory"`.
+    /// What makes the ratios: `"memory"`, the page cache, beside the one data set. `"records"` is refused: each ratio
+    /// would need a data set of its own, and an experiment has one. Default: `"memory"`.
     pub cache_ratio_by: Option<Spanned<String>>,
 }
 

@@ -11,8 +11,8 @@ use crate::spanned::Spanned;
 /// Keys of somebody else, each with its place.
 pub(crate) type Keys = BTreeMap<Spanned<String>, Spanned<Value, serde_json::Value>>;
 
-/// A set of settings for all configurations, or for the named ones: each of them is measured with these settings too, as a
-/// configuration of its own called `CONFIGURATION_VARIANT`.
+/// A set of settings for all configurations, or for the named ones: each of them is measured with these settings too,
+/// as a configuration of its own called `CONFIGURATION_VARIANT`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variant {
@@ -31,11 +31,11 @@ pub(crate) struct Settings {
     /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab
     /// keeps to itself: memory, CPUs, files, logs, ports, start and end.
     pub jvm: Option<Vec<Spanned<String>>>,
-    /// Keys of `cassandra.yaml`, such as `concurrent_reads = 64` or `compaction_throughput = "16MiB/s"`. Refused are those
-    /// that iopslab keeps to itself: directories, addresses, place in the cluster, security.
+    /// Keys of `cassandra.yaml`, such as `concurrent_reads = 64` or `compaction_throughput = "16MiB/s"`. Refused are
+    /// those that iopslab keeps to itself: directories, addresses, place in the cluster, security.
     pub cassandra: Option<Keys>,
-    /// Options of the data set's table (`WITH` of CQL), such as `compression = { chunk_length_in_kb = 4 }`. The data set is
-    /// loaded with them and kept apart.
+    /// Options of the data set's table (`WITH` of CQL), such as `compression = { chunk_length_in_kb = 4 }`. The data
+    /// set is loaded with them and kept apart.
     pub table: Option<Keys>,
     /// Of the machine: `read_ahead_kb` of the configuration's volumes.
     #[schemars(with = "Option<Host>")]

@@ -26,14 +26,14 @@ pub(crate) struct Volume {
     /// GiB; with `volumes = "served"` also st1 and sc1.
     #[schemars(with = "Option<BurstWord>")]
     pub burst: Option<String>,
-    /// Only of `data_volume`: volumes of this kind that each node has for its data, 1 (default) to 8. Everything else that is
-    /// stated is of each of them.
+    /// Only of `data_volume`: volumes of this kind that each node has for its data, 1 (default) to 8. Everything else
+    /// that is stated is of each of them.
     pub count: Option<u32>,
     /// Beside a `count` above 1: how the data lies on them. Default: `directories`.
     #[schemars(with = "Option<LayoutWord>")]
     pub layout: Option<String>,
-    /// Beside `layout = "raid0"`: KiB that go to one volume before the next one has its turn, a power of two from 4 to 1024.
-    /// Default: 256.
+    /// Beside `layout = "raid0"`: KiB that go to one volume before the next one has its turn, a power of two from 4 to
+    /// 1024. Default: 256.
     pub chunk_kib: Option<u32>,
     /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
     /// in microseconds. Default: as fast as this machine's disk.

@@ -214,7 +214,8 @@ impl Store {
         }
     }
 
-    /// Volumes stay as they are, in the ledger, because somebody else keeps them; those that are made next have other names.
+    /// Volumes stay as they are, in the ledger, because somebody else keeps them; those that are made next have other
+    /// names.
     pub fn give_up(&mut self) {
         self.given_up += 1;
     }

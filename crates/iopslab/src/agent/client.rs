@@ -175,8 +175,9 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
     }
 }
 
-/// Asks for what a trial asks for, so many requests at a time, as fast as the database answers. What is measured is thrown away but
-/// for the number of operations. Inserts are replaced by updates: the records are as they would be without.
+/// Asks for what a trial asks for, so many requests at a time, as fast as the database answers. What is measured is
+/// thrown away but for the number of operations. Inserts are replaced by updates: the records are as they would be
+/// without.
 fn warm(
     task: &TrialTask,
     (seconds, in_flight): (f64, u32),
@@ -308,10 +309,10 @@ const fn other_seed(plan: &TrialPlan) -> u64 {
     plan.seed ^ 0xA5C3_17E9_4B62_D08F
 }
 
-/// Seconds between two looks at whether throughput has come to rest: the batches of the rule.
+/// Seconds between two looks at whether throughput has stabilised: the batches of the rule.
 const LOOK_EVERY: usize = 5;
 
-/// `warmup = "auto"`: the same load until its throughput has come to rest by the rule that also judges the trial
+/// `warmup = "auto"`: the same load until its throughput has stabilised by the rule that also judges the trial
 /// afterwards, or for `most_s` seconds. What it measures is thrown away. Workloads that insert are refused when the
 /// experiment is read: the keys that they insert here would be missing from the trial's key space. Where writes are
 /// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late

@@ -254,8 +254,8 @@ impl Opened {
         act(loading, &self.host, &self.database)
     }
 
-    /// Volumes with the data set on them, measured by the probe. Where the process that answers for them is lost meanwhile
-    /// they are made once more: no trial has begun that would have seen it.
+    /// Volumes with the data set on them, measured by the probe. Where the process that answers for them is lost
+    /// meanwhile they are made once more: no trial has begun that would have seen it.
     ///
     /// `others` are the configurations that share the process of this one, and so its volumes.
     fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply, RequestError> {
@@ -276,8 +276,9 @@ impl Opened {
         }))
     }
 
-    /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the old ones left in
-    /// the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it was so.
+    /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the
+    /// old ones left in the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it
+    /// was so.
     fn replace_held(&mut self, setup: &Setup) -> Result<bool, RequestError> {
         let mut all = self.prepared.iter();
         let Some(place) = all.position(|prepared| prepared.is_of(&setup.configuration)) else {

@@ -1,4 +1,5 @@
-//! A database process from its start to its end: it serves one trial, or several that need no other process one after the other.
+//! A database process from its start to its end: it serves one trial, or several that need no other process one after
+//! the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,9 +20,9 @@ use super::volumes::Volumes;
 /// A node that several threads ask.
 pub(super) type Node = Arc<Mutex<Box<dyn RunningNode>>>;
 
-/// Priority of a JVM's compilers: the highest. Beside 32 requests in flight on two CPUs they got a fifth of a CPU without it, and 0.6 of
-/// one at -10. They keep it when limits come into force: what is left to be compiled is done in the warm-up then, and not in a
-/// fifteenth of the CPU throughout the window.
+/// Priority of a JVM's compilers: the highest. Beside 32 requests in flight on two CPUs they got a fifth of a CPU
+/// without it, and 0.6 of one at -10. They keep it when limits come into force: what is left to be compiled is done in
+/// the warm-up then, and not in a fifteenth of the CPU throughout the window.
 const COMPILERS_NICE: i32 = -20;
 
 /// The process, with what holds it to its limits.
@@ -31,7 +32,8 @@ pub(super) struct Fork {
     pub node: Option<Node>,
     /// Which settings were found in force in it.
     pub settings: SettingsInForce,
-    /// Bytes of the data set that it was started with, and how many keys of the sample it had: each renewal gives it the same again.
+    /// Bytes of the data set that it was started with, and how many keys of the sample it had: each renewal gives it
+    /// the same again.
     pub data_set: (u64, u32),
     started_unix_ms: i64,
     /// Trials that it has served, the one under way included.
@@ -101,8 +103,9 @@ impl Fork {
 
     /// What it and its volumes have used until now. Compilers that have come since the last look come first, too.
     ///
-    /// It is also asked for all that a trial samples, and the answer thrown away: classes that are loaded for the first answer make the
-    /// JVM throw away compiled code, two to four CPU-seconds of it, which would be compiled again in the first trial's window.
+    /// It is also asked for all that a trial samples, and the answer thrown away: classes that are loaded for the first
+    /// answer make the JVM throw away compiled code, two to four CPU-seconds of it, which would be compiled again in
+    /// the first trial's window.
     pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, RequestError> {
         self.put_compilers_first();
         if self.metrics.is_none() {
@@ -153,8 +156,8 @@ impl Fork {
             .collect();
     }
 
-    /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large memtable through a
-    /// small volume could take minutes.
+    /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large
+    /// memtable through a small volume could take minutes.
     pub fn end(mut self) -> Result<(), RequestError> {
         self.limits.rest();
         if let Some(node) = self.node.take() {

@@ -36,8 +36,8 @@ impl Limits {
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
     /// start: what it computes does not depend on them, as it is given their number.
     ///
-    /// `on_machine` is the number of this node among those of its machine, from 0; `promised` are the CPUs of the machine that all of
-    /// them were promised.
+    /// `on_machine` is the number of this node among those of its machine, from 0; `promised` are the CPUs of the
+    /// machine that all of them were promised.
     pub fn for_start(
         ledger: &Arc<Ledger>,
         setup: &Setup,
@@ -101,8 +101,8 @@ impl Limits {
         cgroup.set_cpu_limits(quota, all.as_deref()).map_err(RequestError::new)
     }
 
-    /// From now on these are the limits of another configuration, which come into force with [`Self::enforce`]; the page cache is held
-    /// at its budget at once.
+    /// From now on these are the limits of another configuration, which come into force with [`Self::enforce`]; the
+    /// page cache is held at its budget at once.
     pub fn turn_into(&mut self, setup: &Setup, on_machine: u32, promised: f64) {
         self.cpus = cpu_limits(setup.cpus, on_machine, machine::cpus());
         self.promised = promised;

@@ -81,8 +81,8 @@ impl Loading {
             .map_err(RequestError::new)
     }
 
-    /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a backlog is
-    /// to come, nothing is compacted after that.
+    /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a
+    /// backlog is to come, nothing is compacted after that.
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
         host.outbox.progress("flushing and compacting the data set", None);
         self.node.compact(KEYSPACE).map_err(RequestError::new)?;

@@ -66,8 +66,8 @@ enum AgentRole {
 }
 
 /// The scheduling priority of a client (nice(2)): where it shares its machine with the database, a request is sent when
-/// it is due, and not when the database, whose cgroup has a hundred times the usual weight, leaves it a CPU. It needs next
-/// to none. At -20 a thread weighs 88 times the usual (sched(7)).
+/// it is due, and not when the database, whose cgroup has a hundred times the usual weight, leaves it a CPU. It needs
+/// next to none. At -20 a thread weighs 88 times the usual (sched(7)).
 const CLIENT_PRIORITY: i32 = -20;
 
 /// What the request loop handles; `End` is a closed stdin or a signal.

@@ -25,8 +25,8 @@ pub struct ProbedVolume {
     pub suite: ProbeSuite,
 }
 
-/// Makes the volumes of a configuration below `directory`, measures each by itself, an array as one, and deletes them. Before
-/// each test `tell` is told what it is.
+/// Makes the volumes of a configuration below `directory`, measures each by itself, an array as one, and deletes them.
+/// Before each test `tell` is called with what it is.
 ///
 /// # Errors
 /// Where the machine cannot make or limit volumes, or a test fails. What was made is in the ledger.

@@ -27,8 +27,8 @@ const NODES_OF_A_NETWORK: u16 = 16;
 /// Commit-log space; half of the smallest emulated commit-log volume.
 const COMMITLOG_BYTES: u64 = 1 << 30;
 
-/// How far after the usual port of management that of a node lies: nodes of one machine have one after the other, and those of a run
-/// beside another one (127.0.1.1 and so on) sixteen after these, since all of them are at 127.0.0.1.
+/// How far after the usual port of management that of a node lies: nodes of one machine have one after the other, and
+/// those of a run beside another one (127.0.1.1 and so on) sixteen after these, since all of them are at 127.0.0.1.
 fn management_port(on_machine: u32, address: Ipv4Addr) -> u16 {
     let network = if address.is_loopback() { address.octets()[2] } else { 0 };
     let on_machine = u16::try_from(on_machine).unwrap_or(u16::MAX);

@@ -1,8 +1,9 @@
 //! One trial on a database host: restored data, limits, what is done to the node, and what is watched meanwhile.
 //!
-//! A trial begins with a process that answers clients while no limit of CPUs or volumes holds it back: a new one on restored volumes, or
-//! the one that has served the trial before. The controller has it brought to rest then ([`Trial::usage`] says how far it is), has
-//! its data taken in again as it was loaded ([`Trial::renew`]), and then all limits come into force ([`Trial::hold`]).
+//! A trial begins with a process that answers clients while no limit of CPUs or volumes holds it back: a new one on
+//! restored volumes, or the one that has served the trial before. The controller has it brought to rest then
+//! ([`Trial::usage`] says how far it is), has its data taken in again as it was loaded ([`Trial::renew`]), and then all
+//! limits come into force ([`Trial::hold`]).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,8 +50,8 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Volumes with what this process needs of them: restored and cold for one that is to be started. [`Self::start`] follows, so that
-    /// a start that fails leaves something to stop.
+    /// Volumes with what this process needs of them: restored and cold for one that is to be started. [`Self::start`]
+    /// follows, so that a start that fails leaves something to stop.
     pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, fork: Fork) -> Result<Self, RequestError> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
@@ -145,7 +146,8 @@ impl Trial {
         Ok(Reply::Emptied)
     }
 
-    /// The database takes the data set in again, as it was loaded; nothing of it is in the page cache, unless that is to be warm.
+    /// The database takes the data set in again, as it was loaded; nothing of it is in the page cache, unless that is
+    /// to be warm.
     pub fn renew(
         &mut self,
         host: &Host,
@@ -279,8 +281,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until its
-    /// compaction is done.
+    /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until
+    /// its compaction is done.
     pub fn end_fault(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, RequestError> {
         let absence = self
             .absence
@@ -340,7 +342,8 @@ impl Trial {
         self.others.as_ref().map(used).unwrap_or_default()
     }
 
-    /// The trial is over: gives its logs, and the process where it is kept for another trial, held back by nothing then.
+    /// The trial is over: gives its logs, and the process where it is kept for another trial, held back by nothing
+    /// then.
     ///
     /// First of all no disk fails any more: a process that waits for one that stalls cannot be killed.
     pub fn stop(

@@ -1,11 +1,11 @@
-//! The volumes of the configurations that one database process can serve, on this host: created once a run, filled from the
-//! snapshot, restored before each trial. Which of the configurations they are, [`Volumes::turn_into`] says.
+//! The volumes of the configurations that one database process can serve, on this host: created once a run, filled from
+//! the snapshot, restored before each trial. Which of the configurations they are, [`Volumes::turn_into`] says.
 //!
-//! A data volume holds `pristine/` (its part of the snapshot, copied once) and `data/` (what the database uses). Both lie on the
-//! same XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards
-//! makes the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink where its
-//! file system can, and the files are dropped from the page cache one by one. Data volumes that are striped have one file system,
-//! that of their array.
+//! A data volume holds `pristine/` (its part of the snapshot, copied once) and `data/` (what the database uses). Both
+//! lie on the same XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew
+//! afterwards makes the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink
+//! where its file system can, and the files are dropped from the page cache one by one. Data volumes that are striped
+//! have one file system, that of their array.
 
 mod probed;
 
@@ -68,8 +68,9 @@ pub(super) struct Volumes {
 }
 
 impl Volumes {
-    /// Makes the volumes, each as large as the largest of its role, and copies the snapshot, if there is one, onto the one for data,
-    /// which shares its blocks where it lies there already; onto several each its part, onto their array all of it.
+    /// Makes the volumes, each as large as the largest of its role, and copies the snapshot, if there is one, onto the
+    /// one for data, which shares its blocks where it lies there already; onto several each its part, onto their array
+    /// all of it.
     pub fn create(
         store: &mut Store,
         (setup, others): (&Setup, &[Setup]),
@@ -121,8 +122,8 @@ impl Volumes {
         Ok(volumes)
     }
 
-    /// Which of them somebody else keeps by a mount namespace of their own, and who, in words: it can neither be unmounted for all nor
-    /// made cold.
+    /// Which of them somebody else keeps by a mount namespace of their own, and who, in words: it can neither be
+    /// unmounted for all nor made cold.
     pub fn held_elsewhere(&self) -> Option<String> {
         let held = |m: &Mounted| {
             let who = m.backing.held_elsewhere()?;
@@ -180,8 +181,8 @@ impl Volumes {
         self.mounted.iter().try_for_each(|m| m.backing.relax())
     }
 
-    /// Copies of what was loaded into a keyspace, one for each data directory, for a database that runs to take in. Nothing of them
-    /// is in the page cache.
+    /// Copies of what was loaded into a keyspace, one for each data directory, for a database that runs to take in.
+    /// Nothing of them is in the page cache.
     pub fn renew(&self, keyspace: &str) -> Result<Vec<PathBuf>, StorageError> {
         let roots = self.data_roots();
         for root in &roots {
@@ -245,7 +246,8 @@ impl Volumes {
         Ok(())
     }
 
-    /// How far each device reads ahead now, KiB, by the role of its volume, where the configuration says it or it is emulated.
+    /// How far each device reads ahead now, KiB, by the role of its volume, where the configuration says it or it is
+    /// emulated.
     pub fn read_ahead_kb(&self) -> Result<BTreeMap<String, u32>, StorageError> {
         let shown = |(role, set): (&VolumeRole, &ReadAhead)| Ok((role.name().to_owned(), set.shown_kb()?));
         self.read_ahead.iter().map(shown).collect()
@@ -280,8 +282,8 @@ impl Volumes {
         self.mounted.iter().find(|mounted| mounted.setup.role == role)
     }
 
-    /// The process that answers for volumes runs on the first so many CPUs from now on; where the system refuses, as in a
-    /// container that has others, it stays where it is.
+    /// The process that answers for volumes runs on the first so many CPUs from now on; where the system refuses, as in
+    /// a container that has others, it stays where it is.
     pub fn answered_on_first(&self, cpus: usize) {
         // One for all.
         let gauge = self.mounted.iter().find_map(|m| m.backing.gauge());
@@ -297,7 +299,8 @@ impl Volumes {
         }
         if let Some(striped) = &mut self.striped {
             for mounted in &self.mounted {
-                // What is still to be written must not wait for limits; where the server is lost nothing is written any more.
+                // What is still to be written must not wait for limits; where the server is lost nothing is written any
+                // more.
                 let _ = mounted.backing.relax();
             }
             striped.array.unmount_and_stop()?;
@@ -403,8 +406,9 @@ impl Volumes {
     }
 }
 
-/// The data directories of a snapshot, or of a node that loads one: `data` itself, or where there are several one below it for
-/// each data volume, called as that is. A database keeps the ranges of a directory there, so that their order stays.
+/// The data directories of a snapshot, or of a node that loads one: `data` itself, or where there are several one below
+/// it for each data volume, called as that is. A database keeps the ranges of a directory there, so that their order
+/// stays.
 pub(super) fn data_parts(data: &Path, count: u32) -> Vec<PathBuf> {
     match count {
         0 | 1 => vec![data.to_owned()],
@@ -425,7 +429,8 @@ pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
     })
 }
 
-/// The limits in force when a trial starts: those of the bucket's first moment where there is one. A throttled volume keeps them.
+/// The limits in force when a trial starts: those of the bucket's first moment where there is one. A throttled volume
+/// keeps them.
 pub(super) fn starting_limits(setup: &VolumeSetup) -> IoLimits {
     let iops = setup.burst.map(|bucket| match bucket.credits_start > 0.0 {
         true => bucket.burst_iops.max(bucket.baseline_iops),

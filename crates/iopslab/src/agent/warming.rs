@@ -1,14 +1,14 @@
 //! A warm page cache: before the limits of a trial come into force, the data set's files are read by a process in the
 //! database's cgroup.
 //!
-//! By a process and not through the database, for two reasons. Pages are charged to the cgroup of whoever brings them in,
-//! so that the budget holds these as it holds the database's own. And the database has done nothing yet: a trial that
-//! begins warm differs from one that begins cold by the cache alone.
+//! By a process and not through the database, for two reasons. Pages are charged to the cgroup of whoever brings them
+//! in, so that the budget holds these as it holds the database's own. And the database has done nothing yet: a trial
+//! that begins warm differs from one that begins cold by the cache alone.
 //!
-//! Of a data set that does not fit, that leaves any part of it. Which part a workload keeps in memory, its own keys decide: a
-//! client reads by them after that, with no limit in force, until device reads for each operation are steady
-//! (`controller/trial/rest.rs`). At the rate of a small volume this would take minutes, and small chunks, which fill a page cache
-//! slowly, would look bad in a short trial.
+//! Of a data set that does not fit, that leaves any part of it. Which part a workload keeps in memory, its own keys
+//! decide: a client reads by them after that, with no limit in force, until device reads for each operation are steady
+//! (`controller/trial/rest.rs`). At the rate of a small volume this would take minutes, and small chunks, which fill a
+//! page cache slowly, would look bad in a short trial.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Watching a trial on the database host: host figures, what the database and served volumes say about themselves, and its death.
+//! Watching a trial on the database host: host figures, what the database and served volumes say about themselves, and
+//! its death.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,8 +16,8 @@ use super::outbox::Outbox;
 use super::product::note;
 use super::shared::with;
 
-/// Samples this host once a second, and notices when the database ends on its own, or has lost its volumes, which is no better.
-/// While the node is `away` by plan, it is asked nothing, and its end is no news.
+/// Samples this host once a second, and notices when the database ends on its own, or has lost its volumes, which is no
+/// better. While the node is `away` by plan, it is asked nothing, and its end is no news.
 pub(super) fn watch(
     sources: Sources,
     metrics: Box<dyn MetricsReader>,
@@ -63,8 +64,9 @@ pub(super) fn watch(
     )
 }
 
-/// How long a sample waits for what the database says about itself: less than the second after which the next one is due, so that a database
-/// that is stopped or overloaded makes none late. It answers in milliseconds, and in some hundred where its CPUs are full.
+/// How long a sample waits for what the database says about itself: less than the second after which the next one is
+/// due, so that a database that is stopped or overloaded makes none late. It answers in milliseconds, and in some
+/// hundred where its CPUs are full.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A database that is asked beside the samples of its host.
@@ -91,7 +93,8 @@ impl Asked {
         }
     }
 
-    /// Adds what it says now; nothing where it does not answer at once: an answer that comes later belongs to no sample.
+    /// Adds what it says now; nothing where it does not answer at once: an answer that comes later belongs to no
+    /// sample.
     fn note(&mut self, figures: &mut HostFigures) {
         if self.is_waiting && self.answers.try_recv().is_err() {
             return;

@@ -51,8 +51,8 @@ impl Watching {
         Ok((Self { task, monitor: None }, facts))
     }
 
-    /// From now on samples are sent, and the end of the process is reported. The process is looked for anew: between trials
-    /// its owner may have started another one.
+    /// From now on samples are sent, and the end of the process is reported. The process is looked for anew: between
+    /// trials its owner may have started another one.
     pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, RequestError> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let seen = look(&self.task)?;

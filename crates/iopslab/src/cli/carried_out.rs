@@ -73,8 +73,8 @@ impl User<'_> {
         Ok(Agents::new(hosts, channel, &self.screen, &self.interrupted))
     }
 
-    /// Waits until no other process of this machine holds the work directory, as long as one that was killed may take to
-    /// leave it. The agent takes the lock later; what it would refuse is refused before a run directory is made.
+    /// Waits until no other process of this machine holds the work directory, as long as one that was killed may take
+    /// to leave it. The agent takes the lock later; what it would refuse is refused before a run directory is made.
     pub fn wait_for_work_directory(&self, provider: Provider, plan: &Plan) -> Result<(), Failure> {
         if provider != Provider::Local {
             return Ok(());

@@ -1,8 +1,9 @@
 //! Whether the directory of a run that goes on may be obeyed.
 //!
-//! What it says is done, with this user's rights: machines are reached by the configuration of `ssh` that it names, programs started with
-//! the options that it has, money is spent. It may have come from somebody else. So it has to be this user's own, and its plan and setups
-//! have to be what its experiment comes to: the experiment is what a person reads before obeying it.
+//! What it says is done, with this user's rights: machines are reached by the configuration of `ssh` that it names,
+//! programs started with the options that it has, money is spent. It may have come from somebody else. So it has to be
+//! this user's own, and its plan and setups have to be what its experiment comes to: the experiment is what a person
+//! reads before obeying it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -16,7 +17,8 @@ use super::experiment_file::this_machine;
 use super::facts::catalog;
 use crate::failure::Failure;
 
-/// Refuses a run that may not be obeyed. Where it makes machines on AWS its settings come back, with the prices of today's catalog.
+/// Refuses a run that may not be obeyed. Where it makes machines on AWS its settings come back, with the prices of
+/// today's catalog.
 pub(super) fn check(directory: &RunDirectory, provider: Provider) -> Result<Option<AwsSettings>, Failure> {
     directory.check_own().map_err(Failure::input)?;
     let frozen = directory.job();
@@ -102,8 +104,9 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
     })
 }
 
-/// Files that the experiment names were found beside it, where it then lay: the plan has their whole paths. Each has to end as the
-/// experiment has it, to be this user's or root's, and to lie outside of the run's directory, where whoever sent it could have put it.
+/// Files that the experiment names were found beside it, where it then lay: the plan has their whole paths. Each has to
+/// end as the experiment has it, to be this user's or root's, and to lie outside of the run's directory, where whoever
+/// sent it could have put it.
 fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
     let run = run
         .canonicalize()
@@ -159,8 +162,8 @@ fn tail(written: &Path) -> PathBuf {
     tail
 }
 
-/// Where two jobs differ first, such as `plan.json: hosts.ssh_config`; `None`: they say the same. What things cost is reported, never obeyed,
-/// and may be known better today.
+/// Where two jobs differ first, such as `plan.json: hosts.ssh_config`; `None`: they say the same. What things cost is
+/// reported, never obeyed, and may be known better today.
 fn first_difference(again: &Job, frozen: &Job) -> Option<String> {
     let without_money = |job: &Job| {
         let mut plan = job.plan.clone();

@@ -78,8 +78,8 @@ fn drive(directory: &RunDirectory, agents: &mut Agents) -> Result<(), Failure> {
     Ok(controller::run(directory, agents, &settings_for(directory.plan()))?)
 }
 
-/// A run that did not come to its end: what was measured before is reported, and what is left of it is said. One that was
-/// refused leaves nothing.
+/// A run that did not come to its end: what was measured before is reported, and what is left of it is said. One that
+/// was refused leaves nothing.
 fn unfinished(
     directory: RunDirectory,
     failure: Failure,

@@ -100,8 +100,8 @@ fn initialise(run: &mut Run<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from the
-/// same loading.
+/// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from
+/// the same loading.
 fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<SnapshotFacts>>), Failure> {
     let files = cluster.files.clone();
     let request = DatabaseRequest::FindSnapshot { files };

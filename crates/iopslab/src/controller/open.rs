@@ -24,8 +24,8 @@ pub fn goes_beside(directory: &RunDirectory) -> Result<bool, failure::Failure> {
     Ok(environment.get(BESIDE).is_some())
 }
 
-/// Takes this machine where clients here load a cluster that exists: a client keeps nothing that outlives a request. Elsewhere the
-/// agents of databases take their machines.
+/// Takes this machine where clients here load a cluster that exists: a client keeps nothing that outlives a request.
+/// Elsewhere the agents of databases take their machines.
 pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>, Failure> {
     let database = &directory.plan().target.database;
     let are_here = matches!(database, Database::Hosts { clients, .. } if clients.is_empty());

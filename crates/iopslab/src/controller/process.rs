@@ -2,7 +2,8 @@
 
 use experiment::{Job, PlannedTrial, Setup};
 
-/// Trials in the order of the plan, but those of a block that one process can serve come one after the other: where its first one stands.
+/// Trials in the order of the plan, but those of a block that one process can serve come one after the other: where its
+/// first one stands.
 pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTrial> {
     let mut groups: Vec<(u32, Option<&Setup>, Vec<PlannedTrial>)> = Vec::new();
     for trial in trials {

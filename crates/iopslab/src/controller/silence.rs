@@ -8,8 +8,8 @@ use wire::{ClientRequest, Request};
 
 /// How long an agent may say nothing while it works: it says every [`wire::AT_WORK_S`] seconds that it does.
 pub(super) const SILENCE: Duration = Duration::from_secs(60);
-/// An open loop beyond the capacity is answered late, and connections are made before and between: a trial may take so many times what it
-/// was planned to take ...
+/// An open loop beyond the capacity is answered late, and connections are made before and between: a trial may take so
+/// many times what it was planned to take ...
 const LATE_FACTOR: f64 = 2.0;
 /// ... and this much.
 const MARGIN: Duration = Duration::from_secs(300);

@@ -70,8 +70,8 @@ impl<'p> Store<'p> {
             .map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
     }
 
-    /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and it
-    /// is loaded then.
+    /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and
+    /// it is loaded then.
     pub fn restore(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Restored, Failure> {
         let (place, name, began) = (&self.stated.place, &of.name, Instant::now());
         let kept = match self.find(run, of)? {

@@ -17,7 +17,8 @@ use super::{adaptive, open, searches, trial};
 const SIMULATED_TRIALS_A_LINE: usize = 50;
 /// So many trials that could not be completion out, one after the other, end the run.
 const FAILURES_IN_A_ROW: u32 = 3;
-/// Trials after which what they took says more than the plan: the first one of a process makes volumes and compiles code.
+/// Trials after which what they took says more than the plan: the first one of a process makes volumes and compiles
+/// code.
 const TRIALS_KNOWN: usize = 4;
 
 /// Does what is missing.
@@ -65,8 +66,8 @@ fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
         took_s.push(trial_began.elapsed().as_secs_f64());
         match completion {
             Completion::Completed => failures_in_a_row = 0,
-            // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
-            // are wasted.
+            // A database that cannot be started, or a client that is lost, will fail the next time too: stop before
+            // hours are wasted.
             Completion::Failed(last) if failures_in_a_row + 1 == FAILURES_IN_A_ROW => {
                 return Err(Failure::TrialsFailed {
                     trials: FAILURES_IN_A_ROW,

@@ -1,4 +1,5 @@
-//! Files are made in one place, `guarded`: under names that were free, or whole in the place of another, through no link.
+//! Files are made in one place, `guarded`: under names that were free, or whole in the place of another, through no
+//! link.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The story of machines by SSH: clusters of two and of three, and two clients, each with its own network and its own sshd. One
-//! function, because starting them and loading the data set is what takes time.
+//! The story of machines by SSH: clusters of two and of three, and two clients, each with its own network and its own
+//! sshd. One function, because starting them and loading the data set is what takes time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Machines that are made on AWS and taken away: real Terraform against an API server of this machine. The story in which
-//! a database runs on them is `bought`.
+//! Machines that are made on AWS and taken away: real Terraform against an API server of this machine. The story in
+//! which a database runs on them is `bought`.
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};

@@ -1,5 +1,6 @@
-//! AWS says no, at one moment or another: each time the run ends (or goes on) with words that help, and nothing is left.
-//! The API server of this machine refuses what the story has it refuse. Each story spends half a minute of CPU in Terraform.
+//! AWS says no, at one moment or another: each time the run ends (or goes on) with words that help, and nothing is
+//! left. The API server of this machine refuses what the story has it refuse. Each story spends half a minute of CPU in
+//! Terraform.
 
 use std::time::Duration;
 
@@ -132,7 +133,8 @@ fn a_machine_that_never_answers_is_named_and_goes() {
     assert_eq!(story.cloud.left(), Vec::<String>::new());
 }
 
-/// Whoever answers at the address of a machine, and does not know the key of the run, learns nothing: not who asks, nor what.
+/// Whoever answers at the address of a machine, and does not know the key of the run, learns nothing: not who asks, nor
+/// what.
 #[test]
 #[ignore = "make test-all"]
 fn a_machine_that_shows_another_host_key_is_named_and_nobody_logs_in() {

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::support::{Laboratory, lane::Share};
 
-/// Each record once more, in five SSTables: size tiers of this size are all alike, and one more than four are compacted.
+/// Each record once more, in five SSTables: size tiers of this size are all alike, and one more than four are
+/// compacted.
 const EXPERIMENT: &str = r#"
 name = "backlog"
 

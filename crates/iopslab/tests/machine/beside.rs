@@ -1,5 +1,5 @@
-//! Two uses of one machine at once, with databases: a run, and beside it another run, `db start`, `clean`, and a stranger that keeps a
-//! mount. Both runs end with their answers.
+//! Two uses of one machine at once, with databases: a run, and beside it another run, `db start`, `clean`, and a
+//! stranger that keeps a mount. Both runs end with their answers.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A run on AWS from the first request to the last: real Terraform, an API server of this machine, and a real Cassandra on
-//! what it was asked for.
+//! A run on AWS from the first request to the last: real Terraform, an API server of this machine, and a real Cassandra
+//! on what it was asked for.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

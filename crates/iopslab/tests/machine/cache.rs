@@ -107,8 +107,8 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// The same data beside a page cache of twice its size, and beside one of two thirds of it, on a volume that a process serves, whose own
-/// file must not be a second page cache.
+/// The same data beside a page cache of twice its size, and beside one of two thirds of it, on a volume that a process
+/// serves, whose own file must not be a second page cache.
 #[test]
 fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest() {
     let lab = Laboratory::on_machine(Share::Half);

@@ -1,6 +1,7 @@
-//! AWS on one machine: moto's server is its API, and each instance that it is asked for becomes a network namespace with
-//! the addresses that were handed out, an sshd, and files of its own where a first boot would put them. Each account in a
-//! region is a wire of its own, as they all hand out the same private addresses. Everything is gone when it is dropped.
+//! AWS on one machine: moto's server is its API, and each instance that it is asked for becomes a network namespace
+//! with the addresses that were handed out, an sshd, and files of its own where a first boot would put them. Each
+//! account in a region is a wire of its own, as they all hand out the same private addresses. Everything is gone when
+//! it is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,5 @@
-//! Several data volumes of a real Cassandra: the data lies on all of them, each is what is stated of one, and one that is
-//! slowed on purpose is named.
+//! Several data volumes of a real Cassandra: the data lies on all of them, each is what is stated of one, and one that
+//! is slowed on purpose is named.
 
 use serde_json::Value;
 

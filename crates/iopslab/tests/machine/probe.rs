@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Laboratory, lane::Share};
 
-/// A gp2 volume at 1:10: 300 IOPS while a 200th of its 540,000 credits lasts (10 s), then 30; and one given by its limits.
+/// A gp2 volume at 1:10: 300 IOPS while a 200th of its 540,000 credits lasts (10 s), then 30; and one given by its
+/// limits.
 const EXPERIMENT: &str = r#"
 name = "probed"
 

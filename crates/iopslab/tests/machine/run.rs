@@ -57,8 +57,8 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
-/// [`SMALL`] with its fast configuration alone, without a volume for the commit log, for what is not about volumes (each is probed for
-/// four seconds), and without rest, for what is not about figures.
+/// [`SMALL`] with its fast configuration alone, without a volume for the commit log, for what is not about volumes
+/// (each is probed for four seconds), and without rest, for what is not about figures.
 fn fast_alone(repetitions: u32) -> String {
     let (slow, fast) = (SMALL.find("[[configuration]]"), SMALL.rfind("[[configuration]]"));
     let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
@@ -103,8 +103,8 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
 
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
-    // One process has served both, on volumes that turned from those of one configuration into those of the other; each trial began with
-    // the data set as it was loaded, and was brought to rest.
+    // One process has served both, on volumes that turned from those of one configuration into those of the other; each
+    // trial began with the data set as it was loaded, and was brought to rest.
     let records: Vec<Value> = lab
         .trials()
         .iter()
@@ -308,8 +308,8 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// A volume server that is killed while volumes are made costs nothing: they are made once more. Killed in a trial, its volumes give
-/// errors, and the next trial has its own from another server.
+/// A volume server that is killed while volumes are made costs nothing: they are made once more. Killed in a trial, its
+/// volumes give errors, and the next trial has its own from another server.
 #[test]
 fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::on_machine(Share::Half);

@@ -1,5 +1,5 @@
-//! Is a ratio between two volumes the same at every scale? With a real Cassandra; twenty minutes on a quiet machine, so that
-//! `make test-scales` runs it and nothing else does.
+//! Is a ratio between two volumes the same at every scale? With a real Cassandra; twenty minutes on a quiet machine, so
+//! that `make test-scales` runs it and nothing else does.
 
 use serde_json::Value;
 
@@ -10,7 +10,8 @@ const SCALES: [u32; 3] = [64, 16, 4];
 /// Ratios may differ by this much of each other.
 const AGREES: f64 = 0.05;
 
-/// Two volumes of 1,600 and 6,400 IOPS beside CPUs that have room, and a page cache of a quarter of the data: all of it is divided.
+/// Two volumes of 1,600 and 6,400 IOPS beside CPUs that have room, and a page cache of a quarter of the data: all of it
+/// is divided.
 fn experiment(scale: u32) -> String {
     format!(
         r#"

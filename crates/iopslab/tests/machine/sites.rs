@@ -164,7 +164,8 @@ fn twelve_configurations_over_two_accounts_and_two_regions() {
     let most = most_at_once(&requests, "m7i.large");
     assert_eq!(most.len(), 4, "{most:?}");
     assert!(most.values().all(|most| *most == 2), "{most:?}");
-    // Three configurations of one time each, two of which fit at a time: no packing needs fewer than two batches a site.
+    // Three configurations of one time each, two of which fit at a time: no packing needs fewer than two batches a
+    // site.
     let began = requests
         .iter()
         .filter(|request| request["action"] == "CreateVpc")

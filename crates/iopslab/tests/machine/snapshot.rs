@@ -1,6 +1,6 @@
 //! Data volumes that are made from a snapshot of EBS: loaded once on a volume, as the docs say, which becomes the
-//! snapshot; then runs on machines whose volumes are made from it. Real Cassandra, real Terraform, an API server of this
-//! machine; the volume is a loop device with the XFS of the one that was loaded.
+//! snapshot; then runs on machines whose volumes are made from it. Real Cassandra, real Terraform, an API server of
+//! this machine; the volume is a loop device with the XFS of the one that was loaded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -132,7 +132,7 @@ fn the_cheapest_is_shown_with_its_doubts_beside_the_best_proven_one() {
     assert!(text.starts_with("SIMULATED evidence"), "{text}");
     for part in [
         "Cheapest: r5.2xlarge+gp3:7000GiB:16000:1000*",
-        "beyond the evidence: ",
+        "outside the measured range: ",
         "Best proven: r5.2xlarge+gp3:7000GiB:16000:1000*",
         "the proof costs ",
         "nodes for the evidence: ",
@@ -336,8 +336,8 @@ fn bad_targets_are_refused() {
     }
 }
 
-/// Nodes that the CPU limits: one alone, and three that keep three copies and wait for two of them. Sixty of a hundred microseconds of
-/// an operation are spent once, by the node that is asked.
+/// Nodes that the CPU limits: one alone, and three that keep three copies and wait for two of them. Sixty of a hundred
+/// microseconds of an operation are spent once, by the node that is asked.
 fn coordinated(clusters: bool) -> String {
     let node = "instance = \"r4.xlarge\"\ndata_volume = { type = \"io1\", size_gib = 1000, iops = 12000 }\n";
     let mut text =

@@ -65,9 +65,9 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
     }
 }
 
-/// A database with chunks of 4 KiB, whose reads need 1.3 device reads each when they miss. A simulation refuses settings, so that
-/// the plan is given them by hand. Taken for chunks of 16 KiB, as before, the page cache would be thought to find less than it
-/// did, and a miss to cost less than it does.
+/// A database with chunks of 4 KiB, whose reads need 1.3 device reads each when they miss. A simulation refuses
+/// settings, so that the plan is given them by hand. Taken for chunks of 16 KiB, as before, the page cache would be
+/// thought to find less than it did, and a miss to cost less than it does.
 #[test]
 fn chunks_are_as_long_as_the_settings_state() {
     let lab = Laboratory::new();

@@ -1,5 +1,6 @@
 //! Two lanes for stories with a real database: each has a network of its own, in which a database is at 127.0.0.1:9042,
-//! and a work directory of its own, to which what the other one has loaded is copied. They share the machine's CPUs and disk.
+//! and a work directory of its own, to which what the other one has loaded is copied. They share the machine's CPUs and
+//! disk.
 
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Burst credits: what a demand above the baseline shows, however full the bucket is. 100 GiB of gp2 have 300 IOPS for good, and
-//! 3,000 while 5.4 million credits last: a minute at twice the baseline spends 0.3 % of them.
+//! Burst credits: what a demand above the baseline shows, however full the bucket is. 100 GiB of gp2 have 300 IOPS for
+//! good, and 3,000 while 5.4 million credits last: a minute at twice the baseline spends 0.3 % of them.
 
 use analysis::rules::stall::Stall;
 use analysis::{Analysis, Finding, OperationKind, Rule, Status, ValueVerdict, Withheld};
@@ -88,7 +88,8 @@ fn an_objective_is_not_met_on_credits() {
     assert_eq!(analysis.recommendation.status, Status::NotDecided);
 }
 
-/// What is under way when credits end waits longer, and nothing stands still; a stop before that, or after it, is reported.
+/// What is under way when credits end waits longer, and nothing stands still; a stop before that, or after it, is
+/// reported.
 #[test]
 fn credits_that_end_are_no_stall() {
     let story = |in_flight: u32, share: f64| {

@@ -26,7 +26,8 @@ fn reported(story: &Story) -> (CacheCurve, String) {
     (curve.clone(), reported.clone())
 }
 
-/// Half of the reads miss at 2.00, for which 300 IOPS are a sixth of what is asked; a full bucket of 3,000 carries all of them.
+/// Half of the reads miss at 2.00, for which 300 IOPS are a sixth of what is asked; a full bucket of 3,000 carries all
+/// of them.
 #[test]
 fn credits_carry_no_step_of_the_page_cache() {
     let ratios = "0.5, 0.8, 2, 4";

@@ -132,7 +132,8 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
                 near.push((rate(c) / truth - 1.0).abs() <= 0.05);
                 let (low, high) = (end(c, "low_ops_per_s", 0.0), end(c, "high_ops_per_s", f64::INFINITY));
                 inside.push(low <= truth && truth <= high);
-                // Nothing carries more than the closed loop does for long, and a bit for the noise of what was measured of it.
+                // Nothing carries more than the closed loop does for long, and a bit for the noise of what was measured
+                // of it.
                 let tried = c["levels"]
                     .as_array()
                     .unwrap()

@@ -1,5 +1,5 @@
-//! A page cache that has not filled makes a slow volume look slower than it will be: what decides on money is at rest, or says that it
-//! is not.
+//! A page cache that has not filled makes a slow volume look slower than it will be: what decides on money is at rest,
+//! or says that it is not.
 
 use analysis::{Analysis, Status, Unrest, ValueVerdict, Withheld};
 

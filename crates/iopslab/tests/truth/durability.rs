@@ -1,5 +1,5 @@
-//! No speed and no price makes up for what a lost node costs: configurations that differ in it are compared, the difference is reported,
-//! and none is recommended over one that keeps more unless the experiment says so.
+//! No speed and no price makes up for what a lost node costs: configurations that differ in it are compared, the
+//! difference is reported, and none is recommended over one that keeps more unless the experiment says so.
 
 use analysis::{Analysis, AnswerOutcome, Status, ValueVerdict};
 

@@ -134,8 +134,8 @@ fn bytes_and_requests_are_told_apart() {
     }
 }
 
-/// A volume that is the limit is used to the full, in what runs out of it: fio's figure beside the database's says the same as the
-/// limit, which is named without it. Beside a full CPU there is room.
+/// A volume that is the limit is used to the full, in what runs out of it: fio's figure beside the database's says the
+/// same as the limit, which is named without it. Beside a full CPU there is room.
 #[test]
 fn what_is_used_of_a_volume_is_all_of_it_where_it_is_the_limit() {
     let used = |configurations: String, more: &str| {
@@ -208,8 +208,8 @@ struct Clear {
     gc: f64,
 }
 
-/// One resource is far narrower than the others: at most 0.6 of the next. CPUs of 4 at 300 to 400 us an operation carry 10,000 and
-/// more, 64 in flight more than that.
+/// One resource is far narrower than the others: at most 0.6 of the next. CPUs of 4 at 300 to 400 us an operation carry
+/// 10,000 and more, 64 in flight more than that.
 fn clear(seed: u64) -> Clear {
     let mut random = workload::Random::from_seed(seed);
     let mut between = move |low: f64, high: f64| low + random.next_unit() * (high - low);

@@ -1,4 +1,5 @@
-//! Within the margin of practical importance nothing is faster, and what is the better value there all the same is named beside.
+//! Within the margin of practical importance nothing is faster, and what is the better value there all the same is
+//! named beside.
 
 use analysis::ValueVerdict;
 

@@ -1,9 +1,9 @@
-//! Random matrices with bursts, several places, clusters, objectives, sick machines and variants: does any sentence of the document
-//! contradict the document, or what is true?
+//! Random matrices with bursts, several places, clusters, objectives, sick machines and variants: does any sentence of
+//! the document contradict the document, or what is true?
 //!
-//! What is true is what the same simulation does without noise, without anything that is sick, and from empty buckets: counted
-//! from its own records, by none of the rules of the analysis. A verdict contradicts it where it is wrong by more than the margin of
-//! practical importance.
+//! What is true is what the same simulation does without noise, without anything that is sick, and from empty buckets:
+//! counted from its own records, by none of the rules of the analysis. A verdict contradicts it where it is wrong by
+//! more than the margin of practical importance.
 
 use std::collections::BTreeMap;
 
@@ -304,8 +304,8 @@ impl Said<'_> {
         wrong
     }
 
-    /// Whether a configuration truly meets a place's objective, clearly (`slack` above 1) or nearly (below 1): at a rate so many times
-    /// the given one, beside a demand so many times the stated one.
+    /// Whether a configuration truly meets a place's objective, clearly (`slack` above 1) or nearly (below 1): at a
+    /// rate so many times the given one, beside a demand so many times the stated one.
     fn meets(&self, configuration: &str, workload: &str, load: Option<LoadLevel>, slack: f64) -> bool {
         let objective = self.analysis.objective.as_ref().unwrap();
         let of_load = |load: LoadLevel| {

@@ -1,5 +1,5 @@
-//! Sentences that stand side by side say the same: whose evidence withholds a verdict, where nothing is faster for no money,
-//! what may be run.
+//! Sentences that stand side by side say the same: whose evidence withholds a verdict, where nothing is faster for no
+//! money, what may be run.
 
 use analysis::{Analysis, ValueVerdict, Verdict, Withheld};
 
@@ -159,7 +159,8 @@ fn configuration_of(name: &str, usd: f64) -> String {
     configuration(name, &format!("{volume}\nprice_usd_per_month = {usd:.2}"))
 }
 
-/// Two volumes that repeat within 2 %, 4 % apart in value, alone or beside a CPU that repeats within 20 % and is worth as much.
+/// Two volumes that repeat within 2 %, 4 % apart in value, alone or beside a CPU that repeats within 20 % and is worth
+/// as much.
 fn beside_noise(neighbour: bool) -> Story {
     let mut all = vec![priced("a", 1000, 100.0), priced("b", 1100, 106.0)];
     if neighbour {

@@ -236,7 +236,8 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
     assert_eq!(unrest(&cold, "fast"), None);
 }
 
-/// Ten times the IOPS have filled a page cache where the slower volume has not come far: each of its operations takes more reads.
+/// Ten times the IOPS have filled a page cache where the slower volume has not come far: each of its operations takes
+/// more reads.
 #[test]
 fn the_same_page_cache_leaves_the_same_reads_for_an_operation() {
     let with = |cached_share: f64| {
@@ -255,8 +256,8 @@ fn the_same_page_cache_leaves_the_same_reads_for_an_operation() {
     assert_eq!(with(0.95), [false, false]);
 }
 
-/// What an operation costs differs by a plain difference in speed, too: a finding in any case, and withheld where nobody saw that the code was
-/// compiled.
+/// What an operation costs differs by a plain difference in speed, too: a finding in any case, and withheld where
+/// nobody saw that the code was compiled.
 #[test]
 fn an_operation_that_costs_twice_its_neighbours_cpu_needs_code_that_is_compiled() {
     let with = |slower: f64, seen: bool| {
@@ -272,7 +273,8 @@ fn an_operation_that_costs_twice_its_neighbours_cpu_needs_code_that_is_compiled(
     assert_eq!(with(3.0, true), (true, None));
 }
 
-/// Twenty seconds of a full CPU say nothing where nobody saw that the code was compiled; where it was seen, they may do.
+/// Twenty seconds of a full CPU say nothing where nobody saw that the code was compiled; where it was seen, they may
+/// do.
 #[test]
 fn a_short_trial_of_a_full_cpu_needs_code_that_is_compiled() {
     let with = |seconds: u32, seen: bool| {

@@ -1,6 +1,6 @@
-//! What is paid for is decided first, then which of its settings to run: the best where one is shown to be, else any of those
-//! that nothing distinguishes, and none that is slower than what other hardware does for less. A simulation has no settings;
-//! what they would do is planted as a speed of configurations of one price and one machine.
+//! What is paid for is decided first, then which of its settings to run: the best where one is shown to be, else any of
+//! those that nothing distinguishes, and none that is slower than what other hardware does for less. A simulation has
+//! no settings; what they would do is planted as a speed of configurations of one price and one machine.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ fn story(speeds: &[(&str, f64)], noise: f64, repetitions: u32) -> Story {
     noisy(&all, noise, repetitions).truth(&format!("speed = {{ {} }}", speeds.join(", ")))
 }
 
-/// The analysis, after making sure that no sentence contradicts it, and that what may be run is nowhere named as slower.
+/// The analysis, after making sure that no sentence contradicts it, and that what may be run is nowhere named as
+/// slower.
 fn sound(analysis: Analysis) -> Analysis {
     let answer = report::answer(&analysis);
     let found = contradictions(&analysis, &answer.lines());
@@ -184,8 +185,8 @@ fn what_is_said_of_two_settings_follows_their_interval() {
     );
 }
 
-/// Settings that make the dearer hardware win, and others of it that pay less than the cheaper hardware does: 0.95 of it, and
-/// exactly as much. "Any of these" would be false of them.
+/// Settings that make the dearer hardware win, and others of it that pay less than the cheaper hardware does: 0.95 of
+/// it, and exactly as much. "Any of these" would be false of them.
 #[test]
 fn what_pays_less_than_cheaper_hardware_is_rarely_offered_with_the_settings_that_win() {
     for (winner, other) in [(1.7, 1.14), (1.7, 1.2), (1.4, 1.2)] {

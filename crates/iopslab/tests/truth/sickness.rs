@@ -1,4 +1,5 @@
-//! A machine or a node that is sick supports no verdict on the configuration; a sickness that took nothing of what limits does.
+//! A machine or a node that is sick supports no verdict on the configuration; a sickness that took nothing of what
+//! limits does.
 
 use analysis::{Analysis, AnswerOutcome, Meets, Sickness, ValueVerdict, Withheld};
 
@@ -134,8 +135,8 @@ fn a_database_that_mostly_collects_garbage_is_no_verdict_on_its_machine() {
     );
 }
 
-/// A database that stood still for three seconds of each window has a p99 of these, and nobody knows whether the machine that is
-/// bought stands still as well; one that is slow has its own.
+/// A database that stood still for three seconds of each window has a p99 of these, and nobody knows whether the
+/// machine that is bought stands still as well; one that is slow has its own.
 #[test]
 fn a_bound_that_a_stop_breaks_is_not_decided_and_one_that_is_missed_without_it_is_missed() {
     let at = |bound_ms: u32| {

@@ -63,8 +63,8 @@ fn noisy_cells_take_nothing_from_quiet_ones_and_invent_nothing() {
     }
 }
 
-/// Two runs of one matrix, a week apart: a volume that lost a tenth is seen beside CPUs that spread ten times as much, and equal
-/// CPUs are not called different.
+/// Two runs of one matrix, a week apart: a volume that lost a tenth is seen beside CPUs that spread ten times as much,
+/// and equal CPUs are not called different.
 #[test]
 fn two_runs_are_compared_by_kind_of_limit() {
     let n = seeds(40, 200);

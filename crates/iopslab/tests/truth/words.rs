@@ -7,9 +7,9 @@ pub mod contradictions;
 
 use crate::story::{NVME, Story, configuration, iops, noisy, priced};
 
-/// A random experiment: two to four configurations (some without a price, some with others of the same hardware and price, as
-/// settings make them), one or two workloads, closed loops or given
-/// rates, with an objective or none, one to six repetitions, quiet and noisy, and now and then a fault.
+/// A random experiment: two to four configurations (some without a price, some with others of the same hardware and
+/// price, as settings make them), one or two workloads, closed loops or given rates, with an objective or none, one to
+/// six repetitions, quiet and noisy, and now and then a fault.
 fn random_story(seed: u64) -> Story {
     let mut random = Random::from_seed(seed);
     let mut below = move |n: u64| (random.next_unit() * n as f64) as u64;

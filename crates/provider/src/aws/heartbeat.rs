@@ -19,7 +19,8 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// To machines by their names. One that is missed is reached a minute later; whoever uses it notices that it is gone.
+    /// To machines by their names. One that is missed is reached a minute later; whoever uses it notices that it is
+    /// gone.
     pub fn start(ssh: Ssh, names: Vec<String>) -> Self {
         let (until, ended) = channel();
         thread::spawn(move || {

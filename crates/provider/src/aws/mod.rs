@@ -294,8 +294,8 @@ impl Aws {
         written.map_err(|error| AwsError::file("write", &path, error))
     }
 
-    /// Every machine answers with the host key of the run, and its user data has run. Until that has, it has another key, and nothing is
-    /// said to it.
+    /// Every machine answers with the host key of the run, and its user data has run. Until that has, it has another
+    /// key, and nothing is said to it.
     fn wait_until_ready(&self, names: &[String], go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<(), AwsError> {
         let began = Instant::now();
         let look = format!("if test -e {FAILED}; then cat {FAILED} >&2; exit {HAS_FAILED}; fi; test -e {READY}");

@@ -1,7 +1,7 @@
 //! Whether a directory in which Terraform is to work holds what this program puts there, and nothing else.
 //!
-//! Terraform obeys every `*.tf` of a directory and runs the plug-ins below `.terraform`; its state says which plug-ins it needs. A run
-//! directory may come from somebody else, and whoever resumes it gives it credentials.
+//! Terraform obeys every `*.tf` of a directory and runs the plug-ins below `.terraform`; its state says which plug-ins
+//! it needs. A run directory may come from somebody else, and whoever resumes it gives it credentials.
 
 use std::fs;
 use std::io;
@@ -22,7 +22,8 @@ const OF_TERRAFORM: [&str; 5] = [
     ".terraform.tfstate.lock.info",
     "crash.log",
 ];
-/// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what is built in.
+/// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what
+/// is built in.
 const PLUGINS: [&str; 3] = [
     "provider[\"terraform.io/builtin/terraform\"]",
     "provider[\"registry.terraform.io/hashicorp/aws\"]",
@@ -31,8 +32,8 @@ const PLUGINS: [&str; 3] = [
 /// Most bytes of a state.
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
-/// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run keeps there besides
-/// what is Terraform's.
+/// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run
+/// keeps there besides what is Terraform's.
 pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
     if !directory.exists() {
         return Ok(());
@@ -65,8 +66,8 @@ fn is_known(relative: &Path, beside: &[&str]) -> bool {
         || (name.starts_with("terraform.tfstate.") && name.ends_with(".backup"))
 }
 
-/// What lies below `.terraform` are programs. They go, so that `terraform init` brings them from where the user has it fetch them; unless
-/// a Terraform of this directory is at work, which nobody can have sent.
+/// What lies below `.terraform` are programs. They go, so that `terraform init` brings them from where the user has it
+/// fetch them; unless a Terraform of this directory is at work, which nobody can have sent.
 fn fetch_plugins_anew(directory: &Path) -> io::Result<()> {
     let data = directory.join(DATA);
     match fs::symlink_metadata(&data) {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::backend::Backend;
 use super::error::AwsError;
 
-/// Told what is done.
+/// Called with what is being done.
 pub type Say<'a> = &'a mut dyn FnMut(&str);
 
 /// Names another program, such as `tofu`.
@@ -368,8 +368,8 @@ impl Terraform {
     }
 }
 
-/// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is taken that its
-/// maker has signed.
+/// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is
+/// taken that its maker has signed.
 fn lock(own: &str) -> Result<String, AwsError> {
     if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
         return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));

@@ -58,8 +58,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens. Hosts are
-    /// numbered in the order of the settings.
+    /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens. Hosts
+    /// are numbered in the order of the settings.
     pub fn new(settings: &HostsSettings, binary: &Path) -> Result<Self, HostError> {
         Self::numbered(settings, 0.., 0.., binary)
     }

@@ -1,8 +1,8 @@
 //! A simulated database with known truth: the same evidence as a real trial, in simulated time.
 //!
-//! Nothing here is random but by its seed, and nothing is measured: [`experiment::Truth`] says what is true, this makes the
-//! histograms and the host samples that such a machine would leave, and tests ask whether the analysis finds the truth
-//! again.
+//! Nothing here is random but by its seed, and nothing is measured: [`experiment::Truth`] says what is true, this makes
+//! the histograms and the host samples that such a machine would leave, and tests ask whether the analysis finds the
+//! truth again.
 //!
 //! ```text
 //! Truth + Plan -> Simulation -> trial by trial: record, latency intervals, host samples

@@ -1,5 +1,5 @@
-//! The data volumes, of several all together, which are asked evenly: their limits, their burst bucket, and how requests count
-//! against them.
+//! The data volumes, of several all together, which are asked evenly: their limits, their burst bucket, and how
+//! requests count against them.
 //!
 //! EBS has one IOPS limit and one throughput limit for reads and writes together, and counts a request of more than 256
 //! KiB as several (Amazon EBS volume types: "I/O characteristics"); cgroups limit reads and writes apart. The bucket of

@@ -1,8 +1,8 @@
-//! What keeps a database that has just started from being at rest: its code is compiled while it runs, and its memtables have never
-//! been flushed.
+//! What keeps a database that has just started from being at rest: its code is compiled while it runs, and its
+//! memtables have never been flushed.
 //!
-//! The figures of [`WakingUp`] are given; how the way from one to the other looks is chosen here: compilers slow down with the square root
-//! of what is left, so that they end after a time, and what is compiled first is what costs most.
+//! The figures of [`WakingUp`] are given; how the way from one to the other looks is chosen here: compilers slow down
+//! with the square root of what is left, so that they end after a time, and what is compiled first is what costs most.
 
 use experiment::{Truth, WakingUp};
 

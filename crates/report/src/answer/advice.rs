@@ -7,7 +7,7 @@ use analysis::{Analysis, NotTried, Untried};
 use super::places;
 use crate::figures::{bytes, number};
 
-/// Settings that are told; the document has them all.
+/// Settings that are named; the document has them all.
 const SHOWN: usize = 2;
 
 /// Each setting once, of the first place that shows it.

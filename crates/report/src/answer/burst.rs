@@ -4,8 +4,8 @@ use analysis::{Analysis, Withheld};
 
 use super::doubts;
 
-/// Configurations that burst credits carried, each with the time after which a full bucket is empty, as clauses behind a headline
-/// that does not tell them yet.
+/// Configurations that burst credits carried, each with the time after which a full bucket is empty, as clauses behind
+/// a headline that does not tell them yet.
 pub fn ends(analysis: &Analysis, headline: &str) -> String {
     let mut shortest: Vec<(&str, Withheld)> = Vec::new();
     let cells = analysis

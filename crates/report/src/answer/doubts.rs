@@ -156,7 +156,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         ),
         Doubt::LimitedHere { all } => limited_here(analysis, all),
         Doubt::TooShort { trials, valid } => format!(
-            "{} of {valid} valid trials {} too short to judge whether throughput had come to rest.",
+            "{} of {valid} valid trials {} too short to judge whether throughput had stabilised.",
             trials,
             is(*trials)
         ),

@@ -1,4 +1,5 @@
-//! What a lost node costs, where configurations differ in it: told in the headline, and beside each comparison across it.
+//! What a lost node costs, where configurations differ in it: stated in the headline, and beside each comparison across
+//! it.
 
 use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability};
 
@@ -14,7 +15,8 @@ pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
     }
 }
 
-/// What the configuration to run keeps beside the others: `a keeps 1 replica (...), b 3 replicas (...)`; `None` where all keep alike.
+/// What the configuration to run keeps beside the others: `a keeps 1 replica (...), b 3 replicas (...)`; `None` where
+/// all keep alike.
 pub fn differences(analysis: &Analysis, run: &str) -> Option<String> {
     let own = analysis.configurations.iter().filter(|c| c.name == run);
     let others = analysis

@@ -7,13 +7,13 @@ use crate::figures::{bytes, given_percent, listed, number, several};
 use crate::labels;
 use crate::lists::grouped;
 
-/// Groups of places that are told; the document has them all.
+/// Groups of places that are printed; the document has them all.
 const SHOWN: usize = 3;
-/// Places of one step that are told one by one.
+/// Places of one step that are named one by one.
 const PLACES: usize = 3;
 
 /// What to do first, for no money: of the configurations that cost what the cheapest does, or what the recommended one
-/// does. Of the latter only what is shown, where its settings have been told.
+/// does. Of the latter only what is shown, where its settings have been named.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let cheapest = analysis.free_steps.iter().map(|s| s.usd_per_month);
     let cheapest = cheapest.fold(f64::INFINITY, f64::min);
@@ -104,7 +104,7 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
 /// What has to be done for it to hold; `None` where it is no setting.
 fn needed(needs: &[Need]) -> Option<String> {
     let has = |need: Need| needs.contains(&need);
-    // One of the two is told: either way the files are written anew.
+    // One of the two is named: either way the files are written anew.
     let is_reported = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
     let reported = needs.iter().filter(is_reported).map(|need| match need {
         Need::AlterTable => "ALTER TABLE".to_owned(),

@@ -8,14 +8,14 @@ use super::{capacity, durability, everywhere, objective, places, steps, undecide
 use crate::figures::{count, given_percent, listed};
 use crate::lists::grouped;
 
-/// Steps that are decided in an open place and told with it; the table has them all.
+/// Steps that are decided in an open place and printed with it; the table has them all.
 const SURE: usize = 3;
 
 /// The reason of the headline, and the steps whose numbers it tells.
 pub struct Headline<'a> {
     /// What follows `Run X:`, without a full stop.
     pub because: String,
-    /// Steps that need not be told again.
+    /// Steps that need not be repeated.
     pub reported: Vec<&'a ValueOfMoney>,
 }
 
@@ -178,8 +178,8 @@ fn step_to<'a>(analysis: &'a Analysis, place: &WorkloadAnswer, run: &str) -> Opt
     here(analysis, place).find(|s| s.to == run && !hardware.contains(&s.from))
 }
 
-/// The first step above the cheapest: one that is not worth it tells more than one that is dominated; one to other hardware
-/// more than one of its settings.
+/// The first step above the cheapest: one that is not worth it tells more than one that is dominated; one to other
+/// hardware more than one of its settings.
 fn step_above<'a>(analysis: &'a Analysis, place: &WorkloadAnswer, run: &str) -> Option<&'a ValueOfMoney> {
     let rank = |s: &ValueOfMoney| match s.verdict {
         ValueVerdict::NotWorthIt | ValueVerdict::BreakEven => Some(0),
@@ -273,7 +273,7 @@ fn by_place<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) ->
                 let why = reason(analysis, configuration, &members, with_places, reported);
                 clauses.push(format!("for {} {text} ({why})", listed(&names)));
             }
-            // Why, is told below.
+            // The reason stands below.
             _ => {
                 reported.extend(members.iter().filter_map(|p| decisive(analysis, p)));
                 undecided.extend(names);

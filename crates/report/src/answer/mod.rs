@@ -37,8 +37,8 @@ pub struct Answer {
     pub verdict: String,
     /// Why, with the numbers that decide: the rest of the headline, without a full stop.
     pub because: String,
-    /// A handful of sentences: other places, the next step up, alternatives, what limits the configuration to run, and what
-    /// was not tried.
+    /// A handful of sentences: other places, the next step up, alternatives, what limits the configuration to run, and
+    /// what was not tried.
     pub sentences: Vec<String>,
     /// What was not considered, and what a reader must know before believing the answer.
     pub doubts: Vec<String>,

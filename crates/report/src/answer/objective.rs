@@ -10,7 +10,7 @@ use super::{doubts, places};
 use crate::figures::{given, given_percent, listed, ms, number, percent};
 use crate::labels;
 
-/// Configurations that miss the objective and are told one by one.
+/// Configurations that miss the objective and are named one by one.
 const MISSES: usize = 3;
 
 /// What was asked, as something that a configuration does: `keeps p99 at most 10 ms and carries 5,000/s with headroom`.

@@ -1,4 +1,5 @@
-//! Which of the settings of the recommended hardware to run: they cost nothing, so that this is told after what is paid for.
+//! Which of the settings of the recommended hardware to run: they cost nothing, so that this follows what is paid
+//! for.
 
 use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer, WorseSettings};
 
@@ -6,7 +7,7 @@ use super::{places, steps};
 use crate::figures::{given_percent, listed, number, several};
 use crate::lists::each_once;
 
-/// Settings that are shown to be slower and are told one by one.
+/// Settings that are shown to be slower and are named one by one.
 const SHOWN: usize = 3;
 
 /// The settings of the hardware to run: any of which, which not, and of which neither is shown.

@@ -7,13 +7,14 @@ use crate::figures::{given_percent, listed, number, several};
 use crate::labels;
 use crate::lists::{each_once, grouped};
 
-/// Steps that are told in sentences; the table has them all.
+/// Steps that are printed as sentences; the table has them all.
 const SHOWN: usize = 3;
-/// Places of one step that are told one by one.
+/// Places of one step that are named one by one.
 const PLACES: usize = 3;
 
 /// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends
-/// that are equal to three digits are left out. Where this machine limited one side, what carries over: `at least 1.80 times`.
+/// that are equal to three digits are left out. Where this machine limited one side, what carries over: `at least 1.80
+/// times`.
 pub fn times(ratio: &Ratio) -> String {
     let factor = format!("{} times", number(ratio.median));
     let (low, high) = (number(ratio.low), number(ratio.high));

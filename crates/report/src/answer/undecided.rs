@@ -9,7 +9,7 @@ use super::words::TOO_FEW;
 use super::{capacity, doubts, durability, objective, places, steps};
 use crate::figures::{given_percent, listed, number};
 
-/// Places that are told one by one; the rest stands in `analysis.json`.
+/// Places that are named one by one; the rest stands in `analysis.json`.
 const SHOWN: usize = 4;
 
 /// The places that the headline does not tell: those that are not decided, where others are, or where the headline
@@ -99,8 +99,8 @@ pub fn here<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> impl Iterator
         .filter(move |s| s.workload == workload && Some(s.load) == load)
 }
 
-/// The step that keeps a place open: between two of its contenders, one that costs money first, then one that is not decided,
-/// then the leader's.
+/// The step that keeps a place open: between two of its contenders, one that costs money first, then one that is not
+/// decided, then the leader's.
 pub fn decisive<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> Option<&'a ValueOfMoney> {
     let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
         return None;

@@ -1,4 +1,4 @@
-//! Configurations that lost acknowledged writes: told with every answer.
+//! Configurations that lost acknowledged writes: part of every answer.
 
 use analysis::{Analysis, NotJudged};
 

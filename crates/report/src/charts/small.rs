@@ -43,8 +43,8 @@ pub fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
     trial.panels.iter().find(|p| p.title == title)
 }
 
-/// A chart from 0 to a little above `highest`, under `heading` (HTML) and with `name` for who cannot see it; empty without
-/// trials. The darker the shade, the more repetitions had one.
+/// A chart from 0 to a little above `highest`, under `heading` (HTML) and with `name` for who cannot see it; empty
+/// without trials. The darker the shade, the more repetitions had one.
 pub fn figure(
     heading: &str,
     name: &str,

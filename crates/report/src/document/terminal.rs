@@ -1,5 +1,5 @@
-//! A document in a terminal. Tables fit it: names are folded and columns dropped whole, because broken words and numbers
-//! are worse than missing ones (`report.md` has them all).
+//! A document in a terminal. Tables fit it: names are folded and columns dropped whole, because broken words and
+//! numbers are worse than missing ones (`report.md` has them all).
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Styled, presets};
 
@@ -91,7 +91,8 @@ fn text(words: &Text, indent: &str, options: TerminalOptions) -> String {
     marked(wrapped(&words.plain(), options.width, indent), words, options)
 }
 
-/// The marks of words that have been broken into lines; a mark that goes on in the next line is painted where it is all.
+/// The marks of words that have been broken into lines; a mark that goes on in the next line is painted where it is
+/// all.
 fn marked(lines: String, words: &Text, options: TerminalOptions) -> String {
     if let [Span::Strong(_)] = words.0.as_slice() {
         return painted(&lines, "1", options);

@@ -1,5 +1,5 @@
-//! Planned faults: each cell before, during and after them, a compaction with configurations side by side, what happened
-//! in sentences, and throughput and tail latency over time with the fault's seconds shaded.
+//! Planned faults: each cell before, during and after them, a compaction with configurations side by side, what
+//! happened in sentences, and throughput and tail latency over time with the fault's seconds shaded.
 
 use analysis::{Analysis, CellAnalysis, Charts, FaultAnalysis, NodeFaultKind, PhaseAnalysis, PhaseKind, Summary};
 
@@ -101,8 +101,8 @@ struct Compaction<'a> {
     phases: [Option<&'a PhaseAnalysis>; 3],
 }
 
-/// How long it took, and what it left of throughput and latency: the effect of a setting in one table. None where there is
-/// nothing to set beside another.
+/// How long it took, and what it left of throughput and latency: the effect of a setting in one table. None where there
+/// is nothing to set beside another.
 fn compactions(analysis: &Analysis) -> Rows<Compaction<'_>> {
     let mut all: Vec<Compaction<'_>> = analysis.cells.iter().filter_map(compaction).collect();
     if all.len() < 2 {

@@ -1,5 +1,6 @@
-//! What limited each cell: a map, configurations beside each other and a row for each workload and load, on which a cell
-//! without a valid trial, or without any, is seen as such; then the numbers, and nodes and data volumes side by side.
+//! What limited each cell: a map, configurations beside each other and a row for each workload and load, on which a
+//! cell without a valid trial, or without any, is seen as such; then the numbers, and nodes and data volumes side by
+//! side.
 
 use analysis::{Analysis, CellAnalysis, LimitKind, NodeAnalysis, ResourceUse};
 use serde_json::json;
@@ -15,7 +16,7 @@ use crate::figures::{MIB, several};
 use crate::labels;
 use crate::wording::limits;
 
-/// Different reasons of one cell that are told; all of them stand with its trials.
+/// Different reasons of one cell that are printed; all of them stand with its trials.
 const REASONS: usize = 2;
 
 /// The whole section.

@@ -1,5 +1,5 @@
-//! Every figure of every cell. Each number has a cell of its own on the page, its unit in the head, so that a table pastes
-//! into a spreadsheet; a terminal has a shorter table.
+//! Every figure of every cell. Each number has a cell of its own on the page, its unit in the head, so that a table
+//! pastes into a spreadsheet; a terminal has a shorter table.
 
 use analysis::{Analysis, CellAnalysis, Charts, LatencyAnalysis, OperationKind, Ratio, Unit};
 

@@ -1,5 +1,5 @@
-//! What an operation cost: configurations side by side, so that an effect (operations, latency) has its cause (reads of the
-//! devices, SSTables, caches, flushes and compactions) below it.
+//! What an operation cost: configurations side by side, so that an effect (operations, latency) has its cause (reads of
+//! the devices, SSTables, caches, flushes and compactions) below it.
 
 use analysis::{Analysis, CellAnalysis};
 
@@ -79,8 +79,8 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     section.key(METHOD)
 }
 
-/// The cells with a valid trial: a table for each workload and load that several configurations have; for each workload one
-/// of those that are alone under their load.
+/// The cells with a valid trial: a table for each workload and load that several configurations have; for each workload
+/// one of those that are alone under their load.
 fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for workload in &analysis.workloads {

@@ -165,7 +165,7 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
             let proof = if *is_proven {
                 ""
             } else {
-                "; it lies beyond the evidence, measure it first"
+                "; it lies outside the measured range, measure it first"
             };
             format!("Change to {to}{money}{proof}: {why}.")
         }
@@ -183,7 +183,7 @@ fn undecided(why: &Undecided) -> String {
         Undecided::NotKnown { why } => obstacle(why),
         Undecided::PriceUnknown => "it meets the target, but what it costs is not known".to_owned(),
         Undecided::BeyondEvidence { doubts: all } => {
-            format!("whether it meets the target lies beyond the evidence: {}", doubts(all))
+            format!("whether it meets the target lies outside the measured range: {}", doubts(all))
         }
         Undecided::WithinError {
             limit,
@@ -201,7 +201,7 @@ fn undecided(why: &Undecided) -> String {
             saves_usd_per_month,
             doubts: all,
         } => format!(
-            "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies beyond the evidence \
+            "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies outside the measured range \
              ({}): measure it to decide",
             usd(*saves_usd_per_month),
             doubts(all)

@@ -71,7 +71,7 @@ pub(super) fn note(note: &Note) -> String {
         Note::Suspect { suspect, trials, rules } => {
             let rules: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
             format!(
-                "{suspect} of {} {} suspect ({}): iopslab report RUN tells why.",
+                "{suspect} of {} {} suspect ({}): iopslab report RUN says why.",
                 several(*trials, "trial"),
                 if *suspect == 1 { "is" } else { "are" },
                 rules.join(", ")

@@ -199,7 +199,7 @@ fn unseen_burst(of: &BurstOnly) -> Words {
             whole(baseline),
             lasts(of.unit, of.lasts)
         ),
-        "This speed does not last. Measure when the credits are spent (EBS tells them as BurstBalance).",
+        "This speed does not last. Measure when the credits are spent (EBS reports them as BurstBalance).",
     )
 }
 

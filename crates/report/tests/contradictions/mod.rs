@@ -329,7 +329,8 @@ fn settings(analysis: &Analysis) -> Vec<(f64, f64, f64)> {
     worse.chain(apart.map(|apart| (apart, apart, apart))).collect()
 }
 
-/// Which configurations a sentence says to run, or not to: `any` must be told from none, `Not` be shown to be slower than one.
+/// Which configurations a sentence says to run, or not to: `any` must be distinguished from none, `Not` be shown to be
+/// slower than one.
 fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
     let mut found = Vec::new();
     let named = |text: &str| named(analysis, text);
@@ -348,7 +349,7 @@ fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
         let is_shown = |r: &Ratio| matches!(r.verdict, Verdict::Faster | Verdict::Slower);
         for one in &all {
             for other in all.iter().filter(|other| differ(one, other, &is_shown)) {
-                found.push(format!("{one} and {other} are told apart: {sentence}"));
+                found.push(format!("{one} and {other} are said to differ: {sentence}"));
             }
         }
     }

@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 /// Demands for each read and each write of a replica.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Demand {
-    /// Share of an operation's CPU time that is used once for it, by the node that the client asks, whatever the number of replicas:
-    /// measured where evidence of clusters asks unlike numbers of replicas. `None`: not measured, and each replica is charged what the
-    /// evidence used for one, which is more than it takes where more replicas are asked than were measured.
+    /// Share of an operation's CPU time that is used once for it, by the node that the client asks, whatever the number
+    /// of replicas: measured where evidence of clusters asks unlike numbers of replicas. `None`: not measured, and each
+    /// replica is charged what the evidence used for one, which is more than it takes where more replicas are asked
+    /// than were measured.
     pub coordinator_share: Option<f64>,
-    /// CPU time of a read, microseconds; with `coordinator_share` of one that asks one replica. Background work of the database is charged to the operations.
+    /// CPU time of a read, microseconds; with `coordinator_share` of one that asks one replica. Background work of the
+    /// database is charged to the operations.
     pub read_cpu_us: f64,
     /// CPU time of a write, microseconds.
     pub write_cpu_us: f64,
@@ -19,11 +21,11 @@ pub struct Demand {
     pub chunk_bytes: f64,
     /// Whether the settings state them.
     pub chunk_is_stated: bool,
-    /// SSTables that the databases merged for a read, as they counted them, by mix; empty: not all of them were asked, and one is
-    /// taken for each read.
+    /// SSTables that the databases merged for a read, as they counted them, by mix; empty: not all of them were asked,
+    /// and one is taken for each read.
     pub sstables: Vec<SstablesOfMix>,
-    /// Device reads for each look-up in an SSTable that misses the page cache (index pages, rows across chunks; where SSTables were not
-    /// counted these too).
+    /// Device reads for each look-up in an SSTable that misses the page cache (index pages, rows across chunks; where
+    /// SSTables were not counted these too).
     pub reads_per_miss: f64,
     /// Whether any cell read from its device often enough to show it.
     pub misses_measured: bool,

@@ -33,7 +33,7 @@ pub struct Sizing {
     /// Which proposals stand for what.
     pub choice: Choice,
     /// The cheapest first, whatever is doubted about it; then, if that is another, the cheapest of which nothing lies
-    /// beyond the evidence; then the next cheapest.
+    /// outside the measured range; then the next cheapest.
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
@@ -79,8 +79,8 @@ pub struct EvidenceFacts {
     pub cache_share: Range,
     /// vCPUs of the measured machines at full scale.
     pub vcpus: Range,
-    /// The speed of the CPUs in which demands are counted, beside a vCPU of m5.2xlarge; `None`: not known, or not one for all
-    /// that was measured, so that all vCPUs count alike.
+    /// The speed of the CPUs in which demands are counted, beside a vCPU of m5.2xlarge; `None`: not known, or not one
+    /// for all that was measured, so that all vCPUs count alike.
     pub cpu_unit: Option<f64>,
     /// Data on a node at full scale, bytes.
     pub data_bytes_per_node: Range,
@@ -144,7 +144,7 @@ pub struct Proposal {
     /// Half-width of what the capacity may really be, per cent: of a measured one its 95 % interval, of others the 90th
     /// percentile of the held-out errors. `None`: not known.
     pub uncertainty_percent: Option<f64>,
-    /// What lies beyond the evidence, if anything; then the uncertainty is not known.
+    /// What lies outside the measured range, if anything; then the uncertainty is not known.
     pub beyond_evidence: Vec<Doubt>,
     /// What is not known or not counted.
     pub remarks: Vec<Remark>,

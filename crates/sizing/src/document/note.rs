@@ -11,7 +11,8 @@ pub enum Note {
     ReplicaAsNode,
     /// Of clusters, the demands of a replica are those of the mean node: coordination is spread over the replicas.
     ReplicaOfCluster,
-    /// What an operation uses once, whatever the number of replicas, was measured: it is charged once, and the rest to each replica.
+    /// What an operation uses once, whatever the number of replicas, was measured: it is charged once, and the rest to
+    /// each replica.
     Coordination {
         /// Share of an operation's CPU time.
         share: f64,

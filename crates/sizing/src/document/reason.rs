@@ -92,7 +92,7 @@ pub enum NodesBecause {
         /// What they would cost, USD a month.
         usd_per_month: f64,
     },
-    /// Fewer would do, but lie beyond the evidence.
+    /// Fewer would do, but lie outside the measured range.
     Evidence {
         /// The nodes of the cheapest such cluster.
         fewer: u32,
@@ -103,7 +103,7 @@ pub enum NodesBecause {
     },
 }
 
-/// What lies beyond the evidence.
+/// What lies outside the measured range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Doubt {

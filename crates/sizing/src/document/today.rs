@@ -100,7 +100,7 @@ pub enum Undecided {
     },
     /// It meets the target, by the figures; its price is not known.
     PriceUnknown,
-    /// Its machines lie beyond the evidence.
+    /// Its machines lie outside the measured range.
     BeyondEvidence {
         /// In what.
         doubts: Vec<Doubt>,
@@ -116,13 +116,13 @@ pub enum Undecided {
         /// The error, per cent.
         error_percent: f64,
     },
-    /// It meets the target, and all that would be cheaper lies beyond the evidence.
+    /// It meets the target, and all that would be cheaper lies outside the measured range.
     CheaperIsNotProven {
         /// The cheapest.
         configuration: String,
         /// What it would save, USD a month.
         saves_usd_per_month: f64,
-        /// What lies beyond the evidence.
+        /// What lies outside the measured range.
         doubts: Vec<Doubt>,
     },
 }

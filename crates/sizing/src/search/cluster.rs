@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
     }
 
     /// What measured this very machine, mix and ratio of memory to data: what it was found to carry under the p99 that
-    /// is asked for or a lower one, else the cell that did most once it had come to rest.
+    /// is asked for or a lower one, else the cell that did most once it had stabilised.
     fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<Measured<'_>> {
         let is_it = |o: &Observation<'_>| {
             is_order(o.configuration, request)

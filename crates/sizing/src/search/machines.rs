@@ -56,7 +56,7 @@ impl Order<'_> {
 pub(super) struct Offers {
     /// Whatever is doubted about them.
     pub cheapest: Vec<Proposal>,
-    /// Nothing of them lies beyond the evidence.
+    /// Nothing of them lies outside the measured range.
     pub proven: Vec<Proposal>,
 }
 

@@ -20,7 +20,7 @@ const MOST_FOR_PROOF: u32 = 20;
 type PerZone = u32;
 
 impl Search<'_> {
-    /// The cheapest cluster of a machine, and the cheapest of which nothing lies beyond the evidence.
+    /// The cheapest cluster of a machine, and the cheapest of which nothing lies outside the measured range.
     pub(super) fn offers(&self, order: &Order<'_>) -> Result<(Proposal, Option<Proposal>), Obstacle> {
         let zones = self.target.zones;
         let alone = self.target.nodes_down(zones) >= zones;
@@ -74,7 +74,8 @@ impl Search<'_> {
         Ok(first(low, high, |per_zone| self.meets(order, per_zone).is_ok()))
     }
 
-    /// The fewest nodes of a zone, from `from` on, that meet the target and of which nothing lies beyond the evidence.
+    /// The fewest nodes of a zone, from `from` on, that meet the target and of which nothing lies outside the measured
+    /// range.
     fn fewest_proven(&self, order: &Order<'_>, from: PerZone) -> Option<PerZone> {
         let is_proven = |per_zone| {
             self.meets(order, per_zone)

@@ -11,7 +11,7 @@ use crate::document::{FleetTotals, Limit, NodesBecause, Obstacle, Proposal, Rema
 const HARDLY_USED: f64 = 0.5;
 
 impl Search<'_> {
-    /// Prices a cluster and says what lies beyond the evidence.
+    /// Prices a cluster and says what lies outside the measured range.
     pub(super) fn priced(&self, found: Found<'_>, because: NodesBecause) -> Result<Proposal, Obstacle> {
         let cost = self
             .catalog

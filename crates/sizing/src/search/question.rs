@@ -116,8 +116,9 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// How many of the CPUs that were measured a vCPU of an instance type is worth; `None`: its speed is not known. Of one that was
-    /// measured as its experiment has it; of another one, unless it is the same, the least that its sources leave open.
+    /// How many of the CPUs that were measured a vCPU of an instance type is worth; `None`: its speed is not known. Of
+    /// one that was measured as its experiment has it; of another one, unless it is the same, the least that its
+    /// sources leave open.
     pub(super) fn cpus_worth(&self, instance: &str) -> Option<f64> {
         let Some(unit) = self.facts.cpu_unit else {
             return Some(1.0);
@@ -160,8 +161,8 @@ impl<'a> Search<'a> {
 /// CPUs within this factor have one speed: rounding.
 const ONE_SPEED: f64 = 1.01;
 
-/// The speed of the CPUs that were measured: for which one of this machine stood, or those of a machine that was bought. `None`
-/// where that is not known of all, or differs.
+/// The speed of the CPUs that were measured: for which one of this machine stood, or those of a machine that was
+/// bought. `None` where that is not known of all, or differs.
 fn cpu_unit(observations: &[Observation<'_>]) -> Option<f64> {
     let of = |o: &Observation<'_>| match &o.setup.stands_for {
         Some(share) => share.unit,

@@ -221,8 +221,8 @@ fn limited(kind: usize, column: usize, values: &[f64]) -> Series {
     }
 }
 
-/// A matrix that somebody ran: 400, 400, 800 and 6,400 IOPS, each volume within 2 %, and a CPU that compiles. One pool for
-/// all made 2.01 (1.59 to 2.54) of 800 over 400.
+/// A matrix that somebody ran: 400, 400, 800 and 6,400 IOPS, each volume within 2 %, and a CPU that compiles. One pool
+/// for all made 2.01 (1.59 to 2.54) of 800 over 400.
 #[test]
 fn a_cpu_that_compiles_does_not_blur_volumes() {
     let layout = Layout::new(vec![
@@ -253,8 +253,8 @@ fn a_noisy_cell_whose_limit_was_named_wrongly_stands_alone() {
     assert!(layout.contrast(2, 0).unwrap().degrees < 4.0);
 }
 
-/// Six CPU-limited cells on two processes a block, which differ by 10 % from block to block: within a process that cancels,
-/// between processes it is part of the ratio.
+/// Six CPU-limited cells on two processes a block, which differ by 10 % from block to block: within a process that
+/// cancels, between processes it is part of the ratio.
 #[test]
 fn cells_of_one_process_are_compared_within_it() {
     let mut noise = Noise::new(31);

@@ -9,8 +9,9 @@ use super::control_files::{CgroupVersion, ControllerPath, write_control};
 use super::controllers::{Controller, Controllers};
 use crate::error::{Result, StorageError, io_error};
 
-/// Scheduling period of a CPU limit (Documentation/scheduler/sched-bwc.rst). With the kernel's default of 100 ms a group that has
-/// spent its quota stands still for the rest of that: at 0.5 CPU the p99 of a database was 100 ms, and 30 ms with this one.
+/// Scheduling period of a CPU limit (Documentation/scheduler/sched-bwc.rst). With the kernel's default of 100 ms a
+/// group that has spent its quota stands still for the rest of that: at 0.5 CPU the p99 of a database was 100 ms, and
+/// 30 ms with this one.
 const CPU_PERIOD_US: u64 = 10_000;
 /// The kernel refuses a longer one.
 const CPU_PERIOD_MAX_US: u64 = 1_000_000;
@@ -107,7 +108,8 @@ pub(super) fn set_cpus(at: &ControllerPath, cpus: f64) -> Result<()> {
     match at.version {
         CgroupVersion::V2 => write_control(&at.path, "cpu.max", &format!("{quota_us} {period_us}")),
         CgroupVersion::V1 => {
-            // A quota of a longer period would be more CPUs for a moment, which the kernel refuses below a parent that is limited.
+            // A quota of a longer period would be more CPUs for a moment, which the kernel refuses below a parent that
+            // is limited.
             write_control(&at.path, "cpu.cfs_quota_us", "-1")?;
             write_control(&at.path, "cpu.cfs_period_us", &period_us.to_string())?;
             write_control(&at.path, "cpu.cfs_quota_us", &quota_us.to_string())

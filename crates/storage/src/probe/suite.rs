@@ -77,8 +77,8 @@ pub struct BurstDrain {
 pub struct Suite {
     /// Random reads of 4 KiB, direct, 32 in flight.
     pub random_read_4kib: Measured,
-    /// The same by page faults of a mapped file, 32 at a time. The kernel reads around a fault, so that many of the following ones
-    /// find their page in memory: more faults a second than reads of the volume.
+    /// The same by page faults of a mapped file, 32 at a time. The kernel reads around a fault, so that many of the
+    /// following ones find their page in memory: more faults a second than reads of the volume.
     pub random_read_4kib_mapped: Measured,
     /// The same with one in flight.
     pub random_read_4kib_alone: Measured,
@@ -111,9 +111,9 @@ impl Suite {
     }
 }
 
-/// Measures the volume mounted at `mount_point` from inside the cgroups that `launch_prefix` joins (empty: no limits). Before
-/// each test `tell` is told what it is. The file is removed. `laid_out` is called once the file is there: limits that would hold
-/// its writing, and spend credits on it, come into force then.
+/// Measures the volume mounted at `mount_point` from inside the cgroups that `launch_prefix` joins (empty: no limits).
+/// Before each test `tell` is called with what it is. The file is removed. `laid_out` is called once the file is there:
+/// limits that would hold its writing, and spend credits on it, come into force then.
 ///
 /// Reads come first: writes leave a device at work for a while.
 ///
@@ -229,14 +229,15 @@ fn drain(fio: &Fio, launch_prefix: &[String], file: &ProbeFile, seconds: f64) ->
     Ok(drained(per_second(&text, seconds)))
 }
 
-/// `milliseconds, IOPS, ...` in each line; the whole seconds of those that were asked for. What was still in flight then is answered
-/// in another one, which is none.
+/// `milliseconds, IOPS, ...` in each line; the whole seconds of those that were asked for. What was still in flight
+/// then is answered in another one, which is none.
 fn per_second(log: &str, seconds: f64) -> Vec<f64> {
     let second = |line: &str| line.split(',').nth(1)?.trim().parse().ok();
     log.lines().filter_map(second).take(seconds as usize).collect()
 }
 
-/// Where the seconds fall for good: the moment from which on two levels, one before and one after it, leave the least squared error.
+/// Where the seconds fall for good: the moment from which on two levels, one before and one after it, leave the least
+/// squared error.
 fn drained(iops: Vec<f64>) -> BurstDrain {
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
     let moments = DRAINED_S..iops.len().saturating_sub(DRAINED_S - 1);
@@ -280,8 +281,8 @@ mod tests {
         assert_eq!(drained(Vec::new()).after_iops, None);
     }
 
-    /// As fio told it once: 32 s were asked for, and the end of them was slow. The bucket was found empty after 30 s, in which the
-    /// last three seconds were furthest below what went before.
+    /// As fio reported it once: 32 s were asked for, and the end of them was slow. The bucket was found empty after 30
+    /// s, in which the last three seconds were furthest below what went before.
     #[test]
     fn a_slow_end_is_not_the_end_of_a_bucket() {
         let reported = [

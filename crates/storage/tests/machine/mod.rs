@@ -12,8 +12,8 @@ use storage::{Ledger, ProbeFigures, clean};
 
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
 
-/// The CPUs of the machine of scripts/vm.sh are emulated, ten to thirty times slower than others: it reaches lower rates,
-/// and half of them are enough.
+/// The CPUs of the machine of scripts/vm.sh are emulated, ten to thirty times slower than others: it reaches lower
+/// rates, and half of them are enough.
 pub fn is_emulated() -> bool {
     std::env::var_os("IOPSLAB_EMULATED_CPUS").is_some()
 }
@@ -94,8 +94,8 @@ impl Drop for Machine {
     }
 }
 
-/// How far a volume is off its limits, as a share of what they allow each of fio's tests, 4 KiB reads and 64 KiB writes: the worse of
-/// the two.
+/// How far a volume is off its limits, as a share of what they allow each of fio's tests, 4 KiB reads and 64 KiB
+/// writes: the worse of the two.
 pub fn share_off(figures: &ProbeFigures, limits: &IoLimits) -> f64 {
     let off = |measured: f64, iops: Option<f64>, bytes_per_s: Option<f64>, block: f64| {
         let allowed = iops.into_iter().chain(bytes_per_s.map(|b| b / block)).reduce(f64::min);

@@ -1,5 +1,5 @@
-//! Random clear cases: one resource, or two, at 97 to 100 % of what was there while garbage collection, of 0 to 30 % of the time, did not
-//! stop the database; the others at 5 to 70 %.
+//! Random clear cases: one resource, or two, at 97 to 100 % of what was there while garbage collection, of 0 to 30 % of
+//! the time, did not stop the database; the others at 5 to 70 %.
 
 use experiment::IoLimits;
 

@@ -309,7 +309,8 @@ fn volumes_that_share_the_path_of_their_instance_are_at_its_limit_together() {
     assert!((shared[0].used - 2950.0).abs() < 10.0, "{shared:?}");
 }
 
-/// A data volume that is bought with more than its instance lets through: the path is reported once, with the log's part.
+/// A data volume that is bought with more than its instance lets through: the path is reported once, with the log's
+/// part.
 #[test]
 fn a_shared_path_is_reported_once() {
     let limit = with(|m| {

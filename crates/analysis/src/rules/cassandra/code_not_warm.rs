@@ -17,15 +17,17 @@ pub struct CodeNotWarm {
     pub preparation_ended_early: bool,
 }
 
-/// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is compiled shows 1 to
-/// 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is the smaller part of what is missing.
+/// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is
+/// compiled shows 1 to 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is
+/// the smaller part of what is missing.
 pub const COMPILER_SHARE_MAX: f64 = 0.05;
 
-/// A database that used less than this share of its CPUs was not held back by its code, whatever part of little its compilers took
-/// (practice).
+/// A database that used less than this share of its CPUs was not held back by its code, whatever part of little its
+/// compilers took (practice).
 const CPU_SHARE_THAT_MATTERS: f64 = 0.25;
 
-/// What the window shows decides; how the preparation ended is told with it, and decides where the compilers could not be seen.
+/// What the window shows decides; how the preparation ended is reported with it, and decides where the compilers could
+/// not be seen.
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CodeNotWarm>> {
     worst(trial, |node| {
         let ended_early = node.facts.rest.as_ref().is_some_and(|rest| !rest.code_is_warm);
@@ -91,7 +93,8 @@ mod tests {
         assert!(!using(0.49) && using(0.51));
     }
 
-    /// The preparation ended by its time bound: the warm-up may have done the rest, and where the window shows that it did, it did.
+    /// The preparation ended by its time bound: the warm-up may have done the rest, and where the window shows that it
+    /// did, it did.
     #[test]
     fn the_window_decides_and_the_preparation_explains() {
         let with = |share: Option<f64>, code_is_warm: bool| {

@@ -1,6 +1,6 @@
-//! Did the trial see what its writes cost the data volume? A write costs the commit log at once, and the data volume when its
-//! memtable is flushed, when the kernel writes back the pages of that, and again when SSTables are compacted. A trial that ends before
-//! has the throughput of memory and commit log.
+//! Did the trial see what its writes cost the data volume? A write costs the commit log at once, and the data volume
+//! when its memtable is flushed, when the kernel writes back the pages of that, and again when SSTables are compacted.
+//! A trial that ends before has the throughput of memory and commit log.
 
 use experiment::{Plan, Setups, VolumeRole};
 use serde::{Deserialize, Serialize};
@@ -35,14 +35,16 @@ pub struct WritesNotFlushed {
     pub data_volume_bytes_per_s: Option<f64>,
 }
 
-/// Fewest flushes of a node in the window: between two of them lies one whole cycle of filling a memtable and writing it ...
+/// Fewest flushes of a node in the window: between two of them lies one whole cycle of filling a memtable and writing
+/// it ...
 const FLUSHES_MIN: f64 = 2.0;
-/// ... and the data volumes have written at least this share of what flushes made of it (practice; where the commit log lies on a
-/// volume of its own, so that what the data volumes write comes from flushes and compactions): the kernel keeps flushed pages for up to
-/// 30 s. Payload would be no measure: it is compressed, and of a field that was written twice a flush writes the last ...
+/// ... and the data volumes have written at least this share of what flushes made of it (practice; where the commit log
+/// lies on a volume of its own, so that what the data volumes write comes from flushes and compactions): the kernel
+/// keeps flushed pages for up to 30 s. Payload would be no measure: it is compressed, and of a field that was written
+/// twice a flush writes the last ...
 const ON_VOLUME_MIN: f64 = 0.5;
-/// ... where the payload that clients write is at least this share of the bytes that the data volumes may write (practice): of less,
-/// flushes and compactions change little.
+/// ... where the payload that clients write is at least this share of the bytes that the data volumes may write
+/// (practice): of less, flushes and compactions change little.
 const WRITTEN_MIN: f64 = 0.05;
 
 pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan, setups: &Setups) -> Option<Seen<WritesNotFlushed>> {
@@ -92,7 +94,8 @@ mod tests {
     use crate::rules::cases::changed_host;
     use crate::story::{SECONDS, job};
 
-    /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them are 5 %.
+    /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them
+    /// are 5 %.
     #[test]
     fn writes_that_matter_to_the_volume_and_were_hardly_flushed_are_reported() {
         let reported = |update: f64, flushes: Option<f64>, is_limited: bool| {
@@ -118,7 +121,8 @@ mod tests {
         }
         let found = reported(1.0, Some(1.0), true).unwrap();
         assert!((found.figures.written_bytes_per_s - 2e6).abs() < 1e5);
-        // Flushed into the page cache, and not on the volume yet: 131,072 B/s of 2 MB/s. Beside the commit log that is not known.
+        // Flushed into the page cache, and not on the volume yet: 131,072 B/s of 2 MB/s. Beside the commit log that is
+        // not known.
         let on_volume = |log_is_apart: bool, times: f64, flushed_bytes: f64| {
             let mut job = job();
             let workload = &mut job.plan.workloads[0];

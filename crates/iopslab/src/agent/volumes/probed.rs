@@ -9,8 +9,8 @@ use storage::{Cgroup, Ledger, ProbeFigures, ResourceLimits, StorageError};
 
 use super::{CGROUP_ROOT, Mounted, Volumes, device_limit, starting_limits};
 
-/// Requests that each half of the fio probe waits for: served and throttled volumes give them evenly, so that one more or less is
-/// all that chance does.
+/// Requests that each half of the fio probe waits for: served and throttled volumes give them evenly, so that one more
+/// or less is all that chance does.
 const PROBE_REQUESTS: f64 = 100.0;
 /// Seconds that each half of the fio probe runs at least, and at most.
 const PROBE_SECONDS: (f64, f64) = (1.0, 2.0);
@@ -52,7 +52,8 @@ impl Volumes {
     }
 }
 
-/// Measures a volume, or all of an array at the same time, from inside a cgroup of this name that is held to their limits.
+/// Measures a volume, or all of an array at the same time, from inside a cgroup of this name that is held to their
+/// limits.
 fn probe(
     group: &[Mounted],
     ledger: &Arc<Ledger>,

@@ -39,8 +39,8 @@ pub struct RunArgs {
     /// Directory in which the run directory is created [default: runs]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Go on beside others that measure on this machine, rather than wait or be refused: each of them finds a slower machine, and the
-    /// report says so. Give it a work directory of its own (work_directory, or $IOPSLAB_WORK)
+    /// Go on beside others that measure on this machine, rather than wait or be refused: each of them finds a slower
+    /// machine, and the report says so. Give it a work directory of its own (work_directory, or $IOPSLAB_WORK)
     #[arg(long, conflicts_with = "resume")]
     pub beside: bool,
     /// Let other users of this machine read the run directory, as far as the umask does

@@ -109,8 +109,8 @@ fn a_host_that_says_nothing_is_given_up_by_its_name() {
     );
 }
 
-/// A client that was stopped (SIGSTOP) neither answers nor ends: both waits have their bounds, and nobody is sent to clean what
-/// nothing was made of.
+/// A client that was stopped (SIGSTOP) neither answers nor ends: both waits have their bounds, and nobody is sent to
+/// clean what nothing was made of.
 #[test]
 fn who_interrupts_a_run_does_not_wait_for_a_client_that_is_stopped() {
     let directory = tempfile::tempdir().unwrap();

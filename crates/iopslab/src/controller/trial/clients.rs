@@ -10,8 +10,8 @@ use wire::{TrialResult, TrialTask};
 const HEAD_START_MS: f64 = 3_000.0;
 
 /// The task of each client: its part of the load, and one moment for all of them to begin, by each one's own clock.
-/// `offset_ms` is what a client's clock shows beyond the controller's, `database_cpus` what databases were promised of its
-/// machine.
+/// `offset_ms` is what a client's clock shows beyond the controller's, `database_cpus` what databases were promised of
+/// its machine.
 pub(super) fn tasks(
     whole: &TrialTask,
     hosts: &[HostId],

@@ -34,9 +34,9 @@ impl Parts<'_> {
             .setup(self.setup, &self.workload.name, &self.plan.dataset)
     }
 
-    /// Whether the process that serves this trial can serve the next one: both belong to one fork of a block, and nothing is done to
-    /// a node. What one process has compiled well or badly hits its trials alike, and cancels in their ratio; each block has another
-    /// one, or as many as `forks` states.
+    /// Whether the process that serves this trial can serve the next one: both belong to one fork of a block, and
+    /// nothing is done to a node. What one process has compiled well or badly hits its trials alike, and cancels in
+    /// their ratio; each block has another one, or as many as `forks` states.
     pub fn keeps_process_for(&self, job: &Job, next: Option<&PlannedTrial>) -> bool {
         let fork = |trial: &PlannedTrial| (trial.block, self.plan.fork_of(trial));
         let Some(next) = next.filter(|next| fork(next) == fork(self.planned)) else {
@@ -184,8 +184,8 @@ pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask 
     }
 }
 
-/// The same seed for every cell of a block: they see the same sequence of requests, each on data that nobody has read. An
-/// existing cluster still has what the trial before read in its memory: there each cell asks for records of its own.
+/// The same seed for every cell of a block: they see the same sequence of requests, each on data that nobody has read.
+/// An existing cluster still has what the trial before read in its memory: there each cell asks for records of its own.
 fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64 {
     let own = cell.filter(|_| is_existing).map_or(0, |cell| cell as u64 + 1);
     of_plan.wrapping_add(u64::from(block)).wrapping_add(own << 48)
@@ -204,8 +204,8 @@ pub fn ended(setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) ->
     }
 }
 
-/// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the database
-/// and the client made of the errors.
+/// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the
+/// database and the client made of the errors.
 pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
     let lost = stopped.values().find_map(|stopped| stopped.volumes_lost.as_deref());
     let Some(how) = lost else { return };

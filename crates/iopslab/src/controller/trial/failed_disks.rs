@@ -21,8 +21,8 @@ impl MeasurementStart {
         Some(now.checked_duration_since(self.0.get()?)?.as_secs_f64())
     }
 
-    /// A client reports a second that is over, `t_s` of the measurement; negative in warm-up. It does so at once, and never
-    /// early: of several reports the earliest start is the best.
+    /// A client reports a second that is over, `t_s` of the measurement; negative in warm-up. It does so at once, and
+    /// never early: of several reports the earliest start is the best.
     pub fn second_over(&self, t_s: f64, now: Instant) {
         if t_s < 0.0 {
             return;
@@ -33,8 +33,8 @@ impl MeasurementStart {
     }
 }
 
-/// Nodes with a disk that has failed. What becomes of them is what the fault was planned to show: their end is none that
-/// spoils the trial.
+/// Nodes with a disk that has failed. What becomes of them is what the fault was planned to show: their end is none
+/// that spoils the trial.
 #[derive(Debug, Default)]
 pub(super) struct FailedDisks {
     hosts: RefCell<BTreeSet<HostId>>,

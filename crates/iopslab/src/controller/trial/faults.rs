@@ -1,5 +1,5 @@
-//! What is done to nodes while the clients go on, each at its moment of the measurement: planned faults, which are begun and
-//! ended, and before them all backlogs, which nodes are left to compact.
+//! What is done to nodes while the clients go on, each at its moment of the measurement: planned faults, which are
+//! begun and ended, and before them all backlogs, which nodes are left to compact.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -51,7 +51,7 @@ pub(super) struct Faults<'a> {
     done: Vec<Done>,
     /// SSTables of nodes that compact their backlogs, and since when by their clocks, Unix milliseconds.
     compacting: BTreeMap<HostId, (u64, f64)>,
-    /// Told about each step, for people.
+    /// Called with each step, for people.
     say: Box<dyn FnMut(&str) + 'a>,
 }
 
@@ -89,8 +89,8 @@ impl<'a> Faults<'a> {
         self
     }
 
-    /// The backlogs that nodes were left to compact, by seconds from the start of measurement, which each host's clock showed at
-    /// `began_ms`.
+    /// The backlogs that nodes were left to compact, by seconds from the start of measurement, which each host's clock
+    /// showed at `began_ms`.
     pub fn backlogs(&self, began_ms: impl Fn(HostId) -> Option<f64>) -> BTreeMap<HostId, BacklogFound> {
         let found = |(host, (sstables, unix_ms)): (&HostId, &(u64, f64))| {
             let found = BacklogFound {

@@ -21,7 +21,8 @@ use crate::controller::hosts;
 use crate::controller::run::Run;
 use crate::machine;
 
-/// Most samples of a host in a trial, which come once a second: two weeks of them. What an agent sends beyond is passed over.
+/// Most samples of a host in a trial, which come once a second: two weeks of them. What an agent sends beyond is passed
+/// over.
 const MOST_SAMPLES: usize = ::evidence::LONGEST_S as usize;
 
 /// Loads the database that was started, and takes in what the clients measured.

@@ -1,9 +1,9 @@
-//! A database is brought to rest before its limits come into force: its code compiled by the workload's own operations, its data taken in
-//! again as it was loaded, its page cache filled by the workload's own keys.
+//! A database is brought to rest before its limits come into force: its code compiled by the workload's own operations,
+//! its data taken in again as it was loaded, its page cache filled by the workload's own keys.
 //!
-//! All of that is done while no limit of CPUs or volumes holds: under half a CPU a third of all CPU is still the compilers' after 100
-//! seconds, and at 47 IOPS a page cache takes minutes. What ends it is what is seen (`analysis::code_is_warm`,
-//! `analysis::cache_is_settled`), and a bound of time; both stand in the trial's record.
+//! All of that is done while no limit of CPUs or volumes holds: under half a CPU a third of all CPU is still the
+//! compilers' after 100 seconds, and at 47 IOPS a page cache takes minutes. What ends it is what is seen
+//! (`analysis::code_is_warm`, `analysis::cache_is_settled`), and a bound of time; both stand in the trial's record.
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -22,8 +22,8 @@ use crate::controller::run::Run;
 
 /// Seconds of a round in which code is compiled.
 const CODE_ROUND_S: f64 = 2.0;
-/// Times that a new process has its data taken in again while its code is compiled. Each of the first two makes the JVM throw away code
-/// that it had compiled without having seen what a renewal does: three CPU-seconds of it.
+/// Times that a new process has its data taken in again while its code is compiled. Each of the first two makes the JVM
+/// throw away code that it had compiled without having seen what a renewal does: three CPU-seconds of it.
 const RENEWALS_OF_COLD_CODE: u32 = 2;
 /// Seconds of a round in which the page cache is filled: thousands of reads from any disk that volumes are emulated on.
 const CACHE_ROUND_S: f64 = 1.0;
@@ -44,8 +44,8 @@ enum Purpose {
     Cache,
 }
 
-/// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force. Nodes that are
-/// only watched, and simulated ones, have nothing to be brought to.
+/// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force.
+/// Nodes that are only watched, and simulated ones, have nothing to be brought to.
 pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
     let wanted: BTreeMap<HostId, ToRest> = state
         .started
@@ -231,8 +231,8 @@ impl Resting<'_, '_> {
         Ok(())
     }
 
-    /// Why a step failed: where a database has ended, that, whatever the step made of its silence. A process that was killed closes
-    /// its connections before its end can be seen, so that it is looked for until [`DYING_MAX`] is over.
+    /// Why a step failed: where a database has ended, that, whatever the step made of its silence. A process that was
+    /// killed closes its connections before its end can be seen, so that it is looked for until [`DYING_MAX`] is over.
     fn reason_for(&mut self, failure: Failure) -> Failure {
         let may_be_silence = match &failure {
             Failure::Refused { error, .. } => !error.cancelled,

@@ -92,7 +92,8 @@ impl TrialState {
         Some(by_client - self.offset_ms(HostId::CLIENT))
     }
 
-    /// Start of the warm-up by the controller's clock; of a trial that never got to measure, when its preparation began.
+    /// Start of the warm-up by the controller's clock; of a trial that never got to measure, when its preparation
+    /// began.
     pub fn warmup_began(&self) -> jiff::Timestamp {
         let result = self.measured.as_ref().and_then(|measured| measured.result.as_ref());
         let began = self.measurement_began_here_ms().zip(result);

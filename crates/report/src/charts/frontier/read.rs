@@ -226,7 +226,7 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
             state: match (is_held, is_missed) {
                 (true, _) => State::Held,
                 (false, true) => State::Off,
-                // Those that are off it are told below.
+                // Those that are off it are named below.
                 (false, false) => State::Frontier,
             },
             is_run: analysis.recommendation.run.as_ref() == Some(name),
