@@ -191,8 +191,8 @@ rules! {
     /// Little's law does not hold. A doubt: the load was not quite what was asked for; what was achieved
     /// is what was achieved.
     LittlesLaw(crate::rules::little::LittlesLaw) "little" Suspect,
-    /// A host's clock moved during the trial. A doubt: its samples stand beside other seconds than
-    /// their own; throughput and latency come from the client's own clock.
+    /// A host's clock moved during the trial. A doubt: its samples were placed in the wrong seconds
+    /// of the window; throughput and latency come from the client's own clock.
     ClockDrift(crate::rules::clock_drift::ClockDrift) "clock_drift" Suspect,
     /// Clients that share a load did not begin together.
     ClientsApart(crate::rules::clients_apart::ClientsApart) "clients_apart" Suspect,

@@ -81,6 +81,38 @@ pub enum Cause {
     Unreadable,
 }
 
+impl Cause {
+    /// Whether nothing was asked of the database, so that `--resume` tries again.
+    pub fn is_before_load(self) -> bool {
+        match self {
+            Self::DidNotStart => true,
+            Self::DatabaseEnded
+            | Self::VolumesLost
+            | Self::ClientFailed
+            | Self::ClientLost
+            | Self::HostLost
+            | Self::FaultFailed
+            | Self::BacklogNotAsPlanned
+            | Self::Unreadable => false,
+        }
+    }
+
+    /// Whether what the trial asks for was done, whatever the database made of it. Of trials that were not carried out
+    /// a few in a row end the run.
+    pub fn is_carried_out(self) -> bool {
+        match self {
+            Self::DidNotStart | Self::ClientLost => false,
+            Self::DatabaseEnded
+            | Self::VolumesLost
+            | Self::ClientFailed
+            | Self::HostLost
+            | Self::FaultFailed
+            | Self::BacklogNotAsPlanned
+            | Self::Unreadable => true,
+        }
+    }
+}
+
 /// Whether a trial may enter comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]

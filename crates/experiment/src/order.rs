@@ -9,7 +9,7 @@
 
 use stats::SplitMix;
 
-/// The orders of `items` (cells of a block, groups of cells, or cells of a group) in each of `blocks`. The same seed
+/// The orders of `items` (cells of a block) in each of `blocks`. The same seed
 /// gives the same orders.
 ///
 /// Blocks go in pairs, of which the second is the first backwards. Of an odd number the first three belong together:

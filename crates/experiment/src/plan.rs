@@ -52,7 +52,7 @@ pub struct Plan {
     pub forks: u32,
     /// All cells: configuration x workload x load level.
     pub cells: Vec<Cell>,
-    /// All trials in the order in which they run.
+    /// All trials in planned order; the controller brings those together that one process can serve.
     pub trials: Vec<PlannedTrial>,
     /// What is found out in the run, where the experiment gives no load level: cells and trials come with it.
     pub search: Option<SearchPlan>,

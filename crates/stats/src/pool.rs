@@ -1,4 +1,4 @@
-//! What cells that have reason to be alike say together about the spread of one trial.
+//! The spread of one trial in one pool of cells. Which cells make a pool, and how two cells compare: `layout`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! A bucket in virtual time: no ticks, so that nothing leaves it in steps.
+//! A bucket in virtual time: no ticks, so that nothing leaves it in steps. Every ceiling of a volume is one (requests,
+//! bytes, credits); at which rate each refills is decided in `gate`.
 
 /// Hands out `rate` units a second; what was not asked for is saved, up to `depth` units.
 ///

@@ -345,7 +345,7 @@ impl Store {
 fn model(setup: &VolumeSetup, served: ServedAs) -> Model {
     let mut limits = setup.limits;
     if setup.byte_burst.is_some() {
-        // The bucket has them.
+        // The byte bucket holds the byte limits instead.
         (limits.read_bytes_per_s, limits.write_bytes_per_s) = (None, None);
     }
     Model {

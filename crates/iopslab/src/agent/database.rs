@@ -8,6 +8,7 @@ use wire::{DatabaseRequest, MachineUse, PreparedConfiguration, Reply, RequestErr
 
 use super::backing::{Store, is_limited};
 use super::check::problems;
+use super::foreign_node::Watching;
 use super::fork::Fork;
 use super::host::{self, Host};
 use super::limits::Limits;
@@ -19,7 +20,6 @@ use super::server::Database;
 use super::store;
 use super::trial::{Stopwatch, Trial};
 use super::volumes::Volumes;
-use super::watching::Watching;
 
 pub(super) struct DatabaseHost {
     outbox: Outbox,

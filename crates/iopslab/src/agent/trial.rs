@@ -22,11 +22,11 @@ use super::fork::{Fork, Node};
 use super::host::Host;
 use super::logs::KeptLog;
 use super::product;
+use super::sampling::{death, watch};
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 use super::warming;
-use super::watch::{death, watch};
 use crate::machine::unix_ms;
 
 /// A trial under way.

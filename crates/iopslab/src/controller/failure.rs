@@ -95,7 +95,16 @@ impl Failure {
                 may_come_back: true, ..
             } => Next::HostReturns,
             Self::NoRoom(_) => Next::BatchWaits,
-            _ => Next::RunEnds,
+            Self::Interrupted(_)
+            | Self::Refused { .. }
+            | Self::HostLost { .. }
+            | Self::NoAnswer(_)
+            | Self::NotAsked { .. }
+            | Self::Unexpected(_)
+            | Self::Spent { .. }
+            | Self::TrialsFailed { .. }
+            | Self::SearchFailed { .. }
+            | Self::Other(_) => Next::RunEnds,
         }
     }
 

@@ -6,7 +6,6 @@
 
 mod adaptive;
 mod agents;
-mod bucket;
 mod dataset;
 mod failure;
 mod hosts;
@@ -15,6 +14,7 @@ mod open;
 mod process;
 mod reconnect;
 mod run;
+mod s3;
 mod searches;
 mod silence;
 pub mod sites;

@@ -8,10 +8,10 @@ use evidence::{DataSetOrigin, HostId, KeptDataSet};
 use experiment::{DataSetPlace, DataSetStore, Plan};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
-use super::bucket::Bucket;
 use super::failure::{Failure, answer};
 use super::hosts::Cluster;
 use super::run::Run;
+use super::s3::Bucket;
 use crate::failure;
 use crate::progress::human_duration;
 

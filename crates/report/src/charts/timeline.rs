@@ -1,5 +1,5 @@
-//! Each trial over time: small charts with the limit drawn in, so that the moment when memory fills and the disk wakes
-//! up is seen.
+//! Draws each trial over time: small charts with the limit drawn in. Which charts and lines there are:
+//! `analysis::panels`.
 
 use analysis::{Analysis, Charts, Panel, TrialCharts};
 

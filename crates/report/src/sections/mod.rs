@@ -1,4 +1,4 @@
-//! The sections of a report, made once of the analysis for all its forms; charts are drawn by [`crate::html`].
+//! The sections of a report, made once of the analysis for all its forms; charts are drawn by [`crate::charts`].
 
 mod cache;
 mod capacity;

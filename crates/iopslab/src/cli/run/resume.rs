@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use archive::{JournalEvent, RunDirectory};
-use evidence::{Cause, Validity};
+use evidence::Validity;
 use experiment::{PlannedTrial, Provider};
 use provider::aws::Aws;
 
@@ -98,12 +98,8 @@ fn to_repeat(directory: &RunDirectory, all_invalid: bool) -> Result<Vec<(Planned
             .collect());
     }
     let did_not_start = |trial: PlannedTrial| match directory.record(&trial).ok()?.validity {
-        Validity::Invalid {
-            cause: Cause::DidNotStart,
-            reason,
-            ..
-        } => Some((trial, reason)),
-        _ => None,
+        Validity::Invalid { cause, reason, .. } if cause.is_before_load() => Some((trial, reason)),
+        Validity::Valid | Validity::Invalid { .. } => None,
     };
     Ok(directory.done().into_iter().filter_map(did_not_start).collect())
 }

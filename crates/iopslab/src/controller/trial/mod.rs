@@ -16,7 +16,7 @@ mod state;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ::evidence::{Cause, HostId, Validity};
+use ::evidence::{HostId, Validity};
 use archive::{JournalEvent, TrialLogs};
 use experiment::PlannedTrial;
 use wire::StoppedTrial;
@@ -56,12 +56,8 @@ pub(super) enum Completion {
 impl Completion {
     fn of(validity: &Validity) -> Self {
         match validity {
-            Validity::Invalid {
-                cause: Cause::DidNotStart | Cause::ClientLost,
-                reason,
-                ..
-            } => Self::Failed(reason.clone()),
-            _ => Self::Completed,
+            Validity::Invalid { cause, reason, .. } if !cause.is_carried_out() => Self::Failed(reason.clone()),
+            Validity::Valid | Validity::Invalid { .. } => Self::Completed,
         }
     }
 }
