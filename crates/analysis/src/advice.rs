@@ -46,11 +46,7 @@ impl Seen<'_> {
         let cells = self.cells.iter().filter(|c| c.configuration == configuration);
         let mut all = Vec::new();
         for cell in cells.filter(|cell| is_read_limited(cell)) {
-            let settings = [
-                self.chunk_length(facts, cell),
-                self.strategy(facts, cell),
-                self.read_ahead(facts, cell),
-            ];
+            let settings = [self.chunk_length(facts, cell), self.strategy(facts, cell), self.read_ahead(facts, cell)];
             all.extend(settings.into_iter().flatten().map(|setting| NotTried {
                 configuration: cell.configuration.clone(),
                 workload: cell.workload.clone(),
@@ -113,10 +109,8 @@ impl Seen<'_> {
         let compacted = cell.database.compacted_bytes_per_operation.unwrap_or(0.0);
         let read_bytes_per_request = stats::ratio(read, cell.device_reads_per_operation?)?;
         let is_more = read_bytes_per_request >= CHUNKS_OF_REQUEST * chunk_bytes;
-        (is_more && compacted <= OF_COMPACTION * read).then_some(Untried::ReadAhead {
-            read_bytes_per_request,
-            chunk_bytes,
-        })
+        (is_more && compacted <= OF_COMPACTION * read)
+            .then_some(Untried::ReadAhead { read_bytes_per_request, chunk_bytes })
     }
 }
 
@@ -179,21 +173,15 @@ mod tests {
 
         /// Settings of both configurations.
         fn all(&mut self, settings: &Settings) {
-            self.configurations
-                .iter_mut()
-                .for_each(|c| c.settings = settings.clone());
+            self.configurations.iter_mut().for_each(|c| c.settings = settings.clone());
         }
     }
 
     /// What is advised of gp2-320 after a change of the run.
     fn advised(change: impl FnOnce(&mut Made)) -> Vec<Untried> {
         let (plan, analysis) = STORY.clone();
-        let mut made = Made {
-            provider: Provider::Local,
-            plan,
-            configurations: analysis.configurations,
-            cells: analysis.cells,
-        };
+        let mut made =
+            Made { provider: Provider::Local, plan, configurations: analysis.configurations, cells: analysis.cells };
         assert_eq!(made.cell().limit.kind, LimitKind::VolumeIops);
         change(&mut made);
         let seen = Seen {
@@ -210,10 +198,7 @@ mod tests {
     }
 
     fn read_ahead(kb: u32) -> Settings {
-        Settings {
-            read_ahead_kb: Some(kb),
-            ..Settings::default()
-        }
+        Settings { read_ahead_kb: Some(kb), ..Settings::default() }
     }
 
     /// Volumes that read 5 times the record, in requests that are no larger than a chunk.
@@ -226,14 +211,7 @@ mod tests {
         assert_eq!(advised(|made| made.reads(0.5, 1_900.0)), [], "2.4 times the record");
         assert_eq!(advised(|made| made.reads(0.5, 3_190.0)), []);
         let reported = advised(|made| made.reads(0.5, 3_210.0));
-        let [
-            Untried::ChunkLength {
-                read_bytes_per_read,
-                record_bytes,
-                chunk_bytes,
-            },
-        ] = reported.as_slice()
-        else {
+        let [Untried::ChunkLength { read_bytes_per_read, record_bytes, chunk_bytes }] = reported.as_slice() else {
             panic!("{reported:?}");
         };
         assert!((read_bytes_per_read - 4_012.5).abs() < 1e-6, "{reported:?}");
@@ -321,16 +299,9 @@ mod tests {
         };
         assert_eq!(requests_of(32_700.0, &|_| {}), []);
         let reported = requests_of(32_800.0, &|_| {});
-        assert!(
-            matches!(reported.as_slice(), [Untried::ReadAhead { .. }]),
-            "{reported:?}"
-        );
+        assert!(matches!(reported.as_slice(), [Untried::ReadAhead { .. }]), "{reported:?}");
         assert_eq!(requests_of(32_800.0, &|made| made.all(&chunks("64"))), []);
-        assert_eq!(
-            requests_of(32_800.0, &|made| made.all(&read_ahead(16))),
-            [],
-            "it is as small as a chunk"
-        );
+        assert_eq!(requests_of(32_800.0, &|made| made.all(&read_ahead(16))), [], "it is as small as a chunk");
         assert_eq!(requests_of(32_800.0, &|made| made.all(&read_ahead(64))).len(), 1);
         let varied = |made: &mut Made| made.configurations[1].settings = read_ahead(8);
         assert_eq!(requests_of(32_800.0, &varied), []);
@@ -405,9 +376,6 @@ mod tests {
         // 160 MiB/s.
         let reported = of_requests(175_000.0);
         assert_eq!(reported.len(), 2, "chunks, and requests that are longer: {reported:?}");
-        assert_eq!(
-            (reported[0].configuration.as_str(), reported[0].workload.as_str()),
-            ("gp2-320", "read-heavy")
-        );
+        assert_eq!((reported[0].configuration.as_str(), reported[0].workload.as_str()), ("gp2-320", "read-heavy"));
     }
 }

@@ -66,9 +66,8 @@ impl CompactedBacklog {
 /// The first of the samples after `from_s` in which nothing was compacted or waited for it.
 fn quiet_from_s(samples: &[HostSample], from_s: f64) -> Option<f64> {
     let after = samples.iter().filter(|sample| sample.t_s > from_s);
-    let pending: Vec<(f64, f64)> = after
-        .filter_map(|sample| Some((sample.t_s, sample.host.pending_compactions?)))
-        .collect();
+    let pending: Vec<(f64, f64)> =
+        after.filter_map(|sample| Some((sample.t_s, sample.host.pending_compactions?))).collect();
     let is_quiet = |stretch: &&[(f64, f64)]| stretch.iter().all(|(_, pending)| *pending == 0.0);
     let first = pending.windows(QUIET_SAMPLES).find(is_quiet)?.first()?;
     Some(first.0)
@@ -97,16 +96,9 @@ mod tests {
 
     fn seen(pending: &[f64]) -> Option<CompactedBacklog> {
         let mut record = sound_record();
-        record.nodes[0].backlog = Some(BacklogFound {
-            sstables: 9,
-            compacts_from_s: 1.1,
-        });
+        record.nodes[0].backlog = Some(BacklogFound { sstables: 9, compacts_from_s: 1.1 });
         let measured_s = pending.len() as f64 - 1.0;
-        of_trial(
-            &record,
-            &BTreeMap::from([(record.nodes[0].host, samples(pending))]),
-            measured_s,
-        )
+        of_trial(&record, &BTreeMap::from([(record.nodes[0].host, samples(pending))]), measured_s)
     }
 
     #[test]

@@ -20,12 +20,7 @@ pub struct Bucket {
 
 impl From<Burst> for Bucket {
     fn from(of: Burst) -> Self {
-        Self {
-            baseline: of.baseline_iops,
-            burst: of.burst_iops,
-            full: of.credits_max,
-            start: of.credits_start,
-        }
+        Self { baseline: of.baseline_iops, burst: of.burst_iops, full: of.credits_max, start: of.credits_start }
     }
 }
 
@@ -75,12 +70,7 @@ mod tests {
     /// and 2,400 s.
     #[test]
     fn a_full_gp2_bucket_lasts_as_long_as_the_guide_says() {
-        let gp2 = |baseline_iops| Burst {
-            baseline_iops,
-            burst_iops: 3000.0,
-            credits_max: 5.4e6,
-            credits_start: 0.0,
-        };
+        let gp2 = |baseline_iops| Burst { baseline_iops, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 0.0 };
         for (baseline, demand, seconds) in [
             (300.0, 3000.0, Some(2000.0)),
             (750.0, 3000.0, Some(2400.0)),
@@ -90,21 +80,10 @@ mod tests {
             (300.0, 300.0, None),
             (300.0, 100.0, None),
         ] {
-            assert_eq!(
-                lasts(&gp2(baseline).into(), demand).from_full_s,
-                seconds,
-                "{baseline} {demand}"
-            );
+            assert_eq!(lasts(&gp2(baseline).into(), demand).from_full_s, seconds, "{baseline} {demand}");
         }
-        assert_eq!(
-            lasts(&gp2(300.0).into(), 3000.0).from_start_s,
-            Some(0.0),
-            "it starts empty"
-        );
+        assert_eq!(lasts(&gp2(300.0).into(), 3000.0).from_start_s, Some(0.0), "it starts empty");
         // A 1:16 model empties after the same time.
-        assert_eq!(
-            lasts(&gp2(300.0).scaled(16.0).into(), 3000.0 / 16.0).from_full_s,
-            Some(2000.0)
-        );
+        assert_eq!(lasts(&gp2(300.0).scaled(16.0).into(), 3000.0 / 16.0).from_full_s, Some(2000.0));
     }
 }

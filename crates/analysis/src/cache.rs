@@ -26,10 +26,8 @@ pub fn effects(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, margi
         workload: format!("{}.{}", cells[i].configuration, original(plan, &cells[i].workload)),
         ..cells[i].clone()
     };
-    let by_state: Vec<CellAnalysis> = pairs
-        .iter()
-        .flat_map(|(cold, warm)| [in_state(*cold, "cold"), in_state(*warm, "warm")])
-        .collect();
+    let by_state: Vec<CellAnalysis> =
+        pairs.iter().flat_map(|(cold, warm)| [in_state(*cold, "cold"), in_state(*warm, "warm")]).collect();
     let [throughput, p99] =
         [Metric::Throughput, Metric::P99].map(|metric| Comparisons::new(metric, &by_state, figures, margin));
     let effect = |(at, (cold, warm)): (usize, &(usize, usize))| {
@@ -60,9 +58,7 @@ fn original<'a>(plan: &'a Plan, workload: &'a str) -> &'a str {
 fn warming_s(figures: &Figures<'_>, cell: &str) -> Option<f64> {
     let slowest = |trial: &&crate::TrialMeasurement| {
         let nodes = trial.record.nodes.iter();
-        nodes
-            .filter_map(|node| Some(node.warmed?.seconds))
-            .max_by(f64::total_cmp)
+        nodes.filter_map(|node| Some(node.warmed?.seconds)).max_by(f64::total_cmp)
     };
     let seconds: Vec<f64> = figures.trials(cell).iter().filter_map(slowest).collect();
     stats::median(&seconds)

@@ -31,12 +31,7 @@ pub fn curves(
     let mut kinds: Vec<(&str, &str, CacheState, LoadLevel)> = Vec::new();
     for cell in cells {
         if let Some(condition) = plan.caches.conditions.get(&cell.workload).filter(|c| c.ratio.is_some()) {
-            let kind = (
-                cell.configuration.as_str(),
-                condition.of.as_str(),
-                condition.state,
-                cell.load,
-            );
+            let kind = (cell.configuration.as_str(), condition.of.as_str(), condition.state, cell.load);
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
@@ -52,22 +47,12 @@ pub fn curves(
 fn compare(curves: &mut [Curve], cells: &[CellAnalysis], figures: &Figures<'_>, margin: f64) {
     let as_bought = |at: usize, point: &CachePoint| {
         let cell = cells.iter().find(|c| c.id == point.cell)?;
-        Some(CellAnalysis {
-            configuration: point.ratio.to_string(),
-            workload: format!("curve {at}"),
-            ..cell.clone()
-        })
+        Some(CellAnalysis { configuration: point.ratio.to_string(), workload: format!("curve {at}"), ..cell.clone() })
     };
     let all: Vec<CellAnalysis> = curves
         .iter()
         .enumerate()
-        .flat_map(|(at, curve)| {
-            curve
-                .document
-                .points
-                .iter()
-                .filter_map(move |point| as_bought(at, point))
-        })
+        .flat_map(|(at, curve)| curve.document.points.iter().filter_map(move |point| as_bought(at, point)))
         .collect();
     let compared = Comparisons::new(Metric::Throughput, &all, figures, margin);
     let place = |point: &CachePoint| all.iter().position(|cell| cell.id == point.cell);
@@ -87,9 +72,7 @@ fn compare(curves: &mut [Curve], cells: &[CellAnalysis], figures: &Figures<'_>, 
 fn sustained_iops(facts: &ConfigurationFacts) -> Option<f64> {
     facts.probed_read_iops()?;
     let of_volume = |volume: &VolumeReport| {
-        let of_bytes = volume
-            .byte_burst
-            .map(|bucket| bucket.baseline_bytes_per_s / ProbeResult::READ_BYTES);
+        let of_bytes = volume.byte_burst.map(|bucket| bucket.baseline_bytes_per_s / ProbeResult::READ_BYTES);
         let lasting = volume.burst.map(|bucket| bucket.baseline_iops).or(of_bytes);
         Some(volume.probe?.read_iops.min(lasting.unwrap_or(f64::INFINITY)))
     };
@@ -121,10 +104,8 @@ impl Curve {
                 && condition(cell).is_some_and(|c| c.of == workload && c.state == state && c.ratio.is_some())
         };
         let members: Vec<&CellAnalysis> = cells.iter().filter(is_of).collect();
-        let definition = plan
-            .workloads
-            .iter()
-            .find(|w| w.name == members.first().map_or("", |c| c.workload.as_str()))?;
+        let definition =
+            plan.workloads.iter().find(|w| w.name == members.first().map_or("", |c| c.workload.as_str()))?;
         let dataset = plan.dataset;
         let facts = configurations.iter().find(|c| c.name == configuration);
         let cache = PageCache::new(
@@ -157,10 +138,7 @@ impl Curve {
         points.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let data = facts.and_then(|c| c.data_volumes().next());
         let delivered = facts.and_then(|c| Some(sustained_iops(c)? * f64::from(c.nodes)));
-        let writes: Vec<f64> = members
-            .iter()
-            .filter_map(|cell| cell.device_writes_per_operation)
-            .collect();
+        let writes: Vec<f64> = members.iter().filter_map(|cell| cell.device_writes_per_operation).collect();
         let shares = data.is_some_and(|v| v.is_combined());
         let judged = points.iter().filter(|p| p.withheld.is_none());
         let throughput = judged.filter_map(|p| Some(p.throughput_ops_per_s?.median));
@@ -182,22 +160,14 @@ impl Curve {
             },
             cache,
             reads,
-            writes: if shares {
-                stats::median(&writes).unwrap_or(0.0)
-            } else {
-                0.0
-            },
+            writes: if shares { stats::median(&writes).unwrap_or(0.0) } else { 0.0 },
         })
     }
 
     /// With all that follows from the model.
     fn drawn(mut self) -> CacheCurve {
-        let predictions: Vec<CachePrediction> = self
-            .document
-            .points
-            .iter()
-            .map(|point| self.predict(point.ratio))
-            .collect();
+        let predictions: Vec<CachePrediction> =
+            self.document.points.iter().map(|point| self.predict(point.ratio)).collect();
         for (point, predicted) in self.document.points.iter_mut().zip(predictions) {
             point.predicted = predicted;
         }
@@ -213,15 +183,8 @@ impl Curve {
 
     fn predict(&self, ratio: f64) -> CachePrediction {
         let hit_ratio = self.cache.hit_ratio(1.0 / ratio);
-        let of_reads = self
-            .document
-            .reads_per_miss
-            .map(|each| each * (1.0 - hit_ratio) * self.reads);
-        let by_volume = self
-            .document
-            .volume_iops
-            .zip(of_reads)
-            .map(|(iops, reads)| iops / (reads + self.writes));
+        let of_reads = self.document.reads_per_miss.map(|each| each * (1.0 - hit_ratio) * self.reads);
+        let by_volume = self.document.volume_iops.zip(of_reads).map(|(iops, reads)| iops / (reads + self.writes));
         let most = self.document.most_ops_per_s;
         CachePrediction {
             ratio,
@@ -276,18 +239,10 @@ fn reads_per_miss(points: &[CachePoint], reads: f64) -> Option<f64> {
 
 /// Up to where throughput is shown to be that of the smallest ratio, and from where on it is shown to be lower.
 fn measured_tipping(curve: &CacheCurve) -> Option<(f64, f64)> {
-    let verdicts: Vec<Option<Verdict>> = curve
-        .points
-        .iter()
-        .map(|point| point.to_smallest.as_ref().map(|r: &Ratio| r.verdict))
-        .collect();
+    let verdicts: Vec<Option<Verdict>> =
+        curve.points.iter().map(|point| point.to_smallest.as_ref().map(|r: &Ratio| r.verdict)).collect();
     let is = |at: usize, wanted: &[Verdict]| verdicts[at].is_some_and(|v| wanted.contains(&v));
-    let lower = (1..verdicts.len())
-        .rev()
-        .take_while(|at| is(*at, &[Verdict::Slower]))
-        .last()?;
-    let holds = (1..lower)
-        .take_while(|at| is(*at, &[Verdict::Same, Verdict::Faster]))
-        .last();
+    let lower = (1..verdicts.len()).rev().take_while(|at| is(*at, &[Verdict::Slower])).last()?;
+    let holds = (1..lower).take_while(|at| is(*at, &[Verdict::Same, Verdict::Faster])).last();
     Some((curve.points[holds.unwrap_or(0)].ratio, curve.points[lower].ratio))
 }

@@ -74,11 +74,7 @@ pub fn capacities(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, pr
 fn points(levels: &[Level<'_>]) -> Points {
     let of_level = |level: &Level<'_>| {
         let x = level.rate;
-        level
-            .scores
-            .iter()
-            .map(move |score| (x, score.value))
-            .collect::<Points>()
+        level.scores.iter().map(move |score| (x, score.value)).collect::<Points>()
     };
     levels.iter().flat_map(of_level).collect()
 }
@@ -90,10 +86,8 @@ pub fn another_round(capacity: &Capacity, rounds: u32) -> Vec<f64> {
     let (Some(lowest), Some(highest)) = (levels.first(), levels.last()) else {
         return Vec::new();
     };
-    let is_open = matches!(
-        capacity.outcome,
-        CapacityOutcome::AtLeast | CapacityOutcome::Below | CapacityOutcome::NotShown
-    );
+    let is_open =
+        matches!(capacity.outcome, CapacityOutcome::AtLeast | CapacityOutcome::Below | CapacityOutcome::NotShown);
     // Too few trials show nothing at any rate.
     let is_tested = |level: &CapacityLevel| level.trials >= stats::REPETITIONS_MIN;
     if !is_open || rounds >= ROUNDS || !(is_tested(lowest) && is_tested(highest)) {
@@ -155,16 +149,12 @@ fn capacity(
 ) -> Capacity {
     let proven = levels.iter().take_while(|level| level.proves()).last();
     let refuted = levels.iter().rev().take_while(|level| level.meets == Meets::No).last();
-    let measured: Vec<(f64, f64, usize)> = levels
-        .iter()
-        .filter_map(|level| Some((level.rate, level.mean()?, level.scores.len())))
-        .collect();
+    let measured: Vec<(f64, f64, usize)> =
+        levels.iter().filter_map(|level| Some((level.rate, level.mean()?, level.scores.len()))).collect();
     let found = estimate(&measured, crossing);
     let missing = levels.iter().find(|level| level.mean().is_some_and(|mean| mean > 0.0));
     let withheld = levels.iter().take_while(|level| level.meets != Meets::No);
-    let withheld = withheld
-        .filter_map(|level| level.cell.withheld)
-        .find(|why| !score::is_proof(Some(*why)));
+    let withheld = withheld.filter_map(|level| level.cell.withheld).find(|why| !score::is_proof(Some(*why)));
     // What a sick machine misses a sound one may meet.
     let mut all = levels.iter().filter_map(|level| level.cell.withheld);
     let withheld = withheld.or_else(|| all.find(|why| matches!(why, Withheld::Sick { .. })));
@@ -241,10 +231,7 @@ fn possible(levels: &[Level<'_>], scale: f64) -> Option<f64> {
 
 fn is_volume(kind: LimitKind) -> bool {
     use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-    matches!(
-        kind,
-        VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog
-    )
+    matches!(kind, VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog)
 }
 
 /// Where rates contradict each other no line through them has a crossing, nor has any rate an interval.
@@ -252,27 +239,15 @@ fn contradicted(capacity: Capacity) -> Capacity {
     if capacity.outcome != CapacityOutcome::Found || capacity.contradiction().is_none() {
         return capacity;
     }
-    Capacity {
-        outcome: CapacityOutcome::NotShown,
-        low_ops_per_s: None,
-        high_ops_per_s: None,
-        ..capacity
-    }
+    Capacity { outcome: CapacityOutcome::NotShown, low_ops_per_s: None, high_ops_per_s: None, ..capacity }
 }
 
 /// The fullest resource of a cell, besides the rate that it was given: what would be at its limit next, or is.
 fn fullest(cell: &CellAnalysis) -> Option<CapacityLimit> {
-    let uses = cell
-        .limit
-        .uses
-        .iter()
-        .filter(|used| used.kind != LimitKind::OfferedRate);
+    let uses = cell.limit.uses.iter().filter(|used| used.kind != LimitKind::OfferedRate);
     let rank = |used: &&ResourceUse| (used.kind == cell.limit.kind, used.share());
     let fullest = uses.max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))?;
-    Some(CapacityLimit {
-        kind: fullest.kind,
-        share: fullest.share(),
-    })
+    Some(CapacityLimit { kind: fullest.kind, share: fullest.share() })
 }
 
 fn of_level(level: &Level<'_>) -> CapacityLevel {
@@ -307,22 +282,14 @@ fn missed(level: &Level<'_>) -> Option<Missed> {
 /// What the lowest rate that was tried misses, where all were missed.
 fn floor(plan: &Plan, probes: &[&RateProbe]) -> Option<Missed> {
     let objective = plan.objective.as_ref()?;
-    let open = probes
-        .iter()
-        .filter_map(|p| Some((rate(p.load)?, score::of_probe(objective, p)?)));
+    let open = probes.iter().filter_map(|p| Some((rate(p.load)?, score::of_probe(objective, p)?)));
     let open: Vec<(f64, Score)> = open.collect();
     let all: Vec<RateProbe> = probes.iter().map(|probe| (*probe).clone()).collect();
     if next_step(objective, &all) != Step::Nothing {
         return None;
     }
     let (rate, score) = open.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(Missed {
-        of: score.of,
-        at_ops_per_s: rate * plan.scale,
-        measured: score.measured,
-        trials: 1,
-        missing: 1,
-    })
+    Some(Missed { of: score.of, at_ops_per_s: rate * plan.scale, measured: score.measured, trials: 1, missing: 1 })
 }
 
 /// A capacity with what bounds it.
@@ -338,17 +305,11 @@ fn estimate(levels: &[(f64, f64, usize)], crossing: Option<Crossing>) -> Option<
     let (lowest, highest) = (levels.first()?.0, levels.last()?.0);
     let (low, high) = bracket(levels);
     let believed = |rate: f64| (lowest / BELIEVED..=highest * BELIEVED).contains(&rate);
-    if let Some((rate, bounds)) = crossing
-        .and_then(|c| Some((c.at, c.bounds?)))
-        .filter(|(rate, _)| believed(*rate))
-    {
+    if let Some((rate, bounds)) = crossing.and_then(|c| Some((c.at, c.bounds?))).filter(|(rate, _)| believed(*rate)) {
         let (least, most) = (bounds.0.max(0.0), bounds.1);
         return Some(Estimate {
             rate,
-            bounds: Some((
-                low.map_or(least, |low| low.0.min(least)),
-                high.map_or(most, |high| high.0.max(most)),
-            )),
+            bounds: Some((low.map_or(least, |low| low.0.min(least)), high.map_or(most, |high| high.0.max(most)))),
             outcome: CapacityOutcome::Found,
         });
     }
@@ -358,16 +319,8 @@ fn estimate(levels: &[(f64, f64, usize)], crossing: Option<Crossing>) -> Option<
             bounds: None,
             outcome: CapacityOutcome::NotShown,
         },
-        (Some(_), None) => Estimate {
-            rate: highest,
-            bounds: None,
-            outcome: CapacityOutcome::AtLeast,
-        },
-        (None, _) => Estimate {
-            rate: lowest,
-            bounds: None,
-            outcome: CapacityOutcome::Below,
-        },
+        (Some(_), None) => Estimate { rate: highest, bounds: None, outcome: CapacityOutcome::AtLeast },
+        (None, _) => Estimate { rate: lowest, bounds: None, outcome: CapacityOutcome::Below },
     })
 }
 
@@ -382,18 +335,11 @@ fn bracket(levels: &[(f64, f64, usize)]) -> (Option<Mean>, Option<Mean>) {
         let mut pool = (*mean, *trials as f64, vec![*rate]);
         while let Some(before) = pools.pop_if(|before| before.0 >= pool.0) {
             let weight = before.1 + pool.1;
-            pool = (
-                (before.0 * before.1 + pool.0 * pool.1) / weight,
-                weight,
-                [before.2, pool.2].concat(),
-            );
+            pool = ((before.0 * before.1 + pool.0 * pool.1) / weight, weight, [before.2, pool.2].concat());
         }
         pools.push(pool);
     }
-    let means: Vec<Mean> = pools
-        .iter()
-        .flat_map(|(mean, _, rates)| rates.iter().map(|rate| (*rate, *mean)))
-        .collect();
+    let means: Vec<Mean> = pools.iter().flat_map(|(mean, _, rates)| rates.iter().map(|rate| (*rate, *mean))).collect();
     let above = means.partition_point(|(_, mean)| *mean <= 0.0);
     (above.checked_sub(1).map(|last| means[last]), means.get(above).copied())
 }
@@ -453,10 +399,7 @@ mod tests {
         assert_eq!(odd.contradiction(), Some((95.0, 105.0)));
         assert_eq!(odd.outcome, CapacityOutcome::NotShown);
         assert_eq!((odd.low_ops_per_s, odd.high_ops_per_s), (None, None));
-        assert!(
-            !another_round(&odd, 1).is_empty(),
-            "more trials may separate luck from the rest"
-        );
+        assert!(!another_round(&odd, 1).is_empty(), "more trials may separate luck from the rest");
         let sound = of([(95.0, Meets::Yes), (100.0, Meets::NotDecided), (105.0, Meets::No)]);
         assert_eq!(sound.outcome, CapacityOutcome::Found);
         assert_eq!(sound.contradiction(), None);
@@ -475,11 +418,7 @@ mod tests {
             ((Some(711.0), None), Some(705.0), true, (711.0, Some(711.0))),
         ];
         for (shown, possible, is_open, (low, high)) in cases {
-            assert_eq!(
-                ended(line, shown, possible, is_open),
-                (Some(low), high),
-                "{shown:?} {possible:?}"
-            );
+            assert_eq!(ended(line, shown, possible, is_open), (Some(low), high), "{shown:?} {possible:?}");
         }
     }
 
@@ -501,10 +440,7 @@ mod tests {
     #[test]
     fn a_jump_between_two_rates_leaves_open_where_it_is() {
         let levels = [(95.0, -0.69, 3), (100.0, -0.69, 3), (105.0, 0.69, 3)];
-        let points: Points = levels
-            .iter()
-            .flat_map(|(rate, score, n)| vec![(*rate, *score); *n])
-            .collect();
+        let points: Points = levels.iter().flat_map(|(rate, score, n)| vec![(*rate, *score); *n]).collect();
         let crossing = Residuals::pooled([&points].into_iter()).crossing(&points, 3, 0.05);
         let found = estimate(&levels, crossing).unwrap();
         let (low, high) = found.bounds.unwrap();

@@ -67,9 +67,7 @@ impl CarriedOver {
                 setup: setup.cloned(),
             }
         };
-        Self {
-            sides: cells.iter_mut().map(side).collect(),
-        }
+        Self { sides: cells.iter_mut().map(side).collect() }
     }
 
     /// What of the throughput of cell `a` over that of cell `b` holds for their configurations; `None`: all of it.
@@ -82,12 +80,9 @@ impl CarriedOver {
             (Some(OfThisMachine::Cpu), Some(OfThisMachine::Cpu)) if are_in_proportion(a, b) => by_room(a, b)?,
             (Some(_), Some(_)) => BoundIs::Nothing,
         };
-        let by = [a, b].into_iter().filter_map(|side| {
-            Some(LimitedHere {
-                configuration: side.configuration.clone(),
-                by: side.limited?,
-            })
-        });
+        let by = [a, b]
+            .into_iter()
+            .filter_map(|side| Some(LimitedHere { configuration: side.configuration.clone(), by: side.limited? }));
         Some(Bound { is, by: by.collect() })
     }
 }
@@ -126,10 +121,7 @@ fn is_emulated(provider: Provider, setup: &Setup) -> bool {
 
 fn is_of_volume(kind: LimitKind) -> bool {
     use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-    matches!(
-        kind,
-        VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog
-    )
+    matches!(kind, VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog)
 }
 
 /// What of this machine limited a cell. `short` are limits of volumes that this machine's disk does not come to.
@@ -137,10 +129,7 @@ fn limited_here(cell: &CellAnalysis, short: &BTreeSet<LimitKind>) -> Option<OfTh
     let limit = &cell.limit;
     // Whatever else is full: more than its volume lets through it would not do elsewhere.
     let at_cap = limit.uses.iter().filter(|u| u.at_cap).map(|u| u.kind);
-    if at_cap
-        .chain([limit.kind])
-        .any(|kind| is_of_volume(kind) && !short.contains(&kind))
-    {
+    if at_cap.chain([limit.kind]).any(|kind| is_of_volume(kind) && !short.contains(&kind)) {
         return None;
     }
     match limit.kind {

@@ -30,11 +30,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     };
     let data = |pick: fn(&VolumeActivity) -> f64| move |t: &TrialMeasurement| t.sum_of_data(pick);
     let mut errors = BTreeMap::new();
-    for (kind, n) in valid
-        .iter()
-        .filter_map(|t| t.record.client.as_ref())
-        .flat_map(|c| &c.errors)
-    {
+    for (kind, n) in valid.iter().filter_map(|t| t.record.client.as_ref()).flat_map(|c| &c.errors) {
         *errors.entry(*kind).or_insert(0) += n;
     }
     let undisturbed = undisturbed(&valid);
@@ -52,10 +48,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         trials_invalid: trials
             .iter()
             .filter(|t| !t.is_valid())
-            .map(|t| InvalidTrial {
-                block: t.record.block,
-                reason: t.invalid_reason().unwrap_or_default(),
-            })
+            .map(|t| InvalidTrial { block: t.record.block, reason: t.invalid_reason().unwrap_or_default() })
             .collect(),
         throughput_ops_per_s: stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE),
         operations_per_usd: None,
@@ -81,11 +74,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         bytes_on_disk: median(&|t| Some(t.data_bytes_on_disk())),
         database_cpus_used: median(&|t| t.sum(|node| node.host.cpus_used)),
         client_cpu_us_per_operation: median(&TrialMeasurement::client_cpu_us_per_operation),
-        gc_pause_share: median(&|t| {
-            t.nodes()
-                .filter_map(|node| node.host.gc_pause_share)
-                .max_by(f64::total_cmp)
-        }),
+        gc_pause_share: median(&|t| t.nodes().filter_map(|node| node.host.gc_pause_share).max_by(f64::total_cmp)),
         ratio_to_baseline: None,
         ratio_to_slowest: None,
         withheld: None,
@@ -146,10 +135,7 @@ impl CellAnalysis {
             load: self.load,
             limit: &self.limit,
             read_share: share(self.device_read_iops, self.device_write_iops),
-            read_bytes_share: share(
-                self.device_read_bytes_per_operation,
-                self.device_write_bytes_per_operation,
-            ),
+            read_bytes_share: share(self.device_read_bytes_per_operation, self.device_write_bytes_per_operation),
         }
     }
 }

@@ -44,12 +44,7 @@ pub fn compare(
             metrics: BTreeMap::new(),
         });
     }
-    for cell in b
-        .plan
-        .cells
-        .iter()
-        .filter(|c| !a.plan.cells.iter().any(|d| d.id == c.id))
-    {
+    for cell in b.plan.cells.iter().filter(|c| !a.plan.cells.iter().any(|d| d.id == c.id)) {
         not_compared.push(format!("{} is not in {}", cell.id, a.run));
     }
     let kinds = kinds(&cells, [cells_a, cells_b]);
@@ -75,10 +70,7 @@ fn kinds(cells: &[CellChange], runs: [&[CellAnalysis]; 2]) -> Vec<SpreadKind> {
         let cell = run.iter().find(|cell| cell.id == id);
         cell.map_or(SpreadKind::Other, |cell| limit::by_use(&cell.limit).spreads_as())
     };
-    cells
-        .iter()
-        .flat_map(|cell| [0, 1].map(|run| of(&cell.cell, runs[run])))
-        .collect()
+    cells.iter().flat_map(|cell| [0, 1].map(|run| of(&cell.cell, runs[run]))).collect()
 }
 
 /// One metric of all cells: pooled, tested, judged. At a given rate throughput says nothing.
@@ -107,24 +99,14 @@ fn changes(
             let pool = pool_of(&in_logs, kinds, of_run);
             // A run against itself: nothing differs, whatever the repetitions spread.
             let itself = a == b && !a.is_empty();
-            let contrast = pool.contrast(log_b, log_a).map(|c| Contrast {
-                error: if itself { 0.0 } else { c.error },
-                ..c
-            });
+            let contrast =
+                pool.contrast(log_b, log_a).map(|c| Contrast { error: if itself { 0.0 } else { c.error }, ..c });
             Some((i, untested(a, b, contrast)?))
         })
         .collect();
-    let mut tested: Vec<&mut Change> = all
-        .iter_mut()
-        .map(|(_, c)| c)
-        .filter(|c| c.contrast.is_some())
-        .collect();
+    let mut tested: Vec<&mut Change> = all.iter_mut().map(|(_, c)| c).filter(|c| c.contrast.is_some()).collect();
     let p_values: Vec<f64> = tested.iter().filter_map(|c| Some(c.contrast?.p_of(1.0))).collect();
-    for ((change, p), level) in tested
-        .iter_mut()
-        .zip(&p_values)
-        .zip(stats::holm_levels(&p_values, stats::LEVEL))
-    {
+    for ((change, p), level) in tested.iter_mut().zip(&p_values).zip(stats::holm_levels(&p_values, stats::LEVEL)) {
         let Some(contrast) = change.contrast else { continue };
         let (low, high) = contrast.interval(level);
         change.level = level;
@@ -162,15 +144,7 @@ fn untested(a: &[f64], b: &[f64], contrast: Option<Contrast>) -> Option<Change> 
 }
 
 /// Facts that make two machines different ones.
-const HOST_FACTS: [&str; 7] = [
-    "hostname",
-    "cpu_model",
-    "microcode",
-    "cpus",
-    "memory_bytes",
-    "kernel",
-    "clock_source",
-];
+const HOST_FACTS: [&str; 7] = ["hostname", "cpu_model", "microcode", "cpus", "memory_bytes", "kernel", "clock_source"];
 
 /// Facts of the same role's host that differ, as `database.cpu_model: A -> B`.
 fn hosts_differ(a: &Value, b: &Value) -> Vec<String> {

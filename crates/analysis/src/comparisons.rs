@@ -118,10 +118,7 @@ impl Comparisons {
             by_block.into_values().map(f64::ln).collect()
         };
         let samples: Vec<Vec<f64>> = mine.iter().map(logs).collect();
-        let kinds: Vec<SpreadKind> = mine
-            .iter()
-            .map(|i| limit::by_use(&cells[*i].limit).spreads_as())
-            .collect();
+        let kinds: Vec<SpreadKind> = mine.iter().map(|i| limit::by_use(&cells[*i].limit).spreads_as()).collect();
         for (a, i) in mine.iter().enumerate() {
             for (b, j) in mine.iter().enumerate().skip(a + 1) {
                 let (one, other) = (&cells[*i], &cells[*j]);
@@ -163,19 +160,12 @@ impl Comparisons {
         let group_of: Vec<usize> = series.iter().map(|s| s.group).collect();
         let layout = Layout::new(series);
         if !open {
-            for (kind, spread) in SpreadKind::ALL
-                .into_iter()
-                .filter_map(|k| Some((k, layout.spread(k as usize)?)))
-            {
+            for (kind, spread) in SpreadKind::ALL.into_iter().filter_map(|k| Some((k, layout.spread(k as usize)?))) {
                 let both = [self.spreads.get(&kind).copied(), Some(spread)];
-                self.spreads
-                    .extend(Spread::pooled(both.into_iter().flatten()).map(|spread| (kind, spread)));
+                self.spreads.extend(Spread::pooled(both.into_iter().flatten()).map(|spread| (kind, spread)));
             }
             let outliers = layout.outliers(OUTLIER_LEVEL).into_iter();
-            self.outliers.extend(outliers.map(|outlier| Outlier {
-                cell: mine[outlier.cell],
-                ..outlier
-            }));
+            self.outliers.extend(outliers.map(|outlier| Outlier { cell: mine[outlier.cell], ..outlier }));
         }
         for (a, i) in mine.iter().enumerate() {
             self.effects[*i] = layout.effect(a);
@@ -234,12 +224,7 @@ impl Comparisons {
         };
         let Some(contrast) = &pair.contrast else {
             let (median, low, high) = side(pair.observed);
-            return Some(Ratio {
-                median,
-                low,
-                high,
-                ..base
-            });
+            return Some(Ratio { median, low, high, ..base });
         };
         let (low, high) = contrast.interval(pair.level);
         let (median, low, high) = side((contrast.estimate.exp(), low, high));
@@ -324,10 +309,7 @@ fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
     let pairs: Vec<(f64, f64)> = layout.pairs(a, b);
     let differences = || pairs.iter().map(|(a, b)| a - b);
     let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;
-    let (low, high) = (
-        differences().fold(f64::INFINITY, f64::min),
-        differences().fold(f64::NEG_INFINITY, f64::max),
-    );
+    let (low, high) = (differences().fold(f64::INFINITY, f64::min), differences().fold(f64::NEG_INFINITY, f64::max));
     let contrast = layout.contrast(a, b);
     let plain: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.exp(), b.exp())).collect();
     Some(Pair {
@@ -349,11 +331,7 @@ pub fn pool_of(samples: &[Vec<f64>], kinds: &[SpreadKind], (a, b): (usize, usize
         true => kinds[at] == kinds[a],
         false => at == a || at == b,
     };
-    Samples::new(
-        (0..samples.len())
-            .filter(|at| is_wanted(*at))
-            .map(|at| samples[at].as_slice()),
-    )
+    Samples::new((0..samples.len()).filter(|at| is_wanted(*at)).map(|at| samples[at].as_slice()))
 }
 
 /// `a` against `b` by the means of their logarithms; where nothing can be tested, all ratios that could be observed.
@@ -396,10 +374,7 @@ pub fn is_open(load: LoadLevel) -> bool {
 pub fn places(cells: &[CellAnalysis]) -> Vec<(String, LoadLevel, Vec<usize>)> {
     let mut places: Vec<(String, LoadLevel, Vec<usize>)> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {
-        match places
-            .iter_mut()
-            .find(|(w, l, _)| *w == cell.workload && *l == cell.load)
-        {
+        match places.iter_mut().find(|(w, l, _)| *w == cell.workload && *l == cell.load) {
             Some((_, _, members)) => members.push(i),
             None => places.push((cell.workload.clone(), cell.load, vec![i])),
         }

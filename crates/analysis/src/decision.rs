@@ -48,14 +48,7 @@ pub fn decisions(
                 // No rows of the decision matrix.
                 Metric::P50 | Metric::P95 | Metric::P999 => continue,
             };
-            decisions.extend(of_place(
-                plan,
-                cells,
-                figures,
-                comparisons,
-                metric,
-                (&workload, load, &members),
-            ));
+            decisions.extend(of_place(plan, cells, figures, comparisons, metric, (&workload, load, &members)));
         }
     }
     decisions
@@ -70,22 +63,13 @@ fn of_place(
     (workload, load, members): (&str, LoadLevel, &[usize]),
 ) -> Option<Decision> {
     let value = |cell: usize| match metric {
-        Metric::OperationsPerDollar => operations_per_usd(
-            plan,
-            comparisons.figure(cell)?,
-            cells[cell].usd_per_month.filter(|p| *p > 0.0)?,
-        ),
+        Metric::OperationsPerDollar => {
+            operations_per_usd(plan, comparisons.figure(cell)?, cells[cell].usd_per_month.filter(|p| *p > 0.0)?)
+        }
         _ => comparisons.figure(cell),
     };
-    let mut candidates: Vec<Candidate> = members
-        .iter()
-        .filter_map(|cell| {
-            Some(Candidate {
-                cell: *cell,
-                value: value(*cell)?,
-            })
-        })
-        .collect();
+    let mut candidates: Vec<Candidate> =
+        members.iter().filter_map(|cell| Some(Candidate { cell: *cell, value: value(*cell)? })).collect();
     candidates.sort_by(|a, b| match metric.higher_is_better() {
         true => b.value.total_cmp(&a.value),
         false => a.value.total_cmp(&b.value),
@@ -108,10 +92,7 @@ fn of_place(
                 true => Verdict::Reference,
                 false => to_best(c).map_or(Verdict::NotComparable, |r| r.verdict),
             },
-            operation: metric
-                .is_latency()
-                .then(|| worst_kind(figures, &cells[c.cell].id, metric))
-                .flatten(),
+            operation: metric.is_latency().then(|| worst_kind(figures, &cells[c.cell].id, metric)).flatten(),
         })
         .collect();
     let indistinguishable: Vec<String> = ranking
@@ -155,11 +136,7 @@ fn worst_kind(figures: &Figures<'_>, cell: &str, metric: Metric) -> Option<Opera
         Metric::Mean => LatencyFigure::Mean,
         _ => LatencyFigure::P99,
     };
-    let kinds: Vec<OperationKind> = figures
-        .trials(cell)
-        .iter()
-        .filter_map(|t| Some(worst(t, figure)?.0))
-        .collect();
+    let kinds: Vec<OperationKind> = figures.trials(cell).iter().filter_map(|t| Some(worst(t, figure)?.0)).collect();
     let times = |kind: OperationKind| kinds.iter().filter(|k| **k == kind).count();
     kinds.iter().copied().max_by_key(|kind| times(*kind))
 }
@@ -174,9 +151,8 @@ fn cheapest(cells: &[CellAnalysis], candidates: &[Candidate], indistinguishable:
         })
     };
     let best = &cells[candidates[0].cell].configuration;
-    let prices: Option<Vec<(f64, &String)>> = set()
-        .map(|c| Some((cells[c.cell].usd_per_month?, &cells[c.cell].configuration)))
-        .collect();
+    let prices: Option<Vec<(f64, &String)>> =
+        set().map(|c| Some((cells[c.cell].usd_per_month?, &cells[c.cell].configuration))).collect();
     prices
         .and_then(|prices| prices.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)))
         .map_or_else(|| best.clone(), |(_, name)| name.clone())

@@ -53,11 +53,7 @@ pub fn of_cell(configuration: &ConfigurationFacts, trials: &[&TrialMeasurement])
     };
     let nodes = f64::from(configuration.nodes);
     found
-        .map(|of_one| Delivered {
-            used: of_one.used * count,
-            delivered: of_one.delivered * count * nodes,
-            ..of_one
-        })
+        .map(|of_one| Delivered { used: of_one.used * count, delivered: of_one.delivered * count * nodes, ..of_one })
         .filter(|found| found.delivered > 0.0)
 }
 

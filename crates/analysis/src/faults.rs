@@ -28,10 +28,7 @@ pub fn faults(plan: &Plan, setup: Option<&Setup>, valid: &[&TrialMeasurement]) -
         }
     }
     let planned = planned(plan);
-    Some(FaultsAnalysis {
-        phases,
-        faults: (0..most).filter_map(|i| fault(&planned, setup, valid, i)).collect(),
-    })
+    Some(FaultsAnalysis { phases, faults: (0..most).filter_map(|i| fault(&planned, setup, valid, i)).collect() })
 }
 
 /// What is planned, in order of time.
@@ -42,11 +39,8 @@ fn planned(plan: &Plan) -> Vec<NodeFault> {
 }
 
 fn phase(valid: &[&TrialMeasurement], kind: PhaseKind, fault: usize) -> PhaseAnalysis {
-    let measured: Vec<&PhaseMeasurement> = valid
-        .iter()
-        .flat_map(|t| &t.phases)
-        .filter(|p| p.phase.kind == kind && p.phase.fault == fault)
-        .collect();
+    let measured: Vec<&PhaseMeasurement> =
+        valid.iter().flat_map(|t| &t.phases).filter(|p| p.phase.kind == kind && p.phase.fault == fault).collect();
     let summary = |figure: &dyn Fn(&PhaseMeasurement) -> Option<f64>| {
         Summary::of(&measured.iter().filter_map(|p| figure(p)).collect::<Vec<_>>())
     };
@@ -75,10 +69,8 @@ fn fault(
     valid: &[&TrialMeasurement],
     index: usize,
 ) -> Option<FaultAnalysis> {
-    let of_trials: Vec<(&TrialMeasurement, &FaultRecord)> = valid
-        .iter()
-        .filter_map(|t| Some((*t, t.record.faults.get(index)?)))
-        .collect();
+    let of_trials: Vec<(&TrialMeasurement, &FaultRecord)> =
+        valid.iter().filter_map(|t| Some((*t, t.record.faults.get(index)?))).collect();
     let (_, first) = of_trials.first()?;
     let summary = |figure: &dyn Fn(&FaultRecord) -> Option<f64>| {
         Summary::of(&of_trials.iter().filter_map(|(_, f)| figure(f)).collect::<Vec<_>>())
@@ -117,9 +109,7 @@ fn fault(
             never: of_kind(Recovery::Never),
             too_short: of_kind(Recovery::TooShort),
         },
-        hint_files: Summary::of(&most)
-            .zip(Summary::of(&left))
-            .map(|(most, left)| HintFiles { most, left }),
+        hint_files: Summary::of(&most).zip(Summary::of(&left)).map(|(most, left)| HintFiles { most, left }),
         problems: of_trials
             .iter()
             .filter_map(|(t, f)| Some(format!("block {}: {}", t.record.block, f.problem.as_ref()?)))
@@ -138,17 +128,13 @@ fn fault(
 
 /// What became of the acknowledged writes of a cell; `None` where nobody looked.
 pub fn writes(trials: &[&TrialMeasurement]) -> Option<WritesAnalysis> {
-    let checks: Vec<(u32, &WriteCheck)> = trials
-        .iter()
-        .filter_map(|t| Some((t.record.block, t.record.writes.as_ref()?)))
-        .collect();
+    let checks: Vec<(u32, &WriteCheck)> =
+        trials.iter().filter_map(|t| Some((t.record.block, t.record.writes.as_ref()?))).collect();
     let (_, first) = checks.first()?;
     let sum = |figure: fn(&WriteCheck) -> u64| checks.iter().map(|(_, check)| figure(check)).sum();
     let example = checks.iter().find_map(|(block, check)| {
         let lost = check.examples.first()?;
-        let found = lost
-            .found
-            .map_or_else(|| "nothing newer than the data set".to_owned(), |n| n.to_string());
+        let found = lost.found.map_or_else(|| "nothing newer than the data set".to_owned(), |n| n.to_string());
         Some(format!(
             "block {block}, key {}, field {}: {} was acknowledged, {found} was found",
             lost.key, lost.field, lost.acknowledged

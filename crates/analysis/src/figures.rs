@@ -45,9 +45,7 @@ impl<'a> Figures<'a> {
         if !self.plan.faults.is_empty() || !processes.iter().any(|names| cells_of(names) > 1) {
             return 0;
         }
-        let of = processes
-            .iter()
-            .position(|names| names.iter().any(|name| name == configuration));
+        let of = processes.iter().position(|names| names.iter().any(|name| name == configuration));
         of.unwrap_or(0)
     }
 
@@ -78,10 +76,7 @@ impl<'a> Figures<'a> {
 /// The worst kind, not the one with the largest share: a workload of 20 % reads whose reads take 90 ms is no fast one
 /// because its updates take 1 ms.
 pub fn worst(trial: &TrialMeasurement, figure: LatencyFigure) -> Option<(OperationKind, f64)> {
-    let of_kinds = trial
-        .response
-        .iter()
-        .map(|(kind, figures)| (*kind, figures.figure(figure)));
+    let of_kinds = trial.response.iter().map(|(kind, figures)| (*kind, figures.figure(figure)));
     of_kinds.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

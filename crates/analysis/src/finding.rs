@@ -57,20 +57,12 @@ impl Finding {
     /// A finding with the weight of its rule.
     pub fn new(scope: Scope, remark: impl Into<Remark>) -> Self {
         let remark = remark.into();
-        Self {
-            severity: remark.rule().severity(),
-            remark,
-            scope,
-            nodes: None,
-        }
+        Self { severity: remark.rule().severity(), remark, scope, nodes: None }
     }
 
     /// What a rule saw, as a finding on this.
     pub(crate) fn seen<F: Into<Remark>>(scope: Scope, seen: Seen<F>) -> Self {
-        Self {
-            nodes: seen.nodes,
-            ..Self::new(scope, seen.figures)
-        }
+        Self { nodes: seen.nodes, ..Self::new(scope, seen.figures) }
     }
 
     /// The rule that made it.
@@ -116,10 +108,7 @@ mod tests {
         let burst = BurstOnly {
             volume: VolumeRole::Data,
             unit: Credits::Requests,
-            spent: Some(CreditsSpent {
-                credits_start: 5.0,
-                credits_end: 4.0,
-            }),
+            spent: Some(CreditsSpent { credits_start: 5.0, credits_end: 4.0 }),
             lasts: None,
         };
         let smaller = DataSetSmaller::Others {
@@ -128,10 +117,7 @@ mod tests {
             less_by_share: 0.5,
             threshold: 0.05,
         };
-        let above = VolumeAboveInstance::Bytes {
-            bought_bytes_per_s: 2e6,
-            reachable_bytes_per_s: 1e6,
-        };
+        let above = VolumeAboveInstance::Bytes { bought_bytes_per_s: 2e6, reachable_bytes_per_s: 1e6 };
         let hosts = UnequalHosts {
             hosts: 2,
             differences: vec![
@@ -151,10 +137,7 @@ mod tests {
             ],
         };
         [
-            Finding {
-                nodes: Some(SeenOn::some(vec![HostId::database(1)], 3)),
-                ..Finding::new(scope(), burst)
-            },
+            Finding { nodes: Some(SeenOn::some(vec![HostId::database(1)], 3)), ..Finding::new(scope(), burst) },
             Finding::new(scope(), smaller),
             Finding::new(scope(), above),
             Finding::new(scope(), hosts),

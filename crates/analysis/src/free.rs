@@ -149,21 +149,9 @@ fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
         Some(stats::ratio(cell.database_cpus_used?, throughput)? * 1e6)
     };
     known([
-        (
-            Spending::DeviceReads,
-            from.device_reads_per_operation,
-            to.device_reads_per_operation,
-        ),
-        (
-            Spending::DeviceReadBytes,
-            from.device_read_bytes_per_operation,
-            to.device_read_bytes_per_operation,
-        ),
-        (
-            Spending::DeviceWriteBytes,
-            from.device_write_bytes_per_operation,
-            to.device_write_bytes_per_operation,
-        ),
+        (Spending::DeviceReads, from.device_reads_per_operation, to.device_reads_per_operation),
+        (Spending::DeviceReadBytes, from.device_read_bytes_per_operation, to.device_read_bytes_per_operation),
+        (Spending::DeviceWriteBytes, from.device_write_bytes_per_operation, to.device_write_bytes_per_operation),
         (Spending::DatabaseCpuUs, cpu_us(from), cpu_us(to)),
     ])
 }
@@ -171,11 +159,7 @@ fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
 /// Those of which both are known.
 fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> Vec<SpendingChange> {
     let both = |(what, before, after): (Spending, Option<f64>, Option<f64>)| {
-        Some(SpendingChange {
-            what,
-            before: before?,
-            after: after?,
-        })
+        Some(SpendingChange { what, before: before?, after: after? })
     };
     all.into_iter().filter_map(both).collect()
 }

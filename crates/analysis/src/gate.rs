@@ -35,10 +35,7 @@ fn names() -> String {
 impl Gate {
     /// Reads `throughput < -5%` or `p99 > 10%`.
     pub fn parse(text: &str) -> Result<Self, GateError> {
-        let error = |problem: &str| GateError {
-            given: text.to_owned(),
-            problem: problem.to_owned(),
-        };
+        let error = |problem: &str| GateError { given: text.to_owned(), problem: problem.to_owned() };
         let at = text.find(['<', '>']).ok_or_else(|| error("it has neither < nor >"))?;
         let name = text[..at].trim();
         let metric = Metric::CHANGES
@@ -54,11 +51,7 @@ impl Gate {
             .ok()
             .filter(|n| n.is_finite())
             .ok_or_else(|| error(&format!("{number:?} is not a percentage")))?;
-        Ok(Self {
-            metric,
-            below: text[at..].starts_with('<'),
-            threshold_percent,
-        })
+        Ok(Self { metric, below: text[at..].starts_with('<'), threshold_percent })
     }
 
     /// Decides on a comparison.
@@ -80,23 +73,15 @@ impl Gate {
         if judged.is_empty() {
             obstacles.push(Obstacle::NothingCompared);
         } else if !comparison.not_compared.is_empty() {
-            obstacles.push(Obstacle::CellsMissing {
-                cells: comparison.not_compared.len() as u64,
-            });
+            obstacles.push(Obstacle::CellsMissing { cells: comparison.not_compared.len() as u64 });
         }
         if comparison.same_run {
             obstacles.push(Obstacle::SameRun);
         }
         if !comparison.hosts_differ.is_empty() {
-            obstacles.push(Obstacle::DifferentHosts {
-                facts: comparison.hosts_differ.clone(),
-            });
+            obstacles.push(Obstacle::DifferentHosts { facts: comparison.hosts_differ.clone() });
         }
-        let worst = judged
-            .iter()
-            .map(|c| c.outcome)
-            .max()
-            .unwrap_or(GateOutcome::Inconclusive);
+        let worst = judged.iter().map(|c| c.outcome).max().unwrap_or(GateOutcome::Inconclusive);
         let outcome = match obstacles.is_empty() {
             true => worst,
             false => worst.max(GateOutcome::Inconclusive),
@@ -109,10 +94,7 @@ impl Gate {
             would_decide_repetitions: needed
                 .filter(|_| outcome == GateOutcome::Inconclusive)
                 .and_then(|all| all.into_iter().max()),
-            cells: judged
-                .into_iter()
-                .filter(|c| c.outcome != GateOutcome::Passed)
-                .collect(),
+            cells: judged.into_iter().filter(|c| c.outcome != GateOutcome::Passed).collect(),
             obstacles,
         }
     }
@@ -126,11 +108,7 @@ impl Gate {
             true => (change.low_percent, change.high_percent),
             false => (-change.high_percent, -change.low_percent),
         };
-        let threshold = if self.below {
-            self.threshold_percent
-        } else {
-            -self.threshold_percent
-        };
+        let threshold = if self.below { self.threshold_percent } else { -self.threshold_percent };
         if far < threshold {
             GateOutcome::Failed
         } else if near >= threshold {
@@ -164,10 +142,7 @@ mod tests {
         for text in ["throughput < -5%", "p99 > 10%", "p999 > 0.5%"] {
             assert_eq!(Gate::parse(text).unwrap().to_string(), text);
         }
-        assert_eq!(
-            Gate::parse(" throughput<-5 % ").unwrap().to_string(),
-            "throughput < -5%"
-        );
+        assert_eq!(Gate::parse(" throughput<-5 % ").unwrap().to_string(), "throughput < -5%");
     }
 
     #[test]

@@ -23,11 +23,7 @@ pub fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationF
         && one.consistency == other.consistency
         && one.layout == other.layout
         && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
-        && one
-            .volumes
-            .iter()
-            .map(|v| &v.label)
-            .eq(other.volumes.iter().map(|v| &v.label))
+        && one.volumes.iter().map(|v| &v.label).eq(other.volumes.iter().map(|v| &v.label))
 }
 
 /// The hardware of all configurations of a run.
@@ -50,10 +46,7 @@ impl Hardware {
         let base = configurations.iter().find(|c| Some(c.name.as_str()) == baseline);
         let backlog = base.or(configurations.first()).and_then(|c| c.backlog);
         let otherwise_behind = configurations.iter().filter(|c| c.backlog != backlog);
-        Self {
-            first: first.collect(),
-            otherwise_behind: otherwise_behind.map(|c| c.name.clone()).collect(),
-        }
+        Self { first: first.collect(), otherwise_behind: otherwise_behind.map(|c| c.name.clone()).collect() }
     }
 
     /// Whether a configuration is chosen from: it has the backlog of the baseline, or of the first configuration where
@@ -84,24 +77,15 @@ mod tests {
     use crate::analyse;
     use crate::story::{job, run, trials};
 
-    const BEHIND: experiment::BacklogFiles = experiment::BacklogFiles {
-        sstables: 8,
-        records: 1_000,
-    };
+    const BEHIND: experiment::BacklogFiles = experiment::BacklogFiles { sstables: 8, records: 1_000 };
 
     /// Settings and half a cent make no other hardware; a cent, a volume, a replica's place and memory do.
     #[test]
     fn what_costs_nothing_makes_no_other_hardware() {
         let plain = analyse(&run(&job(), &trials())).configurations.swap_remove(0);
-        let plain = ConfigurationFacts {
-            usd_per_month: Some(100.0),
-            ..plain
-        };
+        let plain = ConfigurationFacts { usd_per_month: Some(100.0), ..plain };
         let is_same = |change: fn(&mut ConfigurationFacts)| {
-            let mut other = ConfigurationFacts {
-                name: "other".to_owned(),
-                ..plain.clone()
-            };
+            let mut other = ConfigurationFacts { name: "other".to_owned(), ..plain.clone() };
             change(&mut other);
             Hardware::of(&[plain.clone(), other], None).is_same(&plain.name, "other")
         };
@@ -119,26 +103,15 @@ mod tests {
         for change in others {
             assert!(!is_same(change));
         }
-        assert!(
-            !Hardware::of(&[], None).is_same("other", "other"),
-            "nothing is known of it"
-        );
+        assert!(!Hardware::of(&[], None).is_same("other", "other"), "nothing is known of it");
     }
 
     /// The baseline says which backlog is asked for.
     #[test]
     fn nobody_chooses_to_be_behind() {
         let plain = analyse(&run(&job(), &trials())).configurations.swap_remove(0);
-        let named = |name: &str, backlog| ConfigurationFacts {
-            name: name.to_owned(),
-            backlog,
-            ..plain.clone()
-        };
-        let all = [
-            named("at-rest", None),
-            named("behind", Some(BEHIND)),
-            named("too", Some(BEHIND)),
-        ];
+        let named = |name: &str, backlog| ConfigurationFacts { name: name.to_owned(), backlog, ..plain.clone() };
+        let all = [named("at-rest", None), named("behind", Some(BEHIND)), named("too", Some(BEHIND))];
         let choices = |baseline: Option<&str>| -> Vec<&str> {
             let hardware = Hardware::of(&all, baseline);
             let names = all.iter().map(|c| c.name.as_str());

@@ -204,17 +204,12 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
     };
     let steps = ten_second_steps(&window.iter().collect::<Vec<_>>());
     let length = to_s - from_s;
-    let volumes: BTreeMap<VolumeRole, VolumeActivity> = VolumeRole::ALL
-        .into_iter()
-        .filter_map(|role| Some((role, activity(window, role, length)?)))
-        .collect();
+    let volumes: BTreeMap<VolumeRole, VolumeActivity> =
+        VolumeRole::ALL.into_iter().filter_map(|role| Some((role, activity(window, role, length)?))).collect();
     let data = volumes.iter().filter(|(role, _)| role.is_data());
     let several = data.clone().count() > 1;
     DatabaseHost {
-        members: data
-            .filter(|_| several)
-            .map(|(role, activity)| (*role, activity.clone()))
-            .collect(),
+        members: data.filter(|_| several).map(|(role, activity)| (*role, activity.clone())).collect(),
         volumes,
         page_cache_bytes: last.host.cgroup_file_bytes,
         page_cache_grew_bytes: delta(|h| h.cgroup_file_bytes),
@@ -252,8 +247,7 @@ type Counter = fn(&HostFigures) -> Option<f64>;
 
 /// CPU time of the database: that of its cgroup; of its process where it has none of its own.
 pub fn database_cpu_s(host: &HostFigures) -> Option<f64> {
-    host.cgroup_cpu_s
-        .or(host.process_cpu_s.filter(|_| host.database_pid.is_some()))
+    host.cgroup_cpu_s.or(host.process_cpu_s.filter(|_| host.database_pid.is_some()))
 }
 
 fn between(a: &HostSample, b: &HostSample, figure: Counter) -> Option<f64> {
@@ -360,10 +354,8 @@ fn slowed_at(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f6
 
 fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<VolumeActivity> {
     // Samples without this volume's counters (a read of /proc that failed) are passed over.
-    let known: Vec<&HostSample> = window
-        .iter()
-        .filter(|s| s.volumes.get(&role).is_some_and(|v| counters(v).is_some()))
-        .collect();
+    let known: Vec<&HostSample> =
+        window.iter().filter(|s| s.volumes.get(&role).is_some_and(|v| counters(v).is_some())).collect();
     let between = |a: &HostSample, b: &HostSample| {
         let (a, b) = (counters(a.volumes.get(&role)?)?, counters(b.volumes.get(&role)?)?);
         Some(std::array::from_fn::<f64, 4, _>(|i| b[i] - a[i]))
@@ -382,11 +374,7 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
         windows.write_iops.push(rates[1]);
         windows.read_bytes_per_s.push(rates[2]);
         windows.write_bytes_per_s.push(rates[3]);
-        let inside: Vec<&HostSample> = known
-            .iter()
-            .copied()
-            .filter(|s| from.t_s <= s.t_s && s.t_s <= to.t_s)
-            .collect();
+        let inside: Vec<&HostSample> = known.iter().copied().filter(|s| from.t_s <= s.t_s && s.t_s <= to.t_s).collect();
         windows.iops_limit.extend(limit_in_force(&inside, role, &OF_REQUESTS));
         windows.bytes_limit.extend(limit_in_force(&inside, role, &OF_BYTES));
     }
@@ -407,9 +395,7 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
         wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * length),
         busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
-        slowed_at_s: [&OF_REQUESTS, &OF_BYTES]
-            .into_iter()
-            .find_map(|of| slowed_at(&known, role, of)),
+        slowed_at_s: [&OF_REQUESTS, &OF_BYTES].into_iter().find_map(|of| slowed_at(&known, role, of)),
         disk_floor_share: a_second(|v| v.disk_floor_s),
         cpu_floor_share: a_second(|v| v.cpu_floor_s),
         server_cpus: a_second(|v| v.server_cpu_s),
@@ -465,12 +451,7 @@ mod tests {
             busy_s: counter(0.9),
             ..VolumeFigures::default()
         };
-        HostSample {
-            t_s: t,
-            host,
-            volumes: BTreeMap::from([(VolumeRole::Data, data)]),
-            ..HostSample::default()
-        }
+        HostSample { t_s: t, host, volumes: BTreeMap::from([(VolumeRole::Data, data)]), ..HostSample::default() }
     }
 
     #[test]
@@ -528,10 +509,7 @@ mod tests {
         assert_eq!(host.windows[0].throttled, None, "missing is not zero");
         let (start, end) = host.compactions.unwrap();
         assert!(start < 1.0 && end >= 3.0, "{start} {end}");
-        assert!(
-            !host.volumes.contains_key(&VolumeRole::Commitlog),
-            "missing is not zero"
-        );
+        assert!(!host.volumes.contains_key(&VolumeRole::Commitlog), "missing is not zero");
         assert_eq!(host.dropped_messages, None);
         assert_eq!(database_host(&samples, 0.0, 60.0).restarts, Some(1));
         assert_eq!(database_host(&samples, 30.0, 40.0).gc_longest_pause_s, None);
@@ -564,13 +542,7 @@ mod tests {
     fn a_trial_shorter_than_a_window_is_one_window() {
         let samples: Vec<HostSample> = (0..4).map(|t| second(f64::from(t))).collect();
         let host = database_host(&samples, 0.0, 3.0);
-        assert_eq!(
-            (
-                host.windows.len(),
-                host.volumes[&VolumeRole::Data].windows.read_iops.len()
-            ),
-            (1, 1)
-        );
+        assert_eq!((host.windows.len(), host.volumes[&VolumeRole::Data].windows.read_iops.len()), (1, 1));
     }
 
     #[test]

@@ -91,10 +91,7 @@ impl Latencies {
                 for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
                     let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
                     let shown = (!interval.histogram.is_empty()).then_some(value);
-                    self.percentiles
-                        .entry((kind, name))
-                        .or_default()
-                        .push((second as f64, shown));
+                    self.percentiles.entry((kind, name)).or_default().push((second as f64, shown));
                 }
             }
             Series::Failed(_) => *self.failed_per_second.entry(second).or_default() += per_second,
@@ -136,10 +133,7 @@ impl Latencies {
 
     /// The window with its start moved to the next edge between groups.
     pub(crate) fn aligned(&self, window: Window) -> Window {
-        Window {
-            from_s: (window.from_s / self.group_s).ceil() * self.group_s,
-            ..window
-        }
+        Window { from_s: (window.from_s / self.group_s).ceil() * self.group_s, ..window }
     }
 
     /// The series merged from `from_s` (an edge between groups) to the end; empty series are left out.
@@ -154,11 +148,7 @@ impl Latencies {
     /// The same, to just before the first planned fault.
     pub(crate) fn undisturbed(&self, from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
         let mut merged = BTreeMap::new();
-        for group in self
-            .groups
-            .range((from_s / self.group_s).round() as usize..)
-            .map(|(_, g)| g)
-        {
+        for group in self.groups.range((from_s / self.group_s).round() as usize..).map(|(_, g)| g) {
             for (series, histogram) in group {
                 merge(&mut merged, *series, histogram);
             }

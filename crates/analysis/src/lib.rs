@@ -184,12 +184,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     });
     for ((cell, impossible), of_valid) in cells.iter_mut().zip(impossible).zip(&of_valid) {
         cell.findings.extend(impossible);
-        let of_cell: Vec<Finding> = cell
-            .findings
-            .iter()
-            .filter(|f| matches!(f.scope, Scope::Cell(_)))
-            .cloned()
-            .collect();
+        let of_cell: Vec<Finding> =
+            cell.findings.iter().filter(|f| matches!(f.scope, Scope::Cell(_))).cloned().collect();
         cell.withheld = withheld::of_cell(&of_cell, of_valid, plan.objective.as_ref(), &cell.limit);
         withheld::unname_cpu(&mut cell.limit, cell.withheld);
         cell.withheld = cell.withheld.or_else(|| sickness::of_cell(cell, of_valid, margin));
@@ -203,13 +199,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
             value::of_money(plan, &cells, &hardware, &throughput, &p99),
-            free::Measured {
-                plan,
-                configurations: &configurations,
-                cells: &cells,
-                throughput: &throughput,
-            }
-            .steps(),
+            free::Measured { plan, configurations: &configurations, cells: &cells, throughput: &throughput }.steps(),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
@@ -240,13 +230,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         capacities: &capacities,
     }
     .recommendation();
-    let not_tried = advice::Seen {
-        provider: input.provider,
-        plan,
-        configurations: &configurations,
-        cells: &cells,
-    }
-    .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
+    let not_tried = advice::Seen { provider: input.provider, plan, configurations: &configurations, cells: &cells }
+        .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
 
     Analysis {
         format_version: Analysis::VERSION,
@@ -338,11 +323,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
         .map(|setup| {
             let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);
             let probes = |role| rules::probes_of(of_setup().copied(), role);
-            let slowest = |role| {
-                probes(role)
-                    .into_values()
-                    .min_by(|a, b| a.read_iops.total_cmp(&b.read_iops))
-            };
+            let slowest = |role| probes(role).into_values().min_by(|a, b| a.read_iops.total_cmp(&b.read_iops));
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
                 name: setup.configuration.clone(),

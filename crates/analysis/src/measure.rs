@@ -41,10 +41,7 @@ impl Latencies {
                 self.aligned(steady::window(&judged, judged_s))
             }
         };
-        let window = Window {
-            to_s: measured_s,
-            ..judged
-        };
+        let window = Window { to_s: measured_s, ..judged };
         let samples = |host| by_host.get(&host).map_or(&[][..], Vec::as_slice);
         let is_client = |host: &&HostId| host.role == Role::Client;
         let client = by_host.keys().find(is_client).copied().unwrap_or(HostId::CLIENT);

@@ -115,11 +115,7 @@ impl TrialMeasurement {
     /// Operations that read from the database and completed in the seconds that count.
     pub fn completed_reads(&self) -> u64 {
         use OperationKind::{Read, ReadModifyWrite, Scan};
-        [Read, Scan, ReadModifyWrite]
-            .iter()
-            .filter_map(|k| self.response.get(k))
-            .map(|f| f.samples)
-            .sum()
+        [Read, Scan, ReadModifyWrite].iter().filter_map(|k| self.response.get(k)).map(|f| f.samples).sum()
     }
 
     /// Completed operations per second in the seconds that count; answers that came after them are left out.
@@ -140,10 +136,7 @@ impl TrialMeasurement {
     /// CPU time of the client for each operation it sent and finished, microseconds.
     pub fn client_cpu_us_per_operation(&self) -> Option<f64> {
         let client = self.record.client.as_ref()?;
-        stats::ratio(
-            client.client_cpu_s * 1e6,
-            (self.counted() + self.failed_operations()) as f64,
-        )
+        stats::ratio(client.client_cpu_s * 1e6, (self.counted() + self.failed_operations()) as f64)
     }
 
     /// The nodes of the database, in the order of their hosts; at least one.

@@ -12,11 +12,7 @@ pub fn of_configuration<'p>(plan: &'p Plan, configuration: &str) -> Option<&'p C
 
 /// The cheapest configuration; `None` where any has no price, because the one without might be cheaper.
 pub fn cheapest(plan: &Plan) -> Option<String> {
-    let prices = plan
-        .money
-        .configurations
-        .iter()
-        .map(|c| Some((c.usd_per_month?, c.configuration.as_str())));
+    let prices = plan.money.configurations.iter().map(|c| Some((c.usd_per_month?, c.configuration.as_str())));
     let prices: Vec<(f64, &str)> = prices.collect::<Option<_>>()?;
     let cheapest = prices.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(cheapest.1.to_owned())

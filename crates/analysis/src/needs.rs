@@ -24,10 +24,7 @@ pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
         (Need::AlterTable, !options.is_empty()),
         (Need::Restart, !keys.is_empty() || before.jvm != after.jvm),
         (Need::Rewrite, are_in_files),
-        (
-            Need::Recompaction,
-            before.compaction_strategy() != after.compaction_strategy(),
-        ),
+        (Need::Recompaction, before.compaction_strategy() != after.compaction_strategy()),
         (Need::Host, before.read_ahead_kb != after.read_ahead_kb),
     ];
     all.into_iter().filter(|(_, is)| *is).map(|(need, _)| need).collect()
@@ -36,10 +33,7 @@ pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
 /// The names under which the two do not have the same.
 fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap<String, V>) -> Vec<&'s str> {
     let names: BTreeSet<&str> = one.keys().chain(other.keys()).map(String::as_str).collect();
-    names
-        .into_iter()
-        .filter(|name| one.get(*name) != other.get(*name))
-        .collect()
+    names.into_iter().filter(|name| one.get(*name) != other.get(*name)).collect()
 }
 
 #[cfg(test)]
@@ -56,51 +50,30 @@ mod tests {
     fn with(settings: Settings) -> ConfigurationFacts {
         static STORY: LazyLock<ConfigurationFacts> =
             LazyLock::new(|| analyse(&run(&job(), &trials())).configurations.swap_remove(0));
-        ConfigurationFacts {
-            settings,
-            ..STORY.clone()
-        }
+        ConfigurationFacts { settings, ..STORY.clone() }
     }
 
     fn key(name: &str, value: &str) -> Settings {
-        Settings {
-            cassandra: BTreeMap::from([(name.to_owned(), value.to_owned())]),
-            ..Settings::default()
-        }
+        Settings { cassandra: BTreeMap::from([(name.to_owned(), value.to_owned())]), ..Settings::default() }
     }
 
     #[test]
     fn what_has_to_be_done_follows_from_where_a_setting_lives() {
         let plain = with(Settings::default());
-        let jvm = Settings {
-            jvm: vec!["-XX:+UseZGC".to_owned()],
-            ..Settings::default()
-        };
-        let read_ahead = Settings {
-            read_ahead_kb: Some(8),
-            ..Settings::default()
-        };
+        let jvm = Settings { jvm: vec!["-XX:+UseZGC".to_owned()], ..Settings::default() };
+        let read_ahead = Settings { read_ahead_kb: Some(8), ..Settings::default() };
         let word = Settings {
             table: BTreeMap::from([("speculative_retry".to_owned(), TableOption::Value("NONE".to_owned()))]),
             ..Settings::default()
         };
         let all: [(Settings, &[Need]); 9] = [
             (Settings::default(), &[]),
-            (
-                table("compression", "chunk_length_in_kb", "4"),
-                &[Need::AlterTable, Need::Rewrite],
-            ),
-            (
-                table("compaction", "class", "LeveledCompactionStrategy"),
-                &[Need::AlterTable, Need::Recompaction],
-            ),
+            (table("compression", "chunk_length_in_kb", "4"), &[Need::AlterTable, Need::Rewrite]),
+            (table("compaction", "class", "LeveledCompactionStrategy"), &[Need::AlterTable, Need::Recompaction]),
             (table("compaction", "min_threshold", "8"), &[Need::AlterTable]),
             (word, &[Need::AlterTable]),
             (key("concurrent_reads", "64"), &[Need::Restart]),
-            (
-                key("sstable", "{\"selected_format\":\"bti\"}"),
-                &[Need::Restart, Need::Rewrite],
-            ),
+            (key("sstable", "{\"selected_format\":\"bti\"}"), &[Need::Restart, Need::Rewrite]),
             (jvm, &[Need::Restart]),
             (read_ahead, &[Need::Host]),
         ];

@@ -28,13 +28,7 @@ impl<'a> Objectives<'a> {
     pub fn new(plan: &'a Plan, cells: &'a [CellAnalysis], figures: &'a Figures<'a>) -> Option<Self> {
         let objective = plan.objective.as_ref()?;
         let parts = objective.latency.len() + usize::from(objective.throughput.is_some());
-        Some(Self {
-            plan,
-            objective,
-            cells,
-            figures,
-            level: stats::LEVEL / (parts.max(1) * cells.len().max(1)) as f64,
-        })
+        Some(Self { plan, objective, cells, figures, level: stats::LEVEL / (parts.max(1) * cells.len().max(1)) as f64 })
     }
 
     /// The demand, operations per second at full scale.
@@ -55,11 +49,7 @@ impl<'a> Objectives<'a> {
             let share = self.cells[cell].error_share;
             checks.push(Check {
                 what: Criterion::ErrorShare { limit },
-                measured: share.map(|s| Range {
-                    median: s,
-                    low: s,
-                    high: s,
-                }),
+                measured: share.map(|s| Range { median: s, low: s, high: s }),
                 meets: match share {
                     Some(share) if share <= limit => Meets::Yes,
                     Some(_) => Meets::No,
@@ -95,36 +85,22 @@ impl<'a> Objectives<'a> {
         };
         let of = |cell: usize| -> Vec<f64> {
             let trials = self.figures.trials(&self.cells[cell].id).iter();
-            trials
-                .filter_map(|t| Some(figure(t)?.1.ln()))
-                .filter(|v| v.is_finite())
-                .collect()
+            trials.filter_map(|t| Some(figure(t)?.1.ln())).filter(|v| v.is_finite()).collect()
         };
-        let kinds = self
-            .figures
-            .trials(&self.cells[cell].id)
-            .iter()
-            .filter_map(|t| Some(figure(t)?.0))
-            .next();
+        let kinds = self.figures.trials(&self.cells[cell].id).iter().filter_map(|t| Some(figure(t)?.0)).next();
         let limit = wanted.limit_us;
-        let (measured, meets) = self
-            .level_of(cell, &of)
-            .map_or((None, Meets::NotDecided), |(range, tested)| {
-                let meets = match tested {
-                    false => Meets::NotDecided,
-                    true if range.high <= limit => Meets::Yes,
-                    true if range.low > limit && self.is_of_stops(cell, wanted) => Meets::NotDecided,
-                    true if range.low > limit => Meets::No,
-                    true => Meets::NotDecided,
-                };
-                (Some(range), meets)
-            });
+        let (measured, meets) = self.level_of(cell, &of).map_or((None, Meets::NotDecided), |(range, tested)| {
+            let meets = match tested {
+                false => Meets::NotDecided,
+                true if range.high <= limit => Meets::Yes,
+                true if range.low > limit && self.is_of_stops(cell, wanted) => Meets::NotDecided,
+                true if range.low > limit => Meets::No,
+                true => Meets::NotDecided,
+            };
+            (Some(range), meets)
+        });
         Check {
-            what: Criterion::Latency {
-                operation: wanted.operation.or(kinds),
-                figure: wanted.figure,
-                limit_us: limit,
-            },
+            what: Criterion::Latency { operation: wanted.operation.or(kinds), figure: wanted.figure, limit_us: limit },
             measured,
             meets,
         }
@@ -165,26 +141,12 @@ impl<'a> Objectives<'a> {
         Some(match contrast {
             Some(contrast) => {
                 let (low, high) = contrast.interval(self.level);
-                (
-                    Range {
-                        median: mean.exp(),
-                        low,
-                        high,
-                    },
-                    true,
-                )
+                (Range { median: mean.exp(), low, high }, true)
             }
             None => {
                 let low = ours.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = ours.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                (
-                    Range {
-                        median: mean.exp(),
-                        low: low.exp(),
-                        high: high.exp(),
-                    },
-                    false,
-                )
+                (Range { median: mean.exp(), low: low.exp(), high: high.exp() }, false)
             }
         })
     }
@@ -193,19 +155,11 @@ impl<'a> Objectives<'a> {
     pub fn capacity(&self, cell: usize) -> Option<(Range, bool)> {
         let of = |cell: usize| -> Vec<f64> {
             let trials = self.figures.trials(&self.cells[cell].id).iter();
-            trials
-                .filter_map(|t| t.throughput())
-                .filter(|v| *v > 0.0)
-                .map(f64::ln)
-                .collect()
+            trials.filter_map(|t| t.throughput()).filter(|v| *v > 0.0).map(f64::ln).collect()
         };
         let (range, tested) = self.level_of(cell, &of)?;
         let factor = self.plan.scale * (1.0 - self.objective.headroom);
-        let scaled = Range {
-            median: range.median * factor,
-            low: range.low * factor,
-            high: range.high * factor,
-        };
+        let scaled = Range { median: range.median * factor, low: range.low * factor, high: range.high * factor };
         Some((scaled, tested))
     }
 

@@ -150,10 +150,7 @@ fn load(latencies: &Latencies) -> Vec<Panel> {
 fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
     let of = |s: &HostSample, figure: fn(&VolumeFigures) -> Option<f64>| figure(s.volumes.get(&role)?);
     let rate = |figure: fn(&VolumeFigures) -> Option<f64>, unit: f64| -> Points {
-        rates(samples, |s| of(s, figure))
-            .into_iter()
-            .map(|(t, v)| (t, v.map(|v| v / unit)))
-            .collect()
+        rates(samples, |s| of(s, figure)).into_iter().map(|(t, v)| (t, v.map(|v| v / unit))).collect()
     };
     let gauge = |figure: fn(&VolumeFigures) -> Option<f64>| -> Points {
         samples.iter().map(|s| (s.t_s, of(s, figure))).collect()
@@ -176,10 +173,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
     let mut iops = panel(
         &iops_title,
         "requests/s",
-        vec![
-            line("reads", rate(|v| v.reads, 1.0)),
-            line("writes", rate(|v| v.writes, 1.0)),
-        ],
+        vec![line("reads", rate(|v| v.reads, 1.0)), line("writes", rate(|v| v.writes, 1.0))],
     );
     // A bucket that moves the limit is drawn as the line that it is; otherwise the limit is a level.
     let moving = gauge(|v| v.iops_limit);
@@ -191,10 +185,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
     let mut bytes = panel(
         &bytes_title,
         "MB/s",
-        vec![
-            line("read", rate(|v| v.read_bytes, MB)),
-            line("written", rate(|v| v.write_bytes, MB)),
-        ],
+        vec![line("read", rate(|v| v.read_bytes, MB)), line("written", rate(|v| v.write_bytes, MB))],
     );
     let scaled = |points: Points, unit: f64| -> Points {
         let each = points.into_iter().map(|(t, value)| (t, value.map(|v| v / unit)));
@@ -219,16 +210,10 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
 
 fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     let gauge = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
-        samples
-            .iter()
-            .map(|s| (s.t_s, figure(&s.host).map(|v| v / unit)))
-            .collect()
+        samples.iter().map(|s| (s.t_s, figure(&s.host).map(|v| v / unit))).collect()
     };
     let rate = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
-        rates(samples, |s| figure(&s.host))
-            .into_iter()
-            .map(|(t, v)| (t, v.map(|v| v / unit)))
-            .collect()
+        rates(samples, |s| figure(&s.host)).into_iter().map(|(t, v)| (t, v.map(|v| v / unit))).collect()
     };
     let mut memory = panel(
         "Memory of the database",
@@ -256,22 +241,10 @@ fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     }
     vec![
         memory,
-        panel(
-            "Free memory of the host",
-            "MiB",
-            vec![line("available", gauge(|h| h.memory_available_bytes, MIB))],
-        ),
+        panel("Free memory of the host", "MiB", vec![line("available", gauge(|h| h.memory_available_bytes, MIB))]),
         cpu,
-        panel(
-            "Garbage collection",
-            "% of time paused",
-            vec![line("pauses", rate(|h| h.gc_pause_s, 0.01))],
-        ),
-        panel(
-            "Compactions",
-            "waiting or running",
-            vec![line("compactions", gauge(|h| h.pending_compactions, 1.0))],
-        ),
+        panel("Garbage collection", "% of time paused", vec![line("pauses", rate(|h| h.gc_pause_s, 0.01))]),
+        panel("Compactions", "waiting or running", vec![line("compactions", gauge(|h| h.pending_compactions, 1.0))]),
         panel(
             "Network of the host",
             "MB/s",
@@ -284,19 +257,11 @@ fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
 }
 
 fn panel(title: &str, unit: &str, lines: Vec<Line>) -> Panel {
-    Panel {
-        title: title.to_owned(),
-        unit: unit.to_owned(),
-        lines,
-        limits: Vec::new(),
-    }
+    Panel { title: title.to_owned(), unit: unit.to_owned(), lines, limits: Vec::new() }
 }
 
 fn line(name: &str, points: Points) -> Line {
-    Line {
-        name: name.to_owned(),
-        points,
-    }
+    Line { name: name.to_owned(), points }
 }
 
 /// Differences between neighbouring samples over the time between them, at the later one. A counter that went backwards
@@ -306,9 +271,7 @@ fn rates(samples: &[HostSample], counter: impl Fn(&HostSample) -> Option<f64>) -
         .windows(2)
         .map(|pair| {
             let seconds = pair[1].t_s - pair[0].t_s;
-            let grown = counter(&pair[1])
-                .zip(counter(&pair[0]))
-                .map(|(after, before)| after - before);
+            let grown = counter(&pair[1]).zip(counter(&pair[0])).map(|(after, before)| after - before);
             let rate = grown.filter(|n| *n >= 0.0 && seconds > 0.0).map(|n| n / seconds);
             (pair[1].t_s, rate)
         })
@@ -337,9 +300,7 @@ mod tests {
 
     #[test]
     fn a_long_line_is_averaged_and_gaps_stay_gaps() {
-        let points: Points = (0..1000)
-            .map(|t| (f64::from(t), (t < 500).then_some(f64::from(t % 2))))
-            .collect();
+        let points: Points = (0..1000).map(|t| (f64::from(t), (t < 500).then_some(f64::from(t % 2)))).collect();
         let thin = thinned(&points);
         assert!(thin.len() <= POINTS, "{}", thin.len());
         assert_eq!(thin.last().unwrap().1, None);
@@ -351,10 +312,7 @@ mod tests {
     fn a_counter_that_falls_is_a_gap() {
         let sample = |t: f64, reads: f64| HostSample {
             t_s: t,
-            host: HostFigures {
-                gc_pause_s: Some(reads),
-                ..HostFigures::default()
-            },
+            host: HostFigures { gc_pause_s: Some(reads), ..HostFigures::default() },
             ..HostSample::default()
         };
         let samples = [sample(0.0, 5.0), sample(1.0, 7.0), sample(2.0, 1.0)];
@@ -366,23 +324,10 @@ mod tests {
     fn lines_of(nodes: u32) -> Vec<String> {
         let mut record = crate::rules::cases::sound_record();
         let facts = record.nodes[0].clone();
-        record.nodes = (0..nodes)
-            .map(|index| NodeFacts {
-                host: HostId::database(index),
-                ..facts.clone()
-            })
-            .collect();
+        record.nodes = (0..nodes).map(|index| NodeFacts { host: HostId::database(index), ..facts.clone() }).collect();
         let sample = |t: f64| {
-            let figures = VolumeFigures {
-                reads: Some(100.0 * t),
-                writes: Some(t),
-                ..VolumeFigures::default()
-            };
-            HostSample {
-                t_s: t,
-                volumes: BTreeMap::from([(VolumeRole::Data, figures)]),
-                ..HostSample::default()
-            }
+            let figures = VolumeFigures { reads: Some(100.0 * t), writes: Some(t), ..VolumeFigures::default() };
+            HostSample { t_s: t, volumes: BTreeMap::from([(VolumeRole::Data, figures)]), ..HostSample::default() }
         };
         let samples: Vec<HostSample> = (0..5).map(|t| sample(f64::from(t))).collect();
         let by_host = record.nodes.iter().map(|n| (n.host, samples.clone())).collect();
@@ -394,15 +339,7 @@ mod tests {
     #[test]
     fn lines_of_several_nodes_say_whose_they_are() {
         assert_eq!(lines_of(1), ["reads", "writes"]);
-        assert_eq!(
-            lines_of(2),
-            [
-                "database reads",
-                "database writes",
-                "database-2 reads",
-                "database-2 writes"
-            ]
-        );
+        assert_eq!(lines_of(2), ["database reads", "database writes", "database-2 reads", "database-2 writes"]);
         let many = lines_of(6);
         assert_eq!((many.len(), many[5].as_str()), (6, "database-6 reads"), "{many:?}");
     }

@@ -94,12 +94,7 @@ pub fn of(record: &TrialRecord) -> Vec<Phase> {
         return Vec::new();
     };
     let clip = |s: f64| s.clamp(0.0, measured_s);
-    let part = |kind, fault, from_s: f64, to_s: f64| Phase {
-        kind,
-        fault,
-        from_s,
-        to_s: to_s.max(from_s),
-    };
+    let part = |kind, fault, from_s: f64, to_s: f64| Phase { kind, fault, from_s, to_s: to_s.max(from_s) };
     let mut phases = vec![part(PhaseKind::Before, 0, 0.0, clip(first.began_s))];
     for (i, fault) in record.faults.iter().enumerate() {
         let next = record.faults.get(i + 1).map_or(measured_s, |f| clip(f.began_s));
@@ -145,10 +140,7 @@ impl Tallies {
     /// Nothing yet, of this trial.
     pub fn of(record: &TrialRecord) -> Self {
         let phases = of(record).into_iter().map(|phase| (phase, Tally::default()));
-        Self {
-            phases: phases.collect(),
-            longer: BTreeSet::new(),
-        }
+        Self { phases: phases.collect(), longer: BTreeSet::new() }
     }
 
     /// Takes in one interval.
@@ -189,12 +181,7 @@ impl Tallies {
             phase: *phase,
             seconds: self.seconds(phase).count() as u64,
             completed: tally.responses.as_ref().map_or(0, Histogram::len),
-            errors: tally
-                .errors
-                .iter()
-                .filter(|(_, n)| **n > 0)
-                .map(|(k, n)| (*k, *n))
-                .collect(),
+            errors: tally.errors.iter().filter(|(_, n)| **n > 0).map(|(k, n)| (*k, *n)).collect(),
             latency: tally.responses.as_ref().map(LatencyFigures::of),
         };
         self.phases.iter().map(of_phase).collect()
@@ -218,9 +205,8 @@ impl Tallies {
                 return None;
             }
             // The second in which the node came back is the first that may do.
-            let seconds: Vec<i64> = (back_s.floor() as i64..after.whole().1)
-                .filter(|second| !self.longer.contains(second))
-                .collect();
+            let seconds: Vec<i64> =
+                (back_s.floor() as i64..after.whole().1).filter(|second| !self.longer.contains(second)).collect();
             let enough = RECOVERED_SHARE * before.filter(|b| *b > 0.0)? * RECOVERED_SECONDS as f64;
             if self.seconds(after).count() < RECOVERED_SECONDS {
                 return Some(Recovery::TooShort);

@@ -39,10 +39,7 @@ pub fn precision(analysis: &Analysis, adaptive: &Adaptive, blocks: u32) -> Preci
         // Clear: further repetitions will not change who is faster.
         enough &= ratio.is_some_and(|r| is_narrow(half) || r.median.ln().abs() > 2.0 * half);
         if widest.as_ref().is_none_or(|(known, _)| half > *known) {
-            let of = Widest {
-                cell: cell.id.clone(),
-                known: ratio.map(|r| (r.median, half.exp() - 1.0)),
-            };
+            let of = Widest { cell: cell.id.clone(), known: ratio.map(|r| (r.median, half.exp() - 1.0)) };
             widest = Some((half, of));
         }
     }
@@ -52,8 +49,5 @@ pub fn precision(analysis: &Analysis, adaptive: &Adaptive, blocks: u32) -> Preci
         let is_left_open = step.throughput_ratio.bound.is_some() && step.repetitions_to_decide.is_none();
         enough &= step.verdict != ValueVerdict::NotDecided || is_left_open || is_narrow(half);
     }
-    Precision {
-        enough,
-        widest: widest.map(|(_, w)| w),
-    }
+    Precision { enough, widest: widest.map(|(_, w)| w) }
 }

@@ -81,11 +81,7 @@ mod tests {
         let seconds = progress.seconds(3.4);
         assert_eq!(seconds.len(), 3, "the partial last second is left out");
         assert_eq!((seconds[0].completed, seconds[0].late), (120, 10));
-        assert!(
-            (799_000..=801_000).contains(&seconds[0].longest_us),
-            "{}",
-            seconds[0].longest_us
-        );
+        assert!((799_000..=801_000).contains(&seconds[0].longest_us), "{}", seconds[0].longest_us);
         assert_eq!(seconds[1], Second::default());
         assert_eq!((seconds[2].completed, seconds[2].late), (7, 7));
     }

@@ -76,10 +76,7 @@ mod tests {
         assert!(!code(&[(7_000, 0.09), (9_100, 0.03)]), "it still rises");
         assert!(!code(&[(0, 0.0), (0, 0.0)]), "nothing was answered");
         let unseen = [round(9_000, None, 0.0), round(9_000, None, 0.0)];
-        assert!(
-            code_is_warm(&unseen),
-            "throughput alone, where compilers cannot be seen"
-        );
+        assert!(code_is_warm(&unseen), "throughput alone, where compilers cannot be seen");
     }
 
     #[test]
@@ -91,10 +88,7 @@ mod tests {
         assert!(!cache(&[900.0], None));
         assert!(cache(&[900.0, 880.0], None), "2 % apart");
         assert!(!cache(&[1_050.0, 900.0], None), "index pages come last");
-        assert!(
-            !cache(&[900.0, 880.0], Some(64 << 20)),
-            "28 MiB of 64 are as the keys left them"
-        );
+        assert!(!cache(&[900.0, 880.0], Some(64 << 20)), "28 MiB of 64 are as the keys left them");
         assert!(cache(&[1_400.0, 1_100.0, 1_000.0, 980.0], Some(64 << 20)));
         assert!(cache(&[15.0, 2.0], Some(64 << 20)), "nearly all of it is in memory");
     }

@@ -37,10 +37,7 @@ pub fn scalings(plan: &Plan, setups: &[Setup], figures: &Figures<'_>, throughput
 fn besides_nodes(setup: &Setup) -> Setup {
     let mut kind = setup.clone();
     kind.configuration.clear();
-    kind.placement = Placement {
-        replication_factor: setup.placement.replication_factor,
-        ..Placement::ONE_NODE
-    };
+    kind.placement = Placement { replication_factor: setup.placement.replication_factor, ..Placement::ONE_NODE };
     kind.data.size_bytes = 0;
     kind.more_data.iter_mut().for_each(|volume| volume.size_bytes = 0);
     kind
@@ -66,18 +63,9 @@ fn of_place(
         .collect();
     cells.sort_by_key(|(setup, _)| setup.placement.nodes);
     let nodes = |setup: &Setup| f64::from(setup.placement.nodes);
-    let values: Vec<(f64, Vec<f64>)> = cells
-        .iter()
-        .map(|(setup, trials)| (nodes(setup), trials.clone()))
-        .collect();
+    let values: Vec<(f64, Vec<f64>)> = cells.iter().map(|(setup, trials)| (nodes(setup), trials.clone())).collect();
     let fitted = stats::scalability(&values, spread, plan.seed)?;
-    let range = |median: f64, bounds: Option<stats::Bounds>| {
-        bounds.map(|b| Range {
-            median,
-            low: b.low,
-            high: b.high,
-        })
-    };
+    let range = |median: f64, bounds: Option<stats::Bounds>| bounds.map(|b| Range { median, low: b.low, high: b.high });
     let most = nodes(cells.last()?.0);
     let points = cells.iter().map(|(setup, trials)| {
         Some(ScalingPoint {

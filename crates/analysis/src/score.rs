@@ -60,10 +60,7 @@ pub fn of_probe(objective: &Objective, probe: &RateProbe) -> Option<Score> {
     let latency = |operation: Option<OperationKind>, of| match operation {
         Some(kind) => Some((kind, figure(kind, of)?)),
         None => {
-            let all = probe
-                .response
-                .keys()
-                .filter_map(|kind| Some((*kind, figure(*kind, of)?)));
+            let all = probe.response.keys().filter_map(|kind| Some((*kind, figure(*kind, of)?)));
             all.max_by(|a, b| a.1.total_cmp(&b.1))
         }
     };
@@ -85,11 +82,7 @@ pub fn is_proof(withheld: Option<Withheld>) -> bool {
 }
 
 fn far(of: Criterion) -> Score {
-    Score {
-        value: MOST,
-        of,
-        measured: None,
-    }
+    Score { value: MOST, of, measured: None }
 }
 
 fn score(
@@ -105,24 +98,14 @@ fn score(
         let (kind, us) = latency(bound.operation, bound.figure)?;
         Some(Score {
             value: (1.0 - bound.limit_us / us).max(LEAST),
-            of: Criterion::Latency {
-                operation: Some(kind),
-                figure: bound.figure,
-                limit_us: bound.limit_us,
-            },
+            of: Criterion::Latency { operation: Some(kind), figure: bound.figure, limit_us: bound.limit_us },
             measured: Some(us),
         })
     };
     let errors = objective.error_share.zip(error_share);
     let errors = errors
         .filter(|(limit, share)| share > limit)
-        .map(|(limit, share)| Score {
-            measured: Some(share),
-            ..far(Criterion::ErrorShare { limit })
-        });
+        .map(|(limit, share)| Score { measured: Some(share), ..far(Criterion::ErrorShare { limit }) });
     let bounds: Option<Vec<Score>> = objective.latency.iter().map(of_bound).collect();
-    bounds?
-        .into_iter()
-        .chain(errors)
-        .max_by(|a, b| a.value.total_cmp(&b.value))
+    bounds?.into_iter().chain(errors).max_by(|a, b| a.value.total_cmp(&b.value))
 }

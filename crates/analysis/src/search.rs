@@ -115,11 +115,7 @@ mod tests {
 
     fn objective() -> Objective {
         Objective {
-            latency: vec![LatencyObjective {
-                operation: None,
-                figure: LatencyFigure::P99,
-                limit_us: 10_000.0,
-            }],
+            latency: vec![LatencyObjective { operation: None, figure: LatencyFigure::P99, limit_us: 10_000.0 }],
             error_share: None,
             throughput: None,
             headroom: 0.3,
@@ -127,13 +123,7 @@ mod tests {
     }
 
     fn probe(load: LoadLevel, completed: u64, p99: f64) -> RateProbe {
-        let latency = ProbeLatency {
-            mean: p99,
-            p50: p99,
-            p95: p99,
-            p99,
-            p999: p99,
-        };
+        let latency = ProbeLatency { mean: p99, p50: p99, p95: p99, p99, p999: p99 };
         RateProbe {
             search: "c.w.find".to_owned(),
             number: 1,
@@ -154,10 +144,7 @@ mod tests {
             match next_step(&objective(), &probes) {
                 Step::Ceiling => probes.push(probe(LoadLevel::Concurrency(64), (ceiling * 10.0) as u64, 5e4)),
                 Step::Probe(rate) => {
-                    let load = LoadLevel::Rate {
-                        operations_per_s: rate,
-                        poisson: true,
-                    };
+                    let load = LoadLevel::Rate { operations_per_s: rate, poisson: true };
                     let p99 = if rate > truth { 1e6 } else { 2_000.0 };
                     probes.push(probe(load, (rate * 10.0) as u64, p99));
                 }
@@ -191,10 +178,7 @@ mod tests {
 
     #[test]
     fn what_missed_the_objective_after_a_higher_load_is_tried_again() {
-        let rate = |operations_per_s| LoadLevel::Rate {
-            operations_per_s,
-            poisson: true,
-        };
+        let rate = |operations_per_s| LoadLevel::Rate { operations_per_s, poisson: true };
         let mut probes = vec![
             probe(LoadLevel::Concurrency(64), 10_000, 5e4),
             // The queue of the closed loop.
@@ -211,10 +195,7 @@ mod tests {
 
     #[test]
     fn probes_that_contradict_each_other_are_left_to_trials() {
-        let rate = |operations_per_s| LoadLevel::Rate {
-            operations_per_s,
-            poisson: true,
-        };
+        let rate = |operations_per_s| LoadLevel::Rate { operations_per_s, poisson: true };
         let probes = [
             probe(LoadLevel::Concurrency(64), 10_000, 5e4),
             probe(rate(700.0), 7_000, 11_000.0),

@@ -26,10 +26,7 @@ pub fn of_cell(cell: &CellAnalysis, valid: &[Vec<Finding>], margin: f64) -> Opti
     let sick = |finding: &Finding| of_finding(finding, cell, margin);
     let is_own = |finding: &&Finding| matches!(finding.scope, Scope::Cell(_));
     let of_all = cell.findings.iter().filter(is_own).filter_map(sick);
-    let of_trials: Vec<Sick> = valid
-        .iter()
-        .filter_map(|trial| worst(trial.iter().filter_map(sick)))
-        .collect();
+    let of_trials: Vec<Sick> = valid.iter().filter_map(|trial| worst(trial.iter().filter_map(sick))).collect();
     let is_half = !valid.is_empty() && of_trials.len() as f64 >= SHARE * valid.len() as f64;
     let enough = if is_half { of_trials } else { Vec::new() };
     let (sickness, amount) = worst(of_all.chain(enough))?;
@@ -134,36 +131,19 @@ mod tests {
     }
 
     fn throttled(throttled_periods_share: f64) -> Finding {
-        finding(CpuThrottled {
-            throttled_periods_share,
-            threshold: 0.01,
-        })
+        finding(CpuThrottled { throttled_periods_share, threshold: 0.01 })
     }
 
     fn stolen(steal_share: f64) -> Finding {
-        finding(CpuSteal {
-            steal_share,
-            steal_share_worst_10_s: steal_share,
-            threshold: 0.01,
-            threshold_10_s: 0.03,
-        })
+        finding(CpuSteal { steal_share, steal_share_worst_10_s: steal_share, threshold: 0.01, threshold_10_s: 0.03 })
     }
 
     fn others(other_cpus: f64) -> Finding {
-        finding(OtherWork {
-            other_cpus,
-            threshold: 0.25,
-            programs: Vec::new(),
-        })
+        finding(OtherWork { other_cpus, threshold: 0.25, programs: Vec::new() })
     }
 
     fn pauses(gc_pause_share: f64) -> Finding {
-        finding(GcPauses {
-            gc_pause_share,
-            threshold: 0.02,
-            longest_pause_s: 0.1,
-            threshold_s: 0.5,
-        })
+        finding(GcPauses { gc_pause_share, threshold: 0.02, longest_pause_s: 0.1, threshold_s: 0.5 })
     }
 
     /// (finding, what limits the cell, whether it counts), on both sides of each threshold.

@@ -21,11 +21,7 @@ pub struct Window {
 impl Window {
     /// All of so many seconds, of which nothing is judged.
     pub fn whole(measured_s: f64) -> Self {
-        Self {
-            from_s: 0.0,
-            to_s: measured_s,
-            judged: None,
-        }
+        Self { from_s: 0.0, to_s: measured_s, judged: None }
     }
 }
 

@@ -20,13 +20,7 @@ pub fn of_money(
     throughput: &Comparisons,
     p99: &Comparisons,
 ) -> Vec<ValueOfMoney> {
-    let steps = Steps {
-        plan,
-        cells,
-        hardware,
-        throughput,
-        p99,
-    };
+    let steps = Steps { plan, cells, hardware, throughput, p99 };
     places(cells)
         .into_iter()
         .filter(|(_, load, _)| !is_open(*load))
@@ -92,9 +86,7 @@ impl Steps<'_> {
     fn that_count(&self, members: Vec<usize>) -> Vec<usize> {
         let is_choice = |i: usize| self.hardware.is_choice(&self.cells[i].configuration);
         let members = members.into_iter();
-        members
-            .filter(|i| is_choice(*i) && kept_its_writes(self.cells, *i))
-            .collect()
+        members.filter(|i| is_choice(*i) && kept_its_writes(self.cells, *i)).collect()
     }
 
     fn of_place(&self, members: &[usize]) -> Vec<ValueOfMoney> {
@@ -106,10 +98,7 @@ impl Steps<'_> {
             // What costs nothing is no step of money: it starts at other hardware, where any is cheaper.
             let others: Vec<Priced> = cheaper.iter().filter(|c| !self.is_same(c, to)).copied().collect();
             let beneath = if others.is_empty() { &cheaper } else { &others };
-            let from = beneath
-                .iter()
-                .max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()))
-                .copied();
+            let from = beneath.iter().max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar())).copied();
             // Of which of the two cells, and why.
             let reason = |p: &Priced| Some((p.cell, self.cells[p.cell].withheld?));
             let withheld = reason(to).or_else(|| from.is_none().then(|| reason(&priced[0])).flatten());
@@ -123,16 +112,10 @@ impl Steps<'_> {
             steps.extend(self.step(from, *to, verdict, withheld));
         }
         // The knee: of the steps that are worth it, the one that ends where a dollar buys most.
-        let best = priced
-            .iter()
-            .filter(usable)
-            .max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()));
+        let best = priced.iter().filter(usable).max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()));
         if let Some(best) = best {
             let name = &self.cells[best.cell].configuration;
-            for step in steps
-                .iter_mut()
-                .filter(|s| s.to == *name && s.verdict == ValueVerdict::WorthIt)
-            {
+            for step in steps.iter_mut().filter(|s| s.to == *name && s.verdict == ValueVerdict::WorthIt) {
                 step.knee = true;
             }
         }
@@ -206,11 +189,7 @@ impl Steps<'_> {
             cost_ratio,
             usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain)
                 .filter(|_| ratio.bound.is_none() && ratio.low > 1.0 && gain > 0.0),
-            value_ratio: Range {
-                median: value.median,
-                low: value.low,
-                high: value.high,
-            },
+            value_ratio: Range { median: value.median, low: value.low, high: value.high },
             p99_ratio: self.p99.ratio(to.cell, from.cell).map(|r| r.median),
             repetitions_to_decide: undecided
                 .then(|| self.throughput.repetitions_to_refute(to.cell, from.cell, cost_ratio))

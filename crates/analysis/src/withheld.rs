@@ -34,10 +34,7 @@ pub fn of_cell(
     objective: Option<&Objective>,
     limit: &Limit,
 ) -> Option<Withheld> {
-    let beside = Beside {
-        bound_us: objective.and_then(tightest_us),
-        limit,
-    };
+    let beside = Beside { bound_us: objective.and_then(tightest_us), limit };
     let mut reasons: Vec<(Withheld, f64)> = Vec::new();
     let mut add = |of: &[Finding], weight: f64| {
         let mut seen: Vec<Withheld> = Vec::new();
@@ -58,10 +55,7 @@ pub fn of_cell(
     add(cell, all);
     valid.iter().for_each(|trial| add(trial, 1.0));
     let enough = |weight: f64| all > 0.0 && weight >= SHARE * all;
-    reasons
-        .into_iter()
-        .find(|(_, weight)| enough(*weight))
-        .map(|(reason, _)| reason)
+    reasons.into_iter().find(|(_, weight)| enough(*weight)).map(|(reason, _)| reason)
 }
 
 /// Whether two reasons differ in their numbers alone.
@@ -122,9 +116,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
             Some(Trajectory::ColdStart) | None => not_at_rest(Unrest::Changing),
         },
         Remark::TooShortToJudge(short) => {
-            (limits::is_cpu(limit) && !short.code_is_warm).then_some(Withheld::NotAtRest {
-                unrest: Unrest::TooShort,
-            })
+            (limits::is_cpu(limit) && !short.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::TooShort })
         }
         Remark::GainAboveResource(gain) if gain.explained_by.is_some() => None,
         Remark::GainAboveResource(_) => not_at_rest(Unrest::Gain),
@@ -177,16 +169,12 @@ fn burst(unit: Credits, lasts: Option<BucketLasts>) -> Withheld {
     let baseline = lasts.map_or(0.0, |lasts| lasts.baseline_per_s);
     let lasts_s = lasts.and_then(|lasts| lasts.full_bucket_lasts_s);
     match (unit, lasts) {
-        (Credits::Bytes, Some(_)) => Withheld::BurstOfBytes {
-            burst_bytes_per_s: burst,
-            baseline_bytes_per_s: baseline,
-            lasts_s,
-        },
-        (Credits::Bytes | Credits::Requests, _) => Withheld::Burst {
-            burst_iops: burst,
-            baseline_iops: baseline,
-            lasts_s,
-        },
+        (Credits::Bytes, Some(_)) => {
+            Withheld::BurstOfBytes { burst_bytes_per_s: burst, baseline_bytes_per_s: baseline, lasts_s }
+        }
+        (Credits::Bytes | Credits::Requests, _) => {
+            Withheld::Burst { burst_iops: burst, baseline_iops: baseline, lasts_s }
+        }
     }
 }
 
@@ -202,13 +190,7 @@ pub mod limits {
     /// Whether a volume, or the way to it, was full and the CPU was not.
     pub fn is_volume(limit: &Limit) -> bool {
         use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-        let volumes = [
-            VolumeIops,
-            VolumeThroughput,
-            InstanceEbsBandwidth,
-            BurstSpent,
-            CommitLog,
-        ];
+        let volumes = [VolumeIops, VolumeThroughput, InstanceEbsBandwidth, BurstSpent, CommitLog];
         volumes.contains(&limit.kind) && !is_cpu(limit)
     }
 }
@@ -244,10 +226,7 @@ mod tests {
     use crate::rules::trial_invalid::TrialInvalid;
 
     fn limited(kind: LimitKind) -> Limit {
-        Limit {
-            kind,
-            ..Limit::default()
-        }
+        Limit { kind, ..Limit::default() }
     }
 
     fn finding(remark: impl Into<Remark>) -> Finding {
@@ -255,31 +234,15 @@ mod tests {
     }
 
     fn saturated() -> ClientSaturated {
-        ClientSaturated {
-            client_cpu_s: 59.0,
-            measured_s: 60.0,
-            threads: 1,
-            cpu_share: 0.98,
-            threshold: 0.8,
-        }
+        ClientSaturated { client_cpu_s: 59.0, measured_s: 60.0, threads: 1, cpu_share: 0.98, threshold: 0.8 }
     }
 
     fn late(send_lag_p99_us: u64) -> SendLag {
-        SendLag {
-            send_lag_p99_us,
-            send_lag_max_us: send_lag_p99_us,
-            response_p99_us: 20_000.0,
-            threshold_us: 1_000.0,
-        }
+        SendLag { send_lag_p99_us, send_lag_max_us: send_lag_p99_us, response_p99_us: 20_000.0, threshold_us: 1_000.0 }
     }
 
     fn smaller() -> DataSetSmaller {
-        DataSetSmaller::Others {
-            bytes_on_disk: 1e9,
-            median_bytes_of_the_run: 2e9,
-            less_by_share: 0.5,
-            threshold: 0.05,
-        }
+        DataSetSmaller::Others { bytes_on_disk: 1e9, median_bytes_of_the_run: 2e9, less_by_share: 0.5, threshold: 0.05 }
     }
 
     fn hidden() -> SlowChangePossible {
@@ -298,84 +261,45 @@ mod tests {
         let (client, lag, none) = (vec![finding(saturated())], vec![finding(late(5_000))], Vec::new);
         let any = &Limit::default();
         assert_eq!(of_cell(&[], &[client.clone(), none(), none()], None, any), None);
-        assert_eq!(
-            of_cell(&[], &[client.clone(), lag.clone(), none()], None, any),
-            Some(Withheld::Client)
-        );
+        assert_eq!(of_cell(&[], &[client.clone(), lag.clone(), none()], None, any), Some(Withheld::Client));
         let both = vec![[client, lag].concat(), none(), none()];
-        assert_eq!(
-            of_cell(&[], &both, None, any),
-            None,
-            "two findings of one trial are one trial"
-        );
+        assert_eq!(of_cell(&[], &both, None, any), None, "two findings of one trial are one trial");
         let doubt = || vec![finding(hidden())];
         assert_eq!(of_cell(&[], &[doubt(), doubt(), doubt()], None, any), None);
-        assert_eq!(
-            of_cell(&[finding(smaller())], &[none(), none(), none()], None, any),
-            Some(Withheld::Data)
-        );
-        assert_eq!(
-            of_cell(&[finding(smaller())], &[], None, any),
-            None,
-            "nothing was measured"
-        );
+        assert_eq!(of_cell(&[finding(smaller())], &[none(), none(), none()], None, any), Some(Withheld::Data));
+        assert_eq!(of_cell(&[finding(smaller())], &[], None, any), None, "nothing was measured");
     }
 
     /// 1.8 ms of lateness in answers of 20 ms are reported; whether 50 ms are met does not depend on them. The bound of
     /// a median may be the tightest.
     #[test]
     fn a_late_client_counts_by_the_bound_that_its_latencies_are_judged_by() {
-        let bound = |figure, limit_us| LatencyObjective {
-            operation: None,
-            figure,
-            limit_us,
-        };
+        let bound = |figure, limit_us| LatencyObjective { operation: None, figure, limit_us };
         let of = |lag_us: u64, latency: &[LatencyObjective]| {
-            let objective = Objective {
-                latency: latency.to_vec(),
-                error_share: None,
-                throughput: None,
-                headroom: 0.3,
-            };
+            let objective = Objective { latency: latency.to_vec(), error_share: None, throughput: None, headroom: 0.3 };
             of_cell(&[], &[vec![finding(late(lag_us))]], Some(&objective), &Limit::default())
         };
         let p99 = bound(LatencyFigure::P99, 50_000.0);
         assert_eq!(of(1_800, &[p99]), None);
         assert_eq!(of(2_499, &[p99]), None);
         assert_eq!(of(2_501, &[p99]), Some(Withheld::Client));
-        assert_eq!(
-            of(1_800, &[p99, bound(LatencyFigure::P50, 10_000.0)]),
-            Some(Withheld::Client)
-        );
+        assert_eq!(of(1_800, &[p99, bound(LatencyFigure::P50, 10_000.0)]), Some(Withheld::Client));
         assert_eq!(of(1_800, &[]), Some(Withheld::Client), "a rate alone is judged");
     }
 
     /// An invalid trial enters no figure, so that nothing is left to withhold.
     #[test]
     fn what_is_excluded_anyway_withholds_nothing() {
-        let errors = ErrorsAbove {
-            errors: 1,
-            operations: 2,
-            error_share: 0.5,
-            threshold: 0.001,
-            kinds: Default::default(),
-        };
+        let errors =
+            ErrorsAbove { errors: 1, operations: 2, error_share: 0.5, threshold: 0.001, kinds: Default::default() };
         let reason_of = |found: Finding| {
             assert_eq!(found.severity, Severity::Invalid);
-            let beside = Beside {
-                bound_us: None,
-                limit: &limited(LimitKind::Cpu),
-            };
+            let beside = Beside { bound_us: None, limit: &limited(LimitKind::Cpu) };
             reason(&found, &beside)
         };
         assert_eq!(reason_of(finding(errors)), None);
         assert_eq!(reason_of(finding(DatabaseRestarted { restarts: 1 })), None);
-        assert_eq!(
-            reason_of(finding(TrialInvalid {
-                reason: "it died".into()
-            })),
-            None
-        );
+        assert_eq!(reason_of(finding(TrialInvalid { reason: "it died".into() })), None);
     }
 
     /// Code that is compiled costs CPU, and a page cache that fills costs reads: each counts where that is what the
@@ -388,19 +312,10 @@ mod tests {
             None => None,
             other => panic!("{other:?}"),
         };
-        let code = || {
-            finding(CodeNotWarm {
-                compiler_share: Some(0.2),
-                threshold: 0.05,
-                preparation_ended_early: false,
-            })
-        };
-        let cache = finding(CacheNotSettled {
-            drift: None,
-            filling: None,
-            preparation_ended_early: true,
-            threshold: 0.05,
-        });
+        let code =
+            || finding(CodeNotWarm { compiler_share: Some(0.2), threshold: 0.05, preparation_ended_early: false });
+        let cache =
+            finding(CacheNotSettled { drift: None, filling: None, preparation_ended_early: true, threshold: 0.05 });
         let reads = || {
             finding(ReadsPerOperation {
                 other: "b".into(),

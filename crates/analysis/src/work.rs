@@ -82,9 +82,7 @@ fn over_all(
     sum: impl Fn(&[(f64, f64)]) -> Option<f64>,
 ) -> Option<f64> {
     let seconds = window.last()?.t_s - window.first()?.t_s;
-    let known = window
-        .iter()
-        .filter_map(|sample| Some((sample.t_s, figure(&sample.host)?)));
+    let known = window.iter().filter_map(|sample| Some((sample.t_s, figure(&sample.host)?)));
     let known: Vec<(f64, f64)> = known.collect();
     let seen = known.last()?.0 - known.first()?.0;
     let is_enough = seen > 0.0 && seen >= SEEN_SHARE * seconds;
@@ -116,16 +114,11 @@ mod tests {
         let work = DatabaseWork::of(&samples, 10.0);
         assert_eq!(work.reads, Some(500.0), "450 were counted in 9 of 10 s");
         assert_eq!(work.compression_ratio, Some(0.6), "at the end");
-        assert_eq!(
-            (work.bloom_false_positives, work.flushes),
-            (Some(0.0), None),
-            "missing is not zero"
-        );
+        assert_eq!((work.bloom_false_positives, work.flushes), (Some(0.0), None), "missing is not zero");
         // Known for half of it, or begun anew: nothing is said.
         assert_eq!(DatabaseWork::of(&samples[..6], 5.0).reads, Some(250.0));
-        let late: Vec<HostSample> = (0..=10)
-            .map(|t| sample(f64::from(t), reported(t).filter(|_| t > 4), 3.0))
-            .collect();
+        let late: Vec<HostSample> =
+            (0..=10).map(|t| sample(f64::from(t), reported(t).filter(|_| t > 4), 3.0)).collect();
         assert_eq!(DatabaseWork::of(&late, 10.0).reads, None);
         let anew = [sample(0.0, Some(900.0), 0.0), sample(10.0, Some(4.0), 0.0)];
         assert_eq!(DatabaseWork::of(&anew, 10.0).reads, None);
@@ -136,11 +129,7 @@ mod tests {
     #[test]
     fn false_positives_are_the_steps_upwards() {
         let counts = [10.0, 14.0, 14.0, 2.0, 5.0];
-        let samples: Vec<HostSample> = counts
-            .iter()
-            .zip(0..)
-            .map(|(n, t)| sample(f64::from(t), None, *n))
-            .collect();
+        let samples: Vec<HostSample> = counts.iter().zip(0..).map(|(n, t)| sample(f64::from(t), None, *n)).collect();
         assert_eq!(DatabaseWork::of(&samples, 4.0).bloom_false_positives, Some(7.0));
     }
 }

@@ -80,13 +80,10 @@ impl RunDirectory {
         create_directories(parent)?;
         let path = parent.join(plain_name(&format!("{name}-{utc_stamp}"))?);
         let permissions = if is_shared { SHARED } else { PRIVATE };
-        DirBuilder::new()
-            .mode(permissions)
-            .create(&path)
-            .map_err(|e| match e.kind() {
-                std::io::ErrorKind::AlreadyExists => RunError::Exists { path: path.clone() },
-                _ => RunError::file("create", &path, e),
-            })?;
+        DirBuilder::new().mode(permissions).create(&path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::AlreadyExists => RunError::Exists { path: path.clone() },
+            _ => RunError::file("create", &path, e),
+        })?;
         let mut writer = JournalWriter::open(&path, &path.join(JOURNAL))?;
         create_directories(&path.join(TRIALS))?;
         let mut inputs = vec![
@@ -100,9 +97,7 @@ impl RunDirectory {
             let files = serde_json::json!({ "files": beside });
             inputs.insert(0, (BESIDE, versioned_json(&path.join(BESIDE), &files)?));
         }
-        let hashes = inputs
-            .iter()
-            .map(|(name, bytes)| ((*name).to_owned(), manifest::hash(bytes)));
+        let hashes = inputs.iter().map(|(name, bytes)| ((*name).to_owned(), manifest::hash(bytes)));
         manifest::create(&path, &hashes.collect())?;
         for (name, bytes) in &inputs {
             write_synced(&path.join(name), bytes)?;
@@ -116,11 +111,7 @@ impl RunDirectory {
                 iopslab: env!("CARGO_PKG_VERSION").to_owned(),
             },
         )?;
-        Ok(Self {
-            path,
-            job: job.clone(),
-            writer: Arc::new(Mutex::new(Some(writer))),
-        })
+        Ok(Self { path, job: job.clone(), writer: Arc::new(Mutex::new(Some(writer))) })
     }
 
     /// Opens a run to read it; changes nothing. Refuses what is not a run and what another version wrote.
@@ -130,10 +121,7 @@ impl RunDirectory {
         }
         let frozen = Self {
             path: path.to_owned(),
-            job: Job {
-                plan: read_json(&path.join(PLAN))?,
-                setups: read_json(&path.join(SETUPS))?,
-            },
+            job: Job { plan: read_json(&path.join(PLAN))?, setups: read_json(&path.join(SETUPS))? },
             writer: Arc::new(Mutex::new(None)),
         };
         frozen.grown()
@@ -151,11 +139,7 @@ impl RunDirectory {
     /// The same run with a part of its job, as several work on parts of it at the same time: trials go to the same
     /// places, events to the same journal. The whole run is locked first ([`Self::lock`]), and stays so.
     pub fn part(&self, job: Job) -> Self {
-        Self {
-            path: self.path.clone(),
-            job,
-            writer: Arc::clone(&self.writer),
-        }
+        Self { path: self.path.clone(), job, writer: Arc::clone(&self.writer) }
     }
 
     /// Takes the run for this process until the guard is dropped, and mends what a kill left: the torn last line of the
@@ -245,8 +229,7 @@ impl RunDirectory {
     /// The last part of the path: `<name>-<UTC time>`.
     pub fn name(&self) -> String {
         let full = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        full.file_name()
-            .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
+        full.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
     }
 
     fn journal_path(&self) -> PathBuf {
@@ -268,9 +251,7 @@ impl RunDirectory {
     pub fn journal(&self, event: JournalEvent) -> Result<()> {
         match self.writer()?.as_mut() {
             Some(writer) => writer.append(&self.journal_path(), event),
-            None => Err(RunError::Locked {
-                path: self.path.clone(),
-            }),
+            None => Err(RunError::Locked { path: self.path.clone() }),
         }
     }
 
@@ -369,11 +350,7 @@ impl RunDirectory {
         let _writer = self.writer()?;
         let target = self.trial_path(plain_name(&record.cell)?, record.block);
         if target.exists() {
-            return Err(RunError::TrialExists {
-                cell: record.cell.clone(),
-                block: record.block,
-                path: target,
-            });
+            return Err(RunError::TrialExists { cell: record.cell.clone(), block: record.block, path: target });
         }
         let aside = self.path.join(ASIDE).join(format!("{}.{}", record.cell, record.block));
         if let Err(e) = self.place(&aside, &target, record, intervals, samples, logs) {
@@ -406,10 +383,7 @@ impl RunDirectory {
         fs::rename(aside, target).map_err(|e| RunError::file("rename to", target, e))?;
         sync_directory(&cell)?;
         let directory = relative(&record.cell, record.block);
-        let entries: Vec<_> = hashes
-            .into_iter()
-            .map(|(name, hash)| (format!("{directory}/{name}"), hash))
-            .collect();
+        let entries: Vec<_> = hashes.into_iter().map(|(name, hash)| (format!("{directory}/{name}"), hash)).collect();
         manifest::append(&self.path, &entries)
     }
 
@@ -448,13 +422,7 @@ impl RunDirectory {
 
     /// The trials that are in place, in planned order.
     pub fn done(&self) -> Vec<PlannedTrial> {
-        self.job
-            .plan
-            .trials
-            .iter()
-            .filter(|t| self.is_done(t))
-            .cloned()
-            .collect()
+        self.job.plan.trials.iter().filter(|t| self.is_done(t)).cloned().collect()
     }
 
     /// Reads a trial that is in place.
@@ -504,12 +472,7 @@ impl RunDirectory {
     pub fn check_own(&self) -> Result<()> {
         let found =
             guarded::foreign(&self.path, Some(PLUGINS)).map_err(|e| RunError::file("examine", &self.path, e))?;
-        found.map_or(Ok(()), |foreign| {
-            Err(RunError::Foreign {
-                path: self.path.clone(),
-                what: foreign.to_string(),
-            })
-        })
+        found.map_or(Ok(()), |foreign| Err(RunError::Foreign { path: self.path.clone(), what: foreign.to_string() }))
     }
 
     /// The experiment file as it was when the run began.
@@ -563,9 +526,5 @@ fn belongs(path: &Path, trial: &PlannedTrial, record: &TrialRecord) -> Result<()
     if record.cell == trial.cell && record.block == trial.block {
         return Ok(());
     }
-    Err(RunError::Misplaced {
-        path: path.to_owned(),
-        cell: record.cell.clone(),
-        block: record.block,
-    })
+    Err(RunError::Misplaced { path: path.to_owned(), cell: record.cell.clone(), block: record.block })
 }

@@ -131,19 +131,12 @@ impl RunError {
     pub(crate) fn check_format(path: &Path, found: Option<u64>) -> Result<()> {
         match found {
             Some(found) if found == u64::from(FORMAT_VERSION) => Ok(()),
-            Some(found) => Err(Self::OtherFormat {
-                path: path.to_owned(),
-                found,
-                known: FORMAT_VERSION,
-            }),
+            Some(found) => Err(Self::OtherFormat { path: path.to_owned(), found, known: FORMAT_VERSION }),
             None => Err(Self::damaged(path, "it has no format_version")),
         }
     }
 
     pub(crate) fn damaged(path: &Path, problem: impl ToString) -> Self {
-        Self::Damaged {
-            path: path.to_owned(),
-            problem: problem.to_string(),
-        }
+        Self::Damaged { path: path.to_owned(), problem: problem.to_string() }
     }
 }

@@ -31,9 +31,7 @@ pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Makes a rename or a new name in this directory durable.
 pub fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path)
-        .and_then(|d| d.sync_all())
-        .map_err(|e| RunError::file("fsync", path, e))
+    File::open(path).and_then(|d| d.sync_all()).map_err(|e| RunError::file("fsync", path, e))
 }
 
 /// Creates a directory and its parents; the new names are durable once their parents are synced.

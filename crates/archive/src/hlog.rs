@@ -48,10 +48,7 @@ pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Resu
     let mut serializer = V2DeflateSerializer::new();
     IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
-        .add_comment(&format!(
-            "[Logged with iopslab: cell {} block {}]",
-            record.cell, record.block
-        ))
+        .add_comment(&format!("[Logged with iopslab: cell {} block {}]", record.cell, record.block))
         .add_comment("[Values are microseconds; Interval_Max is in milliseconds (max value unit ratio 1000)]")
         .add_comment("[StartTime is the start of measurement, BaseTime lies before the warm-up; both in whole seconds]")
         .with_start_time(start)
@@ -85,12 +82,10 @@ pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Resu
 fn trimmed(histogram: &Histogram<u64>) -> Histogram<u64> {
     let (low, digits) = (histogram.low(), histogram.sigfig());
     let high = histogram.max().max(2 * low);
-    let small = Histogram::new_with_bounds(low, high, digits)
-        .ok()
-        .and_then(|mut small| {
-            small.add(histogram).ok()?;
-            Some(small)
-        });
+    let small = Histogram::new_with_bounds(low, high, digits).ok().and_then(|mut small| {
+        small.add(histogram).ok()?;
+        Some(small)
+    });
     // It holds its own largest value, so that this does not fail; the whole histogram is as right.
     small.unwrap_or_else(|| histogram.clone())
 }
@@ -111,10 +106,7 @@ impl LatencyLog {
 
     /// The log that has these bytes.
     pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Self {
-        Self {
-            path: path.to_owned(),
-            bytes,
-        }
+        Self { path: path.to_owned(), bytes }
     }
 
     /// Hands out each interval; starts are again seconds from the start of measurement (to the millisecond).

@@ -128,8 +128,7 @@ impl JournalWriter {
         let bytes = files::read(path, MOST_BYTES)?;
         let end = complete_length(&bytes) as u64;
         if end < bytes.len() as u64 {
-            file.set_len(end)
-                .map_err(|e| RunError::file("cut the torn last line of", path, e))?;
+            file.set_len(end).map_err(|e| RunError::file("cut the torn last line of", path, e))?;
             file.sync_all().map_err(|e| RunError::file("fsync", path, e))?;
         }
         Ok(Self { file, end })
@@ -137,10 +136,7 @@ impl JournalWriter {
 
     /// Appends a line and waits until it is on the device. A line that could not be written whole is taken back.
     pub fn append(&mut self, path: &Path, event: JournalEvent) -> Result<()> {
-        let entry = JournalEntry {
-            at: jiff::Timestamp::now().to_string(),
-            event,
-        };
+        let entry = JournalEntry { at: jiff::Timestamp::now().to_string(), event };
         let mut line = serde_json::to_vec(&entry).map_err(|e| RunError::damaged(path, e))?;
         line.push(b'\n');
         let written = self

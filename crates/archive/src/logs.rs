@@ -32,10 +32,7 @@ impl TrialLogs {
         if directory.exists() {
             fs::remove_dir_all(&directory).map_err(|e| RunError::file("remove", &directory, e))?;
         }
-        Ok(Self {
-            directory,
-            files: BTreeMap::new(),
-        })
+        Ok(Self { directory, files: BTreeMap::new() })
     }
 
     /// Adds bytes to the end of a log, which begins with the first of them.

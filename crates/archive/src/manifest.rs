@@ -106,10 +106,7 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Hashes> {
         .lines()
         .map(|line| {
             entry(line).ok_or_else(|| {
-                RunError::damaged(
-                    path,
-                    format!("not a line of sha256sum about a file of the run: {line:?}"),
-                )
+                RunError::damaged(path, format!("not a line of sha256sum about a file of the run: {line:?}"))
             })
         })
         .collect()

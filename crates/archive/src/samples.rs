@@ -32,16 +32,12 @@ pub fn encode(path: &Path, samples: &[HostSample]) -> Result<Vec<u8>> {
 }
 
 fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<Vec<u8>, ParquetError> {
-    let names = rows
-        .iter()
-        .flatten()
-        .map(|(name, _)| *name)
-        .fold(Vec::new(), |mut seen: Vec<&str>, name| {
-            if !seen.contains(&name) {
-                seen.push(name);
-            }
-            seen
-        });
+    let names = rows.iter().flatten().map(|(name, _)| *name).fold(Vec::new(), |mut seen: Vec<&str>, name| {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+        seen
+    });
     let fields = names
         .iter()
         .map(|name| {
@@ -56,25 +52,18 @@ fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<
         WriterProperties::builder()
             .set_compression(Compression::UNCOMPRESSED)
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_key_value_metadata(Some(vec![KeyValue::new(
-                VERSION_KEY.to_owned(),
-                FORMAT_VERSION.to_string(),
-            )]))
+            .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), FORMAT_VERSION.to_string())]))
             .build(),
     );
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties)?;
     if !names.is_empty() {
         let mut group = writer.next_row_group()?;
         for name in &names {
-            let column: Vec<Option<f64>> = rows
-                .iter()
-                .map(|row| row.iter().find(|(n, _)| n == name).and_then(|(_, v)| *v))
-                .collect();
+            let column: Vec<Option<f64>> =
+                rows.iter().map(|row| row.iter().find(|(n, _)| n == name).and_then(|(_, v)| *v)).collect();
             let present: Vec<f64> = column.iter().flatten().copied().collect();
             let levels: Vec<i16> = column.iter().map(|v| i16::from(v.is_some())).collect();
-            let mut out = group
-                .next_column()?
-                .ok_or_else(|| ParquetError::General("a column is missing".into()))?;
+            let mut out = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".into()))?;
             out.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
             out.close()?;
         }
@@ -95,9 +84,7 @@ pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
 /// Whether a column lies inside the file.
 fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-    let range = u64::try_from(start)
-        .ok()
-        .zip(u64::try_from(column.compressed_size()).ok());
+    let range = u64::try_from(start).ok().zip(u64::try_from(column.compressed_size()).ok());
     column.data_page_offset() >= 0
         && column.num_values() >= 0
         && range.is_some_and(|(start, size)| start.checked_add(size).is_some_and(|end| end <= length))
@@ -137,12 +124,7 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
     let (mut samples, mut taken) = (Vec::new(), 0_usize);
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
-        if !group
-            .metadata()
-            .columns()
-            .iter()
-            .all(|column| is_inside(column, length))
-        {
+        if !group.metadata().columns().iter().all(|column| is_inside(column, length)) {
             return Err(damaged(&"a column lies outside the file"));
         }
         let row_count = usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(&e))?;
@@ -175,9 +157,7 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
                 read += records;
             }
             let mut present = values.into_iter();
-            let column = levels
-                .into_iter()
-                .map(|level| if level > 0 { present.next() } else { None });
+            let column = levels.into_iter().map(|level| if level > 0 { present.next() } else { None });
             columns.push((name, column.collect()));
         }
         for index in 0..row_count {

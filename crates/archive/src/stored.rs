@@ -41,10 +41,7 @@ pub fn fill(
         write_synced(&directory.join(name), bytes)?;
         Ok((name.to_owned(), manifest::hash(bytes)))
     };
-    hashes.push(put(
-        LATENCIES,
-        &hlog::encode(&directory.join(LATENCIES), record, intervals)?,
-    )?);
+    hashes.push(put(LATENCIES, &hlog::encode(&directory.join(LATENCIES), record, intervals)?)?);
     for (host, of_host) in by_host {
         let name = format!("host-{host}.parquet");
         hashes.push(put(&name, &samples::encode(&directory.join(&name), of_host)?)?);
@@ -77,9 +74,5 @@ pub fn read(directory: &Path) -> Result<StoredTrial> {
             by_host.insert(host, samples::decode(&path, bytes)?);
         }
     }
-    Ok(StoredTrial {
-        record,
-        latencies,
-        samples: by_host,
-    })
+    Ok(StoredTrial { record, latencies, samples: by_host })
 }

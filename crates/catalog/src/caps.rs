@@ -118,9 +118,7 @@ impl Catalog {
     ///
     /// When a volume breaks a rule of the era, the era is not known, or the instance attaches fewer volumes.
     pub fn caps(&self, request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
-        let machine = self
-            .instance(&request.instance)
-            .ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+        let machine = self.instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
         machine.attaches(request.volumes.len())?;
         let volumes = request
             .volumes
@@ -134,15 +132,8 @@ impl Catalog {
             })
             .collect::<Result<Vec<_>, CapsError>>()?;
         let path = |burst: bool| {
-            let limits = if burst {
-                machine.ebs_burst_limits()
-            } else {
-                machine.ebs_limits()
-            };
-            (
-                limits.read_iops.unwrap_or(f64::INFINITY),
-                limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB),
-            )
+            let limits = if burst { machine.ebs_burst_limits() } else { machine.ebs_limits() };
+            (limits.read_iops.unwrap_or(f64::INFINITY), limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB))
         };
         let ebs = match volumes.is_empty() {
             true => Vec::new(),
@@ -174,10 +165,7 @@ impl Catalog {
 }
 
 fn burst_of(volume: &ResolvedVolume) -> (f64, f64) {
-    (
-        volume.limits.read_iops.unwrap_or(volume.baseline_iops),
-        volume.burst_mib_per_s.max(volume.baseline_mib_per_s),
-    )
+    (volume.limits.read_iops.unwrap_or(volume.baseline_iops), volume.burst_mib_per_s.max(volume.baseline_mib_per_s))
 }
 
 /// Each volume by itself, then their sum against the instance.
@@ -208,10 +196,8 @@ fn local(machine: &crate::InstanceType) -> Vec<LocalAtSize> {
     SIZES_KIB
         .into_iter()
         .map(|io_kib| {
-            let (reads, writes) = (
-                at(read, limits.read_bytes_per_s, io_kib),
-                at(write, limits.write_bytes_per_s, io_kib),
-            );
+            let (reads, writes) =
+                (at(read, limits.read_bytes_per_s, io_kib), at(write, limits.write_bytes_per_s, io_kib));
             LocalAtSize {
                 io_kib,
                 read_iops: reads,
@@ -233,10 +219,7 @@ fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
             ));
         }
     } else if !caps.volumes.is_empty() {
-        remarks.push(format!(
-            "{}: its path to EBS is not known; only the volumes cap",
-            machine.name
-        ));
+        remarks.push(format!("{}: its path to EBS is not known; only the volumes cap", machine.name));
     }
     for volume in &caps.volumes {
         if let Some(bucket) = volume.burst.filter(|b| b.burst_iops > b.baseline_iops) {
@@ -254,10 +237,7 @@ fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
         remarks.push("the IOPS of its local disks are not known".to_owned());
     }
     if machine.local_disks.is_none() && caps.volumes.is_empty() {
-        remarks.push(format!(
-            "{0} has no local disks and no volume is named; with one: {0}+gp3:1000",
-            machine.name
-        ));
+        remarks.push(format!("{0} has no local disks and no volume is named; with one: {0}+gp3:1000", machine.name));
     }
     if let Some(share) = machine.cpu_share {
         remarks.push(format!(

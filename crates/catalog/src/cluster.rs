@@ -45,11 +45,7 @@ pub struct ClusterError {
 }
 
 fn near(names: &[String]) -> String {
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!(" (nearest: {})", names.join(", "))
-    }
+    if names.is_empty() { String::new() } else { format!(" (nearest: {})", names.join(", ")) }
 }
 
 impl ClusterRequest {
@@ -98,11 +94,7 @@ impl fmt::Display for ClusterRequest {
                 (None, None) => {}
             }
         }
-        if self.nodes == 1 {
-            Ok(())
-        } else {
-            write!(f, "*{}", self.nodes)
-        }
+        if self.nodes == 1 { Ok(()) } else { write!(f, "*{}", self.nodes) }
     }
 }
 
@@ -114,12 +106,7 @@ struct Wrong {
 }
 
 fn wrong(part: &str, problem: impl Into<String>, expected: impl Into<String>) -> Wrong {
-    Wrong {
-        part: part.to_owned(),
-        problem: problem.into(),
-        expected: expected.into(),
-        nearest: Vec::new(),
-    }
+    Wrong { part: part.to_owned(), problem: problem.into(), expected: expected.into(), nearest: Vec::new() }
 }
 
 fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Wrong> {
@@ -133,11 +120,7 @@ fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Wrong> {
         return Err(wrong(name, "it names no instance type", FORM));
     }
     let Some(found) = catalog.instance(name) else {
-        let mut error = wrong(
-            name,
-            format!("unknown instance type `{name}`"),
-            "a name of `iopslab catalog list`",
-        );
+        let mut error = wrong(name, format!("unknown instance type `{name}`"), "a name of `iopslab catalog list`");
         error.nearest = catalog.nearest_instances(name).into_iter().map(str::to_owned).collect();
         return Err(error);
     };
@@ -150,13 +133,7 @@ fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Wrong> {
 
 fn read_nodes(text: &str) -> Result<u32, Wrong> {
     let nodes = text.parse().ok().filter(|nodes| (1..=100_000).contains(nodes));
-    nodes.ok_or_else(|| {
-        wrong(
-            text,
-            format!("`*{text}` is no number of nodes"),
-            "1 to 100000 after the `*`",
-        )
-    })
+    nodes.ok_or_else(|| wrong(text, format!("`*{text}` is no number of nodes"), "1 to 100000 after the `*`"))
 }
 
 fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
@@ -190,9 +167,7 @@ fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
 fn read_size(text: &str, part: &str) -> Result<f64, Wrong> {
     let lower = text.to_ascii_lowercase();
     let expected = "a number of GiB, or with a unit: 1000, 1000GiB, 3200GB, 2TiB or 2TB";
-    let with_unit = UNITS
-        .iter()
-        .find_map(|(unit, gib)| Some((lower.strip_suffix(unit)?, gib)));
+    let with_unit = UNITS.iter().find_map(|(unit, gib)| Some((lower.strip_suffix(unit)?, gib)));
     // A bare number is the size as AWS's own tools take it.
     let (digits, gib) = with_unit.unwrap_or((&lower, &1.0));
     let size =
@@ -213,13 +188,9 @@ fn read_number(text: &str, what: &str, part: &str) -> Result<Option<f64>, Wrong>
     if text.is_empty() {
         return Ok(None);
     }
-    plain_number(text).map(Some).ok_or_else(|| {
-        wrong(
-            text,
-            format!("`{text}` in `{part}` is no number of {what}"),
-            "a number such as 10000",
-        )
-    })
+    plain_number(text)
+        .map(Some)
+        .ok_or_else(|| wrong(text, format!("`{text}` in `{part}` is no number of {what}"), "a number such as 10000"))
 }
 
 /// Digits with an optional fraction: no sign, exponent, `inf` or `nan`, which `f64` would take.

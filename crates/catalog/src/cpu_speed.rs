@@ -56,11 +56,7 @@ impl CpuSpeedBasis {
 impl CpuSpeed {
     /// As an experiment states it.
     pub fn stated(speed: f64) -> Self {
-        Self {
-            speed,
-            apart: None,
-            basis: CpuSpeedBasis::Stated,
-        }
+        Self { speed, apart: None, basis: CpuSpeedBasis::Stated }
     }
 }
 
@@ -80,17 +76,11 @@ pub fn cpu_speed(instance: &str) -> Option<CpuSpeed> {
         (Some((speed, least, most)), clock) => {
             let others = [Some(least), Some(most), clock];
             let apart = others.into_iter().flatten().map(|other| off(speed, other));
-            Some(CpuSpeed {
-                speed,
-                apart: apart.max_by(f64::total_cmp),
-                basis: CpuSpeedBasis::Ecu,
-            })
+            Some(CpuSpeed { speed, apart: apart.max_by(f64::total_cmp), basis: CpuSpeedBasis::Ecu })
         }
-        (None, Some(speed)) => Some(CpuSpeed {
-            speed,
-            apart: Some(sources_apart()),
-            basis: CpuSpeedBasis::ClockTimesIpc,
-        }),
+        (None, Some(speed)) => {
+            Some(CpuSpeed { speed, apart: Some(sources_apart()), basis: CpuSpeedBasis::ClockTimesIpc })
+        }
         (None, None) => None,
     }
 }
@@ -113,11 +103,7 @@ fn read(row: &table::Row<'_>) -> Row {
         Some((all.0 / REFERENCE_ECU, all.1 / REFERENCE_ECU, all.2 / REFERENCE_ECU))
     };
     let clock = || Some(row.number("ghz")? * row.number("ipc")? / REFERENCE_GHZ);
-    Row {
-        family: row.text("family").unwrap_or_default().to_owned(),
-        ecu: ecu(),
-        clock: clock(),
-    }
+    Row { family: row.text("family").unwrap_or_default().to_owned(), ecu: ecu(), clock: clock() }
 }
 
 #[cfg(test)]
@@ -141,10 +127,7 @@ mod tests {
     fn generations_follow_their_compute_units() {
         let expected = |ecu: f64| ecu / 37.0;
         assert_eq!(speed("i2.2xlarge"), expected(27.0));
-        assert_eq!(
-            (speed("r4.2xlarge"), speed("c4.2xlarge")),
-            (expected(31.0), expected(31.0))
-        );
+        assert_eq!((speed("r4.2xlarge"), speed("c4.2xlarge")), (expected(31.0), expected(31.0)));
         assert_eq!(speed("m4.2xlarge"), expected(26.0));
         assert_eq!(speed("R4.16xlarge"), speed("r4.large"), "a family has one speed");
     }

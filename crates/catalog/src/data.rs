@@ -32,9 +32,7 @@ impl Catalog {
         let bytes = payload * f64::from(copies) / f64::from(nodes.max(1));
         let of = |kind: &ClusterRequest| {
             let disk_bytes = if kind.volumes.is_empty() {
-                let disks = self
-                    .instance(&kind.instance)
-                    .and_then(|known| known.local_disks.as_ref());
+                let disks = self.instance(&kind.instance).and_then(|known| known.local_disks.as_ref());
                 disks.map_or(0.0, |disks| disks.total_gb() * GB)
             } else {
                 kind.volumes.iter().map(|volume| volume.size_gib * GIB).sum()

@@ -59,9 +59,8 @@ impl Catalog {
         for price in volume_prices {
             self.volume_prices
                 .retain(|known| (&known.region, known.kind) != (&price.region, price.kind) || known.date < price.date);
-            let at = self
-                .volume_prices
-                .partition_point(|known| price::volume_order(known) < price::volume_order(&price));
+            let at =
+                self.volume_prices.partition_point(|known| price::volume_order(known) < price::volume_order(&price));
             self.volume_prices.insert(at, price);
         }
         Ok(())
@@ -77,10 +76,7 @@ impl Catalog {
         let exactly = self.instances.binary_search_by(|known| known.name.as_str().cmp(name));
         match exactly {
             Ok(at) => Some(&self.instances[at]),
-            Err(_) => self
-                .instances
-                .iter()
-                .find(|known| known.name.eq_ignore_ascii_case(name)),
+            Err(_) => self.instances.iter().find(|known| known.name.eq_ignore_ascii_case(name)),
         }
     }
 
@@ -116,20 +112,13 @@ impl Catalog {
 
     /// Whether any price of an instance in a region is known.
     pub fn knows_region(&self, region: &str) -> bool {
-        self.instance_prices
-            .values()
-            .flatten()
-            .any(|price| price.region == region)
+        self.instance_prices.values().flatten().any(|price| price.region == region)
     }
 
     /// The regions of which any price of an instance is known, sorted.
     pub fn regions(&self) -> Vec<&str> {
-        let mut regions: Vec<&str> = self
-            .instance_prices
-            .values()
-            .flatten()
-            .map(|price| price.region.as_str())
-            .collect();
+        let mut regions: Vec<&str> =
+            self.instance_prices.values().flatten().map(|price| price.region.as_str()).collect();
         regions.sort_unstable();
         regions.dedup();
         regions

@@ -190,17 +190,13 @@ impl InstanceType {
 
     /// What EBS volumes get at all times; no limits where the type's are not known.
     pub fn ebs_limits(&self) -> IoLimits {
-        self.ebs.map_or_else(IoLimits::default, |ebs| {
-            either_way(Some(ebs.baseline_iops), Some(ebs.baseline_mb_per_s))
-        })
+        self.ebs.map_or_else(IoLimits::default, |ebs| either_way(Some(ebs.baseline_iops), Some(ebs.baseline_mb_per_s)))
     }
 
     /// What EBS volumes get for at least 30 minutes in 24 hours; the same as [`Self::ebs_limits`] for a type that does
     /// not burst.
     pub fn ebs_burst_limits(&self) -> IoLimits {
-        self.ebs.map_or_else(IoLimits::default, |ebs| {
-            either_way(Some(ebs.burst_iops), Some(ebs.burst_mb_per_s))
-        })
+        self.ebs.map_or_else(IoLimits::default, |ebs| either_way(Some(ebs.burst_iops), Some(ebs.burst_mb_per_s)))
     }
 
     /// What the local disks do together, `None` without local disks. A figure that is not known limits nothing; HDDs
@@ -305,9 +301,8 @@ fn read(row: &table::Row<'_>) -> InstanceType {
         processor: row.text("cpu").map(str::to_owned),
         clock_ghz: row.number("ghz"),
         cpu_share: row.number("cpu_share"),
-        volume_slots: row.number("max_volumes").map(|most| VolumeSlots {
-            most: most as u32,
-            shared: row.text("slots") != Some("d"),
-        }),
+        volume_slots: row
+            .number("max_volumes")
+            .map(|most| VolumeSlots { most: most as u32, shared: row.text("slots") != Some("d") }),
     }
 }

@@ -49,10 +49,7 @@ fn read(row: &table::Row<'_>) -> KnownLatency {
     KnownLatency {
         kind: text("type"),
         era: text("era"),
-        latency: Latency {
-            median_us: row.required("median_us"),
-            sigma: row.required("sigma"),
-        },
+        latency: Latency { median_us: row.required("median_us"), sigma: row.required("sigma") },
         basis: text("basis"),
         source: text("source"),
     }
@@ -66,10 +63,7 @@ mod tests {
     fn every_type_has_one_with_its_basis_and_source() {
         for kind in VolumeType::ALL.map(Some).into_iter().chain([None]) {
             let known = latency_of(kind);
-            assert!(
-                ["documented", "measured", "assumed"].contains(&known.basis.as_str()),
-                "{known:?}"
-            );
+            assert!(["documented", "measured", "assumed"].contains(&known.basis.as_str()), "{known:?}");
             assert!(known.source.len() > 20 && known.latency.median_us > 0.0, "{known:?}");
         }
         assert_eq!(latencies().len(), VolumeType::ALL.len() + 1, "none twice");

@@ -27,12 +27,7 @@ impl IoLimits {
     /// The same ceiling for reads and writes.
     pub fn symmetric(iops: Option<f64>, mib_per_s: Option<f64>) -> Self {
         let bytes = mib_per_s.map(|m| m * MIB);
-        Self {
-            read_iops: iops,
-            write_iops: iops,
-            read_bytes_per_s: bytes,
-            write_bytes_per_s: bytes,
-        }
+        Self { read_iops: iops, write_iops: iops, read_bytes_per_s: bytes, write_bytes_per_s: bytes }
     }
 
     /// The tighter of two ceilings, field by field: effective = min(volume, instance).

@@ -41,26 +41,11 @@ mod tests {
 
     #[test]
     fn the_first_letter_of_a_type_says_its_quota_but_for_accelerators_and_others_of_their_own() {
-        for standard in [
-            "m7i.large",
-            "i4i.xlarge",
-            "is4gen.large",
-            "im4gn.large",
-            "cr1.8xlarge",
-            "t4g.micro",
-        ] {
+        for standard in ["m7i.large", "i4i.xlarge", "is4gen.large", "im4gn.large", "cr1.8xlarge", "t4g.micro"] {
             assert_eq!(VcpuPool::of(standard), Some(VcpuPool::Standard), "{standard}");
         }
         assert_eq!(VcpuPool::of("x2iedn.xlarge"), Some(VcpuPool::X));
-        for other in [
-            "inf2.xlarge",
-            "trn1.2xlarge",
-            "g5.xlarge",
-            "hpc7a.12xlarge",
-            "mac2.metal",
-            "u-6tb1.metal",
-            "",
-        ] {
+        for other in ["inf2.xlarge", "trn1.2xlarge", "g5.xlarge", "hpc7a.12xlarge", "mac2.metal", "u-6tb1.metal", ""] {
             assert_eq!(VcpuPool::of(other), None, "{other}");
         }
     }

@@ -28,11 +28,9 @@ impl InstanceType {
     /// When there are too many.
     pub fn attaches(&self, volumes: usize) -> Result<(), TooManyVolumes> {
         match self.volume_slots {
-            Some(slots) if volumes + 1 > slots.most as usize => Err(TooManyVolumes {
-                instance: self.name.clone(),
-                most: slots.most,
-                asked: volumes,
-            }),
+            Some(slots) if volumes + 1 > slots.most as usize => {
+                Err(TooManyVolumes { instance: self.name.clone(), most: slots.most, asked: volumes })
+            }
             _ => Ok(()),
         }
     }

@@ -19,16 +19,13 @@ impl<'a> Row<'a> {
     /// The number in a column, `None` when it is empty.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         self.text(column).map(|value| {
-            value
-                .parse()
-                .unwrap_or_else(|_| panic!("the catalog's data has `{value}` in column `{column}`"))
+            value.parse().unwrap_or_else(|_| panic!("the catalog's data has `{value}` in column `{column}`"))
         })
     }
 
     /// The number in a column that every row fills.
     pub(crate) fn required(&self, column: &str) -> f64 {
-        self.number(column)
-            .unwrap_or_else(|| panic!("the catalog's data lacks a value in column `{column}`"))
+        self.number(column).unwrap_or_else(|| panic!("the catalog's data lacks a value in column `{column}`"))
     }
 }
 
@@ -36,12 +33,5 @@ impl<'a> Row<'a> {
 pub(crate) fn read<T>(text: &str, mut read: impl FnMut(&Row<'_>) -> T) -> Vec<T> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    lines
-        .map(|line| {
-            read(&Row {
-                columns: &columns,
-                values: line.split(',').collect(),
-            })
-        })
-        .collect()
+    lines.map(|line| read(&Row { columns: &columns, values: line.split(',').collect() })).collect()
 }

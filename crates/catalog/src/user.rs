@@ -98,10 +98,7 @@ pub struct UserInstance {
 impl UserInstance {
     /// An entry that states nothing but its name.
     pub fn named(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            ..Self::default()
-        }
+        Self { name: name.into(), ..Self::default() }
     }
 
     /// Its name.
@@ -224,10 +221,7 @@ impl UserCatalog {
         for known in &old.volume_prices {
             if !self.volume_prices.iter().any(|price| price.kind == known.kind) {
                 let price_date = dated(&known.price_date);
-                self.volume_prices.push(UserVolumePrice {
-                    price_date,
-                    ..known.clone()
-                });
+                self.volume_prices.push(UserVolumePrice { price_date, ..known.clone() });
             }
         }
     }
@@ -253,16 +247,12 @@ impl UserCatalog {
             }
         }
         for (at, price) in self.volume_prices.iter().enumerate() {
-            if self.volume_prices[..at]
-                .iter()
-                .any(|earlier| earlier.kind == price.kind)
-            {
+            if self.volume_prices[..at].iter().any(|earlier| earlier.kind == price.kind) {
                 return Err(self.wrong(price.kind.name(), "is priced twice in this file"));
             }
         }
         for entry in &self.instances {
-            self.check_instance(entry)
-                .map_err(|problem| self.wrong(&entry.name, problem))?;
+            self.check_instance(entry).map_err(|problem| self.wrong(&entry.name, problem))?;
         }
         for price in &self.volume_prices {
             let figures = [
@@ -401,11 +391,7 @@ impl UserCatalog {
             price_date: None,
             introduced: None,
             nitro: None,
-            ebs_optimisation: if entry.ebs.is_some() {
-                EbsOptimisation::Default
-            } else {
-                EbsOptimisation::None
-            },
+            ebs_optimisation: if entry.ebs.is_some() { EbsOptimisation::Default } else { EbsOptimisation::None },
             ebs_optimisation_usd_per_hour: None,
             network_gbps: None,
             network_burst_gbps: None,
@@ -424,24 +410,18 @@ impl UserCatalog {
     pub(crate) fn instance_prices(&self) -> impl Iterator<Item = (String, InstancePrice)> + '_ {
         self.instances.iter().flat_map(move |entry| {
             let on_demand = entry.usd_per_hour.map(|usd| (Purchase::OnDemand, usd));
-            let reserved = entry
-                .reserved_usd_per_hour
-                .iter()
-                .map(|(purchase, usd)| (*purchase, *usd));
-            on_demand
-                .into_iter()
-                .chain(reserved)
-                .filter_map(move |(purchase, usd_per_hour)| {
-                    let price = InstancePrice {
-                        date: self.day_of(entry.price_date.as_deref()).ok()?,
-                        region: self.region().to_owned(),
-                        purchase,
-                        usd_per_hour,
-                        upfront_usd: purchase.upfront_usd(usd_per_hour),
-                        source: self.source(),
-                    };
-                    Some((entry.name.clone(), price))
-                })
+            let reserved = entry.reserved_usd_per_hour.iter().map(|(purchase, usd)| (*purchase, *usd));
+            on_demand.into_iter().chain(reserved).filter_map(move |(purchase, usd_per_hour)| {
+                let price = InstancePrice {
+                    date: self.day_of(entry.price_date.as_deref()).ok()?,
+                    region: self.region().to_owned(),
+                    purchase,
+                    usd_per_hour,
+                    upfront_usd: purchase.upfront_usd(usd_per_hour),
+                    source: self.source(),
+                };
+                Some((entry.name.clone(), price))
+            })
         })
     }
 
@@ -471,13 +451,10 @@ impl UserCatalog {
 
 /// Every figure that is given is above 0.
 fn positive(figures: &[(&str, Option<f64>)]) -> Result<(), String> {
-    let bad = figures
-        .iter()
-        .find_map(|(name, value)| value.filter(|v| !(v.is_finite() && *v > 0.0)).map(|v| (name, v)));
+    let bad =
+        figures.iter().find_map(|(name, value)| value.filter(|v| !(v.is_finite() && *v > 0.0)).map(|v| (name, v)));
     bad.map_or(Ok(()), |(name, value)| {
-        Err(format!(
-            "{name} cannot be {value}: above 0, or leave it out when it is not known"
-        ))
+        Err(format!("{name} cannot be {value}: above 0, or leave it out when it is not known"))
     })
 }
 

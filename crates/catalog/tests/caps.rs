@@ -11,16 +11,9 @@ fn of(text: &str, era: Option<&str>) -> catalog::Caps {
 #[test]
 fn iops_bought_beyond_the_instance_are_reported() {
     let caps = of("r4.4xlarge+io1:1000GiB:20000", None);
-    assert!(
-        caps.remarks[0].starts_with("20000 IOPS bought, 18750 reachable"),
-        "{:?}",
-        caps.remarks
-    );
+    assert!(caps.remarks[0].starts_with("20000 IOPS bought, 18750 reachable"), "{:?}", caps.remarks);
     let small = caps.ebs[0];
-    assert_eq!(
-        (small.baseline.iops, small.baseline.capped_by),
-        (18_750.0, Side::Instance)
-    );
+    assert_eq!((small.baseline.iops, small.baseline.capped_by), (18_750.0, Side::Instance));
     // 437.5 MB/s at 256 KiB.
     let large = caps.ebs[3].baseline;
     assert!((large.mib_per_s - 437.5e6 / 1_048_576.0).abs() < 1e-9 && large.capped_by == Side::Instance);
@@ -32,11 +25,7 @@ fn a_burst_says_how_long_it_lasts() {
     assert_eq!((caps.ebs[0].baseline.iops, caps.ebs[0].burst.iops), (300.0, 3000.0));
     assert_eq!(caps.ebs[0].baseline.capped_by, Side::Volumes);
     // 5.4 million credits at 3,000 - 300 a second.
-    assert!(
-        caps.remarks.iter().any(|r| r.contains("3000 for 2000 s")),
-        "{:?}",
-        caps.remarks
-    );
+    assert!(caps.remarks.iter().any(|r| r.contains("3000 for 2000 s")), "{:?}", caps.remarks);
 }
 
 #[test]
@@ -51,15 +40,8 @@ fn volumes_add_up_and_eras_differ() {
 fn local_disks_have_caps_of_their_own() {
     let caps = of("i3.4xlarge", None);
     assert!(caps.ebs.is_empty());
-    assert_eq!(
-        (caps.local[0].read_iops, caps.local[0].write_iops),
-        (825_000.0, 360_000.0)
-    );
-    assert!(
-        caps.local[3].read_iops < 20_000.0,
-        "bytes bound large requests: {:?}",
-        caps.local[3]
-    );
+    assert_eq!((caps.local[0].read_iops, caps.local[0].write_iops), (825_000.0, 360_000.0));
+    assert!(caps.local[3].read_iops < 20_000.0, "bytes bound large requests: {:?}", caps.local[3]);
 }
 
 proptest! {

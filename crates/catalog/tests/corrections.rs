@@ -31,17 +31,10 @@ fn several_local_disks_do_what_is_documented() {
         ("i4i.24xlarge", 2_400_000.0, 1_320_000.0),
     ] {
         let disks = instance(name).local_disks.as_ref().unwrap();
-        assert_eq!(
-            (disks.read_iops, disks.write_iops),
-            (Some(reads), Some(writes)),
-            "{name}"
-        );
+        assert_eq!((disks.read_iops, disks.write_iops), (Some(reads), Some(writes)), "{name}");
     }
     // Measured as a total of 26 GB/s read; six times that was in the table.
-    assert_eq!(
-        instance("i7i.24xlarge").local_disks.as_ref().unwrap().read_mb_per_s,
-        Some(26_121.2)
-    );
+    assert_eq!(instance("i7i.24xlarge").local_disks.as_ref().unwrap().read_mb_per_s, Some(26_121.2));
 }
 
 /// The rule that finds a total taken for a disk's own figure, and the other way round: disks of one size in one family
@@ -66,9 +59,7 @@ fn disks_of_one_family_and_size_do_the_same() {
         for (what, figure) in figures {
             if let Some(all) = figure(disks) {
                 let key = (known.family(), disks.size_gb_each.to_string(), what);
-                each.entry(key)
-                    .or_default()
-                    .push((all / f64::from(disks.count), &known.name));
+                each.entry(key).or_default().push((all / f64::from(disks.count), &known.name));
             }
         }
     }
@@ -81,10 +72,7 @@ fn disks_of_one_family_and_size_do_the_same() {
             unlike.push((family.to_owned(), size, what, least, most));
         }
     }
-    let found: Vec<_> = unlike
-        .iter()
-        .map(|(f, s, w, ..)| (f.as_str(), s.as_str(), *w))
-        .collect();
+    let found: Vec<_> = unlike.iter().map(|(f, s, w, ..)| (f.as_str(), s.as_str(), *w)).collect();
     assert_eq!(found, KNOWN, "{unlike:?}");
 }
 
@@ -94,16 +82,9 @@ fn requests_of_4_kib_fit_the_bytes_per_second() {
     let mut checked = 0;
     for known in facts().instances() {
         let Some(disks) = &known.local_disks else { continue };
-        for (iops, mb) in [
-            (disks.read_iops, disks.read_mb_per_s),
-            (disks.write_iops, disks.write_mb_per_s),
-        ] {
+        for (iops, mb) in [(disks.read_iops, disks.read_mb_per_s), (disks.write_iops, disks.write_mb_per_s)] {
             if let (Some(iops), Some(mb)) = (iops, mb) {
-                assert!(
-                    iops * 4096.0 <= mb * 1e6,
-                    "{}: {iops} x 4 KiB above {mb} MB/s",
-                    known.name
-                );
+                assert!(iops * 4096.0 <= mb * 1e6, "{}: {iops} x 4 KiB above {mb} MB/s", known.name);
                 checked += 1;
             }
         }
@@ -130,11 +111,7 @@ fn two_network_cards_are_not_counted_twice() {
         ("i3.8xlarge", 10.0),
     ] {
         let known = instance(name);
-        assert_eq!(
-            (known.network_gbps, known.network_burst_gbps),
-            (Some(gbps), Some(gbps)),
-            "{name}"
-        );
+        assert_eq!((known.network_gbps, known.network_burst_gbps), (Some(gbps), Some(gbps)), "{name}");
     }
 }
 
@@ -143,15 +120,9 @@ fn two_network_cards_are_not_counted_twice() {
 fn without_nitro_a_volume_does_32_000_iops() {
     let caps = |text: &str| facts().caps(&request(text), None).unwrap();
     let xen = caps("r4.16xlarge+io1:1280:64000");
-    assert_eq!(
-        (xen.ebs[0].baseline.iops, xen.ebs[0].baseline.capped_by),
-        (32_000.0, Side::Volumes)
-    );
+    assert_eq!((xen.ebs[0].baseline.iops, xen.ebs[0].baseline.capped_by), (32_000.0, Side::Volumes));
     assert_eq!(xen.ebs[3].baseline.mib_per_s, 500.0, "and the throughput of 32,000");
-    assert_eq!(
-        xen.remarks[0],
-        "io1 1280 GiB, 64000 IOPS: 32000 IOPS reachable: r4.16xlarge is not built on Nitro"
-    );
+    assert_eq!(xen.remarks[0], "io1 1280 GiB, 64000 IOPS: 32000 IOPS reachable: r4.16xlarge is not built on Nitro");
     let nitro = caps("r5b.24xlarge+io1:1280:64000");
     assert_eq!(nitro.ebs[0].baseline.iops, 64_000.0);
     assert!(nitro.remarks.is_empty(), "{:?}", nitro.remarks);
@@ -195,11 +166,7 @@ fn an_instance_without_disks_tells_what_is_known_of_it() {
     let caps = facts().caps(&request("m5.large"), None).unwrap();
     assert_eq!(caps.path.unwrap().baseline_iops, 3600.0);
     assert_eq!(caps.volume_slots.unwrap().most, 27);
-    assert!(
-        caps.remarks.iter().any(|r| r.ends_with("with one: m5.large+gp3:1000")),
-        "{:?}",
-        caps.remarks
-    );
+    assert!(caps.remarks.iter().any(|r| r.ends_with("with one: m5.large+gp3:1000")), "{:?}", caps.remarks);
 }
 
 #[test]
@@ -230,15 +197,9 @@ fn families_of_today_are_there() {
     assert_eq!(m8id.processor.as_deref(), Some("Intel Xeon Granite Rapids"));
     assert_eq!(m8id.local_disks.as_ref().unwrap().read_iops, Some(1_609_998.0));
     let r4 = instance("r4.4xlarge");
-    assert_eq!(
-        (r4.processor.as_deref(), r4.clock_ghz),
-        (Some("Intel Xeon E5-2686 v4 (Broadwell)"), Some(2.3))
-    );
+    assert_eq!((r4.processor.as_deref(), r4.clock_ghz), (Some("Intel Xeon E5-2686 v4 (Broadwell)"), Some(2.3)));
     let without = facts().instances().iter().filter(|known| known.processor.is_none());
-    assert_eq!(
-        without.map(|known| known.name.as_str()).collect::<Vec<_>>(),
-        ["hi1.4xlarge"]
-    );
+    assert_eq!(without.map(|known| known.name.as_str()).collect::<Vec<_>>(), ["hi1.4xlarge"]);
 }
 
 /// EC2 User Guide, "burstable performance instances": 40 % of t3.2xlarge's eight vCPUs last.
@@ -249,11 +210,7 @@ fn cpu_credits_end() {
     let burstable = facts().instances().iter().filter(|known| known.cpu_share.is_some());
     assert_eq!(burstable.count(), 14);
     let caps = facts().caps(&request("t4g.large+gp3:100"), None).unwrap();
-    assert!(
-        caps.remarks.iter().any(|r| r.contains("30 % of its 2 vCPUs last")),
-        "{:?}",
-        caps.remarks
-    );
+    assert!(caps.remarks.iter().any(|r| r.contains("30 % of its 2 vCPUs last")), "{:?}", caps.remarks);
 }
 
 #[test]
@@ -266,10 +223,7 @@ fn names_have_no_capitals_that_matter() {
     assert_eq!(facts().nearest_families("R44")[0], "r4");
     assert!(facts().nearest_families("nope").is_empty());
     for bad in ["2026-02-30", "2026-13", "20260101"] {
-        let basis = Basis {
-            price_date: Some(bad.to_owned()),
-            ..Basis::default()
-        };
+        let basis = Basis { price_date: Some(bad.to_owned()), ..Basis::default() };
         assert!(basis.check(facts()).is_err(), "{bad}");
     }
 }

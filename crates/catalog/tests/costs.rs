@@ -12,10 +12,7 @@ fn cluster(text: &str) -> ClusterRequest {
 }
 
 fn on(date: &str) -> Basis {
-    Basis {
-        price_date: Some(date.to_owned()),
-        ..Basis::default()
-    }
+    Basis { price_date: Some(date.to_owned()), ..Basis::default() }
 }
 
 fn month(text: &str, basis: &Basis) -> f64 {
@@ -37,9 +34,7 @@ fn the_monthly_costs_of_the_dse_guide() {
     ] {
         is(month(text, &on("2017-11-12")), usd);
     }
-    let rows = facts()
-        .capacity_table(&cluster("i3.2xlarge"), &on("2017-11-12"))
-        .unwrap();
+    let rows = facts().capacity_table(&cluster("i3.2xlarge"), &on("2017-11-12")).unwrap();
     let table: Vec<(u32, u32)> = rows.iter().map(|r| (r.factor, r.nodes)).collect();
     assert_eq!(table, [(1, 3), (2, 6), (3, 9)]);
     is(rows[2].usd_per_month, 4_099.68);
@@ -69,14 +64,8 @@ fn the_basis_changes_the_sum_as_it_says() {
     }
     is(with(&|b| b.uplift_percent = 10.0), 1_366.56 * 1.1);
     // 100 GiB of gp2 at 0.10 USD; 30 of them free.
-    is(
-        month("i3.2xlarge+gp2:100GiB", &on("2019-05-01")) - month("i3.2xlarge", &on("2019-05-01")),
-        10.0,
-    );
-    let free = Basis {
-        free_gb: 30.0,
-        ..on("2019-05-01")
-    };
+    is(month("i3.2xlarge+gp2:100GiB", &on("2019-05-01")) - month("i3.2xlarge", &on("2019-05-01")), 10.0);
+    let free = Basis { free_gb: 30.0, ..on("2019-05-01") };
     is(month("i3.2xlarge+gp2:100GiB", &free) - month("i3.2xlarge", &free), 7.0);
     let run = facts().run_cost(&[i3], 10.0, &on("2017-11-12")).unwrap();
     is(run.usd, 3.0 * 0.624 * 10.0);
@@ -89,10 +78,7 @@ fn provisioned_iops_and_throughput_are_charged_by_their_rules() {
     let volume =
         |text: &str| month(&format!("m5.large+{text}"), &Basis::default()) - month("m5.large", &Basis::default());
     is(volume("io1:1000GiB:10000"), 1000.0 * 0.125 + 10_000.0 * 0.065);
-    is(
-        volume("io2:2000GiB:70000"),
-        2000.0 * 0.125 + 32_000.0 * 0.065 + 32_000.0 * 0.0455 + 6_000.0 * 0.031_85,
-    );
+    is(volume("io2:2000GiB:70000"), 2000.0 * 0.125 + 32_000.0 * 0.065 + 32_000.0 * 0.0455 + 6_000.0 * 0.031_85);
     is(volume("gp3:100GiB"), 8.0);
     is(volume("gp3:100GiB:4000:250"), 8.0 + 1000.0 * 0.005 + 125.0 * 0.04);
 }
@@ -102,19 +88,10 @@ fn what_has_no_price_says_so_and_is_never_zero() {
     let error = |text: &str, basis: &Basis| facts().cost(&cluster(text), basis).unwrap_err().to_string();
     // Announced in 2018: not known in 2012.
     assert!(error("i3.2xlarge", &on("2012-06-14")).contains("known days"));
-    let reserved = Basis {
-        purchase: Purchase::OneYearHeavyUtilisation,
-        ..Basis::default()
-    };
+    let reserved = Basis { purchase: Purchase::OneYearHeavyUtilisation, ..Basis::default() };
     assert!(error("m5.large", &reserved).contains("it is not counted as 0"));
-    let elsewhere = Basis {
-        region: "eu-west-1".into(),
-        ..Basis::default()
-    };
-    assert!(matches!(
-        facts().cost(&cluster("m5.large"), &elsewhere),
-        Err(CostError::Region { .. })
-    ));
+    let elsewhere = Basis { region: "eu-west-1".into(), ..Basis::default() };
+    assert!(matches!(facts().cost(&cluster("m5.large"), &elsewhere), Err(CostError::Region { .. })));
     assert!(error("m5.large+gp2:20000GiB", &Basis::default()).contains("gp2"));
     for (text, part) in [
         ("r4.4xlrge", "r4.4xlarge"),

@@ -15,15 +15,8 @@ fn nearest_instances(name: &str) -> Vec<&'static str> {
 }
 
 fn ebs(name: &str) -> (f64, f64, f64, f64) {
-    let ebs = instance(name)
-        .and_then(|i| i.ebs)
-        .expect("a known type with a known EBS path");
-    (
-        ebs.baseline_iops,
-        ebs.baseline_mb_per_s,
-        ebs.burst_iops,
-        ebs.burst_mb_per_s,
-    )
+    let ebs = instance(name).and_then(|i| i.ebs).expect("a known type with a known EBS path");
+    (ebs.baseline_iops, ebs.baseline_mb_per_s, ebs.burst_iops, ebs.burst_mb_per_s)
 }
 
 #[test]
@@ -42,16 +35,11 @@ fn documented_paths_to_ebs() {
 
 #[test]
 fn sizes_and_prices() {
-    for (name, vcpus, memory_gib, usd) in [
-        ("r4.4xlarge", 16, 122.0, 1.064),
-        ("r3.4xlarge", 16, 122.0, 1.33),
-        ("i3.4xlarge", 16, 122.0, 1.248),
-    ] {
+    for (name, vcpus, memory_gib, usd) in
+        [("r4.4xlarge", 16, 122.0, 1.064), ("r3.4xlarge", 16, 122.0, 1.33), ("i3.4xlarge", 16, 122.0, 1.248)]
+    {
         let found = instance(name).expect("a known type");
-        assert_eq!(
-            (found.vcpus, found.memory_gib, found.on_demand_usd_per_hour),
-            (vcpus, memory_gib, Some(usd))
-        );
+        assert_eq!((found.vcpus, found.memory_gib, found.on_demand_usd_per_hour), (vcpus, memory_gib, Some(usd)));
         assert_eq!(found.price_date.as_deref(), Some("2026-07-20"));
     }
 }
@@ -66,35 +54,19 @@ fn local_disks_are_counted_together() {
         (Some(FigureSource::Documented), Some(FigureSource::Measured))
     );
     let limits = i3.local_limits().expect("local disks");
-    assert_eq!(
-        (limits.read_iops, limits.write_iops),
-        (Some(825_000.0), Some(360_000.0))
-    );
-    assert_eq!(
-        (limits.read_bytes_per_s, limits.write_bytes_per_s),
-        (Some(4_030.7e6), Some(1_617.6e6))
-    );
+    assert_eq!((limits.read_iops, limits.write_iops), (Some(825_000.0), Some(360_000.0)));
+    assert_eq!((limits.read_bytes_per_s, limits.write_bytes_per_s), (Some(4_030.7e6), Some(1_617.6e6)));
     assert_eq!(instance("r4.4xlarge").expect("a known type").local_limits(), None);
     let unknown = instance("r3.4xlarge").expect("a known type").local_limits();
-    assert_eq!(
-        unknown,
-        Some(IoLimits::default()),
-        "a disk without figures limits nothing"
-    );
+    assert_eq!(unknown, Some(IoLimits::default()), "a disk without figures limits nothing");
 }
 
 #[test]
 fn what_is_not_known_is_missing_and_not_zero() {
-    assert_eq!(
-        instance("i7i.metal-24xl").expect("a known type").on_demand_usd_per_hour,
-        None
-    );
+    assert_eq!(instance("i7i.metal-24xl").expect("a known type").on_demand_usd_per_hour, None);
     let m1 = instance("m1.small").expect("a known type");
     assert_eq!((m1.ebs, m1.ebs_limits()), (None, IoLimits::default()));
-    assert_eq!(
-        instance("hi1.4xlarge").expect("a known type").lifecycle,
-        Lifecycle::Retired
-    );
+    assert_eq!(instance("hi1.4xlarge").expect("a known type").lifecycle, Lifecycle::Retired);
 }
 
 #[test]
@@ -103,31 +75,17 @@ fn every_row_makes_sense() {
     for known in instances() {
         let name = &known.name;
         assert_eq!(instance(name), Some(known), "{name} is found by its name");
-        assert!(
-            name.contains('.') && known.vcpus > 0 && known.memory_gib > 0.0,
-            "{name}"
-        );
+        assert!(name.contains('.') && known.vcpus > 0 && known.memory_gib > 0.0, "{name}");
         assert!(known.on_demand_usd_per_hour.is_none_or(|usd| usd > 0.0), "{name}");
-        assert_eq!(
-            known.on_demand_usd_per_hour.is_some(),
-            known.price_date.is_some(),
-            "{name}"
-        );
+        assert_eq!(known.on_demand_usd_per_hour.is_some(), known.price_date.is_some(), "{name}");
         if let Some(ebs) = known.ebs {
             assert!(ebs.baseline_iops > 0.0 && ebs.baseline_mb_per_s > 0.0, "{name}");
-            assert!(
-                ebs.burst_iops >= ebs.baseline_iops && ebs.burst_mb_per_s >= ebs.baseline_mb_per_s,
-                "{name}"
-            );
+            assert!(ebs.burst_iops >= ebs.baseline_iops && ebs.burst_mb_per_s >= ebs.baseline_mb_per_s, "{name}");
         }
         if let Some(disks) = &known.local_disks {
             assert!(disks.count > 0 && disks.size_gb_each > 0.0, "{name}");
             assert_eq!(disks.read_iops.is_some(), disks.iops_source.is_some(), "{name}");
-            assert_eq!(
-                disks.read_mb_per_s.is_some(),
-                disks.throughput_source.is_some(),
-                "{name}"
-            );
+            assert_eq!(disks.read_mb_per_s.is_some(), disks.throughput_source.is_some(), "{name}");
         }
     }
 }
@@ -153,18 +111,9 @@ fn unknown_names_give_near_ones() {
 /// Issue-sized example: 20,000 IOPS bought, 18,750 reachable.
 #[test]
 fn the_smaller_of_volume_and_instance_wins() {
-    let request = VolumeRequest {
-        kind: VolumeType::Io1,
-        size_gib: 1000.0,
-        iops: Some(20_000.0),
-        mib_per_s: None,
-    };
+    let request = VolumeRequest { kind: VolumeType::Io1, size_gib: 1000.0, iops: Some(20_000.0), mib_per_s: None };
     let volume = resolve_volume(&request).expect("a volume that AWS sells").limits;
     let effective = volume.min(instance("r4.4xlarge").expect("a known type").ebs_limits());
     assert_eq!(effective.read_iops, Some(18_750.0));
-    assert_eq!(
-        effective.write_bytes_per_s,
-        Some(437.5e6),
-        "437.5 MB/s is less than 500 MiB/s"
-    );
+    assert_eq!(effective.write_bytes_per_s, Some(437.5e6), "437.5 MB/s is less than 500 MiB/s");
 }

@@ -9,10 +9,7 @@ fn facts() -> &'static Catalog {
 }
 
 fn fleet(texts: &[&str]) -> Vec<ClusterRequest> {
-    texts
-        .iter()
-        .map(|text| ClusterRequest::parse(facts(), text).unwrap())
-        .collect()
+    texts.iter().map(|text| ClusterRequest::parse(facts(), text).unwrap()).collect()
 }
 
 fn cost(texts: &[&str], basis: &Basis) -> Cost {
@@ -20,11 +17,7 @@ fn cost(texts: &[&str], basis: &Basis) -> Cost {
 }
 
 fn purchase(purchase: Purchase) -> Basis {
-    Basis {
-        purchase,
-        price_date: Some("2025-05-28".to_owned()),
-        ..Basis::default()
-    }
+    Basis { purchase, price_date: Some("2025-05-28".to_owned()), ..Basis::default() }
 }
 
 fn is(value: f64, expected: f64) {
@@ -33,53 +26,28 @@ fn is(value: f64, expected: f64) {
 
 #[test]
 fn spot_and_savings_plans_cost_what_the_user_states() {
-    let spot = Basis {
-        purchase: Purchase::Spot,
-        ..Basis::default()
-    };
-    let error = facts()
-        .total_cost(&fleet(&["i3.2xlarge*3"]), &spot)
-        .unwrap_err()
-        .to_string();
+    let spot = Basis { purchase: Purchase::Spot, ..Basis::default() };
+    let error = facts().total_cost(&fleet(&["i3.2xlarge*3"]), &spot).unwrap_err().to_string();
     assert!(error.contains("--stated-price i3.2xlarge=USD_PER_HOUR"), "{error}");
-    let stated = Basis {
-        stated_usd_per_hour: BTreeMap::from([("I3.2xlarge".to_owned(), 0.2)]),
-        ..spot
-    };
+    let stated = Basis { stated_usd_per_hour: BTreeMap::from([("I3.2xlarge".to_owned(), 0.2)]), ..spot };
     let bill = cost(&["i3.2xlarge*3"], &stated);
     is(bill.usd_per_month, 3.0 * 0.2 * 730.0);
     assert_eq!(
         (bill.lines[0].what.as_str(), bill.lines[0].source.as_str()),
         ("3 x i3.2xlarge, spot", "stated by the user")
     );
-    assert!(
-        bill.basis
-            .to_string()
-            .contains("I3.2xlarge at 0.2 USD an hour as stated")
-    );
+    assert!(bill.basis.to_string().contains("I3.2xlarge at 0.2 USD an hour as stated"));
     // A price that is stated counts before one that is known; of the other types the known one counts.
-    let plan = Basis {
-        purchase: Purchase::OnDemand,
-        ..stated
-    };
+    let plan = Basis { purchase: Purchase::OnDemand, ..stated };
     is(cost(&["i3.2xlarge", "r4.4xlarge"], &plan).usd_per_hour, 0.2 + 1.064);
     // In a catalog file a Savings Plan is an option like the others.
     let file = "price_date = \"2026-11-01\"\n[[instance]]\nname = \"I3.2xlarge\"\nreserved_usd_per_hour = { savings-plan = 0.41 }\n";
     let mut own = facts().clone();
     own.add(&UserCatalog::parse("own.toml", file).unwrap()).unwrap();
-    let basis = Basis {
-        purchase: Purchase::SavingsPlan,
-        ..Basis::default()
-    };
-    is(
-        own.total_cost(&fleet(&["i3.2xlarge"]), &basis).unwrap().usd_per_hour,
-        0.41,
-    );
+    let basis = Basis { purchase: Purchase::SavingsPlan, ..Basis::default() };
+    is(own.total_cost(&fleet(&["i3.2xlarge"]), &basis).unwrap().usd_per_hour, 0.41);
     for wrong in [("i3.2xlrge", 0.2), ("i3.2xlarge", 0.0), ("i3.2xlarge", f64::NAN)] {
-        let basis = Basis {
-            stated_usd_per_hour: BTreeMap::from([(wrong.0.to_owned(), wrong.1)]),
-            ..Basis::default()
-        };
+        let basis = Basis { stated_usd_per_hour: BTreeMap::from([(wrong.0.to_owned(), wrong.1)]), ..Basis::default() };
         assert!(basis.check(facts()).is_err(), "{wrong:?}");
     }
 }
@@ -87,26 +55,17 @@ fn spot_and_savings_plans_cost_what_the_user_states() {
 #[test]
 fn a_reservation_has_a_total_an_upfront_and_an_hourly_part() {
     // ec2instances.info 2025-05-28: i3.2xlarge, one year, 0.428 an hour or 3,482 USD upfront.
-    let none = cost(&["i3.2xlarge*3"], &purchase(Purchase::OneYearNoUpfront))
-        .term
-        .unwrap();
+    let none = cost(&["i3.2xlarge*3"], &purchase(Purchase::OneYearNoUpfront)).term.unwrap();
     assert_eq!((none.years, none.hours), (1, 8760.0));
     is(none.usd, 3.0 * 0.428 * 8760.0);
     assert_eq!((none.upfront_usd, none.usd_per_hour), (Some(0.0), Some(1.284)));
-    let all = cost(&["i3.2xlarge"], &purchase(Purchase::OneYearAllUpfront))
-        .term
-        .unwrap();
+    let all = cost(&["i3.2xlarge"], &purchase(Purchase::OneYearAllUpfront)).term.unwrap();
     is(all.usd.round(), 3482.0);
     is(all.upfront_usd.unwrap(), all.usd);
     assert_eq!(all.usd_per_hour, Some(0.0));
     // The source has a partial upfront's price by the hour, not its parts.
-    let partial = cost(&["i3.2xlarge"], &purchase(Purchase::ThreeYearPartialUpfront))
-        .term
-        .unwrap();
-    assert_eq!(
-        (partial.years, partial.upfront_usd, partial.usd_per_hour),
-        (3, None, None)
-    );
+    let partial = cost(&["i3.2xlarge"], &purchase(Purchase::ThreeYearPartialUpfront)).term.unwrap();
+    assert_eq!((partial.years, partial.upfront_usd, partial.usd_per_hour), (3, None, None));
     is(partial.usd, 0.280411 * 26_280.0);
     // AWS's price feed of 2014-03-19: m1.large heavy utilisation, 676 USD and 0.056 an hour.
     let heavy = Basis {
@@ -125,40 +84,23 @@ fn a_reservation_has_a_total_an_upfront_and_an_hourly_part() {
 
 #[test]
 fn transfer_between_zones_and_snapshots_are_lines_of_their_own() {
-    let extras = Extras {
-        cross_zone_gb: 1000.0,
-        snapshot_gb: 200.0,
-    };
-    let basis = Basis {
-        uplift_percent: 10.0,
-        ..Basis::default()
-    };
-    let bill = facts()
-        .total_cost_with(&fleet(&["m5.large*3"]), extras, &basis)
-        .unwrap();
+    let extras = Extras { cross_zone_gb: 1000.0, snapshot_gb: 200.0 };
+    let basis = Basis { uplift_percent: 10.0, ..Basis::default() };
+    let bill = facts().total_cost_with(&fleet(&["m5.large*3"]), extras, &basis).unwrap();
     let of = |kind: CostKind| bill.lines.iter().find(|line| line.kind == kind).unwrap();
     // 0.01 USD a GB out of one zone and 0.01 into the other; 0.05 USD a GB-month.
     is(of(CostKind::BetweenZones).usd_per_month, 20.0);
     is(of(CostKind::Snapshots).usd_per_month, 10.0);
     is(of(CostKind::Uplift).usd_per_month, 0.1 * (3.0 * 0.096 * 730.0 + 30.0));
     // Nobody wrote down what they cost in 2017: not 0, and not today's price either.
-    let then = Basis {
-        price_date: Some("2017-11-12".to_owned()),
-        ..Basis::default()
-    };
-    let error = facts()
-        .total_cost_with(&fleet(&["i3.2xlarge"]), extras, &then)
-        .unwrap_err();
+    let then = Basis { price_date: Some("2017-11-12".to_owned()), ..Basis::default() };
+    let error = facts().total_cost_with(&fleet(&["i3.2xlarge"]), extras, &then).unwrap_err();
     assert!(error.to_string().contains("known days: 2026-11-22"), "{error}");
 }
 
 #[test]
 fn an_uplift_may_be_charged_by_whole_dollars() {
-    let basis = |round_up_uplift| Basis {
-        uplift_percent: 3.0,
-        round_up_uplift,
-        ..Basis::default()
-    };
+    let basis = |round_up_uplift| Basis { uplift_percent: 3.0, round_up_uplift, ..Basis::default() };
     let uplift = |round| cost(&["m5.large"], &basis(round)).lines.last().unwrap().usd_per_month;
     is(uplift(false), 0.096 * 730.0 * 0.03);
     is(uplift(true), 3.0);
@@ -167,10 +109,7 @@ fn an_uplift_may_be_charged_by_whole_dollars() {
 
 #[test]
 fn two_bills_differ_by_what_the_money_is_for() {
-    let basis = Basis {
-        uplift_percent: 10.0,
-        ..Basis::default()
-    };
+    let basis = Basis { uplift_percent: 10.0, ..Basis::default() };
     let from = cost(&["m5.large+gp3:1000:6000*3"], &basis);
     let to = cost(&["i3.2xlarge*3"], &basis);
     let diff = from.difference(&to).unwrap();
@@ -190,12 +129,7 @@ fn two_bills_differ_by_what_the_money_is_for() {
     is(back.usd_per_month, -diff.usd_per_month);
     assert!((back.ratio.unwrap() * diff.ratio.unwrap() - 1.0).abs() < 1e-9);
     let other = cost(&["i3.2xlarge*3"], &Basis::default());
-    assert!(
-        from.difference(&other)
-            .unwrap_err()
-            .to_string()
-            .contains("counted in different ways")
-    );
+    assert!(from.difference(&other).unwrap_err().to_string().contains("counted in different ways"));
 }
 
 #[test]

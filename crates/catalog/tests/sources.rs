@@ -31,17 +31,13 @@ struct Source {
 }
 
 fn number(row: &Row<'_>, column: &str) -> Option<f64> {
-    row.get(column)
-        .filter(|text| !text.is_empty())
-        .map(|text| text.parse().unwrap())
+    row.get(column).filter(|text| !text.is_empty()).map(|text| text.parse().unwrap())
 }
 
 fn rows(text: &'static str) -> Vec<Row<'static>> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
-    lines
-        .map(|line| columns.iter().copied().zip(line.split(',')).collect())
-        .collect()
+    lines.map(|line| columns.iter().copied().zip(line.split(',')).collect()).collect()
 }
 
 /// A figure of all local disks.
@@ -55,51 +51,27 @@ fn times_disks(row: &Row<'_>, column: &str) -> Option<f64> {
 }
 
 fn vcpus() -> Figure {
-    Figure {
-        what: "vCPUs",
-        own: |known| Some(f64::from(known.vcpus)),
-        theirs: |row| number(row, "vcpus"),
-    }
+    Figure { what: "vCPUs", own: |known| Some(f64::from(known.vcpus)), theirs: |row| number(row, "vcpus") }
 }
 
 fn memory() -> Figure {
-    Figure {
-        what: "memory",
-        own: |known| Some(known.memory_gib),
-        theirs: |row| number(row, "memory_gib"),
-    }
+    Figure { what: "memory", own: |known| Some(known.memory_gib), theirs: |row| number(row, "memory_gib") }
 }
 
 fn network() -> Figure {
-    Figure {
-        what: "network",
-        own: |known| known.network_gbps,
-        theirs: |row| number(row, "network_gbps"),
-    }
+    Figure { what: "network", own: |known| known.network_gbps, theirs: |row| number(row, "network_gbps") }
 }
 
 fn disk_space(theirs: fn(&Row<'_>) -> Option<f64>) -> Figure {
-    Figure {
-        what: "disk space",
-        own: |known| disks(known, |disks| Some(disks.total_gb())),
-        theirs,
-    }
+    Figure { what: "disk space", own: |known| disks(known, |disks| Some(disks.total_gb())), theirs }
 }
 
 fn reads(theirs: fn(&Row<'_>) -> Option<f64>) -> Figure {
-    Figure {
-        what: "disk reads/s",
-        own: |known| disks(known, |disks| disks.read_iops),
-        theirs,
-    }
+    Figure { what: "disk reads/s", own: |known| disks(known, |disks| disks.read_iops), theirs }
 }
 
 fn writes(theirs: fn(&Row<'_>) -> Option<f64>) -> Figure {
-    Figure {
-        what: "disk writes/s",
-        own: |known| disks(known, |disks| disks.write_iops),
-        theirs,
-    }
+    Figure { what: "disk writes/s", own: |known| disks(known, |disks| disks.write_iops), theirs }
 }
 
 fn sources() -> Vec<Source> {
@@ -191,10 +163,7 @@ fn disagreements(source: &Source) -> Vec<String> {
                 let ratio = theirs / own;
                 if !(APART.recip()..=APART).contains(&ratio) {
                     let size = known.name.split('.').nth(1).unwrap();
-                    found
-                        .entry((figure.what, known.family()))
-                        .or_default()
-                        .push((size, ratio));
+                    found.entry((figure.what, known.family())).or_default().push((size, ratio));
                 }
             }
         }
@@ -203,16 +172,8 @@ fn disagreements(source: &Source) -> Vec<String> {
         let least = sizes.iter().map(|(_, ratio)| *ratio).fold(f64::INFINITY, f64::min);
         let most = sizes.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
         let names: Vec<&str> = sizes.iter().map(|(size, _)| *size).collect();
-        let ratio = if most - least < 0.01 {
-            format!("{most:.2}")
-        } else {
-            format!("{least:.2} to {most:.2}")
-        };
-        format!(
-            "| {} | {what} | {family} | {} | {ratio} |",
-            source.name,
-            names.join(" ")
-        )
+        let ratio = if most - least < 0.01 { format!("{most:.2}") } else { format!("{least:.2} to {most:.2}") };
+        format!("| {} | {what} | {family} | {} | {ratio} |", source.name, names.join(" "))
     };
     found.into_iter().map(line).collect()
 }
@@ -221,9 +182,7 @@ fn disagreements(source: &Source) -> Vec<String> {
 fn every_source_speaks_of_many_types() {
     for source in sources() {
         let rows = rows(source.text);
-        let known = rows
-            .iter()
-            .filter(|row| Catalog::built_in().instance(row["name"]).is_some());
+        let known = rows.iter().filter(|row| Catalog::built_in().instance(row["name"]).is_some());
         assert!(known.count() > 90, "{}: {} rows", source.name, rows.len());
         assert!(source.text.starts_with("# "), "{} says what was read", source.name);
     }
@@ -248,10 +207,7 @@ fn the_documents_list_every_disagreement() {
 fn the_comparison_finds_a_total_that_was_multiplied_again() {
     let of = |name: &str, what: &str| {
         let source = sources().into_iter().find(|source| source.name == name).unwrap();
-        disagreements(&source)
-            .into_iter()
-            .find(|line| line.contains(what))
-            .unwrap_or_default()
+        disagreements(&source).into_iter().find(|line| line.contains(what)).unwrap_or_default()
     };
     let i7i = of("Scylla", "| disk MB/s read | i8g |");
     assert!(i7i.contains("24xlarge") && i7i.ends_with("2.00 to 6.00 |"), "{i7i}");

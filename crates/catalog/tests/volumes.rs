@@ -8,12 +8,7 @@ use catalog::{
 use proptest::prelude::*;
 
 fn request(kind: VolumeType, size_gib: f64, iops: Option<f64>, mib_per_s: Option<f64>) -> VolumeRequest {
-    VolumeRequest {
-        kind,
-        size_gib,
-        iops,
-        mib_per_s,
-    }
+    VolumeRequest { kind, size_gib, iops, mib_per_s }
 }
 
 fn resolve(kind: VolumeType, size_gib: f64, iops: Option<f64>, mib_per_s: Option<f64>) -> ResolvedVolume {
@@ -27,14 +22,8 @@ fn refuse(kind: VolumeType, size_gib: f64, iops: Option<f64>, mib_per_s: Option<
 /// Ceiling as (IOPS, MiB/s); reads and writes have the same.
 fn ceiling(volume: &ResolvedVolume) -> (f64, f64) {
     let limits = volume.limits;
-    assert_eq!(
-        (limits.read_iops, limits.read_bytes_per_s),
-        (limits.write_iops, limits.write_bytes_per_s)
-    );
-    (
-        limits.read_iops.expect("IOPS"),
-        limits.read_bytes_per_s.expect("throughput") / MIB,
-    )
+    assert_eq!((limits.read_iops, limits.read_bytes_per_s), (limits.write_iops, limits.write_bytes_per_s));
+    (limits.read_iops.expect("IOPS"), limits.read_bytes_per_s.expect("throughput") / MIB)
 }
 
 #[test]
@@ -56,11 +45,7 @@ fn gp2_follows_its_size() {
     ] {
         let volume = resolve(Gp2, size, None, None);
         assert_eq!(ceiling(&volume), (burst, most), "{size} GiB");
-        assert_eq!(
-            (volume.baseline_iops, volume.baseline_mib_per_s),
-            (baseline, lasts),
-            "{size} GiB"
-        );
+        assert_eq!((volume.baseline_iops, volume.baseline_mib_per_s), (baseline, lasts), "{size} GiB");
     }
 }
 
@@ -110,18 +95,8 @@ fn disks_that_rotate() {
         (Standard, 500.0, 200.0, 90.0, 90.0),
     ] {
         let volume = resolve(kind, size, None, None);
-        assert_eq!(
-            ceiling(&volume),
-            (iops, lasts),
-            "{}: the bucket of MiB/s is not modelled",
-            volume.label
-        );
-        assert_eq!(
-            (volume.baseline_mib_per_s, volume.burst_mib_per_s),
-            (lasts, burst),
-            "{}",
-            volume.label
-        );
+        assert_eq!(ceiling(&volume), (iops, lasts), "{}: the bucket of MiB/s is not modelled", volume.label);
+        assert_eq!((volume.baseline_mib_per_s, volume.burst_mib_per_s), (lasts, burst), "{}", volume.label);
     }
 }
 
@@ -145,24 +120,14 @@ fn what_aws_does_not_sell_is_refused_with_the_range() {
         (Gp3, 10.0, Some(2999.0), None, Iops, Some((3000.0, 5000.0))),
         (Gp3, 100.0, None, Some(751.0), Throughput, Some((125.0, 750.0))),
         (Gp3, 100.0, None, Some(124.0), Throughput, Some((125.0, 750.0))),
-        (
-            Gp3,
-            1000.0,
-            Some(10_000.0),
-            Some(2001.0),
-            Throughput,
-            Some((125.0, 2000.0)),
-        ),
+        (Gp3, 1000.0, Some(10_000.0), Some(2001.0), Throughput, Some((125.0, 2000.0))),
         (St1, 124.0, None, None, Size, Some((125.0, 16_384.0))),
         (St1, 500.0, Some(500.0), None, Iops, None),
         (Standard, 1025.0, None, None, Size, Some((1.0, 1024.0))),
     ] {
         let error = refuse(kind, size, iops, mib);
         assert_eq!((error.field, error.allowed), (field, allowed), "{error}");
-        assert!(
-            error.to_string().contains("EC2 User Guide") || error.to_string().contains("aws-sdk"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("EC2 User Guide") || error.to_string().contains("aws-sdk"), "{error}");
     }
 }
 
@@ -195,10 +160,7 @@ fn the_message_says_what_to_do() {
 #[test]
 fn older_studies_had_older_rules() {
     let era = |kind, era: &str| {
-        rules_of_all_eras()
-            .iter()
-            .find(|rules| rules.kind == kind && rules.era.starts_with(era))
-            .expect("an era")
+        rules_of_all_eras().iter().find(|rules| rules.kind == kind && rules.era.starts_with(era)).expect("an era")
     };
     let io1 = |iops| resolve_volume_by(era(Io1, "2017"), &request(Io1, 1000.0, Some(iops), None));
     assert_eq!(ceiling(&io1(10_000.0).expect("sold in 2017")), (10_000.0, 320.0));
@@ -216,10 +178,7 @@ fn the_volumes_of_2012() {
     };
     assert_eq!(ceiling(&io1("2012", 100.0, 1000.0).expect("sold")), (1000.0, 15.625));
     assert!(io1("2012", 100.0, 1001.0).is_err() && io1("2013-03", 1024.0, 2001.0).is_err());
-    assert_eq!(
-        ceiling(&io1("2013-11-12", 100.0, 3000.0).expect("sold")),
-        (3000.0, 46.875)
-    );
+    assert_eq!(ceiling(&io1("2013-11-12", 100.0, 3000.0).expect("sold")), (3000.0, 46.875));
     assert!(io1("2014", 1024.0, 4001.0).is_err() && io1("2014", 2000.0, 100.0).is_err());
     let standard = rules_in(Standard, "2012").expect("rules of that time");
     let volume = resolve_volume_by(standard, &request(Standard, 500.0, None, None)).expect("sold");
@@ -232,10 +191,7 @@ fn every_type_has_rules_and_a_name() {
     for (kind, name) in VolumeType::ALL.into_iter().zip(volume_type_names()) {
         assert_eq!(name.parse(), Ok(kind));
         let rules = rules(kind);
-        assert!(
-            rules.min_size_gib < rules.max_size_gib && !rules.source.is_empty(),
-            "{name}"
-        );
+        assert!(rules.min_size_gib < rules.max_size_gib && !rules.source.is_empty(), "{name}");
     }
     assert_eq!(rules(Gp3).max_iops, 80_000.0, "the latest row counts");
 }

@@ -138,20 +138,14 @@ fn main() -> Result<()> {
     let number = |name: &str, default: u64| std::env::var(name).map_or(Ok(default), |text| text.parse::<u64>());
     let host = argument("HOST")?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let point = if host.contains(':') {
-        host.clone()
-    } else {
-        format!("{host}:9042")
-    };
+    let point = if host.contains(':') { host.clone() } else { format!("{host}:9042") };
     let session = runtime.block_on(SessionBuilder::new().known_node(&point).build())?;
     let bench = Bench {
         host: point,
         iopslab: argument("IOPSLAB")?.into(),
         latte: argument("LATTE")?.into(),
         stress: argument("STRESS")?.into(),
-        server: std::env::var("SERVER_PID")
-            .ok()
-            .and_then(|pid| rustix::process::Pid::from_raw(pid.parse().ok()?)),
+        server: std::env::var("SERVER_PID").ok().and_then(|pid| rustix::process::Pid::from_raw(pid.parse().ok()?)),
         scripts: argument("SCRIPTS")?.into(),
         operations: number("OPERATIONS", 300_000)?,
         rounds: number("ROUNDS", 5)?,
@@ -232,18 +226,8 @@ impl Bench {
         command
             .args(["--format", "json", "load", "--hosts", &self.host])
             .arg("--workload")
-            .arg(format!(
-                "ycsb:{}",
-                self.scripts.join(format!("{}.ycsb", work.script())).display()
-            ))
-            .args([
-                "--operations",
-                &self.operations(work).to_string(),
-                "--warmup",
-                "0s",
-                "--threads",
-                "1",
-            ])
+            .arg(format!("ycsb:{}", self.scripts.join(format!("{}.ycsb", work.script())).display()))
+            .args(["--operations", &self.operations(work).to_string(), "--warmup", "0s", "--threads", "1"])
             .args(["--consistency", "one"])
             .args(["--first-insert", &((2 * round + 1) * INSERT_STRIDE).to_string()]);
         if work.is_open() {
@@ -255,11 +239,7 @@ impl Bench {
     }
 
     fn operations(&self, work: Work) -> u64 {
-        if work.is_open() {
-            OPEN_OPERATIONS
-        } else {
-            self.operations
-        }
+        if work.is_open() { OPEN_OPERATIONS } else { self.operations }
     }
 
     fn latte_command(&self, work: Work, round: u64) -> Command {
@@ -273,14 +253,7 @@ impl Bench {
             .arg(self.scripts.join("latte.rn"))
             .args(["--functions", work.script(), "--quiet", "--output", LATTE_REPORT])
             // At least one warm-up cycle is its rule.
-            .args([
-                "--warmup",
-                "1",
-                "--duration",
-                &self.operations(work).to_string(),
-                "--threads",
-                "1",
-            ])
+            .args(["--warmup", "1", "--duration", &self.operations(work).to_string(), "--threads", "1"])
             .args(["--concurrency", &CONCURRENCY.to_string(), "--consistency", "ONE"])
             .args(["--start-cycle", &first.to_string(), "-P", &format!("records={RECORDS}")])
             .args(work.is_open().then(|| format!("--rate={RATE}")))
@@ -391,10 +364,7 @@ impl Bench {
     /// Requests on each open connection, by the client's port.
     fn connections(&self) -> Result<Connections> {
         let statement = "SELECT address, port, request_count FROM system_views.clients";
-        let rows = self
-            .runtime
-            .block_on(self.session.query_unpaged(statement, ()))?
-            .into_rows_result()?;
+        let rows = self.runtime.block_on(self.session.query_unpaged(statement, ()))?.into_rows_result()?;
         let mut connections = BTreeMap::new();
         for row in rows.rows::<(std::net::IpAddr, i32, i64)>()? {
             let (address, port, count) = row?;
@@ -413,10 +383,7 @@ impl Bench {
         let statement = format!(
             "SELECT count FROM system_views.{view} WHERE keyspace_name = '{keyspace}' AND table_name = '{table}'"
         );
-        let rows = self
-            .runtime
-            .block_on(self.session.query_unpaged(statement, ()))?
-            .into_rows_result()?;
+        let rows = self.runtime.block_on(self.session.query_unpaged(statement, ()))?.into_rows_result()?;
         Ok(rows.maybe_first_row::<(i64,)>()?.map_or(0, |(count,)| count))
     }
 }
@@ -435,11 +402,7 @@ fn p99_ms(tool: Tool, said: &str) -> Option<f64> {
         Tool::Iopslab => {
             let document: serde_json::Value = serde_json::from_str(said).ok()?;
             let kinds = document["latency_us"].as_object()?;
-            kinds
-                .values()
-                .filter_map(|kind| kind["p99"].as_f64())
-                .reduce(f64::max)
-                .map(|us| us / 1e3)
+            kinds.values().filter_map(|kind| kind["p99"].as_f64()).reduce(f64::max).map(|us| us / 1e3)
         }
         Tool::Latte => {
             let report: serde_json::Value = serde_json::from_slice(&std::fs::read(LATTE_REPORT).ok()?).ok()?;
@@ -449,9 +412,7 @@ fn p99_ms(tool: Tool, said: &str) -> Option<f64> {
             report["result"]["cycle_latency"]["percentiles"][at]["value"].as_f64()
         }
         Tool::Stress => {
-            let line = said
-                .lines()
-                .find_map(|line| line.strip_prefix("Latency 99th percentile"))?;
+            let line = said.lines().find_map(|line| line.strip_prefix("Latency 99th percentile"))?;
             line.split_whitespace().nth(1)?.replace(',', "").parse().ok()
         }
     }
@@ -468,16 +429,8 @@ impl Spread {
         let mut values: Vec<f64> = rows.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
-        let median = if values.len() % 2 == 1 {
-            values[middle]
-        } else {
-            (values[middle - 1] + values[middle]) / 2.0
-        };
-        Self {
-            least: values[0],
-            median,
-            most: values[values.len() - 1],
-        }
+        let median = if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 };
+        Self { least: values[0], median, most: values[values.len() - 1] }
     }
 }
 

@@ -98,12 +98,7 @@ impl Account {
         if uid == 0 || gid == 0 {
             return Err(AccountError::NotOurs { name, uid });
         }
-        Ok(Some(Self {
-            name,
-            uid,
-            gid,
-            setpriv,
-        }))
+        Ok(Some(Self { name, uid, gid, setpriv }))
     }
 
     /// Its name, for people.
@@ -122,13 +117,7 @@ impl Account {
         let mut words = ["/bin/sh", "-c", &script, "iopslab"].map(str::to_owned).to_vec();
         words.push(self.setpriv.display().to_string());
         words.extend([format!("--reuid={}", self.uid), format!("--regid={}", self.gid)]);
-        let nothing_else = [
-            "--clear-groups",
-            "--no-new-privs",
-            "--inh-caps=-all",
-            "--bounding-set=-all",
-            "--",
-        ];
+        let nothing_else = ["--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--"];
         words.extend(nothing_else.map(str::to_owned));
         words
     }
@@ -138,10 +127,7 @@ impl Account {
     /// # Errors
     /// The system refuses.
     pub fn let_through(&self, directory: &Path) -> Result<(), AccountError> {
-        let failed = |source| AccountError::Io {
-            path: directory.to_owned(),
-            source,
-        };
+        let failed = |source| AccountError::Io { path: directory.to_owned(), source };
         let about = fs::metadata(directory).map_err(failed)?;
         let mode = about.permissions().mode();
         if mode & PASSED_BY_ALL != 0 || (about.gid() == self.gid && mode & PASSED_BY_GROUP != 0) {
@@ -160,10 +146,7 @@ impl Account {
     /// # Errors
     /// The system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
     pub fn own(&self, path: &Path) -> Result<(), AccountError> {
-        let failed = |source| AccountError::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| AccountError::Io { path: path.to_owned(), source };
         let about = fs::symlink_metadata(path).map_err(failed)?;
         if (about.uid(), about.gid()) != (self.uid, self.gid) {
             if about.is_file() && about.nlink() > 1 {
@@ -186,24 +169,15 @@ impl Account {
     pub fn check_way<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), AccountError> {
         for path in paths {
             let parts: Vec<&Path> = path.ancestors().collect();
-            let output = self.output(
-                "for p; do [ -x \"$p\" ] || { printf %s \"$p\"; exit 1; }; done",
-                parts.iter().rev(),
-            );
-            let said = output.map_err(|source| AccountError::Io {
-                path: self.setpriv.clone(),
-                source,
-            })?;
+            let output =
+                self.output("for p; do [ -x \"$p\" ] || { printf %s \"$p\"; exit 1; }; done", parts.iter().rev());
+            let said = output.map_err(|source| AccountError::Io { path: self.setpriv.clone(), source })?;
             if !said.status.success() {
                 let part = String::from_utf8_lossy(&said.stdout).into_owned();
                 let reason = String::from_utf8_lossy(&said.stderr).trim().to_owned();
                 return Err(match part.is_empty() {
                     true => AccountError::NotMade { reason },
-                    false => AccountError::NoWay {
-                        user: self.name.clone(),
-                        path: path.to_owned(),
-                        part: part.into(),
-                    },
+                    false => AccountError::NoWay { user: self.name.clone(), path: path.to_owned(), part: part.into() },
                 });
             }
         }
@@ -213,10 +187,7 @@ impl Account {
     fn output(&self, script: &str, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> io::Result<Output> {
         let prefix = self.launch_prefix();
         let mut command = Command::new(&prefix[0]);
-        command
-            .args(&prefix[1..])
-            .args(["/bin/sh", "-c", script, "sh"])
-            .args(words);
+        command.args(&prefix[1..]).args(["/bin/sh", "-c", script, "sh"]).args(words);
         command.current_dir("/").output()
     }
 }
@@ -224,13 +195,7 @@ impl Account {
 /// Comes before a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than
 /// it has. Nothing, where setpriv is missing.
 pub fn without_more_rights() -> Vec<String> {
-    let words = |setpriv: PathBuf| {
-        vec![
-            setpriv.display().to_string(),
-            "--no-new-privs".to_owned(),
-            "--".to_owned(),
-        ]
-    };
+    let words = |setpriv: PathBuf| vec![setpriv.display().to_string(), "--no-new-privs".to_owned(), "--".to_owned()];
     find("setpriv").map(words).unwrap_or_default()
 }
 
@@ -265,17 +230,8 @@ fn make() -> Result<(String, u32, u32), AccountError> {
             Some((name, uid, _)) => Err(AccountError::NotOurs { name, uid }),
         };
     };
-    let how = [
-        "--system",
-        "--user-group",
-        "--no-create-home",
-        "--home-dir",
-        "/nonexistent",
-    ];
-    let made = Command::new(useradd)
-        .args(how)
-        .args(["--shell", "/usr/sbin/nologin", NAME])
-        .output();
+    let how = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"];
+    let made = Command::new(useradd).args(how).args(["--shell", "/usr/sbin/nologin", NAME]).output();
     // Another agent of this machine may have made it at the same time.
     entry(NAME).ok_or_else(|| AccountError::NotMade {
         reason: match made {
@@ -300,18 +256,13 @@ mod tests {
     #[test]
     fn a_command_runs_as_it_without_a_capability_and_cannot_get_one() {
         let Some(account) = account() else { return };
-        let output = account
-            .output("id -u; id -G; cat /proc/self/status; ulimit -l", [""; 0])
-            .unwrap();
+        let output = account.output("id -u; id -G; cat /proc/self/status; ulimit -l", [""; 0]).unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let fact = |name: &str| {
             let line = said.lines().find_map(|line| line.strip_prefix(name));
             line.unwrap_or_default().trim().to_owned()
         };
-        assert!(
-            said.starts_with(&format!("{}\n{}\n", account.uid, account.gid)),
-            "{said}"
-        );
+        assert!(said.starts_with(&format!("{}\n{}\n", account.uid, account.gid)), "{said}");
         for set in ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"] {
             assert_eq!(fact(set).trim_start_matches('0'), "", "{set} {said}");
         }
@@ -327,26 +278,13 @@ mod tests {
         fs::write(node.join("data/ks/file"), "x").unwrap();
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let refusal = account.check_way([node.as_path()]).unwrap_err().to_string();
-        assert!(
-            refusal.contains(&format!("cannot pass through {};", place.path().display())),
-            "{refusal}"
-        );
+        assert!(refusal.contains(&format!("cannot pass through {};", place.path().display())), "{refusal}");
         account.let_through(place.path()).unwrap();
         account.check_way([node.as_path()]).unwrap();
-        assert_eq!(
-            fs::metadata(place.path()).unwrap().mode() & 0o777,
-            0o710,
-            "nobody else passes"
-        );
+        assert_eq!(fs::metadata(place.path()).unwrap().mode() & 0o777, 0o710, "nobody else passes");
 
         account.own(&node.join("data")).unwrap();
-        let write = |file: &str| {
-            account
-                .output("echo y >\"$1\"", [node.join(file)])
-                .unwrap()
-                .status
-                .success()
-        };
+        let write = |file: &str| account.output("echo y >\"$1\"", [node.join(file)]).unwrap().status.success();
         assert!(write("data/ks/file") && write("data/new") && !write("other"));
     }
 

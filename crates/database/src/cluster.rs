@@ -60,9 +60,8 @@ impl ClusterSpec {
     }
 
     fn plans(&self) -> Vec<NodePlan> {
-        let addresses: Vec<Ipv4Addr> = (0..self.nodes)
-            .map(|i| Ipv4Addr::from_bits(self.first_address.to_bits().wrapping_add(i)))
-            .collect();
+        let addresses: Vec<Ipv4Addr> =
+            (0..self.nodes).map(|i| Ipv4Addr::from_bits(self.first_address.to_bits().wrapping_add(i))).collect();
         let plan = |(index, address): (u32, &Ipv4Addr)| NodePlan {
             cluster: "iopslab".to_owned(),
             index,
@@ -95,21 +94,13 @@ pub enum ClusterError {
     Nodes(u32),
     /// There is one.
     #[error("a cluster already runs in {} ({running} of {nodes} nodes); stop it first", directory.display())]
-    AlreadyRunning {
-        directory: PathBuf,
-        running: usize,
-        nodes: usize,
-    },
+    AlreadyRunning { directory: PathBuf, running: usize, nodes: usize },
     /// A cluster of another shape has left its data here.
     #[error(
         "{} holds a cluster of {existing}, which cannot become {asked}; use another directory or remove this one",
         directory.display()
     )]
-    OtherShape {
-        directory: PathBuf,
-        existing: String,
-        asked: String,
-    },
+    OtherShape { directory: PathBuf, existing: String, asked: String },
     /// Nothing was started here.
     #[error("no cluster was started in {}", directory.display())]
     Missing { directory: PathBuf },
@@ -145,11 +136,7 @@ impl KnownNode {
 
     /// Only reaches the process that was started, not a later one with its id.
     fn signal(&self, signal: Signal) {
-        if let Some(pid) = i32::try_from(self.pid)
-            .ok()
-            .and_then(Pid::from_raw)
-            .filter(|_| self.runs())
-        {
+        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw).filter(|_| self.runs()) {
             let _ = kill_process(pid, signal);
         }
     }
@@ -212,20 +199,10 @@ impl Cluster {
             }
         };
         let installed = server.install(&spec.cache, &mut on_install, &|| false, &|_| Ok(()))?;
-        fs::create_dir_all(&spec.directory).map_err(|source| ClusterError::Directory {
-            path: spec.directory.clone(),
-            source,
-        })?;
-        let state = State {
-            format_version: FORMAT_VERSION,
-            version: server.version().to_owned(),
-            nodes: Vec::new(),
-        };
-        let mut cluster = Self {
-            directory: spec.directory.clone(),
-            state,
-            owned: Vec::new(),
-        };
+        fs::create_dir_all(&spec.directory)
+            .map_err(|source| ClusterError::Directory { path: spec.directory.clone(), source })?;
+        let state = State { format_version: FORMAT_VERSION, version: server.version().to_owned(), nodes: Vec::new() };
+        let mut cluster = Self { directory: spec.directory.clone(), state, owned: Vec::new() };
         if let Err(error) = cluster.start_nodes(&plans, |plan| installed.start(plan), progress) {
             cluster.owned.iter_mut().for_each(|node| node.kill());
             return Err(error);
@@ -256,11 +233,7 @@ impl Cluster {
         }
         for (node, plan) in self.owned.iter_mut().zip(plans) {
             let took = node.wait_ready(READY_TIMEOUT, &|| false)?;
-            progress(&format!(
-                "{} answers CQL after {:.1} s",
-                plan.client_address(),
-                took.as_secs_f64()
-            ));
+            progress(&format!("{} answers CQL after {:.1} s", plan.client_address(), took.as_secs_f64()));
         }
         for node in &mut self.owned {
             node.settle(nodes, READY_TIMEOUT, &|| false)?;
@@ -272,16 +245,11 @@ impl Cluster {
     /// The cluster that was started in `directory`.
     pub fn open(directory: &Path) -> Result<Self, ClusterError> {
         let path = directory.join(STATE_FILE);
-        let state_error = |reason: String| ClusterError::State {
-            path: path.clone(),
-            reason,
-        };
+        let state_error = |reason: String| ClusterError::State { path: path.clone(), reason };
         let text = match guarded::text(&path, STATE_MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(ClusterError::Missing {
-                    directory: directory.to_owned(),
-                });
+                return Err(ClusterError::Missing { directory: directory.to_owned() });
             }
             Err(error) => return Err(state_error(error.to_string())),
         };
@@ -292,11 +260,7 @@ impl Cluster {
                 state.format_version
             )));
         }
-        Ok(Self {
-            directory: directory.to_owned(),
-            state,
-            owned: Vec::new(),
-        })
+        Ok(Self { directory: directory.to_owned(), state, owned: Vec::new() })
     }
 
     /// CQL addresses of all nodes.
@@ -334,10 +298,7 @@ impl Cluster {
             }
         }
         match self.state.nodes.iter().find(|node| node.runs()) {
-            Some(node) => Err(ClusterError::Stuck {
-                address: node.address,
-                pid: node.pid,
-            }),
+            Some(node) => Err(ClusterError::Stuck { address: node.address, pid: node.pid }),
             None => Ok(()),
         }
     }
@@ -350,14 +311,10 @@ impl Cluster {
 
     fn save(&self) -> Result<(), ClusterError> {
         let path = self.directory.join(STATE_FILE);
-        let text = serde_json::to_string_pretty(&self.state).map_err(|error| ClusterError::State {
-            path: path.clone(),
-            reason: error.to_string(),
-        })?;
-        guarded::replace(&path, (text + "\n").as_bytes(), 0o644).map_err(|error| ClusterError::State {
-            path,
-            reason: error.to_string(),
-        })
+        let text = serde_json::to_string_pretty(&self.state)
+            .map_err(|error| ClusterError::State { path: path.clone(), reason: error.to_string() })?;
+        guarded::replace(&path, (text + "\n").as_bytes(), 0o644)
+            .map_err(|error| ClusterError::State { path, reason: error.to_string() })
     }
 }
 
@@ -372,11 +329,7 @@ fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
     let running = earlier.state.nodes.iter().filter(|node| node.runs()).count();
     let directory = spec.directory.clone();
     if running > 0 {
-        return Err(ClusterError::AlreadyRunning {
-            directory,
-            running,
-            nodes,
-        });
+        return Err(ClusterError::AlreadyRunning { directory, running, nodes });
     }
     let first = earlier.state.nodes.first().map(|node| node.address.ip());
     if nodes != spec.nodes as usize || first != Some(spec.first_address.into()) {
@@ -418,14 +371,8 @@ mod tests {
     #[test]
     fn nodes_of_a_cluster_share_ports_but_neither_addresses_nor_management_ports() {
         let plans = ClusterSpec::new(&Cassandra::new("5.0.9"), "/d".as_ref(), 3, "/c".as_ref()).plans();
-        assert_eq!(
-            plans.iter().map(|p| p.address.octets()[3]).collect::<Vec<_>>(),
-            [1, 2, 3]
-        );
-        assert_eq!(
-            plans.iter().map(|p| p.ports.management).collect::<Vec<_>>(),
-            [7199, 7200, 7201]
-        );
+        assert_eq!(plans.iter().map(|p| p.address.octets()[3]).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(plans.iter().map(|p| p.ports.management).collect::<Vec<_>>(), [7199, 7200, 7201]);
         assert!(plans.iter().all(|p| p.seeds.len() == 3 && p.ports.clients == 9042));
     }
 
@@ -433,9 +380,6 @@ mod tests {
     fn a_number_of_nodes_out_of_range_is_refused() {
         let server = Cassandra::new("5.0.9");
         let spec = ClusterSpec::new(&server, "/nonexistent".as_ref(), 4, "/nonexistent".as_ref());
-        assert!(matches!(
-            Cluster::start(&spec, &server, &mut |_| {}),
-            Err(ClusterError::Nodes(4))
-        ));
+        assert!(matches!(Cluster::start(&spec, &server, &mut |_| {}), Err(ClusterError::Nodes(4))));
     }
 }

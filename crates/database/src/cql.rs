@@ -106,9 +106,7 @@ impl Connect for CqlConnect {
             .request_timeout(Some(self.request_timeout))
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
             .speculative_execution_policy(None)
-            .load_balancing_policy(Arc::new(Routing {
-                several: session::policy(&self.access),
-            }))
+            .load_balancing_policy(Arc::new(Routing { several: session::policy(&self.access) }))
             .build();
         let builder = SessionBuilder::new().known_nodes(&self.contact_points);
         let builder = builder
@@ -209,10 +207,7 @@ impl CqlDriver {
     /// Sends a request whose response has rows; without one the record does not exist.
     async fn expect_row(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
         if let Some(frames) = &self.frames {
-            match frames
-                .execute(statement.head(), &values, || statement.info(key))
-                .await?
-            {
+            match frames.execute(statement.head(), &values, || statement.info(key)).await? {
                 Answer::Rows(0) => return Err(ErrorKind::NotFound),
                 Answer::Rows(_) => return Ok(()),
                 // The driver prepares it again.
@@ -221,11 +216,7 @@ impl CqlDriver {
                 Answer::Done | Answer::Senseless => return Err(ErrorKind::Other),
             }
         }
-        let result = self
-            .session
-            .execute_unpaged(statement, Bound(&values))
-            .await
-            .map_err(|error| kind(&error))?;
+        let result = self.session.execute_unpaged(statement, Bound(&values)).await.map_err(|error| kind(&error))?;
         match result.into_rows_result() {
             Ok(rows) if rows.rows_num() > 0 => Ok(()),
             Ok(_) => Err(ErrorKind::NotFound),
@@ -236,10 +227,7 @@ impl CqlDriver {
     /// Sends a request whose response says only that it is done.
     async fn expect_done(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
         if let Some(frames) = &self.frames {
-            match frames
-                .execute(statement.head(), &values, || statement.info(key))
-                .await?
-            {
+            match frames.execute(statement.head(), &values, || statement.info(key)).await? {
                 Answer::Done | Answer::Rows(_) => return Ok(()),
                 Answer::Unprepared => {}
                 Answer::Failed(kind) => return Err(kind),
@@ -256,46 +244,20 @@ impl CqlDriver {
 impl Driver for CqlDriver {
     async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
         let statement = field.map_or(&self.read_record, |field| &self.read_field[field as usize]);
-        self.expect_row(
-            statement,
-            key,
-            Texts {
-                before: &[key],
-                fields: NO_FIELDS,
-                after: &[],
-            },
-        )
-        .await
+        self.expect_row(statement, key, Texts { before: &[key], fields: NO_FIELDS, after: &[] }).await
     }
 
     async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
         match fields {
             // The whole record, in order: the one shape of several fields that YCSB writes.
             [(0, _), _, ..] if fields.len() == self.table.columns.len() => {
-                self.expect_done(
-                    &self.plain.update_record,
-                    key,
-                    Texts {
-                        before: &[],
-                        fields,
-                        after: &[key],
-                    },
-                )
-                .await
+                self.expect_done(&self.plain.update_record, key, Texts { before: &[], fields, after: &[key] }).await
             }
             _ => {
                 for (field, value) in fields {
                     let statement = &self.plain.update_field[*field as usize];
-                    self.expect_done(
-                        statement,
-                        key,
-                        Texts {
-                            before: &[value, key],
-                            fields: NO_FIELDS,
-                            after: &[],
-                        },
-                    )
-                    .await?;
+                    self.expect_done(statement, key, Texts { before: &[value, key], fields: NO_FIELDS, after: &[] })
+                        .await?;
                 }
                 Ok(())
             }
@@ -303,22 +265,12 @@ impl Driver for CqlDriver {
     }
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
-        self.expect_done(
-            &self.plain.insert,
-            key,
-            Texts {
-                before: &[key],
-                fields: NO_FIELDS,
-                after: values,
-            },
-        )
-        .await
+        self.expect_done(&self.plain.insert, key, Texts { before: &[key], fields: NO_FIELDS, after: values }).await
     }
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
         let records = i32::try_from(records).unwrap_or(i32::MAX);
-        self.expect_row(&self.scan, start_key, Scan { start_key, records })
-            .await
+        self.expect_row(&self.scan, start_key, Scan { start_key, records }).await
     }
 
     async fn prepare_stamped(&mut self) -> Result<(), String> {
@@ -336,8 +288,7 @@ impl Driver for CqlDriver {
             _ => {
                 for one in fields {
                     let statement = &statements.update_field[one.0 as usize];
-                    self.expect_done(statement, key, update(std::slice::from_ref(one)))
-                        .await?;
+                    self.expect_done(statement, key, update(std::slice::from_ref(one))).await?;
                 }
                 Ok(())
             }

@@ -108,16 +108,8 @@ impl Existing {
             .fetch_schema_metadata(false);
         let session = runtime
             .block_on(session::open(builder, &to.contact_points, &to.access))
-            .map_err(|refusal| ExistingError::Connect {
-                hosts: to.contact_points.join(", "),
-                refusal,
-            })?;
-        Ok(Self {
-            session,
-            runtime,
-            keyspace: to.keyspace.clone(),
-            table: to.table.clone(),
-        })
+            .map_err(|refusal| ExistingError::Connect { hosts: to.contact_points.join(", "), refusal })?;
+        Ok(Self { session, runtime, keyspace: to.keyspace.clone(), table: to.table.clone() })
     }
 
     /// Looks for the data set; makes keyspace and tables where they are missing, and notes that it is being loaded.
@@ -133,16 +125,13 @@ impl Existing {
     ) -> Result<Found, ExistingError> {
         let Self { keyspace, table, .. } = self;
         let full = || format!("{keyspace}.{table}");
-        let tables = self.texts(&format!(
-            "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'"
-        ))?;
+        let tables =
+            self.texts(&format!("SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'"))?;
         self.check_replication(replication_factor, data_centre)?;
         let wanted = definition(dataset, keys);
         if tables.iter().any(|name| name == table) {
             let marks = match tables.iter().any(|name| name == MARKS) {
-                true => self.texts(&format!(
-                    "SELECT definition FROM {keyspace}.{MARKS} WHERE name = '{table}'"
-                ))?,
+                true => self.texts(&format!("SELECT definition FROM {keyspace}.{MARKS} WHERE name = '{table}'"))?,
                 false => Vec::new(),
             };
             match marks.first() {
@@ -155,10 +144,7 @@ impl Existing {
                     }
                 }
                 Some(there) => {
-                    return Err(ExistingError::Other {
-                        table: full(),
-                        there: there.clone(),
-                    });
+                    return Err(ExistingError::Other { table: full(), there: there.clone() });
                 }
             }
         }
@@ -181,15 +167,9 @@ impl Existing {
     fn check_replication(&self, wanted: u32, data_centre: Option<&str>) -> Result<(), ExistingError> {
         let keyspace = &self.keyspace;
         let statement = format!("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '{keyspace}'");
-        let failed = |reason: String| ExistingError::Statement {
-            statement: statement.clone(),
-            reason,
-        };
+        let failed = |reason: String| ExistingError::Statement { statement: statement.clone(), reason };
         let query = self.session.query_unpaged(Statement::new(statement.as_str()), ());
-        let result = self
-            .runtime
-            .block_on(query)
-            .map_err(|error| failed(error.to_string()))?;
+        let result = self.runtime.block_on(query).map_err(|error| failed(error.to_string()))?;
         let rows = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
         let of_keyspace = rows.maybe_first_row::<(BTreeMap<String, String>,)>();
         let Some((options,)) = of_keyspace.map_err(|error| failed(error.to_string()))? else {
@@ -200,11 +180,9 @@ impl Existing {
             copies.filter(|(key, _)| data_centre.is_none_or(|name| *key == name || *key == "replication_factor"));
         match asked.find(|(_, copies)| copies.parse() != Ok(wanted)) {
             None => Ok(()),
-            Some((_, there)) => Err(ExistingError::Replication {
-                keyspace: keyspace.clone(),
-                there: there.clone(),
-                wanted,
-            }),
+            Some((_, there)) => {
+                Err(ExistingError::Replication { keyspace: keyspace.clone(), there: there.clone(), wanted })
+            }
         }
     }
 
@@ -240,21 +218,14 @@ impl Existing {
 
     /// The first column of all rows, as text.
     fn texts(&self, statement: &str) -> Result<Vec<String>, ExistingError> {
-        let failed = |reason: String| ExistingError::Statement {
-            statement: statement.to_owned(),
-            reason,
-        };
-        let result = self
-            .runtime
-            .block_on(self.session.query_unpaged(Statement::new(statement), ()));
+        let failed = |reason: String| ExistingError::Statement { statement: statement.to_owned(), reason };
+        let result = self.runtime.block_on(self.session.query_unpaged(Statement::new(statement), ()));
         let result = result.map_err(|error| failed(error.to_string()))?;
         if !result.is_rows() {
             return Ok(Vec::new());
         }
         let rows = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
-        let texts = rows
-            .rows::<(Option<String>,)>()
-            .map_err(|error| failed(error.to_string()))?;
+        let texts = rows.rows::<(Option<String>,)>().map_err(|error| failed(error.to_string()))?;
         texts
             .filter_map(|row| row.map(|(text,)| text).transpose())
             .map(|text| text.map_err(|error| failed(error.to_string())))
@@ -264,13 +235,7 @@ impl Existing {
 
 /// What a data set is, in words that compare: `1000 records of 10 x 100 B, ...`.
 fn definition(dataset: &Dataset, keys: KeyFormat) -> String {
-    let Dataset {
-        records,
-        fields,
-        field_length,
-        compressibility,
-        seed,
-    } = dataset;
+    let Dataset { records, fields, field_length, compressibility, seed } = dataset;
     let order = if keys.hashed { "hashed" } else { "ordered" };
     format!(
         "{records} records of {fields} x {field_length} B, compressibility {compressibility}, seed {seed}, {order} keys \
@@ -285,18 +250,9 @@ mod tests {
 
     #[test]
     fn every_part_of_a_data_set_is_in_its_definition() {
-        let dataset = Dataset {
-            records: 1_000,
-            fields: 10,
-            field_length: 100,
-            compressibility: 0.5,
-            seed: 7,
-        };
+        let dataset = Dataset { records: 1_000, fields: 10, field_length: 100, compressibility: 0.5, seed: 7 };
         let text = definition(&dataset, KeyFormat::default());
-        assert_eq!(
-            text,
-            "1000 records of 10 x 100 B, compressibility 0.5, seed 7, hashed keys padded to 1"
-        );
+        assert_eq!(text, "1000 records of 10 x 100 B, compressibility 0.5, seed 7, hashed keys padded to 1");
         assert!(!text.contains('\''), "it stands between quotes");
     }
 }

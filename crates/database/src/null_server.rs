@@ -116,11 +116,7 @@ fn prepare(statement: &str, statements: &Statements) -> Vec<u8> {
         let is_read = statement.starts_with("SELECT");
         statements.push(Prepared {
             statement: statement.to_owned(),
-            answer: if is_read {
-                rows(statement, false)
-            } else {
-                vec![0, 0, 0, 1]
-            },
+            answer: if is_read { rows(statement, false) } else { vec![0, 0, 0, 1] },
         });
         statements.len() - 1
     });
@@ -146,11 +142,7 @@ fn prepare(statement: &str, statements: &Statements) -> Vec<u8> {
     body.extend(1u32.to_be_bytes());
     body.extend((kinds.len() as u32).to_be_bytes());
     // The partition key is the last marker of reads and updates, the first of inserts.
-    let key = if statement.starts_with("UPDATE") {
-        kinds.len() - 1
-    } else {
-        0
-    };
+    let key = if statement.starts_with("UPDATE") { kinds.len() - 1 } else { 0 };
     body.extend(1u32.to_be_bytes());
     body.extend((key as u16).to_be_bytes());
     string(&mut body, "ycsb");
@@ -193,10 +185,7 @@ fn rows(statement: &str, with_metadata: bool) -> Vec<u8> {
 }
 
 fn columns(statement: &str) -> Vec<String> {
-    let selected = statement
-        .strip_prefix("SELECT ")
-        .and_then(|rest| rest.split(" FROM ").next())
-        .unwrap_or_default();
+    let selected = statement.strip_prefix("SELECT ").and_then(|rest| rest.split(" FROM ").next()).unwrap_or_default();
     if selected == "*" {
         let fields = (0..FIELDS).map(|field| format!("field{field}"));
         return std::iter::once("y_id".to_owned()).chain(fields).collect();
@@ -229,15 +218,7 @@ fn value(column: &str) -> Vec<u8> {
         "rpc_address" => vec![127, 0, 0, 1],
         "durable_writes" => vec![1],
         "tokens" => texts(1, &["0"]),
-        "replication" => texts(
-            2,
-            &[
-                "class",
-                "org.apache.cassandra.locator.SimpleStrategy",
-                "replication_factor",
-                "1",
-            ],
-        ),
+        "replication" => texts(2, &["class", "org.apache.cassandra.locator.SimpleStrategy", "replication_factor", "1"]),
         "keyspace_name" => b"ycsb".to_vec(),
         _ if column.starts_with("field") => vec![b'x'; FIELD_BYTES],
         _ => b"null".to_vec(),

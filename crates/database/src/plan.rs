@@ -83,11 +83,7 @@ pub struct Directories {
 impl Directories {
     /// All below one directory.
     pub fn below(own: &Path) -> Self {
-        Self {
-            own: own.to_owned(),
-            data: vec![own.join("data")],
-            commitlog: own.join("commitlog"),
-        }
+        Self { own: own.to_owned(), data: vec![own.join("data")], commitlog: own.join("commitlog") }
     }
 }
 

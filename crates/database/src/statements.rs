@@ -43,11 +43,7 @@ impl Statement {
     fn new(prepared: PreparedStatement, consistency: Consistency) -> Self {
         let returns_rows = prepared.get_current_result_set_col_specs().get().len() > 0;
         let markers = prepared.get_variable_col_specs().len() as u16;
-        Self {
-            head: Head::new(prepared.get_id(), consistency as u16, markers, returns_rows),
-            prepared,
-            consistency,
-        }
+        Self { head: Head::new(prepared.get_id(), consistency as u16, markers, returns_rows), prepared, consistency }
     }
 
     /// What its requests in frames of our own begin with.
@@ -74,10 +70,8 @@ pub(crate) async fn prepare(
     statement: String,
     level: experiment::Consistency,
 ) -> Result<Statement, String> {
-    let mut prepared = session
-        .prepare(statement.as_str())
-        .await
-        .map_err(|error| format!("cannot prepare `{statement}`: {error}"))?;
+    let mut prepared =
+        session.prepare(statement.as_str()).await.map_err(|error| format!("cannot prepare `{statement}`: {error}"))?;
     // The table does not change under a trial: without this every row's response carries its column names.
     prepared.set_use_cached_result_metadata(true);
     let consistency = consistency(level);

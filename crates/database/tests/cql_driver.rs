@@ -1,10 +1,7 @@
 //! The engine and the CQL driver against a real Cassandra: one server, one story after another.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-#![allow(
-    clippy::print_stdout,
-    reason = "a test run with --nocapture prints what was answered"
-)]
+#![allow(clippy::print_stdout, reason = "a test run with --nocapture prints what was answered")]
 
 #[path = "cql_driver/both_paths.rs"]
 mod both_paths;
@@ -69,22 +66,11 @@ impl Server {
             panic!("{error}\n{}", node.log_tail(50).join("\n"));
         }
         let server = Self { node };
-        let dataset = experiment::Dataset {
-            records: RECORDS,
-            fields: FIELDS,
-            field_length: 50,
-            compressibility: 0.0,
-            seed: 1,
-        };
+        let dataset =
+            experiment::Dataset { records: RECORDS, fields: FIELDS, field_length: 50, compressibility: 0.0, seed: 1 };
         let admin = Admin::connect(server.node.config().plan.client_address(), Duration::from_secs(10)).unwrap();
         admin
-            .create_schema(
-                "ycsb",
-                "usertable",
-                &dataset,
-                &Replication::Each(1),
-                &std::collections::BTreeMap::new(),
-            )
+            .create_schema("ycsb", "usertable", &dataset, &Replication::Each(1), &std::collections::BTreeMap::new())
             .unwrap();
         server
     }
@@ -129,11 +115,7 @@ fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
             distribution: Distribution::Uniform,
             read_all_fields: true,
             write_all_fields: false,
-            scan_length: ScanLength {
-                min: 1,
-                max: 20,
-                zipfian: false,
-            },
+            scan_length: ScanLength { min: 1, max: 20, zipfian: false },
             keys: experiment::KeyFormat::default(),
         },
         fields: FIELDS,
@@ -153,13 +135,7 @@ fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
     }
 }
 
-const READS: Mix = Mix {
-    read: 1.0,
-    update: 0.0,
-    insert: 0.0,
-    scan: 0.0,
-    read_modify_write: 0.0,
-};
+const READS: Mix = Mix { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
 
 fn run(connect: &CqlConnect, plan: &TrialPlan) -> TrialOutcome {
     run_trial(connect, plan, &mut |_| {}, &NEVER).unwrap()
@@ -171,10 +147,7 @@ fn completed(outcome: &TrialOutcome) -> u64 {
 
 /// A quantile of all measured responses, failed ones included, in seconds.
 fn response_quantile_s(outcome: &TrialOutcome, quantile: f64) -> f64 {
-    let mut measured = outcome
-        .intervals
-        .iter()
-        .filter(|i| i.start_s >= 0.0 && !i.series.tag().starts_with("service."));
+    let mut measured = outcome.intervals.iter().filter(|i| i.start_s >= 0.0 && !i.series.tag().starts_with("service."));
     let mut all = measured.next().unwrap().histogram.clone();
     measured.for_each(|interval| all.add(&interval.histogram).unwrap());
     all.value_at_quantile(quantile) as f64 / 1e6
@@ -191,15 +164,8 @@ fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
 
 async fn text(session: &Session, what: &str, key: &str) -> Option<String> {
     let statement = format!("SELECT {what} FROM ycsb.usertable WHERE y_id = '{key}'");
-    let rows = session
-        .query_unpaged(statement, ())
-        .await
-        .unwrap()
-        .into_rows_result()
-        .unwrap();
-    rows.maybe_first_row::<(Option<String>,)>()
-        .unwrap()
-        .and_then(|row| row.0)
+    let rows = session.query_unpaged(statement, ()).await.unwrap().into_rows_result().unwrap();
+    rows.maybe_first_row::<(Option<String>,)>().unwrap().and_then(|row| row.0)
 }
 
 fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
@@ -217,33 +183,19 @@ fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
     };
     assert_eq!(run_load(connect, &load, &mut |_| {}, &NEVER).unwrap().records, RECORDS);
     on_a_runtime(async {
-        let session = SessionBuilder::new()
-            .known_nodes(&connect.contact_points)
-            .build()
-            .await
-            .unwrap();
-        let rows = session
-            .query_unpaged("SELECT count(*) FROM ycsb.usertable", ())
-            .await
-            .unwrap();
+        let session = SessionBuilder::new().known_nodes(&connect.contact_points).build().await.unwrap();
+        let rows = session.query_unpaged("SELECT count(*) FROM ycsb.usertable", ()).await.unwrap();
         let (count,) = rows.into_rows_result().unwrap().first_row::<(i64,)>().unwrap();
         assert_eq!(count, RECORDS as i64);
         // Record 0 under the key that YCSB gives it (Utils.hash(0)).
-        assert_eq!(
-            text(&session, "field3", "user6284781860667377211").await.unwrap().len(),
-            50
-        );
+        assert_eq!(text(&session, "field3", "user6284781860667377211").await.unwrap().len(), 50);
     });
 }
 
 fn every_call_does_what_it_says(connect: &CqlConnect) {
     on_a_runtime(async {
         let driver = connect.connect().await.unwrap();
-        let session = SessionBuilder::new()
-            .known_nodes(&connect.contact_points)
-            .build()
-            .await
-            .unwrap();
+        let session = SessionBuilder::new().known_nodes(&connect.contact_points).build().await.unwrap();
 
         assert_eq!(driver.read("nobody", None).await, Err(ErrorKind::NotFound));
         assert_eq!(driver.read("nobody", Some(1)).await, Err(ErrorKind::NotFound));
@@ -257,50 +209,23 @@ fn every_call_does_what_it_says(connect: &CqlConnect) {
             fields += &text(&session, field, "somebody").await.unwrap();
         }
         assert_eq!(fields, "abCd");
-        driver
-            .update("somebody", &[(0, "1"), (1, "2"), (2, "3"), (3, "4")])
-            .await
-            .unwrap();
+        driver.update("somebody", &[(0, "1"), (1, "2"), (2, "3"), (3, "4")]).await.unwrap();
         assert_eq!(text(&session, "field0", "somebody").await.unwrap(), "1");
         assert_eq!(text(&session, "field3", "somebody").await.unwrap(), "4");
         driver.scan("somebody", 10).await.unwrap();
-        session
-            .query_unpaged("DELETE FROM ycsb.usertable WHERE y_id = 'somebody'", ())
-            .await
-            .unwrap();
+        session.query_unpaged("DELETE FROM ycsb.usertable WHERE y_id = 'somebody'", ()).await.unwrap();
     });
 }
 
 fn every_kind_of_operation_runs_without_error(connect: &CqlConnect) {
-    let mix = Mix {
-        read: 0.4,
-        update: 0.2,
-        insert: 0.2,
-        scan: 0.1,
-        read_modify_write: 0.1,
-    };
-    let mixed = TrialPlan {
-        operations: Some(5000),
-        threads: 2,
-        ..plan(mix, Load::Closed { concurrency: 20 }, MINUTE)
-    };
+    let mix = Mix { read: 0.4, update: 0.2, insert: 0.2, scan: 0.1, read_modify_write: 0.1 };
+    let mixed = TrialPlan { operations: Some(5000), threads: 2, ..plan(mix, Load::Closed { concurrency: 20 }, MINUTE) };
     let outcome = run(connect, &mixed);
     assert_eq!(outcome.result.errors, [].into());
     assert_eq!((outcome.result.operations_sent, completed(&outcome)), (5000, 5000));
     assert_eq!(outcome.result.completed.len(), 5);
-    let one_field = Definition {
-        read_all_fields: false,
-        write_all_fields: true,
-        ..mixed.definition.clone()
-    };
-    let outcome = run(
-        connect,
-        &TrialPlan {
-            definition: one_field,
-            first_insert: 2 * RECORDS,
-            ..mixed
-        },
-    );
+    let one_field = Definition { read_all_fields: false, write_all_fields: true, ..mixed.definition.clone() };
+    let outcome = run(connect, &TrialPlan { definition: one_field, first_insert: 2 * RECORDS, ..mixed });
     assert_eq!((outcome.result.errors.clone(), completed(&outcome)), ([].into(), 5000));
 }
 
@@ -325,10 +250,7 @@ fn missing_records_are_errors_which_do_not_end_a_trial(connect: &CqlConnect) {
 /// the worst 1 % of 16,000 waited more than the stop less 0.08 s. A client that waits for answers before it sends would
 /// see 10 slow requests and report a p99 of a millisecond.
 fn a_stopped_server_is_seen_in_full(connect: &CqlConnect, server: &Server) {
-    let load = Load::Open {
-        operations_per_s: 2000.0,
-        poisson: false,
-    };
+    let load = Load::Open { operations_per_s: 2000.0, poisson: false };
     let paced = plan(READS, load, Duration::from_secs(8));
     let (outcome, stopped) = std::thread::scope(|scope| {
         let trial = scope.spawn(|| run(connect, &paced));
@@ -336,10 +258,7 @@ fn a_stopped_server_is_seen_in_full(connect: &CqlConnect, server: &Server) {
         (trial.join().unwrap(), stopped)
     });
     assert_eq!(outcome.result.operations_sent, 16_000, "nothing due is dropped");
-    assert_eq!(
-        (outcome.result.errors.clone(), completed(&outcome)),
-        ([].into(), 16_000)
-    );
+    assert_eq!((outcome.result.errors.clone(), completed(&outcome)), ([].into(), 16_000));
     let expected_s = stopped.as_secs_f64() - 0.08;
     let p99_s = response_quantile_s(&outcome, 0.99);
     // A busy machine answers the backlog later, never earlier.
@@ -352,12 +271,8 @@ fn a_stopped_server_is_seen_in_full(connect: &CqlConnect, server: &Server) {
 fn requests_that_take_too_long_are_client_timeouts(server: &Server) {
     let connect = server.connect(Duration::from_millis(300));
     let (outcome, _) = std::thread::scope(|scope| {
-        let trial = scope.spawn(|| {
-            run(
-                &connect,
-                &plan(READS, Load::Closed { concurrency: 10 }, Duration::from_secs(3)),
-            )
-        });
+        let trial =
+            scope.spawn(|| run(&connect, &plan(READS, Load::Closed { concurrency: 10 }, Duration::from_secs(3))));
         let stopped = server.pause(Duration::from_millis(1500), Duration::from_millis(1000));
         (trial.join().unwrap(), stopped)
     });
@@ -370,12 +285,8 @@ fn requests_that_take_too_long_are_client_timeouts(server: &Server) {
 fn a_server_that_dies_leaves_connection_errors(connect: &CqlConnect, server: &mut Server) {
     let began = Instant::now();
     let outcome = std::thread::scope(|scope| {
-        let trial = scope.spawn(|| {
-            run(
-                connect,
-                &plan(READS, Load::Closed { concurrency: 10 }, Duration::from_secs(4)),
-            )
-        });
+        let trial =
+            scope.spawn(|| run(connect, &plan(READS, Load::Closed { concurrency: 10 }, Duration::from_secs(4))));
         std::thread::sleep(Duration::from_millis(1500));
         server.node.kill();
         trial.join().unwrap()

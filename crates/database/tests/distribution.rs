@@ -42,17 +42,9 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<Vec<u8>>) {
         request.push_str(&line);
         line.clear();
     }
-    let path = request
-        .split(' ')
-        .nth(1)
-        .unwrap_or_default()
-        .trim_start_matches("/maven2/")
-        .to_owned();
+    let path = request.split(' ').nth(1).unwrap_or_default().trim_start_matches("/maven2/").to_owned();
     let (status, body) = answer(&path).map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
-    );
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
     // The client may have gone away, as it should after a fault.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
 }
@@ -60,20 +52,14 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<Vec<u8>>) {
 fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.path().is_dir() {
-            files.extend(files_below(&entry.path()))
-        } else {
-            files.push(entry.path())
-        }
+        if entry.path().is_dir() { files.extend(files_below(&entry.path())) } else { files.push(entry.path()) }
     }
     files
 }
 
 #[test]
 fn a_mirror_fills_an_empty_cache_and_only_what_is_damaged_is_fetched_again() {
-    let source = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false)
-        .unwrap()
-        .cache;
+    let source = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap().cache;
     let requests = Arc::new(AtomicUsize::new(0));
     let counter = requests.clone();
     let mirror = mirror(move |path| {
@@ -103,11 +89,7 @@ fn a_mirror_fills_an_empty_cache_and_only_what_is_damaged_is_fetched_again() {
     fetch(&mut |_| {});
     assert_eq!(requests.load(Ordering::Relaxed), 2);
     assert_ne!(fs::read(damaged).unwrap(), bytes);
-    assert!(
-        files_below(cache.path())
-            .iter()
-            .all(|file| !file.to_string_lossy().contains(".part-"))
-    );
+    assert!(files_below(cache.path()).iter().all(|file| !file.to_string_lossy().contains(".part-")));
 }
 
 #[test]
@@ -116,16 +98,11 @@ fn a_wrong_jar_is_named_with_both_hashes_and_removed() {
         let mirror = mirror(move |_| Some(body.clone()));
         let cache = tempfile::tempdir().unwrap();
         let error = ensure_distribution_from(&mirror, versions()[0], cache.path(), &mut |_| {}, &|| false).unwrap_err();
-        let DistributionError::WrongHash { url, expected, actual } = &error else {
-            panic!("{error:?}")
-        };
+        let DistributionError::WrongHash { url, expected, actual } = &error else { panic!("{error:?}") };
         assert!(url.starts_with(&mirror) && url.ends_with(".jar"), "{url}");
         assert!(expected.len() == 64 && actual.len() == 64 && expected != actual);
         let text = error.to_string();
-        assert!(
-            text.contains(expected) && text.contains(actual) && text.contains("IOPSLAB_MAVEN_MIRROR"),
-            "{text}"
-        );
+        assert!(text.contains(expected) && text.contains(actual) && text.contains("IOPSLAB_MAVEN_MIRROR"), "{text}");
         assert_eq!(files_below(cache.path()), [] as [PathBuf; 0], "nothing wrong stays");
     }
 }
@@ -139,10 +116,7 @@ fn an_unreachable_mirror_and_a_missing_jar_name_the_variable_to_set() {
         let error = ensure_distribution_from(&mirror, versions()[0], cache.path(), &mut |_| {}, &|| false).unwrap_err();
         assert!(matches!(error, DistributionError::Unreachable { .. }), "{error:?}");
         let text = error.to_string();
-        assert!(
-            text.contains(&mirror) && text.contains("IOPSLAB_MAVEN_MIRROR"),
-            "{text}"
-        );
+        assert!(text.contains(&mirror) && text.contains("IOPSLAB_MAVEN_MIRROR"), "{text}");
     }
 }
 
@@ -163,8 +137,5 @@ fn cancelling_does_not_wait_for_a_mirror_that_has_gone_silent() {
 #[test]
 fn an_unknown_version_is_refused_before_anything_is_touched() {
     let error = ensure_distribution("4.1.0", Path::new("/nonexistent"), &mut |_| {}, &|| false).unwrap_err();
-    assert!(
-        error.to_string().contains("4.1.0") && error.to_string().contains(versions()[0]),
-        "{error}"
-    );
+    assert!(error.to_string().contains("4.1.0") && error.to_string().contains(versions()[0]), "{error}");
 }

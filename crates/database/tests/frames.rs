@@ -83,10 +83,8 @@ fn every_answer_of_a_server_means_what_the_driver_says_it_means() {
         (0x2400, ErrorKind::Other),
         (0x7777, ErrorKind::Other),
     ];
-    let mut orders: Vec<(String, RequestResult, RequestResult)> = codes
-        .into_iter()
-        .map(|(code, kind)| (format!("error_{code:x}"), Err(kind), Err(kind)))
-        .collect();
+    let mut orders: Vec<(String, RequestResult, RequestResult)> =
+        codes.into_iter().map(|(code, kind)| (format!("error_{code:x}"), Err(kind), Err(kind))).collect();
     // What a read of it means, and what a write.
     let others = [
         ("warned", Ok(()), Ok(())),
@@ -111,19 +109,13 @@ fn every_answer_of_a_server_means_what_the_driver_says_it_means() {
 
     let server = Server::start(Welcome::Open);
     on_a_runtime(async {
-        let paths = [
-            ("own frames", own_frames(&server, PATIENCE).await),
-            ("driver", driver_only(&server, PATIENCE).await),
-        ];
+        let paths =
+            [("own frames", own_frames(&server, PATIENCE).await), ("driver", driver_only(&server, PATIENCE).await)];
         for (path, driver) in &paths {
             for (order, read, write) in &orders {
                 let key = format!("do:{order}");
                 assert_eq!(driver.read(&key, None).await, *read, "read, {path}: {order}");
-                assert_eq!(
-                    driver.update(&key, &[(3, "x")]).await,
-                    *write,
-                    "update, {path}: {order}"
-                );
+                assert_eq!(driver.update(&key, &[(3, "x")]).await, *write, "update, {path}: {order}");
                 assert_eq!(driver.insert(&key, &["x"; 10]).await, *write, "insert, {path}: {order}");
             }
             assert_eq!(driver.read("key", Some(7)).await, Ok(()), "{path}");
@@ -150,23 +142,10 @@ fn a_connection_that_breaks_or_makes_no_sense_ends_its_requests_and_is_made_agai
     on_a_runtime(async {
         let own = own_frames(&server, PATIENCE).await;
         // In the middle of a body, after a header, in the middle of one.
-        for order in [
-            "close_1",
-            "close_17",
-            "close_20",
-            "stray",
-            "version",
-            "opcode",
-            "compressed",
-            "long",
-        ] {
+        for order in ["close_1", "close_17", "close_20", "stray", "version", "opcode", "compressed", "long"] {
             let broken = format!("do:{order}");
             let (waits, breaks) = tokio::join!(own.read("do:silent", None), own.read(&broken, None));
-            assert_eq!(
-                (waits, breaks),
-                (Err(ErrorKind::Connection), Err(ErrorKind::Connection)),
-                "{order}"
-            );
+            assert_eq!((waits, breaks), (Err(ErrorKind::Connection), Err(ErrorKind::Connection)), "{order}");
             until_up(&own).await;
         }
         let before = server.asked();
@@ -175,11 +154,7 @@ fn a_connection_that_breaks_or_makes_no_sense_ends_its_requests_and_is_made_agai
 
         let driver = driver_only(&server, PATIENCE).await;
         for order in ["close_1", "close_20", "stray", "opcode"] {
-            assert_eq!(
-                driver.read(&format!("do:{order}"), None).await,
-                Err(ErrorKind::Connection),
-                "{order}"
-            );
+            assert_eq!(driver.read(&format!("do:{order}"), None).await, Err(ErrorKind::Connection), "{order}");
             until_up(&driver).await;
         }
     });
@@ -323,9 +298,7 @@ fn a_server_that_refuses_is_spoken_to_by_the_driver_and_that_is_said() {
         });
         assert_eq!(server.asked(), (0, 2), "{welcome:?}");
         let notes = connect.notes();
-        let [note] = notes.as_slice() else {
-            panic!("{welcome:?}: {notes:?}")
-        };
+        let [note] = notes.as_slice() else { panic!("{welcome:?}: {notes:?}") };
         assert!(note.starts_with("requests go through the CQL driver"), "{note}");
         assert!(note.contains(reason), "{note}");
     }
@@ -347,32 +320,18 @@ fn a_login_is_given_where_it_is_asked_for() {
     for (welcome, password, reason) in [
         (Welcome::Login, "secret", None),
         (Welcome::Login, "wrong", Some("password are incorrect")),
-        (
-            Welcome::Challenge,
-            "secret",
-            Some("more of a login than a name and a password"),
-        ),
+        (Welcome::Challenge, "secret", Some("more of a login than a name and a password")),
     ] {
         let server = Server::start(welcome);
-        let connect = CqlConnect {
-            access: login(password),
-            ..connect_to(&server, PATIENCE, false)
-        };
+        let connect = CqlConnect { access: login(password), ..connect_to(&server, PATIENCE, false) };
         on_a_runtime(async {
             let driver = connect.connect().await.unwrap();
             assert_eq!(driver.read("key", None).await, Ok(()));
         });
         let notes = connect.notes().concat();
-        assert_eq!(
-            server.asked(),
-            if reason.is_some() { (0, 1) } else { (1, 0) },
-            "{notes}"
-        );
+        assert_eq!(server.asked(), if reason.is_some() { (0, 1) } else { (1, 0) }, "{notes}");
         assert_eq!(notes.is_empty(), reason.is_none(), "{notes}");
-        assert!(
-            notes.contains(reason.unwrap_or_default()) && !notes.contains("secret"),
-            "{notes}"
-        );
+        assert!(notes.contains(reason.unwrap_or_default()) && !notes.contains("secret"), "{notes}");
     }
 }
 
@@ -385,11 +344,7 @@ fn who_wants_the_driver_gets_it_and_that_is_said() {
         assert_eq!(driver.read("key", None).await, Ok(()));
     });
     assert_eq!(server.asked(), (0, 1));
-    assert!(
-        connect.notes()[0].contains("IOPSLAB_CQL_DRIVER is set"),
-        "{:?}",
-        connect.notes()
-    );
+    assert!(connect.notes()[0].contains("IOPSLAB_CQL_DRIVER is set"), "{:?}", connect.notes());
 }
 
 #[test]
@@ -407,10 +362,7 @@ fn a_node_that_refuses_later_is_named() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let note = connect.notes().remove(0);
-        assert!(
-            note.contains(&format!("127.0.0.1:{}", server.port)) && note.contains("unsupported"),
-            "{note}"
-        );
+        assert!(note.contains(&format!("127.0.0.1:{}", server.port)) && note.contains("unsupported"), "{note}");
         server.welcome(Welcome::Open);
         until_up(&driver).await;
     });

@@ -27,22 +27,12 @@ fn java_home_comes_before_path_and_only_11_or_17_will_do() {
     assert_eq!((java.version, &java.path), (11, &at("home/bin/java")));
 
     let java = find_java_in(None, &path).unwrap();
-    assert_eq!(
-        (java.version, &java.path),
-        (17, &at("good/java")),
-        "the 21 before it is passed over"
-    );
+    assert_eq!((java.version, &java.path), (17, &at("good/java")), "the 21 before it is passed over");
 
     let error = find_java_in(None, at("new").as_os_str()).unwrap_err();
     assert!(matches!(error, JavaError::Unsupported { .. }));
     let text = error.to_string();
-    for part in [
-        "21.0.7",
-        "new/java",
-        "11 or 17",
-        "apt-get install openjdk-17-jre-headless",
-        "JAVA_HOME",
-    ] {
+    for part in ["21.0.7", "new/java", "11 or 17", "apt-get install openjdk-17-jre-headless", "JAVA_HOME"] {
         assert!(text.contains(part), "{text}");
     }
 

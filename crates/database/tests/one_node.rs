@@ -1,10 +1,7 @@
 //! The life of one real node: start, settle, schema, rows, rest, stop, restore from a copy, death.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-#![allow(
-    clippy::print_stdout,
-    reason = "a test run with --nocapture prints how long each step took"
-)]
+#![allow(clippy::print_stdout, reason = "a test run with --nocapture prints how long each step took")]
 
 #[path = "one_node/nodetool.rs"]
 mod nodetool;
@@ -31,13 +28,8 @@ const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
 const JMX_PORT: u16 = 17_412;
 const TIMEOUT: Duration = Duration::from_secs(180);
 const ROWS: u32 = 2000;
-const DATASET: experiment::Dataset = experiment::Dataset {
-    records: ROWS as u64,
-    fields: 3,
-    field_length: 20,
-    compressibility: 0.0,
-    seed: 1,
-};
+const DATASET: experiment::Dataset =
+    experiment::Dataset { records: ROWS as u64, fields: 3, field_length: 20, compressibility: 0.0, seed: 1 };
 
 /// Kills its node when a test fails.
 struct Guarded(Node);
@@ -65,11 +57,7 @@ fn start(distribution: &Distribution, java: &Java, mut config: NodeConfig, prefi
     config.plan.launch_prefix = prefix.to_vec();
     let mut node = Guarded(Node::start(distribution, java, config).unwrap());
     match node.0.wait_ready(TIMEOUT, &|| false) {
-        Ok(took) => println!(
-            "CQL after {:.2} s, archive {}",
-            took.as_secs_f64(),
-            distribution.start_archive.is_some()
-        ),
+        Ok(took) => println!("CQL after {:.2} s, archive {}", took.as_secs_f64(), distribution.start_archive.is_some()),
         Err(error) => panic!("{error}"),
     }
     node
@@ -94,32 +82,16 @@ fn one_node_from_its_first_start_to_its_death() {
     let script = format!("echo $$ > '{}'; exec \"$@\"", pid_file.display());
     let prefix = ["/bin/sh".to_owned(), "-c".to_owned(), script, "iopslab".to_owned()];
     let mut node = start(&distribution, &java, config(&first), &prefix);
-    assert_eq!(
-        fs::read_to_string(&pid_file).unwrap().trim(),
-        node.0.pid().to_string(),
-        "exec keeps the process id"
-    );
+    assert_eq!(fs::read_to_string(&pid_file).unwrap().trim(), node.0.pid().to_string(), "exec keeps the process id");
     the_child_has_its_own_process_group(&node);
     it_may_do_nothing_else(&node);
 
     let loaded = admin(&node);
     loaded
-        .create_schema(
-            "ycsb",
-            "usertable",
-            &DATASET,
-            &Replication::Each(1),
-            &std::collections::BTreeMap::new(),
-        )
+        .create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1), &std::collections::BTreeMap::new())
         .unwrap();
     loaded
-        .create_schema(
-            "ycsb",
-            "usertable",
-            &DATASET,
-            &Replication::Each(1),
-            &std::collections::BTreeMap::new(),
-        )
+        .create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1), &std::collections::BTreeMap::new())
         .unwrap(); // a second time changes nothing
     for row in 0..ROWS {
         let insert =
@@ -143,14 +115,7 @@ fn one_node_from_its_first_start_to_its_death() {
 
     // The restored copy: another directory, an empty commit log, the same address. And the class-data archive.
     let archive_started = Instant::now();
-    ensure_start_archive(
-        &mut distribution,
-        &java,
-        config(&first).account.as_ref(),
-        &|| false,
-        &|_| Ok(()),
-    )
-    .unwrap();
+    ensure_start_archive(&mut distribution, &java, config(&first).account.as_ref(), &|| false, &|_| Ok(())).unwrap();
     println!("archive there after {:.2} s", archive_started.elapsed().as_secs_f64());
     let restored = config(&work.path().join("restored"));
     let data = restored.plan.directories.data[0].clone();
@@ -169,19 +134,8 @@ fn one_node_from_its_first_start_to_its_death() {
 
 fn the_child_has_its_own_process_group(node: &Guarded) {
     let stat = fs::read_to_string(format!("/proc/{}/stat", node.0.pid())).unwrap();
-    let group = stat
-        .rsplit_once(')')
-        .unwrap()
-        .1
-        .split_whitespace()
-        .nth(2)
-        .unwrap()
-        .to_owned();
-    assert_eq!(
-        group,
-        node.0.pid().to_string(),
-        "Ctrl-C in the terminal must not reach it"
-    );
+    let group = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(2).unwrap().to_owned();
+    assert_eq!(group, node.0.pid().to_string(), "Ctrl-C in the terminal must not reach it");
 }
 
 /// Whoever takes it over has a user who owns this node and nothing else; and nobody gets in by its management
@@ -194,10 +148,7 @@ fn it_may_do_nothing_else(node: &Guarded) {
     let status = fs::read_to_string(format!("/proc/{}/status", node.0.pid())).unwrap();
     let fact = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.unwrap_or_default()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        line.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let uid = account.uid();
     assert_eq!(fact("Uid:"), format!("{uid} {uid} {uid} {uid}"));
@@ -215,17 +166,12 @@ fn it_may_do_nothing_else(node: &Guarded) {
     assert!(!password.status.success() && password.stdout.is_empty());
     let stranger = Management::without_password(JMX_PORT);
     let refused = flush_table(&stranger, "system", "local").unwrap_err().to_string();
-    assert!(
-        refused.contains("SecurityException") && refused.contains("Authentication failed"),
-        "{refused}"
-    );
+    assert!(refused.contains("SecurityException") && refused.contains("Authentication failed"), "{refused}");
     flush_table(node.0.management(), "system", "local").unwrap();
     // On the loopback address alone, both of its ports.
     let listening = Command::new("ss").args(["-Hltnp"]).output().unwrap();
     let listening = String::from_utf8_lossy(&listening.stdout).into_owned();
-    let own = listening
-        .lines()
-        .filter(|line| line.contains(&format!("pid={},", node.0.pid())));
+    let own = listening.lines().filter(|line| line.contains(&format!("pid={},", node.0.pid())));
     for line in own {
         let at = line.split_whitespace().nth(3).unwrap().trim_start_matches("[::ffff:");
         assert!(at.starts_with("127."), "{line}");
@@ -233,30 +179,14 @@ fn it_may_do_nothing_else(node: &Guarded) {
 }
 
 fn the_table_is_one_sstable(directory: &Path) {
-    let keyspace = fs::read_dir(directory.join("data/ycsb"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let names = || {
-        fs::read_dir(&keyspace)
-            .unwrap()
-            .map(|file| file.unwrap().file_name().into_string().unwrap())
-    };
-    assert_eq!(
-        names().filter(|name| name.ends_with("-Data.db")).count(),
-        1,
-        "{:?}",
-        names().collect::<Vec<_>>()
-    );
+    let keyspace = fs::read_dir(directory.join("data/ycsb")).unwrap().next().unwrap().unwrap().path();
+    let names = || fs::read_dir(&keyspace).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names().filter(|name| name.ends_with("-Data.db")).count(), 1, "{:?}", names().collect::<Vec<_>>());
 }
 
 /// Every series of Cassandra's but those of the log and of what is on record; the chunk cache is off.
 fn its_own_figures_are_there(node: &Guarded) {
-    let metrics = Counters::new(node.0.management(), "ycsb", "usertable")
-        .try_read()
-        .unwrap();
+    let metrics = Counters::new(node.0.management(), "ycsb", "usertable").try_read().unwrap();
     let of = |name: &str| metrics.get(name).copied();
     for none in [
         series::PENDING_COMPACTIONS,
@@ -285,10 +215,7 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     let before = counters.try_read().unwrap();
     let of = |figures: &database::Metrics, name: &str| figures.get(name).copied();
     assert_eq!(of(&before, series::SSTABLES), Some(1.0), "{before:?}");
-    let both = (
-        of(&before, series::FLUSHED_BYTES).unwrap(),
-        of(&before, series::COMPACTED_BYTES).unwrap(),
-    );
+    let both = (of(&before, series::FLUSHED_BYTES).unwrap(), of(&before, series::COMPACTED_BYTES).unwrap());
     assert!(both.0 > 0.0, "{before:?}");
     let ratio = of(&before, series::COMPRESSION_RATIO).unwrap();
     assert!(ratio > 0.1 && ratio < 1.5, "{ratio}");
@@ -306,32 +233,18 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     let after = counters.try_read().unwrap();
     let grown = |name: &str| of(&after, name).unwrap() - of(&before, name).unwrap();
     assert_eq!(of(&after, series::SSTABLES), Some(2.0));
-    assert_eq!(
-        (grown(series::TABLE_READS), grown(series::SSTABLES_MERGED)),
-        (200.0, 300.0)
-    );
+    assert_eq!((grown(series::TABLE_READS), grown(series::SSTABLES_MERGED)), (200.0, 300.0));
     assert_eq!(grown(series::FLUSHES), 1.0);
     assert!(grown(series::FLUSHED_BYTES) > 0.0 && grown(series::COMPACTED_BYTES) == 0.0);
     let stats = nodetool(distribution, java, node.0.config(), &["tablestats", "ycsb.usertable"]);
     let says = |name: &str| {
-        let line = stats
-            .lines()
-            .map(str::trim)
-            .find(|line| line.starts_with(name))
-            .unwrap();
+        let line = stats.lines().map(str::trim).find(|line| line.starts_with(name)).unwrap();
         line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()
     };
     assert_eq!(of(&after, series::SSTABLES), Some(says("SSTable count:")), "{stats}");
-    assert_eq!(
-        of(&after, series::BLOOM_FALSE_POSITIVES),
-        Some(says("Bloom filter false positives:")),
-        "{stats}"
-    );
+    assert_eq!(of(&after, series::BLOOM_FALSE_POSITIVES), Some(says("Bloom filter false positives:")), "{stats}");
     let printed = says("SSTable Compression Ratio:");
-    assert!(
-        (of(&after, series::COMPRESSION_RATIO).unwrap() - printed).abs() < 1e-4,
-        "{stats}"
-    );
+    assert!((of(&after, series::COMPRESSION_RATIO).unwrap() - printed).abs() < 1e-4, "{stats}");
 
     let offsets = of(&after, series::COMPRESSION_METADATA_BYTES).unwrap();
     assert!(offsets > 0.0, "{after:?}");
@@ -340,15 +253,8 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     // What it costs: CPU of the server and of this process.
     let cpu_s = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let words: Vec<f64> = stat
-            .rsplit_once(')')
-            .unwrap()
-            .1
-            .split_whitespace()
-            .skip(11)
-            .take(2)
-            .map(|w| w.parse().unwrap())
-            .collect();
+        let words: Vec<f64> =
+            stat.rsplit_once(')').unwrap().1.split_whitespace().skip(11).take(2).map(|w| w.parse().unwrap()).collect();
         words.iter().sum::<f64>() / 100.0
     };
     let readings = 200;
@@ -366,17 +272,11 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     // A table that is not there has no figures, and a port without a JVM is an error.
     let of_none = Counters::new(node.0.management(), "ycsb", "none").try_read().unwrap();
     assert!(of_none.keys().all(|name| !name.starts_with("table.")), "{of_none:?}");
-    assert!(
-        Counters::new(&Management::without_password(JMX_PORT + 9), "ycsb", "usertable")
-            .try_read()
-            .is_err()
-    );
+    assert!(Counters::new(&Management::without_password(JMX_PORT + 9), "ycsb", "usertable").try_read().is_err());
     // As it was.
     let on_record = admin.compactions("ycsb", "usertable").unwrap();
     compact_table(node.0.management(), "ycsb", "usertable").unwrap();
-    let refused = compact_table(node.0.management(), "ycsb", "none")
-        .unwrap_err()
-        .to_string();
+    let refused = compact_table(node.0.management(), "ycsb", "none").unwrap_err().to_string();
     assert!(refused.contains("none"), "{refused}");
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
     let compacted = counters.try_read().unwrap();
@@ -403,56 +303,29 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
 fn latencies_are_milliseconds(node: &Guarded, distribution: &Distribution, java: &Java) {
     let printed = nodetool(distribution, java, node.0.config(), &["proxyhistograms"]);
     let line = printed.lines().find(|line| line.starts_with("99%")).unwrap();
-    let columns: Vec<f64> = line
-        .split_whitespace()
-        .skip(1)
-        .map(|word| word.parse().unwrap())
-        .collect();
+    let columns: Vec<f64> = line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
     let expected_ms = columns[1] / 1000.0; // read, WRITE, range, ...
-    let metrics = Counters::new(node.0.management(), "ycsb", "usertable")
-        .try_read()
-        .unwrap();
+    let metrics = Counters::new(node.0.management(), "ycsb", "usertable").try_read().unwrap();
     let p99_ms = metrics[series::COORDINATOR_WRITE_P99_MS];
-    assert!(
-        p99_ms < 20.0 * expected_ms && p99_ms > expected_ms / 20.0,
-        "{p99_ms}\n{printed}"
-    );
+    assert!(p99_ms < 20.0 * expected_ms && p99_ms > expected_ms / 20.0, "{p99_ms}\n{printed}");
 }
 
 fn samples_count_only_what_exists(admin: &Admin) {
     let keys: Vec<String> = (0..ROWS + 7).step_by(3).map(|row| format!("user{row}")).collect();
     let existing = (0..ROWS).step_by(3).count();
     assert!(keys.len() > existing);
-    assert_eq!(
-        admin.count_sample("ycsb", "usertable", &keys).unwrap() as usize,
-        existing
-    );
+    assert_eq!(admin.count_sample("ycsb", "usertable", &keys).unwrap() as usize, existing);
 }
 
 fn a_second_node_on_its_ports_is_refused(distribution: &Distribution, java: &Java, work: &Path) {
     let error = Node::start(distribution, java, config(&work.join("second"))).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            NodeError::PortInUse {
-                port: 9042,
-                purpose: "CQL",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, NodeError::PortInUse { port: 9042, purpose: "CQL", .. }), "{error}");
     assert!(!work.join("second").exists(), "found before anything was touched");
     // Any of the three ports.
     let mut elsewhere = config(&work.join("second"));
     elsewhere.plan.address = Ipv4Addr::new(127, 0, 41, 3);
-    let error = Node::check_ports(elsewhere.plan.address, elsewhere.plan.ports)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("JMX") && error.contains("ss -ltnp") && error.contains("17412"),
-        "{error}"
-    );
+    let error = Node::check_ports(elsewhere.plan.address, elsewhere.plan.ports).unwrap_err().to_string();
+    assert!(error.contains("JMX") && error.contains("ss -ltnp") && error.contains("17412"), "{error}");
     elsewhere.plan.ports.management += 1;
     Node::check_ports(elsewhere.plan.address, elsewhere.plan.ports).unwrap();
     let _holder = TcpListener::bind((elsewhere.plan.address, elsewhere.plan.ports.peers)).unwrap();
@@ -481,10 +354,7 @@ fn one_that_hangs_is_not_waited_for(admin: &Admin, node: &mut Guarded) {
 
 fn a_killed_node_says_so(node: &mut Guarded) {
     assert_eq!(node.0.exited(), None);
-    let killed = Command::new("kill")
-        .args(["-9", &node.0.pid().to_string()])
-        .status()
-        .unwrap();
+    let killed = Command::new("kill").args(["-9", &node.0.pid().to_string()]).status().unwrap();
     assert!(killed.success());
     let deadline = Instant::now() + Duration::from_secs(20);
     let report = loop {

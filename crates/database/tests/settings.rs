@@ -18,13 +18,8 @@ const REFUSED: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 5);
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 6);
 const VERSION: &str = "5.0.9";
 const PATIENCE: Duration = Duration::from_secs(180);
-const DATASET: experiment::Dataset = experiment::Dataset {
-    records: 10,
-    fields: 3,
-    field_length: 20,
-    compressibility: 0.0,
-    seed: 1,
-};
+const DATASET: experiment::Dataset =
+    experiment::Dataset { records: 10, fields: 3, field_length: 20, compressibility: 0.0, seed: 1 };
 
 /// Kills its node when a test fails.
 struct Guarded(Node);
@@ -54,10 +49,7 @@ fn start((distribution, java): &(Distribution, Java), directory: &Path, keys: &[
 fn what_is_known_of_a_cassandra_is_what_its_classes_say() {
     software();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = Command::new(root.join("scripts/cassandra-settings.sh"))
-        .arg(VERSION)
-        .output()
-        .unwrap();
+    let output = Command::new(root.join("scripts/cassandra-settings.sh")).arg(VERSION).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let kept =
         std::fs::read_to_string(root.join(format!("crates/experiment/src/known/cassandra-{VERSION}.txt"))).unwrap();
@@ -70,17 +62,8 @@ fn a_cassandra_refuses_what_plans_refuse() {
     let software = software();
     let directory = tempfile::tempdir().unwrap();
     let cases: [(&[(&str, &str)], &str); 3] = [
-        (
-            &[("disk_access_mode", "\"direct\"")],
-            "DiskAccessMode 'direct' is not supported",
-        ),
-        (
-            &[
-                ("sstable", "{\"selected_format\":\"bti\"}"),
-                ("storage_compatibility_mode", "\"CASSANDRA_4\""),
-            ],
-            "bti",
-        ),
+        (&[("disk_access_mode", "\"direct\"")], "DiskAccessMode 'direct' is not supported"),
+        (&[("sstable", "{\"selected_format\":\"bti\"}"), ("storage_compatibility_mode", "\"CASSANDRA_4\"")], "bti"),
         (
             &[("compressed_read_ahead_buffer_size", "\"128KiB\"")],
             "compressed_read_ahead_buffer_size must be at least 256KiB",
@@ -105,10 +88,7 @@ fn what_was_asked_for_is_found_in_the_node() {
         ("disk_access_mode", "\"standard\""),
         ("file_cache_enabled", "true"),
         ("file_cache_size", "\"96MiB\""),
-        (
-            "memtable",
-            "{\"configurations\":{\"trie\":{\"class_name\":\"TrieMemtable\"}}}",
-        ),
+        ("memtable", "{\"configurations\":{\"trie\":{\"class_name\":\"TrieMemtable\"}}}"),
         ("memtable_cleanup_threshold", "0.5"),
         ("read_request_timeout", "\"12s\""),
         ("sstable", "{\"selected_format\":\"bti\"}"),
@@ -126,9 +106,7 @@ fn what_was_asked_for_is_found_in_the_node() {
     };
     let directory = tempfile::tempdir().unwrap();
     let server = Cassandra::new(VERSION);
-    let installed = server
-        .install(&shared::cache(), &mut |_, _| {}, &|| false, &|_| Ok(()))
-        .unwrap();
+    let installed = server.install(&shared::cache(), &mut |_, _| {}, &|| false, &|_| Ok(())).unwrap();
     let plan = NodePlan {
         cluster: "settings".to_owned(),
         index: 0,
@@ -136,10 +114,7 @@ fn what_was_asked_for_is_found_in_the_node() {
         seeds: vec![ADDRESS],
         place: None,
         address: ADDRESS,
-        ports: Ports {
-            management: 17_416,
-            ..server.ports()
-        },
+        ports: Ports { management: 17_416, ..server.ports() },
         directories: Directories::below(directory.path()),
         memory: server.memory(512 << 20),
         cpus: 2.0,
@@ -151,11 +126,7 @@ fn what_was_asked_for_is_found_in_the_node() {
     let mut node = installed.start(&plan).unwrap();
     let found = node.wait_ready(PATIENCE, &|| false).and_then(|_| {
         node.create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1))?;
-        node.settings_in_force(DataSetTable {
-            keyspace: "ycsb",
-            table: "usertable",
-            is_restored: true,
-        })
+        node.settings_in_force(DataSetTable { keyspace: "ycsb", table: "usertable", is_restored: true })
     });
     node.kill();
     let found = found.unwrap();
@@ -171,9 +142,6 @@ fn what_was_asked_for_is_found_in_the_node() {
     let TableOption::Map(strategy) = &found.table["compaction"] else {
         panic!("{found:#?}");
     };
-    assert_eq!(
-        strategy["class"],
-        "org.apache.cassandra.db.compaction.UnifiedCompactionStrategy"
-    );
+    assert_eq!(strategy["class"], "org.apache.cassandra.db.compaction.UnifiedCompactionStrategy");
     assert_eq!(strategy["scaling_parameters"], "L8, T4");
 }

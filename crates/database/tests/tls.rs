@@ -25,10 +25,7 @@ fn authority(name: &str) -> Authority {
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, name);
     let key = KeyPair::generate().unwrap();
-    Authority {
-        pem: params.self_signed(&key).unwrap().pem(),
-        issuer: Issuer::new(params, key),
-    }
+    Authority { pem: params.self_signed(&key).unwrap().pem(), issuer: Issuer::new(params, key) }
 }
 
 /// A certificate for these names, valid in these years.
@@ -74,18 +71,11 @@ fn listen(config: Option<ServerConfig>) -> u16 {
 }
 
 fn pem(file: &str, text: &str) -> Pem {
-    Pem {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    }
+    Pem { file: file.to_owned(), text: text.to_owned() }
 }
 
 fn trusting(authority: &Authority) -> Tls {
-    Tls {
-        authorities: Some(pem("ca.pem", &authority.pem)),
-        identity: None,
-        verify_host_name: true,
-    }
+    Tls { authorities: Some(pem("ca.pem", &authority.pem)), identity: None, verify_host_name: true }
 }
 
 /// What is said when connecting to `host` on this port.
@@ -97,10 +87,7 @@ fn reported(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>)
         fields: 1,
         consistency: ConsistencyLevels::all(Consistency::One),
         request_timeout: Duration::from_secs(5),
-        access: Access {
-            tls,
-            ..Access::default()
-        },
+        access: Access { tls, ..Access::default() },
         driver_only: false,
         notes: Notes::default(),
     };
@@ -119,41 +106,21 @@ const THROUGH: &str = "it breaks off TLS";
 fn a_certificate_that_is_not_taken_is_reported_with_the_reason_and_what_to_do() {
     let ours = authority("ours");
     let ip = ["127.0.0.1"];
-    let (said, help) = reported(
-        "127.0.0.1",
-        listen(Some(server(&authority("other"), &ip, NOW))),
-        Some(trusting(&ours)),
-    );
+    let (said, help) =
+        reported("127.0.0.1", listen(Some(server(&authority("other"), &ip, NOW))), Some(trusting(&ours)));
     assert_eq!(said, "its certificate is not signed by an authority in ca.pem");
     assert!(help.unwrap().contains("--tls-ca"));
 
-    let (said, _) = reported(
-        "127.0.0.1",
-        listen(Some(server(&ours, &ip, (2015, 2016)))),
-        Some(trusting(&ours)),
-    );
-    assert!(
-        said.starts_with("its certificate expired ") && said.ends_with(" days ago"),
-        "{said}"
-    );
-    let (said, _) = reported(
-        "127.0.0.1",
-        listen(Some(server(&ours, &ip, (2110, 2120)))),
-        Some(trusting(&ours)),
-    );
-    assert!(
-        said.starts_with("its certificate is valid only ") && said.ends_with(" days from now"),
-        "{said}"
-    );
+    let (said, _) = reported("127.0.0.1", listen(Some(server(&ours, &ip, (2015, 2016)))), Some(trusting(&ours)));
+    assert!(said.starts_with("its certificate expired ") && said.ends_with(" days ago"), "{said}");
+    let (said, _) = reported("127.0.0.1", listen(Some(server(&ours, &ip, (2110, 2120)))), Some(trusting(&ours)));
+    assert!(said.starts_with("its certificate is valid only ") && said.ends_with(" days from now"), "{said}");
 
     let port = listen(Some(server(&ours, &["db1.example", "10.0.0.5"], NOW)));
     let (said, help) = reported("127.0.0.1", port, Some(trusting(&ours)));
     assert_eq!(said, "its certificate is for db1.example, 10.0.0.5, not for 127.0.0.1");
     assert!(help.unwrap().contains("verify_host_name = false (--tls-any-name)"));
-    let any = Tls {
-        verify_host_name: false,
-        ..trusting(&ours)
-    };
+    let any = Tls { verify_host_name: false, ..trusting(&ours) };
     let (said, _) = reported("127.0.0.1", port, Some(any));
     assert!(said.starts_with(THROUGH), "{said}");
     // By the name that the user calls it.
@@ -168,10 +135,7 @@ fn a_certificate_that_is_not_taken_is_reported_with_the_reason_and_what_to_do() 
 fn a_server_without_tls_and_one_with_nothing_else_are_told_apart() {
     let ours = authority("ours");
     let (said, help) = reported("127.0.0.1", listen(None), Some(trusting(&ours)));
-    assert_eq!(
-        said,
-        "its answer is not TLS: this port takes connections without encryption"
-    );
+    assert_eq!(said, "its answer is not TLS: this port takes connections without encryption");
     assert!(help.unwrap().contains("leave out tls"));
     let (said, help) = reported("127.0.0.1", listen(Some(server(&ours, &["127.0.0.1"], NOW))), None);
     assert!(said.starts_with("it closes the connection without an answer"), "{said}");
@@ -181,33 +145,17 @@ fn a_server_without_tls_and_one_with_nothing_else_are_told_apart() {
 #[test]
 fn a_file_that_has_something_else_in_it_is_named() {
     let ours = authority("ours");
-    let wrong = Tls {
-        authorities: Some(pem("ca.pem", "0\u{82} as DER is")),
-        ..trusting(&ours)
-    };
+    let wrong = Tls { authorities: Some(pem("ca.pem", "0\u{82} as DER is")), ..trusting(&ours) };
     let (said, _) = reported("127.0.0.1", 1, Some(wrong));
     assert_eq!(said, "ca.pem: no certificate in PEM (-----BEGIN CERTIFICATE-----)");
     let with_key = |key: &str| Tls {
-        identity: Some(Identity {
-            certificate: pem("me.pem", &ours.pem),
-            key: pem("me.key", key),
-        }),
+        identity: Some(Identity { certificate: pem("me.pem", &ours.pem), key: pem("me.key", key) }),
         ..trusting(&ours)
     };
     let (said, _) = reported("127.0.0.1", 1, Some(with_key("secret")));
-    assert!(
-        said.starts_with("me.key: no private key, in PEM and without a passphrase"),
-        "{said}"
-    );
+    assert!(said.starts_with("me.key: no private key, in PEM and without a passphrase"), "{said}");
     assert!(!said.contains("secret"), "{said}");
-    let (said, _) = reported(
-        "127.0.0.1",
-        1,
-        Some(with_key(&KeyPair::generate().unwrap().serialize_pem())),
-    );
-    assert!(
-        said.starts_with("me.key: does not fit the certificate in me.pem"),
-        "{said}"
-    );
+    let (said, _) = reported("127.0.0.1", 1, Some(with_key(&KeyPair::generate().unwrap().serialize_pem())));
+    assert!(said.starts_with("me.key: does not fit the certificate in me.pem"), "{said}");
     assert_eq!(Refusal::NoLogin.help().map(|help| help.contains("--user")), Some(true));
 }

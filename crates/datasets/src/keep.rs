@@ -55,11 +55,7 @@ pub fn keep(
                 to_url(&agent, layout, range.clone(), &urls[number], &what, progress)?
             }
         };
-        kept.push(KeptPart {
-            name,
-            bytes: range.end - range.start,
-            sha256,
-        });
+        kept.push(KeptPart { name, bytes: range.end - range.start, sha256 });
     }
     Ok(kept)
 }
@@ -79,9 +75,7 @@ fn to_file(
     loop {
         match hashed.read(&mut buffer) {
             Ok(0) => break,
-            Ok(read) => file
-                .write_all(&buffer[..read])
-                .map_err(StoreError::io("write to", path))?,
+            Ok(read) => file.write_all(&buffer[..read]).map_err(StoreError::io("write to", path))?,
             Err(_) if hashed.is_cancelled => return Err(StoreError::Cancelled),
             Err(error) => return Err(StoreError::io("read the data set for", path)(error)),
         }
@@ -125,13 +119,7 @@ struct Hashed<'a, 'p> {
 
 impl<'a, 'p> Hashed<'a, 'p> {
     fn new(layout: &'a Layout, range: Range<u64>, progress: &'p mut dyn FnMut(u64) -> bool) -> Self {
-        Self {
-            position: range.start,
-            part: layout.read(range),
-            hasher: Sha256::new(),
-            progress,
-            is_cancelled: false,
-        }
+        Self { position: range.start, part: layout.read(range), hasher: Sha256::new(), progress, is_cancelled: false }
     }
 
     fn finish(self) -> String {

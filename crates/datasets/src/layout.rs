@@ -39,11 +39,7 @@ impl Layout {
     /// # Errors
     /// When the tree cannot be listed, or has what is neither a file nor a directory, or a name that is too long.
     pub fn of(root: &Path) -> Result<Self, StoreError> {
-        let mut layout = Self {
-            root: root.to_owned(),
-            pieces: Vec::new(),
-            bytes: 0,
-        };
+        let mut layout = Self { root: root.to_owned(), pieces: Vec::new(), bytes: 0 };
         layout.add(Path::new(""))?;
         layout.bytes += END;
         Ok(layout)
@@ -57,18 +53,12 @@ impl Layout {
     /// Its parts of so many bytes each, the last one of what is left.
     pub fn parts(&self, part_bytes: u64) -> Vec<Range<u64>> {
         let starts = (0..self.bytes).step_by(part_bytes.max(1) as usize);
-        starts
-            .map(|start| start..(start + part_bytes).min(self.bytes))
-            .collect()
+        starts.map(|start| start..(start + part_bytes).min(self.bytes)).collect()
     }
 
     /// The bytes of a part.
     pub(crate) fn read(&self, part: Range<u64>) -> PartReader<'_> {
-        PartReader {
-            layout: self,
-            part,
-            open: None,
-        }
+        PartReader { layout: self, part, open: None }
     }
 
     fn add(&mut self, below: &Path) -> Result<(), StoreError> {
@@ -95,11 +85,7 @@ impl Layout {
                 return Err(StoreError::Unfit { path, why });
             };
             let is_directory = entry.is_directory.then(|| entry.path.clone());
-            let piece = Piece {
-                offset: self.bytes,
-                header,
-                entry,
-            };
+            let piece = Piece { offset: self.bytes, header, entry };
             self.bytes += piece.bytes();
             self.pieces.push(piece);
             if let Some(below) = is_directory {

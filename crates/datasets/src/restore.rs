@@ -38,16 +38,8 @@ pub fn restore(
     fs::create_dir_all(into).map_err(StoreError::io("create", into))?;
     fs::set_permissions(into, Permissions::from_mode(DIRECTORY_MODE)).map_err(StoreError::io("change", into))?;
     let agent = agent();
-    let mut archive = Archive {
-        parts,
-        place,
-        agent: &agent,
-        number: 0,
-        source: None,
-        hasher: Sha256::new(),
-        position: 0,
-        progress,
-    };
+    let mut archive =
+        Archive { parts, place, agent: &agent, number: 0, source: None, hasher: Sha256::new(), position: 0, progress };
     let mut bytes = 0;
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -74,8 +66,7 @@ pub fn restore(
         while left > 0 {
             let room = left.min(CHUNK as u64) as usize;
             archive.fill(&mut buffer[..room])?;
-            file.write_all(&buffer[..room])
-                .map_err(StoreError::io("write to", &path))?;
+            file.write_all(&buffer[..room]).map_err(StoreError::io("write to", &path))?;
             left -= room as u64;
         }
         archive.fill(&mut buffer[..tar::padding(entry.bytes) as usize])?;
@@ -189,10 +180,9 @@ fn open<'a>(
             let bytes = file.metadata().map_err(StoreError::io("examine", &path))?.len();
             match bytes == part.bytes {
                 true => Ok(Source::File { file, left: bytes }),
-                false => Err(StoreError::Damaged(format!(
-                    "{reported} has {bytes} bytes, and was kept with {}",
-                    part.bytes
-                ))),
+                false => {
+                    Err(StoreError::Damaged(format!("{reported} has {bytes} bytes, and was kept with {}", part.bytes)))
+                }
             }
         }
         PartsLocation::Urls(urls, name) => {
@@ -271,12 +261,7 @@ mod tests {
         let into = directory.path().join("restored");
         let bytes = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
         assert_eq!(bytes, 40_007);
-        let contents = |root: &Path| {
-            tree(root)
-                .into_iter()
-                .map(|(path, _, bytes)| (path, bytes))
-                .collect::<Vec<_>>()
-        };
+        let contents = |root: &Path| tree(root).into_iter().map(|(path, _, bytes)| (path, bytes)).collect::<Vec<_>>();
         assert_eq!(contents(&into), contents(&data));
     }
 
@@ -284,11 +269,7 @@ mod tests {
     #[test]
     fn modes_of_a_store_are_not_believed() {
         let (directory, data, store) = data_set();
-        let chosen = [
-            ("nothing", 0o4755),
-            ("ycsb/usertable-1/nb-1-big-TOC.txt", 0o777),
-            ("empty", 0o2777),
-        ];
+        let chosen = [("nothing", 0o4755), ("ycsb/usertable-1/nb-1-big-TOC.txt", 0o777), ("empty", 0o2777)];
         for (name, mode) in chosen {
             fs::set_permissions(data.join(name), Permissions::from_mode(mode)).unwrap();
         }
@@ -300,20 +281,14 @@ mod tests {
             let expected = if is_directory { DIRECTORY_MODE } else { FILE_MODE };
             assert_eq!(mode & 0o7777, expected, "{}", path.display());
         }
-        assert_eq!(
-            fs::metadata(&into).unwrap().permissions().mode() & 0o7777,
-            DIRECTORY_MODE
-        );
+        assert_eq!(fs::metadata(&into).unwrap().permissions().mode() & 0o7777, DIRECTORY_MODE);
     }
 
     #[test]
     fn any_tar_reads_the_parts() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let whole: Vec<u8> = parts
-            .iter()
-            .flat_map(|part| fs::read(store.join(&part.name)).unwrap())
-            .collect();
+        let whole: Vec<u8> = parts.iter().flat_map(|part| fs::read(store.join(&part.name)).unwrap()).collect();
         let (archive, into) = (directory.path().join("whole.tar"), directory.path().join("by-tar"));
         fs::write(&archive, whole).unwrap();
         fs::create_dir(&into).unwrap();

@@ -90,12 +90,9 @@ pub(crate) fn entry(header: &Header) -> Result<Entry, &'static str> {
     };
     let mode = octal(field(header, MODE)).and_then(|mode| u32::try_from(mode).ok());
     match (bytes, mode) {
-        (Some(bytes), Some(mode)) => Ok(Entry {
-            path,
-            is_directory,
-            mode: mode & 0o7777,
-            bytes: if is_directory { 0 } else { bytes },
-        }),
+        (Some(bytes), Some(mode)) => {
+            Ok(Entry { path, is_directory, mode: mode & 0o7777, bytes: if is_directory { 0 } else { bytes } })
+        }
         _ => Err("a header has no size or no mode"),
     }
 }
@@ -128,9 +125,7 @@ fn field(header: &Header, (at, length): (usize, usize)) -> &[u8] {
 fn sum(header: &Header) -> u32 {
     let own = SUM.0..SUM.0 + SUM.1;
     let bytes = header.iter().enumerate();
-    bytes
-        .map(|(at, byte)| if own.contains(&at) { 32 } else { u32::from(*byte) })
-        .sum()
+    bytes.map(|(at, byte)| if own.contains(&at) { 32 } else { u32::from(*byte) }).sum()
 }
 
 fn octal(field: &[u8]) -> Option<u64> {
@@ -143,30 +138,18 @@ mod tests {
     use super::*;
 
     fn file(path: &str, bytes: u64) -> Entry {
-        Entry {
-            path: path.into(),
-            is_directory: false,
-            mode: 0o640,
-            bytes,
-        }
+        Entry { path: path.into(), is_directory: false, mode: 0o640, bytes }
     }
 
     #[test]
     fn an_entry_comes_back_whatever_its_length_and_size() {
-        let long = format!(
-            "{}/nb-12-big-Data.db",
-            "usertable-a0b1/".repeat(9).trim_end_matches('/')
-        );
+        let long = format!("{}/nb-12-big-Data.db", "usertable-a0b1/".repeat(9).trim_end_matches('/'));
         assert!(long.len() > NAME.1);
         for one in [file("a", 0), file("ycsb/b", 8 << 30), file(&long, 3 << 40)] {
             let header = header(&one, 1_700_000_000).unwrap();
             assert_eq!(entry(&header), Ok(one));
         }
-        let directory = Entry {
-            is_directory: true,
-            mode: 0o755,
-            ..file("ycsb", 0)
-        };
+        let directory = Entry { is_directory: true, mode: 0o755, ..file("ycsb", 0) };
         assert_eq!(entry(&header(&directory, 0).unwrap()), Ok(directory));
         assert!(header(&file(&"x".repeat(300), 1), 0).is_none(), "it has no place");
     }

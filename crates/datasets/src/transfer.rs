@@ -16,9 +16,7 @@ const ANSWER: Duration = Duration::from_secs(120);
 
 /// The operating system's trust store (a company's own certificate authority works) and proxy variables.
 pub(crate) fn agent() -> ureq::Agent {
-    let tls = ureq::tls::TlsConfig::builder()
-        .root_certs(ureq::tls::RootCerts::PlatformVerifier)
-        .build();
+    let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
     ureq::Agent::config_builder()
         .tls_config(tls)
         .http_status_as_error(false)
@@ -90,14 +88,7 @@ fn lost(what: &str, error: &ureq::Error) -> TransferFailure {
         ureq::Error::BadUri(_) => "the URL cannot be used".to_owned(),
         other => other.to_string(),
     };
-    TransferFailure {
-        error: StoreError::Refused {
-            what: what.to_owned(),
-            reason,
-            permission: None,
-        },
-        may_pass: true,
-    }
+    TransferFailure { error: StoreError::Refused { what: what.to_owned(), reason, permission: None }, may_pass: true }
 }
 
 /// What S3 says: `Code: Message`.
@@ -117,11 +108,7 @@ fn refused(what: &str, answer: &mut ureq::http::Response<ureq::Body>, permission
     };
     let is_denied = code.as_deref() == Some("AccessDenied");
     TransferFailure {
-        error: StoreError::Refused {
-            what: what.to_owned(),
-            reason,
-            permission: is_denied.then_some(permission),
-        },
+        error: StoreError::Refused { what: what.to_owned(), reason, permission: is_denied.then_some(permission) },
         may_pass: status.is_server_error() || status.as_u16() == 429,
     }
 }

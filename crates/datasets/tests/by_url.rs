@@ -115,19 +115,12 @@ fn answer(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> 
     let body = shared.lock().unwrap().objects[&key].clone();
     let body = &body[from as usize..];
     let answer = reported(if from == 0 { 200 } else { 206 }, body);
-    let sent = if trouble.is_some() {
-        answer.len() - body.len() / 2
-    } else {
-        answer.len()
-    };
+    let sent = if trouble.is_some() { answer.len() - body.len() / 2 } else { answer.len() };
     stream.write_all(&answer[..sent])
 }
 
 fn reported(status: u16, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "HTTP/1.1 {status} So\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        body.len()
-    );
+    let head = format!("HTTP/1.1 {status} So\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
@@ -144,13 +137,7 @@ fn data_set() -> (tempfile::TempDir, PathBuf) {
 fn brought(server: &Server, data: &Path) -> Result<Vec<KeptPart>, StoreError> {
     let layout = Layout::of(data).unwrap();
     let urls = server.urls(layout.parts(PART).len());
-    keep(
-        &layout,
-        PartsLocation::Urls(&urls, "s3://bucket/key"),
-        "loading",
-        PART,
-        &mut |_| true,
-    )
+    keep(&layout, PartsLocation::Urls(&urls, "s3://bucket/key"), "loading", PART, &mut |_| true)
 }
 
 #[test]
@@ -165,17 +152,8 @@ fn what_is_lost_on_the_way_is_sent_again_and_fetched_from_where_it_was_lost() {
     server.makes(&[ServerFailure::Busy, ServerFailure::Lost]);
     let urls = server.urls(parts.len());
     let into = directory.path().join("restored");
-    restore(
-        &parts,
-        PartsLocation::Urls(&urls, "s3://bucket/key"),
-        &into,
-        &mut |_| true,
-    )
-    .unwrap();
-    assert_eq!(
-        fs::read(into.join("Data.db")).unwrap(),
-        fs::read(data.join("Data.db")).unwrap()
-    );
+    restore(&parts, PartsLocation::Urls(&urls, "s3://bucket/key"), &into, &mut |_| true).unwrap();
+    assert_eq!(fs::read(into.join("Data.db")).unwrap(), fs::read(data.join("Data.db")).unwrap());
     let gets: Vec<u64> = server.asked().into_iter().map(|(_, from)| from).collect();
     assert_eq!(gets, [0, 0, PART / 2, 0, 0]);
 }
@@ -185,18 +163,12 @@ fn a_refusal_names_part_and_permission_at_once_and_never_the_signature() {
     let ((directory, data), server) = (data_set(), Server::start());
     let parts = brought(&server, &data).unwrap();
     let reported = |refused: &StoreError, permission: &str, part: &str| {
-        let StoreError::Refused {
-            permission: reported, ..
-        } = refused
-        else {
+        let StoreError::Refused { permission: reported, .. } = refused else {
             panic!("{refused}");
         };
         assert_eq!(*reported, Some(permission));
         let words = refused.to_string();
-        assert!(
-            words.contains(&format!("s3://bucket/key/loading/{part}: AccessDenied: Access Denied")),
-            "{words}"
-        );
+        assert!(words.contains(&format!("s3://bucket/key/loading/{part}: AccessDenied: Access Denied")), "{words}");
         assert!(!words.contains("secret"), "{words}");
     };
     server.asked();
@@ -207,13 +179,7 @@ fn a_refusal_names_part_and_permission_at_once_and_never_the_signature() {
     server.makes(&[ServerFailure::Denied]);
     let urls = server.urls(parts.len());
     let into = directory.path().join("restored");
-    let refused = restore(
-        &parts,
-        PartsLocation::Urls(&urls, "s3://bucket/key"),
-        &into,
-        &mut |_| true,
-    )
-    .unwrap_err();
+    let refused = restore(&parts, PartsLocation::Urls(&urls, "s3://bucket/key"), &into, &mut |_| true).unwrap_err();
     reported(&refused, "s3:GetObject", "data-0001.tar");
 }
 

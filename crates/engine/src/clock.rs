@@ -54,9 +54,7 @@ impl Alarm {
     pub(crate) fn new() -> std::io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        Ok(Self {
-            timer: AsyncFd::with_interest(timer, Interest::READABLE)?,
-        })
+        Ok(Self { timer: AsyncFd::with_interest(timer, Interest::READABLE)? })
     }
 
     /// Waits until `due_ns` on the clock of [`now_ns`]; at once when that has passed.

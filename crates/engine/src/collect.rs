@@ -33,11 +33,7 @@ struct Pending {
 impl Collector {
     /// Keeps intervals, with `always` present in each second.
     pub(crate) fn keeping(always: Vec<Series>) -> Self {
-        Self {
-            keep: true,
-            always,
-            ..Self::counting()
-        }
+        Self { keep: true, always, ..Self::counting() }
     }
 
     /// Keeps only counts of errors.
@@ -71,11 +67,7 @@ impl Collector {
         let mut emptied = None;
         match self.pending.get_mut(&handed.second) {
             None => {
-                let pending = Pending {
-                    own: handed.own,
-                    late_warmup: handed.late_warmup,
-                    in_flight: handed.in_flight,
-                };
+                let pending = Pending { own: handed.own, late_warmup: handed.late_warmup, in_flight: handed.in_flight };
                 self.pending.insert(handed.second, pending);
             }
             Some(pending) => {
@@ -162,11 +154,7 @@ impl Collector {
         let last = self.kept.last().map_or(0, |(second, _)| *second);
         let interval = |(second, compact): &(i64, Compact)| {
             let start_s = (*second as f64).max(first_s);
-            let to_s = if *second == last {
-                end_s.max(start_s)
-            } else {
-                (second + 1) as f64
-            };
+            let to_s = if *second == last { end_s.max(start_s) } else { (second + 1) as f64 };
             compact.expand(start_s, to_s - start_s)
         };
         self.kept.iter().map(interval).collect()
@@ -174,14 +162,8 @@ impl Collector {
 }
 
 fn keep(kept: &mut Vec<(i64, Compact)>, always: &[Series], second: i64, histograms: &Histograms) {
-    kept.extend(
-        histograms
-            .used()
-            .map(|(series, histogram)| (second, Compact::new(series, histogram))),
-    );
-    let missing = always
-        .iter()
-        .filter(|series| !histograms.used().any(|(used, _)| used == **series));
+    kept.extend(histograms.used().map(|(series, histogram)| (second, Compact::new(series, histogram))));
+    let missing = always.iter().filter(|series| !histograms.used().any(|(used, _)| used == **series));
     kept.extend(missing.map(|series| (second, Compact::empty(*series))));
 }
 

@@ -45,18 +45,14 @@ impl Histograms {
     /// Counts one latency. Above [`HIGHEST_US`] it is counted there.
     #[inline]
     pub(crate) fn record(&mut self, series: Series, latency_ns: u64) {
-        self.by_series[position(series)]
-            .get_or_insert_with(new_histogram)
-            .saturating_record(micros(latency_ns));
+        self.by_series[position(series)].get_or_insert_with(new_histogram).saturating_record(micros(latency_ns));
     }
 
     /// Adds every count of another set: exact, because bounds are equal.
     pub(crate) fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.by_series.iter_mut().zip(&other.by_series) {
             if let Some(theirs) = theirs.as_ref().filter(|h| !h.is_empty()) {
-                mine.get_or_insert_with(new_histogram)
-                    .add(theirs)
-                    .expect("histograms of equal bounds always add");
+                mine.get_or_insert_with(new_histogram).add(theirs).expect("histograms of equal bounds always add");
             }
         }
     }
@@ -92,20 +88,14 @@ impl Compact {
                 (u32::try_from(value), u32::try_from(step.count_at_value()))
             })
             .map(|(value, count)| {
-                (
-                    value.expect("60 s in microseconds fit 32 bits"),
-                    count.expect("fewer than 2^32 responses a second"),
-                )
+                (value.expect("60 s in microseconds fit 32 bits"), count.expect("fewer than 2^32 responses a second"))
             })
             .collect();
         Self { series, counts }
     }
 
     pub(crate) fn empty(series: Series) -> Self {
-        Self {
-            series,
-            counts: Box::default(),
-        }
+        Self { series, counts: Box::default() }
     }
 
     /// The same counts as a full histogram: every value is recorded in the bucket that it came from.
@@ -114,12 +104,7 @@ impl Compact {
         for &(value, count) in &self.counts {
             histogram.saturating_record_n(u64::from(value), u64::from(count));
         }
-        Interval {
-            series: self.series,
-            start_s,
-            length_s,
-            histogram,
-        }
+        Interval { series: self.series, start_s, length_s, histogram }
     }
 
     pub(crate) fn series(&self) -> Series {

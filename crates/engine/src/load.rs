@@ -105,11 +105,7 @@ async fn write<D: Driver>(
         });
         let Err(error) = result else { return Ok(()) };
         if attempts >= ATTEMPTS {
-            return Err(EngineError::Insert {
-                record,
-                attempts,
-                last: error.name(),
-            });
+            return Err(EngineError::Insert { record, attempts, last: error.name() });
         }
         seat.retries.set(seat.retries.get() + 1);
         tokio::time::sleep(pause).await;
@@ -128,38 +124,20 @@ pub fn run_load<C: Connect + Sync>(
     cancelled: &AtomicBool,
 ) -> Result<LoadOutcome, EngineError> {
     if plan.concurrency == 0 || plan.fields == 0 {
-        return Err(EngineError::Plan(
-            "loading needs at least one request in flight and one field".into(),
-        ));
+        return Err(EngineError::Plan("loading needs at least one request in flight and one field".into()));
     }
-    let load = Load::Closed {
-        concurrency: plan.concurrency,
-    };
+    let load = Load::Closed { concurrency: plan.concurrency };
     let threads = thread_count(plan.threads, load);
     let shared = Arc::new(Shared {
         next: AtomicU64::new(plan.first_record),
         end: plan.first_record + plan.records,
         values: ValuePool::new(plan.seed, plan.compressibility, plan.field_length),
-        again: plan
-            .overwrites_of
-            .map(|records| (EvenOrder::new(records, plan.seed), records)),
+        again: plan.overwrites_of.map(|records| (EvenOrder::new(records, plan.seed), records)),
         plan: plan.clone(),
     });
     let work = LoadWork { shared, plan };
-    let span = Span {
-        warmup: Duration::ZERO,
-        duration: None,
-        begin: None,
-    };
-    let gathered = run_threads(
-        connect,
-        threads,
-        &work,
-        &span,
-        Collector::counting(),
-        on_second,
-        cancelled,
-    )?;
+    let span = Span { warmup: Duration::ZERO, duration: None, begin: None };
+    let gathered = run_threads(connect, threads, &work, &span, Collector::counting(), on_second, cancelled)?;
     Ok(LoadOutcome {
         records: plan.records,
         seconds: gathered.totals.last_done_ns.saturating_sub(gathered.times.start_ns) as f64 / 1e9,

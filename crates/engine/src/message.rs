@@ -13,11 +13,7 @@ pub(crate) enum Message {
     /// A second has ended.
     Second { thread: usize, second: ThreadSecond },
     /// All its requests have ended.
-    Finished {
-        thread: usize,
-        totals: Totals,
-        notes: Notes,
-    },
+    Finished { thread: usize, totals: Totals, notes: Notes },
     /// It gave up.
     Failed(EngineError),
 }

@@ -114,11 +114,7 @@ async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, a
 
 /// When the pacer that woke at `now_ns` wakes again, with `due_ns` the next request of the schedule.
 fn wake_at(now_ns: u64, due_ns: u64, full: bool) -> u64 {
-    if full {
-        now_ns + FULL_PAUSE_NS
-    } else {
-        due_ns.max(now_ns + QUANTUM_NS)
-    }
+    if full { now_ns + FULL_PAUSE_NS } else { due_ns.max(now_ns + QUANTUM_NS) }
 }
 
 async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_ns: u64) {
@@ -134,9 +130,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_n
         let sent_ns = now_ns();
         if measured {
             seat.sent.set(seat.sent.get() + 1);
-            seat.lag
-                .borrow_mut()
-                .saturating_record(micros(sent_ns.saturating_sub(due_ns)));
+            seat.lag.borrow_mut().saturating_record(micros(sent_ns.saturating_sub(due_ns)));
         }
         let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         let done_ns = now_ns();

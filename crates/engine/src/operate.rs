@@ -70,16 +70,12 @@ impl Source {
         match operation.kind {
             OperationKind::Insert => {
                 buffers.record.clear();
-                buffers
-                    .record
-                    .extend((0..self.fields).map(|_| self.values.value(generator.random())));
+                buffers.record.extend((0..self.fields).map(|_| self.values.value(generator.random())));
             }
             OperationKind::Update | OperationKind::ReadModifyWrite => {
                 let fields = operation.field.map_or(0..self.fields, |field| field..field + 1);
                 buffers.updates.clear();
-                buffers
-                    .updates
-                    .extend(fields.map(|field| (field, self.values.value(generator.random()))));
+                buffers.updates.extend(fields.map(|field| (field, self.values.value(generator.random()))));
             }
             OperationKind::Read | OperationKind::Scan => {}
         }

@@ -197,9 +197,7 @@ pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
     match plan.load {
         Load::Closed { concurrency: 0 } => return refuse("a concurrency of 0 sends nothing".into()),
         Load::Open { operations_per_s, .. } if !(operations_per_s.is_finite() && operations_per_s > 0.0) => {
-            return refuse(format!(
-                "a rate of {operations_per_s} operations/s is not a positive number"
-            ));
+            return refuse(format!("a rate of {operations_per_s} operations/s is not a positive number"));
         }
         _ => {}
     }
@@ -233,9 +231,8 @@ mod tests {
     fn clients_share_the_records_that_exist_and_no_others() {
         let third = Part { number: 2, of: 3 };
         assert_eq!([0, 99].map(|own| third.record(own, 100)), [0, 99]);
-        let mut inserted: Vec<u64> = (0..3)
-            .flat_map(|number| (100..104).map(move |own| Part { number, of: 3 }.record(own, 100)))
-            .collect();
+        let mut inserted: Vec<u64> =
+            (0..3).flat_map(|number| (100..104).map(move |own| Part { number, of: 3 }.record(own, 100))).collect();
         inserted.sort_unstable();
         assert_eq!(inserted, (100..112).collect::<Vec<u64>>());
         assert_eq!(Part::WHOLE.record(107, 100), 107);

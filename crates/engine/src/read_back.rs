@@ -75,9 +75,7 @@ pub fn read_back<C: Connect>(
     let began = Instant::now();
     let (acknowledged, unacknowledged) = (writes.acknowledged(), writes.unacknowledged());
     let search = Rc::new(Search::new(writes.into_wanted(how.fields), how));
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .build_local(LocalOptions::default())?;
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
     runtime.block_on(async {
         let mut reported = Instant::now();
         let mut rounds = pin!(rounds(connect, &search));
@@ -189,12 +187,7 @@ impl Search {
                 }
             };
             *count += 1;
-            tally.name(LostValue {
-                key: key.to_owned(),
-                field: *field,
-                acknowledged: *acknowledged,
-                found,
-            });
+            tally.name(LostValue { key: key.to_owned(), field: *field, acknowledged: *acknowledged, found });
         }
     }
 }

@@ -97,11 +97,7 @@ impl Recorder {
 
     /// The last second never ends: it takes the responses to all requests that are still in flight.
     fn end_of(times: &Times, second: i64) -> u64 {
-        if second >= times.last_second() {
-            u64::MAX
-        } else {
-            times.second_ends_ns(second)
-        }
+        if second >= times.last_second() { u64::MAX } else { times.second_ends_ns(second) }
     }
 
     /// One more request in flight.
@@ -116,11 +112,7 @@ impl Recorder {
         self.cut(ended.done_ns);
         self.in_flight -= 1;
         let late = !ended.measured && self.second >= 0;
-        let histograms = if late {
-            self.late_warmup.get_or_insert_default()
-        } else {
-            &mut self.own
-        };
+        let histograms = if late { self.late_warmup.get_or_insert_default() } else { &mut self.own };
         match ended.result {
             Ok(()) => {
                 histograms.record(Series::Response(ended.kind), ended.response_ns);
@@ -147,16 +139,9 @@ impl Recorder {
     fn hand_over(&mut self) {
         let own = std::mem::replace(&mut self.own, self.emptied.try_recv().unwrap_or_default());
         // The receiver outlives the threads; were it gone, nobody would need the second.
-        let second = ThreadSecond {
-            second: self.second,
-            own,
-            late_warmup: self.late_warmup.take(),
-            in_flight: self.in_flight,
-        };
-        let _ = self.to_collector.send(Message::Second {
-            thread: self.thread,
-            second,
-        });
+        let second =
+            ThreadSecond { second: self.second, own, late_warmup: self.late_warmup.take(), in_flight: self.in_flight };
+        let _ = self.to_collector.send(Message::Second { thread: self.thread, second });
         self.second += 1;
         self.second_ends_ns = Self::end_of(&self.times, self.second);
     }

@@ -19,16 +19,8 @@ pub(crate) struct Schedule {
 }
 
 enum Arrivals {
-    Constant {
-        index: i64,
-        step: i64,
-        gap_ns: f64,
-    },
-    Poisson {
-        offset_ns: f64,
-        mean_gap_ns: f64,
-        random: SplitMix,
-    },
+    Constant { index: i64, step: i64, gap_ns: f64 },
+    Poisson { offset_ns: f64, mean_gap_ns: f64, random: SplitMix },
 }
 
 impl Schedule {
@@ -44,11 +36,7 @@ impl Schedule {
         let gap_ns = 1e9 / operations_per_s;
         let arrivals = if poisson {
             let random = SplitMix(thread_seed(seed, thread) ^ 0x9012_5CED_7A1E_0001);
-            let mut arrivals = Arrivals::Poisson {
-                offset_ns: 0.0,
-                mean_gap_ns: gap_ns * f64::from(threads),
-                random,
-            };
+            let mut arrivals = Arrivals::Poisson { offset_ns: 0.0, mean_gap_ns: gap_ns * f64::from(threads), random };
             // The process has no arrival at its very beginning.
             arrivals.advance();
             arrivals
@@ -59,12 +47,7 @@ impl Schedule {
             let index = first + (i64::from(thread) - first).rem_euclid(step);
             Arrivals::Constant { index, step, gap_ns }
         };
-        let mut schedule = Self {
-            arrivals,
-            times,
-            claims,
-            next_ns: None,
-        };
+        let mut schedule = Self { arrivals, times, claims, next_ns: None };
         schedule.find_next();
         schedule
     }
@@ -86,10 +69,9 @@ impl Schedule {
 
     fn find_next(&mut self) {
         let due_ns = match &self.arrivals {
-            Arrivals::Constant { index, gap_ns, .. } => self
-                .times
-                .start_ns
-                .saturating_add_signed((*index as f64 * gap_ns).round() as i64),
+            Arrivals::Constant { index, gap_ns, .. } => {
+                self.times.start_ns.saturating_add_signed((*index as f64 * gap_ns).round() as i64)
+            }
             Arrivals::Poisson { offset_ns, .. } => self.times.warmup_ns + *offset_ns as u64,
         };
         let wanted = due_ns < self.times.end_ns && (due_ns < self.times.start_ns || self.claims.claim());
@@ -101,11 +83,7 @@ impl Arrivals {
     fn advance(&mut self) {
         match self {
             Self::Constant { index, step, .. } => *index += *step,
-            Self::Poisson {
-                offset_ns,
-                mean_gap_ns,
-                random,
-            } => *offset_ns -= random.unit().ln() * *mean_gap_ns,
+            Self::Poisson { offset_ns, mean_gap_ns, random } => *offset_ns -= random.unit().ln() * *mean_gap_ns,
         }
     }
 }
@@ -148,11 +126,7 @@ mod tests {
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
-    const TIMES: Times = Times {
-        warmup_ns: 7 * SECOND,
-        start_ns: 9 * SECOND,
-        end_ns: 39 * SECOND,
-    };
+    const TIMES: Times = Times { warmup_ns: 7 * SECOND, start_ns: 9 * SECOND, end_ns: 39 * SECOND };
 
     fn all(rate: f64, poisson: bool, threads: u32, bound: Option<u64>) -> Vec<u64> {
         let claims = Rc::new(Claims::new(bound));
@@ -200,10 +174,6 @@ mod tests {
             let variation = variance.sqrt() / mean;
             assert!((variation - 1.0).abs() < 0.02, "{variation}");
         }
-        assert_eq!(
-            all(100.0, true, 2, None),
-            all(100.0, true, 2, None),
-            "fixed before the trial"
-        );
+        assert_eq!(all(100.0, true, 2, None), all(100.0, true, 2, None), "fixed before the trial");
     }
 }

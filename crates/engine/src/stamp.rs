@@ -91,9 +91,7 @@ impl Mark {
 /// Unix time in microseconds, strictly increasing over all threads of this process.
 fn next_micros() -> i64 {
     static LAST: AtomicI64 = AtomicI64::new(0);
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_micros() as i64);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64);
     let mut last = LAST.load(Relaxed);
     loop {
         let next = now.max(last + 1);

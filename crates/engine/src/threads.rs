@@ -139,11 +139,7 @@ impl Span {
             // Centuries away, and far enough from the ends of i64 for sums.
             None => i64::MAX as u64 / 2,
         };
-        Times {
-            warmup_ns,
-            start_ns,
-            end_ns,
-        }
+        Times { warmup_ns, start_ns, end_ns }
     }
 }
 
@@ -171,20 +167,13 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
             give_back.push(back_sender);
             let to_collector = to_collector.clone();
             let abandoned = &abandoned;
-            std::thread::Builder::new()
-                .name(format!("load-{thread}"))
-                .spawn_scoped(scope, move || {
-                    let place = ThreadChannels {
-                        thread,
-                        threads,
-                        go: go_receiver,
-                        emptied,
-                        to_collector: to_collector.clone(),
-                    };
-                    if let Err(error) = occupy(connect, work, place, abandoned) {
-                        let _ = to_collector.send(Message::Failed(error));
-                    }
-                })?;
+            std::thread::Builder::new().name(format!("load-{thread}")).spawn_scoped(scope, move || {
+                let place =
+                    ThreadChannels { thread, threads, go: go_receiver, emptied, to_collector: to_collector.clone() };
+                if let Err(error) = occupy(connect, work, place, abandoned) {
+                    let _ = to_collector.send(Message::Failed(error));
+                }
+            })?;
         }
         drop(to_collector);
 
@@ -196,21 +185,14 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
                 Some(_) | None => {}
             }
         }
-        let wait = span
-            .begin
-            .map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
+        let wait = span.begin.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
         let times = span.beginning_at(now_ns() + HEAD_START_NS.max(wait.as_nanos() as u64));
         collector.begin(times, threads as usize);
         for go in &go {
             let _ = go.send(times);
         }
 
-        let mut totals = Totals {
-            sent: 0,
-            last_done_ns: 0,
-            lag: new_histogram(),
-            retries: 0,
-        };
+        let mut totals = Totals { sent: 0, last_done_ns: 0, lag: new_histogram(), retries: 0 };
         let mut all_notes = Vec::with_capacity(threads as usize);
         let mut cpu_start_ns = None;
         let mut finished = 0;
@@ -220,22 +202,14 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
                 cpu_start_ns = Some(process_cpu_ns());
             }
             let to_start = Duration::from_nanos(times.start_ns.saturating_sub(now));
-            let wait = if cpu_start_ns.is_none() {
-                to_start.min(TICK)
-            } else {
-                TICK
-            };
+            let wait = if cpu_start_ns.is_none() { to_start.min(TICK) } else { TICK };
             match receive(&messages, wait, cancelled)? {
                 Some(Message::Second { thread, second }) => {
                     if let Some(emptied) = collector.take(thread, second, on_second) {
                         let _ = give_back[thread].send(emptied);
                     }
                 }
-                Some(Message::Finished {
-                    thread,
-                    totals: one,
-                    notes,
-                }) => {
+                Some(Message::Finished { thread, totals: one, notes }) => {
                     finished += 1;
                     all_notes.push(notes);
                     collector.finished(thread, on_second);
@@ -250,14 +224,7 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
         }
         let cpu_end_ns = process_cpu_ns();
         let cpu_ns = cpu_end_ns - cpu_start_ns.unwrap_or(cpu_end_ns);
-        Ok(Gathered {
-            times,
-            totals,
-            collector,
-            notes: all_notes,
-            cpu_ns,
-            peak_rss_bytes: peak_rss_bytes(),
-        })
+        Ok(Gathered { times, totals, collector, notes: all_notes, cpu_ns, peak_rss_bytes: peak_rss_bytes() })
     })
 }
 
@@ -301,9 +268,7 @@ fn occupy<C: Connect, W: Work>(
     place: ThreadChannels,
     abandoned: &AtomicBool,
 ) -> Result<(), EngineError> {
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .build_local(LocalOptions::default())?;
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
     runtime.block_on(async {
         let until_abandoned = async {
             while !abandoned.load(Relaxed) {
@@ -347,12 +312,8 @@ fn occupy<C: Connect, W: Work>(
         work.begin(&seat)?;
         seat.until_all_ended(abandoned).await?;
         let last_done_ns = seat.recorder.borrow_mut().finish();
-        let totals = Totals {
-            sent: seat.sent.get(),
-            last_done_ns,
-            lag: seat.lag.borrow().clone(),
-            retries: seat.retries.get(),
-        };
+        let totals =
+            Totals { sent: seat.sent.get(), last_done_ns, lag: seat.lag.borrow().clone(), retries: seat.retries.get() };
         let notes = seat.notes.take();
         let _ = place.to_collector.send(Message::Finished { thread, totals, notes });
         Ok(())

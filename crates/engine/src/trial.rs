@@ -49,10 +49,7 @@ impl Work for TrialWork<'_> {
                 closed::begin(seat, source, &claims, concurrency);
                 Ok(())
             }
-            Load::Open {
-                operations_per_s,
-                poisson,
-            } => {
+            Load::Open { operations_per_s, poisson } => {
                 let place = (seat.thread, seat.threads);
                 let schedule = Schedule::new(operations_per_s, poisson, seat.times, place, plan.seed, claims);
                 open::begin(seat, source, schedule)
@@ -86,11 +83,7 @@ pub fn run_trial<C: Connect + Sync>(
         values: Arc::new(ValuePool::new(plan.seed, plan.compressibility, text_length)),
         claims: Claims::new(plan.operations),
     };
-    let span = Span {
-        warmup: plan.warmup,
-        duration: Some(plan.duration),
-        begin: plan.begin,
-    };
+    let span = Span { warmup: plan.warmup, duration: Some(plan.duration), begin: plan.begin };
     let collector = Collector::keeping(expected_series(plan));
     let gathered = run_threads(connect, threads, &work, &span, collector, on_second, cancelled)?;
 
@@ -127,9 +120,7 @@ pub fn run_trial<C: Connect + Sync>(
 
 /// The series that a plan leads to, errors aside.
 fn expected_series(plan: &TrialPlan) -> Vec<Series> {
-    let kinds = OperationKind::ALL
-        .into_iter()
-        .filter(|kind| plan.definition.mix.share(*kind) > 0.0);
+    let kinds = OperationKind::ALL.into_iter().filter(|kind| plan.definition.mix.share(*kind) > 0.0);
     let open = matches!(plan.load, Load::Open { .. });
     kinds
         .flat_map(|kind| std::iter::once(Series::Response(kind)).chain(open.then_some(Series::Service(kind))))

@@ -33,11 +33,7 @@ const EVERY_FIELD: u32 = u32::MAX;
 
 impl Default for Notes {
     fn default() -> Self {
-        Self {
-            shards: vec![Shard::default(); SHARDS],
-            acknowledged: 0,
-            unacknowledged: 0,
-        }
+        Self { shards: vec![Shard::default(); SHARDS], acknowledged: 0, unacknowledged: 0 }
     }
 }
 
@@ -50,10 +46,7 @@ impl Notes {
             return;
         }
         self.acknowledged += 1;
-        let place = WrittenField {
-            record: stamp.record(),
-            field: field.unwrap_or(EVERY_FIELD),
-        };
+        let place = WrittenField { record: stamp.record(), field: field.unwrap_or(EVERY_FIELD) };
         let shard = (mixed(place.record) >> 32) as usize % SHARDS;
         let newest = self.shards[shard].entry(place).or_insert(stamp.micros());
         *newest = stamp.micros().max(*newest);
@@ -183,11 +176,7 @@ mod tests {
         let mut all = Vec::new();
         for at in wanted.records() {
             wanted.fields(at, &mut of_record);
-            all.extend(
-                of_record
-                    .iter()
-                    .map(|(field, micros)| (wanted.record(at), *field, *micros)),
-            );
+            all.extend(of_record.iter().map(|(field, micros)| (wanted.record(at), *field, *micros)));
         }
         all
     }
@@ -214,10 +203,7 @@ mod tests {
         notes.ended(&Stamp::at(1, 10), Some(2), true);
         notes.ended(&Stamp::at(1, 20), None, true);
         notes.ended(&Stamp::at(1, 30), Some(0), true);
-        assert_eq!(
-            wanted(Writes::of(vec![notes]), 4),
-            [(1, 0, 30), (1, 1, 20), (1, 2, 20), (1, 3, 20)]
-        );
+        assert_eq!(wanted(Writes::of(vec![notes]), 4), [(1, 0, 30), (1, 1, 20), (1, 2, 20), (1, 3, 20)]);
         assert_eq!(wanted(Writes::of(vec![Notes::default()]), 4), []);
     }
 

@@ -12,11 +12,7 @@ fn neither_pacing_nor_a_lost_connection_burns_a_core() {
     let two_seconds = Duration::from_secs(2);
     let answering = Fake::answering_after(Duration::from_millis(2));
     let (paced, _) = run(&answering, &reads(constant(500.0), two_seconds));
-    assert!(
-        (0.001..1.0).contains(&paced.result.client_cpu_s),
-        "spinning would use 2 s: {}",
-        paced.result.client_cpu_s
-    );
+    assert!((0.001..1.0).contains(&paced.result.client_cpu_s), "spinning would use 2 s: {}", paced.result.client_cpu_s);
 
     let lost = Fake::new(|_, _| (Duration::ZERO, Err(ErrorKind::Connection)));
     let (failing, _) = run(&lost, &reads(closed(100), two_seconds));

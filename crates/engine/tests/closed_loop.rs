@@ -12,29 +12,15 @@ use workload::Mix;
 #[test]
 fn exactly_the_asked_number_is_in_flight_over_several_threads() {
     let fake = Fake::answering_after(Duration::from_millis(3));
-    let (outcome, seconds) = run(
-        &fake,
-        &engine::TrialPlan {
-            threads: 3,
-            ..reads(closed(50), Duration::from_secs(2))
-        },
-    );
+    let (outcome, seconds) = run(&fake, &engine::TrialPlan { threads: 3, ..reads(closed(50), Duration::from_secs(2)) });
     assert_eq!(fake.most_in_flight(), 50);
     assert_eq!(seconds[0].in_flight, 50);
-    assert_eq!(
-        seconds.last().unwrap().in_flight,
-        0,
-        "a trial waits for all its requests"
-    );
+    assert_eq!(seconds.last().unwrap().in_flight, 0, "a trial waits for all its requests");
     assert_eq!(outcome.result.threads, 3);
     assert_eq!(outcome.result.measured_s, 2.0);
     // 50 in flight, some 3 to 5 ms each with tokio's millisecond timer: 20,000 on a quiet machine,
     // a good deal fewer on a busy one.
-    assert!(
-        outcome.result.operations_sent > 2_000,
-        "{}",
-        outcome.result.operations_sent
-    );
+    assert!(outcome.result.operations_sent > 2_000, "{}", outcome.result.operations_sent);
 }
 
 #[test]
@@ -50,10 +36,7 @@ fn a_trial_begins_when_it_was_reported_to_and_says_when_that_was() {
         },
     );
     let took = called.elapsed();
-    assert!(
-        took >= Duration::from_millis(2_500),
-        "1 s of waiting, 0.5 s of warm-up, 1 s of measurement: {took:?}"
-    );
+    assert!(took >= Duration::from_millis(2_500), "1 s of waiting, 0.5 s of warm-up, 1 s of measurement: {took:?}");
     let began_after = took - outcome.began_ago;
     assert!(outcome.began_ago >= Duration::from_secs(1), "{:?}", outcome.began_ago);
     assert!(began_after >= Duration::from_millis(1_490), "{began_after:?}");
@@ -72,83 +55,47 @@ fn the_bound_on_operations_holds_exactly_and_not_for_the_warmup() {
     assert_eq!(outcome.result.operations_sent, 4321);
     assert_eq!(outcome.result.completed[&OperationKind::Read], 4321);
     assert_eq!(responses(&outcome).len(), 4321);
-    let warmup: u64 = outcome
-        .intervals
-        .iter()
-        .filter(|i| i.start_s < 0.0)
-        .map(|i| i.histogram.len())
-        .sum();
+    let warmup: u64 = outcome.intervals.iter().filter(|i| i.start_s < 0.0).map(|i| i.histogram.len()).sum();
     assert_eq!(fake.calls(), 4321 + warmup);
     assert!(warmup > 1000);
-    assert!(
-        outcome.result.measured_s < 5.0,
-        "the time to the last response, not the time limit"
-    );
+    assert!(outcome.result.measured_s < 5.0, "the time to the last response, not the time limit");
 }
 
 #[test]
 fn intervals_lie_in_order_and_sum_to_the_totals() {
     let fake = Fake::new(|call, _| {
-        (
-            Duration::from_millis(1),
-            if call % 10 == 3 {
-                Err(ErrorKind::ReadTimeout)
-            } else {
-                Ok(())
-            },
-        )
+        (Duration::from_millis(1), if call % 10 == 3 { Err(ErrorKind::ReadTimeout) } else { Ok(()) })
     });
     let mixed = engine::TrialPlan {
         threads: 2,
         warmup: Duration::from_millis(1500),
         ..plan(
-            Mix {
-                read: 0.5,
-                update: 0.3,
-                read_modify_write: 0.2,
-                ..Mix::default()
-            },
+            Mix { read: 0.5, update: 0.3, read_modify_write: 0.2, ..Mix::default() },
             closed(16),
             Duration::from_millis(2500),
         )
     };
     let (outcome, seconds) = run(&fake, &mixed);
     let result = &outcome.result;
-    for kind in [
-        OperationKind::Read,
-        OperationKind::Update,
-        OperationKind::ReadModifyWrite,
-    ] {
-        assert_eq!(
-            measured(&outcome, |s| s == Series::Response(kind)).len(),
-            result.completed[&kind]
-        );
+    for kind in [OperationKind::Read, OperationKind::Update, OperationKind::ReadModifyWrite] {
+        assert_eq!(measured(&outcome, |s| s == Series::Response(kind)).len(), result.completed[&kind]);
     }
     let failed = measured(&outcome, |s| s == Series::Failed(ErrorKind::ReadTimeout)).len();
     assert_eq!(failed, result.errors[&ErrorKind::ReadTimeout]);
     assert_eq!(result.completed.values().sum::<u64>() + failed, result.operations_sent);
 
-    let of_reads = outcome
-        .intervals
-        .iter()
-        .filter(|i| i.series == Series::Response(OperationKind::Read));
+    let of_reads = outcome.intervals.iter().filter(|i| i.series == Series::Response(OperationKind::Read));
     let bounds: Vec<(f64, f64)> = of_reads.map(|i| (i.start_s, i.length_s)).collect();
     let expected = [(-1.5, 0.5), (-1.0, 1.0), (0.0, 1.0), (1.0, 1.0)];
     assert_eq!(bounds[..4], expected);
     let (last_start, last_length) = bounds[4];
     assert_eq!((last_start, bounds.len()), (2.0, 5));
-    assert!(
-        (0.5..2.0).contains(&last_length),
-        "the last one takes the responses in flight at the end: {last_length}"
-    );
+    assert!((0.5..2.0).contains(&last_length), "the last one takes the responses in flight at the end: {last_length}");
 
     let live: u64 = seconds.iter().map(|s| s.operations + s.errors).sum();
     let kept: u64 = outcome.intervals.iter().map(|i| i.histogram.len()).sum();
     assert_eq!(live, kept);
-    assert_eq!(
-        seconds.iter().map(|s| s.t_s).collect::<Vec<_>>(),
-        [-2.0, -1.0, 0.0, 1.0, 2.0]
-    );
+    assert_eq!(seconds.iter().map(|s| s.t_s).collect::<Vec<_>>(), [-2.0, -1.0, 0.0, 1.0, 2.0]);
 }
 
 #[test]
@@ -157,18 +104,10 @@ fn what_was_sent_in_warmup_is_never_measured_however_late_its_response_comes() {
     let fake = Fake::new(|call, _| (Duration::from_millis(if call < 10 { 1200 } else { 5 }), Ok(())));
     let (outcome, _) = run(
         &fake,
-        &engine::TrialPlan {
-            warmup: Duration::from_millis(500),
-            ..reads(closed(10), Duration::from_secs(2))
-        },
+        &engine::TrialPlan { warmup: Duration::from_millis(500), ..reads(closed(10), Duration::from_secs(2)) },
     );
     assert!(responses(&outcome).max() < 1_000_000);
-    let last_of_warmup: u64 = outcome
-        .intervals
-        .iter()
-        .filter(|i| i.start_s == -0.5)
-        .map(|i| i.histogram.len())
-        .sum();
+    let last_of_warmup: u64 = outcome.intervals.iter().filter(|i| i.start_s == -0.5).map(|i| i.histogram.len()).sum();
     assert_eq!(last_of_warmup, 10);
     let silent = outcome.intervals.iter().find(|i| i.start_s >= 0.0).unwrap();
     assert_eq!(silent.length_s, 1.0);
@@ -178,14 +117,7 @@ fn what_was_sent_in_warmup_is_never_measured_however_late_its_response_comes() {
 fn a_second_without_any_response_is_an_empty_interval_not_a_hole() {
     let fake = Fake::new(|_, since| {
         let stalled = (Duration::from_millis(800)..Duration::from_millis(3100)).contains(&since);
-        (
-            if stalled {
-                Duration::from_millis(3100) - since
-            } else {
-                Duration::from_millis(2)
-            },
-            Ok(()),
-        )
+        (if stalled { Duration::from_millis(3100) - since } else { Duration::from_millis(2) }, Ok(()))
     });
     let (outcome, seconds) = run(&fake, &reads(closed(4), Duration::from_secs(4)));
     let counts: Vec<u64> = outcome.intervals.iter().map(|i| i.histogram.len()).collect();
@@ -210,14 +142,8 @@ fn errors_have_their_own_latencies_and_a_lost_connection_does_not_burn_a_core() 
 
 #[test]
 fn a_driver_that_never_waits_still_lets_the_trial_end() {
-    let (outcome, _) = run(
-        &Fake::answering_after(Duration::ZERO),
-        &reads(closed(2), Duration::from_secs(1)),
-    );
-    assert_eq!(
-        outcome.result.completed[&OperationKind::Read],
-        outcome.result.operations_sent
-    );
+    let (outcome, _) = run(&Fake::answering_after(Duration::ZERO), &reads(closed(2), Duration::from_secs(1)));
+    assert_eq!(outcome.result.completed[&OperationKind::Read], outcome.result.operations_sent);
 }
 
 #[test]
@@ -230,12 +156,7 @@ fn cancelling_does_not_wait_for_responses() {
             std::thread::sleep(Duration::from_millis(300));
             cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        engine::run_trial(
-            &fake,
-            &reads(closed(5), Duration::from_secs(60)),
-            &mut |_| {},
-            &cancelled,
-        )
+        engine::run_trial(&fake, &reads(closed(5), Duration::from_secs(60)), &mut |_| {}, &cancelled)
     });
     assert!(matches!(outcome, Err(EngineError::Cancelled)));
     assert!(began.elapsed() < Duration::from_secs(2));
@@ -243,19 +164,8 @@ fn cancelling_does_not_wait_for_responses() {
 
 #[test]
 fn a_panicking_driver_is_an_error_and_no_hang() {
-    let fake = Fake::new(|call, _| {
-        if call == 100 {
-            panic!("planted")
-        } else {
-            (Duration::from_millis(1), Ok(()))
-        }
-    });
-    let outcome = engine::run_trial(
-        &fake,
-        &reads(closed(5), Duration::from_secs(60)),
-        &mut |_| {},
-        &false.into(),
-    );
+    let fake = Fake::new(|call, _| if call == 100 { panic!("planted") } else { (Duration::from_millis(1), Ok(())) });
+    let outcome = engine::run_trial(&fake, &reads(closed(5), Duration::from_secs(60)), &mut |_| {}, &false.into());
     assert!(matches!(outcome, Err(EngineError::Panicked)));
 }
 
@@ -268,14 +178,8 @@ fn plans_that_make_no_sense_are_refused_before_connecting() {
         reads(fake::constant(0.0), second),
         reads(fake::constant(f64::NAN), second),
         reads(closed(1), Duration::ZERO),
-        engine::TrialPlan {
-            operations: Some(0),
-            ..reads(closed(1), second)
-        },
-        engine::TrialPlan {
-            fields: 0,
-            ..reads(closed(1), second)
-        },
+        engine::TrialPlan { operations: Some(0), ..reads(closed(1), second) },
+        engine::TrialPlan { fields: 0, ..reads(closed(1), second) },
     ] {
         let outcome = engine::run_trial(&fake, &bad, &mut |_| {}, &false.into());
         assert!(matches!(outcome, Err(EngineError::Plan(_))));

@@ -31,14 +31,7 @@ fn load(fake: &Fake, plan: &LoadPlan) -> Result<engine::LoadOutcome, EngineError
 #[test]
 fn every_record_of_the_range_is_inserted_once_although_some_inserts_fail() {
     let fake = Fake::new(|call, _| {
-        (
-            Duration::from_micros(100),
-            if call % 50 == 7 {
-                Err(ErrorKind::WriteTimeout)
-            } else {
-                Ok(())
-            },
-        )
+        (Duration::from_micros(100), if call % 50 == 7 { Err(ErrorKind::WriteTimeout) } else { Ok(()) })
     });
     let outcome = load(&fake, &plan(2)).unwrap();
     assert_eq!(outcome.records, 5000);
@@ -54,15 +47,8 @@ fn every_record_of_the_range_is_inserted_once_although_some_inserts_fail() {
         .collect();
     expected.sort();
     let inserted = fake.inserted();
-    assert_eq!(
-        inserted.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(),
-        expected
-    );
-    assert!(
-        inserted
-            .iter()
-            .all(|(_, values)| values.len() == 3 && values.iter().all(|v| v.len() == 12))
-    );
+    assert_eq!(inserted.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), expected);
+    assert!(inserted.iter().all(|(_, values)| values.len() == 3 && values.iter().all(|v| v.len() == 12)));
 }
 
 #[test]
@@ -83,22 +69,13 @@ fn the_same_plan_writes_the_same_data_set_on_any_number_of_threads() {
 fn records_that_exist_are_written_again_whole_each_once_in_a_part_and_with_new_values() {
     let keys =
         |written: &[(String, Vec<String>)]| -> BTreeSet<String> { written.iter().map(|w| w.0.clone()).collect() };
-    let all = LoadPlan {
-        first_record: 0,
-        records: 1_000,
-        ..plan(2)
-    };
+    let all = LoadPlan { first_record: 0, records: 1_000, ..plan(2) };
     let fake = Fake::answering_after(Duration::ZERO);
     load(&fake, &all).unwrap();
     let inserted = fake.inserted();
     // Four parts of 500 are two rounds: each record twice, and in no part twice.
     for part in 0..4 {
-        let again = LoadPlan {
-            first_record: part * 500,
-            records: 500,
-            overwrites_of: Some(1_000),
-            ..all.clone()
-        };
+        let again = LoadPlan { first_record: part * 500, records: 500, overwrites_of: Some(1_000), ..all.clone() };
         load(&fake, &again).unwrap();
         let written = fake.updated();
         assert_eq!(keys(&written[part as usize * 500..]).len(), 500);

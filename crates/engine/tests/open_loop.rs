@@ -15,14 +15,7 @@ const STALL_TO: Duration = Duration::from_millis(1100);
 fn stalling(limit: usize) -> Fake {
     Fake::with_limit(limit, |_, since| {
         let stalled = (STALL_FROM..STALL_TO).contains(&since);
-        (
-            if stalled {
-                STALL_TO - since
-            } else {
-                Duration::from_millis(1)
-            },
-            Ok(()),
-        )
+        (if stalled { STALL_TO - since } else { Duration::from_millis(1) }, Ok(()))
     })
 }
 
@@ -61,10 +54,7 @@ fn a_full_driver_delays_requests_but_neither_loses_nor_flatters_them() {
         assert_eq!(outcome.result.operations_sent, 4000);
         let response = responses(&outcome).value_at_quantile(0.99);
         assert!(response >= *TRUE_P99_US.start(), "{response}");
-        assert!(
-            outcome.result.send_lag_us.unwrap().p99 > 200_000,
-            "the lag says that the client held requests back"
-        );
+        assert!(outcome.result.send_lag_us.unwrap().p99 > 200_000, "the lag says that the client held requests back");
         service = service_times(&outcome).value_at_quantile(0.99);
         service < 150_000
     });
@@ -75,10 +65,8 @@ fn a_full_driver_delays_requests_but_neither_loses_nor_flatters_them() {
 fn without_a_stall_response_and_service_time_agree() {
     let mut medians = [0, 0];
     let agree = undisturbed(|| {
-        let (outcome, seconds) = run(
-            &Fake::answering_after(Duration::from_millis(2)),
-            &reads(constant(1000.0), Duration::from_secs(2)),
-        );
+        let (outcome, seconds) =
+            run(&Fake::answering_after(Duration::from_millis(2)), &reads(constant(1000.0), Duration::from_secs(2)));
         assert_eq!(seconds[0].operations + seconds[1].operations, 2000);
         medians = [responses(&outcome), service_times(&outcome)].map(|h| h.value_at_quantile(0.5));
         // Pacing itself is within 0.15 ms; a shared machine adds its own.
@@ -99,10 +87,7 @@ fn a_request_is_sent_soon_after_it_is_due() {
             woken_us = median_of_a_sleeper_us();
             lag_us <= 60.max(2 * woken_us)
         });
-        assert!(
-            soon,
-            "{rate}/s: median {lag_us} us, where a thread that sleeps is woken {woken_us} us late"
-        );
+        assert!(soon, "{rate}/s: median {lag_us} us, where a thread that sleeps is woken {woken_us} us late");
     }
 }
 
@@ -124,11 +109,8 @@ fn median_of_a_sleeper_us() -> u64 {
 #[test]
 fn threads_share_the_schedule_without_changing_it() {
     let fake = Fake::answering_after(Duration::from_millis(1));
-    let several = TrialPlan {
-        threads: 3,
-        warmup: Duration::from_secs(1),
-        ..reads(constant(1500.0), Duration::from_secs(2))
-    };
+    let several =
+        TrialPlan { threads: 3, warmup: Duration::from_secs(1), ..reads(constant(1500.0), Duration::from_secs(2)) };
     let (outcome, _) = run(&fake, &several);
     assert_eq!(outcome.result.operations_sent, 3000);
     assert_eq!(fake.calls(), 4500);
@@ -137,18 +119,10 @@ fn threads_share_the_schedule_without_changing_it() {
 #[test]
 fn the_bound_on_operations_holds_in_the_open_loop_too() {
     let fake = Fake::answering_after(Duration::from_millis(1));
-    let bounded = TrialPlan {
-        operations: Some(777),
-        threads: 2,
-        ..reads(constant(2000.0), Duration::from_secs(20))
-    };
+    let bounded = TrialPlan { operations: Some(777), threads: 2, ..reads(constant(2000.0), Duration::from_secs(20)) };
     let (outcome, _) = run(&fake, &bounded);
     assert_eq!((outcome.result.operations_sent, fake.calls()), (777, 777));
-    assert!(
-        (0.3..1.0).contains(&outcome.result.measured_s),
-        "{}",
-        outcome.result.measured_s
-    );
+    assert!((0.3..1.0).contains(&outcome.result.measured_s), "{}", outcome.result.measured_s);
 }
 
 #[test]
@@ -160,10 +134,7 @@ fn errors_do_not_slow_an_open_loop_down() {
 
 #[test]
 fn a_closed_loop_has_neither_send_lag_nor_service_times() {
-    let (outcome, _) = run(
-        &Fake::answering_after(Duration::from_millis(1)),
-        &reads(closed(3), Duration::from_secs(1)),
-    );
+    let (outcome, _) = run(&Fake::answering_after(Duration::from_millis(1)), &reads(closed(3), Duration::from_secs(1)));
     assert_eq!(outcome.result.send_lag_us, None);
     assert!(service_times(&outcome).is_empty());
 }

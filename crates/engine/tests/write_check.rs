@@ -18,13 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const UPDATES: Mix = mix(1.0, 0.0, 0.0);
 
 const fn mix(update: f64, insert: f64, read_modify_write: f64) -> Mix {
-    Mix {
-        read: 0.0,
-        update,
-        insert,
-        scan: 0.0,
-        read_modify_write,
-    }
+    Mix { read: 0.0, update, insert, scan: 0.0, read_modify_write }
 }
 
 /// So many operations, and a little warm-up, over so many records.
@@ -51,10 +45,7 @@ fn run(table: &Table, plan: &TrialPlan) -> TrialOutcome {
 }
 
 fn look(table: &Table, plan: &TrialPlan, outcome: TrialOutcome) -> WriteCheck {
-    let how = ReadBack {
-        patience: PATIENCE,
-        ..ReadBack::after(plan, Consistency::Quorum)
-    };
+    let how = ReadBack { patience: PATIENCE, ..ReadBack::after(plan, Consistency::Quorum) };
     let check = engine::read_back(table, outcome.writes.unwrap(), &how, &mut |_, _| {}, &false.into()).unwrap();
     let judged = check.intact + check.older + check.missing + check.foreign + check.unreadable;
     assert_eq!(judged, check.values);
@@ -84,10 +75,7 @@ fn every_kind_of_write_is_found_again_and_counted() {
         let outcome = run(&table, &plan);
         assert_eq!(outcome.result.operations_sent, 600);
         let failed = outcome.result.errors[&ErrorKind::ReadTimeout];
-        assert!(
-            failed > 10,
-            "reads of read-modify-writes: nothing is written after those"
-        );
+        assert!(failed > 10, "reads of read-modify-writes: nothing is written after those");
         let measured = 600 - failed;
         let written = outcome.writes.as_ref().unwrap().acknowledged();
         assert_eq!(written, table.writes() - before);
@@ -106,35 +94,21 @@ fn every_kind_of_write_is_found_again_and_counted() {
 #[test]
 fn two_clients_find_each_others_later_writes_intact_and_miss_what_is_lost() {
     for drop_every in [u64::MAX, 20] {
-        let table = Table::new(
-            300,
-            move |write| if write % drop_every == 7 { dropped(1) } else { kept(1) },
-        );
+        let table = Table::new(300, move |write| if write % drop_every == 7 { dropped(1) } else { kept(1) });
         let client = |number| {
-            let plan = TrialPlan {
-                part: Part { number, of: 2 },
-                seed: 40 + u64::from(number),
-                ..checked(UPDATES, 300, 1500)
-            };
+            let plan =
+                TrialPlan { part: Part { number, of: 2 }, seed: 40 + u64::from(number), ..checked(UPDATES, 300, 1500) };
             let writes = run(&table, &plan).writes.unwrap();
             (plan, writes)
         };
-        let both = std::thread::scope(|scope| {
-            [0, 1]
-                .map(|n| scope.spawn(move || client(n)))
-                .map(|t| t.join().unwrap())
-        });
+        let both =
+            std::thread::scope(|scope| [0, 1].map(|n| scope.spawn(move || client(n))).map(|t| t.join().unwrap()));
         let found = both.map(|(plan, writes)| {
             let how = ReadBack::after(&plan, Consistency::Quorum);
             engine::read_back(&table, writes, &how, &mut |_, _| {}, &false.into()).unwrap()
         });
         let places = table.acknowledged().len() as u64;
-        assert!(
-            found
-                .iter()
-                .all(|check| check.values > places / 2 && check.unreadable == 0),
-            "{found:#?}"
-        );
+        assert!(found.iter().all(|check| check.values > places / 2 && check.unreadable == 0), "{found:#?}");
         let [first, second] = found;
         let sum = first.and(second);
         assert_eq!(sum.acknowledged, table.writes());
@@ -148,12 +122,8 @@ fn two_clients_find_each_others_later_writes_intact_and_miss_what_is_lost() {
 #[test]
 fn an_open_loop_is_checked_likewise() {
     let table = Table::new(50, |write| if write == 200 { dropped(1) } else { kept(1) });
-    let plan = TrialPlan {
-        load: constant(1000.0),
-        threads: 2,
-        operations: Some(400),
-        ..popular(checked(UPDATES, 50, 1))
-    };
+    let plan =
+        TrialPlan { load: constant(1000.0), threads: 2, operations: Some(400), ..popular(checked(UPDATES, 50, 1)) };
     let outcome = run(&table, &plan);
     assert_eq!(outcome.result.completed[&OperationKind::Update], 400);
     let check = look(&table, &plan, outcome);
@@ -164,10 +134,7 @@ fn an_open_loop_is_checked_likewise() {
 #[test]
 fn a_trial_that_is_not_checked_sends_what_it_always_sent() {
     let table = Table::new(100, |_| kept(1));
-    let plan = TrialPlan {
-        check_writes: false,
-        ..checked(mix(0.4, 0.3, 0.3), 100, 300)
-    };
+    let plan = TrialPlan { check_writes: false, ..checked(mix(0.4, 0.3, 0.3), 100, 300) };
     assert!(run(&table, &plan).writes.is_none());
     assert_eq!((table.writes(), table.fetches()), (0, 0));
     assert!(table.plain_writes() > 200);
@@ -183,16 +150,9 @@ fn exactly_the_acknowledged_writes_that_were_dropped_are_lost() {
     assert!((30..=90).contains(&lost.len()), "{}", lost.len());
     assert_eq!((check.older, check.missing, check.foreign), (lost.len() as u64, 0, 0));
     assert_eq!(check.unreadable, 0);
-    let named: Vec<_> = check
-        .examples
-        .iter()
-        .map(|example| (example.acknowledged, (example.key.clone(), example.field)))
-        .collect();
-    assert_eq!(
-        named,
-        lost[..5],
-        "the first that were written, by key, field and timestamp"
-    );
+    let named: Vec<_> =
+        check.examples.iter().map(|example| (example.acknowledged, (example.key.clone(), example.field))).collect();
+    assert_eq!(named, lost[..5], "the first that were written, by key, field and timestamp");
 }
 
 #[test]
@@ -203,10 +163,7 @@ fn what_is_found_instead_is_reported() {
     let stamp_of = |record: u64| table.acknowledged()[&(key(record), 0)];
     let another = table.text(60, 2);
     let older = Stamp::now(70); // its time is replaced by an older one below
-    let older_text = older.tag().replace(
-        &format!("{:016x}", older.micros()),
-        &format!("{:016x}", stamp_of(70) - 5),
-    );
+    let older_text = older.tag().replace(&format!("{:016x}", older.micros()), &format!("{:016x}", stamp_of(70) - 5));
     table.remove(50);
     table.plant(60, 0, Some(another.replace(&key_digits(60), &key_digits(61))));
     table.plant(61, 0, Some(table.text(61, 0)[..20].to_owned()));
@@ -223,20 +180,11 @@ fn what_is_found_instead_is_reported() {
         (3, 3, 2),
         "a row of three fields; another's, a cut and an unmarked value; none and an older one"
     );
-    let example = |key: String, field, acknowledged, found| LostValue {
-        key,
-        field,
-        acknowledged,
-        found,
-    };
+    let example = |key: String, field, acknowledged, found| LostValue { key, field, acknowledged, found };
     let missing = |field| example(key(50), field, stamp_of(50), None);
     for expected in [missing(0), missing(2), example(key(60), 0, at_60, Some(at_60))] {
         // Inserts are sent about in order of their numbers, so these are among the first.
-        assert!(
-            check.examples.contains(&expected),
-            "{expected:?} in {:?}",
-            check.examples
-        );
+        assert!(check.examples.contains(&expected), "{expected:?} in {:?}", check.examples);
     }
     assert_eq!(check.examples.len(), 5);
     assert!(at_70 > at_60);
@@ -252,32 +200,17 @@ fn inserts_that_are_dropped_are_missing_and_dropped_updates_older_than_the_trial
     let table = Table::new(1000, |write| if write % 10 == 3 { dropped(1) } else { kept(1) });
     let inserts = run_and_look(&table, &checked(mix(0.0, 1.0, 0.0), 1000, 500));
     assert_eq!(inserts.missing, table.lost().len() as u64);
-    assert_eq!(
-        inserts.missing,
-        3 * (table.writes() - 3).div_ceil(10),
-        "three fields each"
-    );
+    assert_eq!(inserts.missing, 3 * (table.writes() - 3).div_ceil(10), "three fields each");
 
     let table = Table::new(1, |_| dropped(1));
     let updates = run_and_look(&table, &checked(UPDATES, 1, 50));
     assert_eq!((updates.older, updates.values), (3, 3));
-    assert!(
-        updates
-            .examples
-            .iter()
-            .all(|lost| lost.found.is_none() && lost.key == key(0))
-    );
+    assert!(updates.examples.iter().all(|lost| lost.found.is_none() && lost.key == key(0)));
 }
 
 #[test]
 fn a_write_that_failed_for_the_client_but_is_there_is_no_loss() {
-    let table = Table::new(5, |write| {
-        if write % 2 == 0 {
-            kept(1)
-        } else {
-            unanswered(1, Applied::First)
-        }
-    });
+    let table = Table::new(5, |write| if write % 2 == 0 { kept(1) } else { unanswered(1, Applied::First) });
     let check = run_and_look(&table, &checked(UPDATES, 5, 400));
     assert!(check.unacknowledged > 190, "{check:?}");
     assert_eq!((check.intact, check.lost()), (check.values, 0));
@@ -286,11 +219,7 @@ fn a_write_that_failed_for_the_client_but_is_there_is_no_loss() {
 #[test]
 fn a_failed_write_that_comes_late_does_not_cover_a_newer_one() {
     let late = |write: u64| {
-        if write.is_multiple_of(3) {
-            unanswered(1, Applied::Later(Duration::from_millis(20)))
-        } else {
-            kept(1)
-        }
+        if write.is_multiple_of(3) { unanswered(1, Applied::Later(Duration::from_millis(20))) } else { kept(1) }
     };
     let plan = checked(UPDATES, 3, 600);
     let table = Table::new(3, late);
@@ -305,12 +234,7 @@ fn a_failed_write_that_comes_late_does_not_cover_a_newer_one() {
     std::thread::sleep(Duration::from_millis(100));
     let check = look(&careless, &plan, outcome);
     assert!(check.older > 0, "{check:?}");
-    assert!(
-        check
-            .examples
-            .iter()
-            .all(|lost| lost.found.is_some_and(|found| found < lost.acknowledged))
-    );
+    assert!(check.examples.iter().all(|lost| lost.found.is_some_and(|found| found < lost.acknowledged)));
 }
 
 /// Requests overtake each other, fail and come anyway, on a few popular records that many slots of several threads
@@ -338,10 +262,7 @@ fn slots_that_write_the_same_record_at_once_never_make_a_false_loss() {
         };
         plan.definition.write_all_fields = seed % 2 == 0;
         let check = run_and_look(&table, &plan);
-        assert!(
-            check.unacknowledged > 200 && check.acknowledged > 800,
-            "seed {seed}: {check:?}"
-        );
+        assert!(check.unacknowledged > 200 && check.acknowledged > 800, "seed {seed}: {check:?}");
         assert_eq!((check.lost(), check.unreadable), (0, 0), "seed {seed}: {check:?}");
     }
 }
@@ -352,11 +273,7 @@ fn reads_that_fail_are_repeated() {
     let plan = checked(UPDATES, 200, 400);
     let outcome = run(&table, &plan);
     table.when_fetched(|fetch, _| {
-        let answer = if fetch < 300 {
-            Err(ErrorKind::Unavailable)
-        } else {
-            Ok(())
-        };
+        let answer = if fetch < 300 { Err(ErrorKind::Unavailable) } else { Ok(()) };
         (Duration::ZERO, answer)
     });
     let check = look(&table, &plan, outcome);
@@ -370,23 +287,11 @@ fn what_cannot_be_read_is_reported_when_patience_has_run_out() {
     let outcome = run(&table, &plan);
     let is_unreadable = |key: &str| key.ends_with(['1', '2', '3']);
     table.when_fetched(move |_, key| {
-        let answer = if is_unreadable(key) {
-            Err(ErrorKind::Unavailable)
-        } else {
-            Ok(())
-        };
+        let answer = if is_unreadable(key) { Err(ErrorKind::Unavailable) } else { Ok(()) };
         (Duration::from_millis(1), answer)
     });
-    let unreadable = table
-        .acknowledged()
-        .keys()
-        .filter(|place| is_unreadable(&place.0))
-        .count();
-    let lost = table
-        .lost()
-        .iter()
-        .filter(|(_, place)| !is_unreadable(&place.0))
-        .count();
+    let unreadable = table.acknowledged().keys().filter(|place| is_unreadable(&place.0)).count();
+    let lost = table.lost().iter().filter(|(_, place)| !is_unreadable(&place.0)).count();
     assert!(unreadable > 20 && lost > 3);
     let check = look(&table, &plan, outcome);
     assert_eq!((check.unreadable, check.lost()), (unreadable as u64, lost as u64));
@@ -415,11 +320,7 @@ fn a_database_that_is_gone_is_a_result_and_one_that_comes_back_is_read() {
 #[test]
 fn looking_belongs_to_no_measurement_and_tells_how_far_it_is() {
     let table = Table::new(100, |_| kept(1));
-    let plan = TrialPlan {
-        operations: None,
-        duration: Duration::from_millis(500),
-        ..checked(UPDATES, 100, 1)
-    };
+    let plan = TrialPlan { operations: None, duration: Duration::from_millis(500), ..checked(UPDATES, 100, 1) };
     table.when_fetched(|fetch, _| {
         let slow = if fetch >= 50 { 3500 } else { 0 };
         (Duration::from_millis(slow), Ok(()))
@@ -432,12 +333,7 @@ fn looking_belongs_to_no_measurement_and_tells_how_far_it_is() {
     let progress = &mut |done, of| reported.push((done, of));
     let check = engine::read_back(&table, outcome.writes.unwrap(), &how, progress, &false.into()).unwrap();
     assert!((2..=5).contains(&reported.len()), "{reported:?}");
-    assert!(
-        reported
-            .iter()
-            .all(|(done, of)| *of == check.values && (1..*of).contains(done)),
-        "{reported:?}"
-    );
+    assert!(reported.iter().all(|(done, of)| *of == check.values && (1..*of).contains(done)), "{reported:?}");
     assert!(check.seconds >= 3.5);
 }
 
@@ -472,10 +368,7 @@ fn a_trial_without_a_write_has_nothing_to_look_for() {
 #[test]
 fn fields_too_short_for_a_tag_are_refused() {
     let table = Table::new(10, |_| kept(1));
-    let short = TrialPlan {
-        field_length: engine::TAG_BYTES as u32,
-        ..checked(UPDATES, 10, 10)
-    };
+    let short = TrialPlan { field_length: engine::TAG_BYTES as u32, ..checked(UPDATES, 10, 10) };
     let outcome = engine::run_trial(&table, &short, &mut |_| {}, &false.into());
     assert!(matches!(outcome, Err(EngineError::Plan(_))));
     assert_eq!(table.writes(), 0);

@@ -49,9 +49,7 @@ pub fn decode_histogram(bytes: &[u8]) -> Result<Histogram<u64>, String> {
     };
     check_head(plain)?;
     let mut from = plain;
-    Deserializer::new()
-        .deserialize(&mut from)
-        .map_err(|error| format!("the histogram does not decode: {error}"))
+    Deserializer::new().deserialize(&mut from).map_err(|error| format!("the histogram does not decode: {error}"))
 }
 
 fn inflate(deflated: &[u8]) -> Result<Vec<u8>, String> {
@@ -68,25 +66,15 @@ fn inflate(deflated: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn check_head(plain: &[u8]) -> Result<(), String> {
-    let head = (
-        word(plain, 0),
-        word(plain, 4),
-        word(plain, 12),
-        long(plain, 16),
-        long(plain, 24),
-    );
+    let head = (word(plain, 0), word(plain, 4), word(plain, 12), long(plain, 16), long(plain, 24));
     let (Some(PLAIN), Some(length), Some(digits), Some(low), Some(high)) = head else {
         return Err("the histogram is cut off".to_owned());
     };
     if length as usize > plain.len().saturating_sub(HEAD_BYTES) {
-        return Err(format!(
-            "the histogram announces {length} bytes of counts and has fewer"
-        ));
+        return Err(format!("the histogram announces {length} bytes of counts and has fewer"));
     }
     if length as usize > MOST_COUNTS_BYTES {
-        return Err(format!(
-            "the histogram has {length} bytes of counts, more than {MOST_COUNTS_BYTES}"
-        ));
+        return Err(format!("the histogram has {length} bytes of counts, more than {MOST_COUNTS_BYTES}"));
     }
     if !(1..=3).contains(&digits) || low == 0 || high > BOUND_US {
         return Err(format!(
@@ -110,9 +98,7 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
 fn seconds(what: &str, value: f64) -> Result<(), String> {
     match value.is_finite() && value.abs() <= LONGEST_S {
         true => Ok(()),
-        false => Err(format!(
-            "{what} is {value}, and nothing of a trial takes more than {LONGEST_S} s"
-        )),
+        false => Err(format!("{what} is {value}, and nothing of a trial takes more than {LONGEST_S} s")),
     }
 }
 
@@ -166,20 +152,11 @@ impl TrialRecord {
             length("measured_s", client.measured_s)?;
             counted("operations_sent", client.operations_sent)?;
             let each = client.completed.values().chain(client.errors.values());
-            each.copied()
-                .try_for_each(|number| counted("a number of operations", number))?;
+            each.copied().try_for_each(|number| counted("a number of operations", number))?;
         }
         for fault in &self.faults {
-            let moments = [
-                Some(fault.began_s),
-                Some(fault.gone_s),
-                fault.return_began_s,
-                fault.back_s,
-            ];
-            moments
-                .into_iter()
-                .flatten()
-                .try_for_each(|at| seconds("a moment of a fault", at))?;
+            let moments = [Some(fault.began_s), Some(fault.gone_s), fault.return_began_s, fault.back_s];
+            moments.into_iter().flatten().try_for_each(|at| seconds("a moment of a fault", at))?;
         }
         let hosts = self.nodes.len().max(self.clients.len());
         if hosts > MOST_HOSTS {
@@ -220,9 +197,7 @@ mod tests {
     fn a_histogram_comes_back_whole_in_both_forms() {
         let (mut plain, mut deflated) = (Vec::new(), Vec::new());
         V2Serializer::new().serialize(&histogram(), &mut plain).unwrap();
-        V2DeflateSerializer::new()
-            .serialize(&histogram(), &mut deflated)
-            .unwrap();
+        V2DeflateSerializer::new().serialize(&histogram(), &mut deflated).unwrap();
         assert_eq!(decode_histogram(&plain).unwrap(), histogram());
         assert_eq!(decode_histogram(&deflated).unwrap(), histogram());
         for end in 0..plain.len() {
@@ -265,13 +240,7 @@ mod tests {
             histogram: histogram(),
         };
         assert_eq!(interval(-60.0, 1.0).check(), Ok(()));
-        for (start_s, length_s) in [
-            (1e300, 1.0),
-            (f64::NAN, 1.0),
-            (0.0, -1.0),
-            (0.0, f64::INFINITY),
-            (9e18, 1.0),
-        ] {
+        for (start_s, length_s) in [(1e300, 1.0), (f64::NAN, 1.0), (0.0, -1.0), (0.0, f64::INFINITY), (9e18, 1.0)] {
             interval(start_s, length_s).check().unwrap_err();
         }
     }

@@ -19,19 +19,12 @@ impl ClockReading {
     /// From the controller's clock when it asked and when the answer came, and what the host's clock showed, all in
     /// Unix milliseconds.
     pub fn new(asked_ms: f64, answered_ms: f64, shown_ms: f64) -> Self {
-        Self {
-            offset_ms: shown_ms - (asked_ms + answered_ms) / 2.0,
-            round_trip_ms: answered_ms - asked_ms,
-        }
+        Self { offset_ms: shown_ms - (asked_ms + answered_ms) / 2.0, round_trip_ms: answered_ms - asked_ms }
     }
 
     /// The more certain of two.
     pub fn better(self, other: Self) -> Self {
-        if other.round_trip_ms < self.round_trip_ms {
-            other
-        } else {
-            self
-        }
+        if other.round_trip_ms < self.round_trip_ms { other } else { self }
     }
 }
 
@@ -64,13 +57,7 @@ mod tests {
         let start = ClockReading::new(1_000.0, 1_010.0, 1_205.0);
         assert_eq!((start.offset_ms, start.round_trip_ms), (200.0, 10.0));
         assert_eq!(start.better(ClockReading::new(0.0, 4.0, 0.0)).round_trip_ms, 4.0);
-        let end = |offset_ms| Clock {
-            start,
-            end: Some(ClockReading {
-                offset_ms,
-                round_trip_ms: 30.0,
-            }),
-        };
+        let end = |offset_ms| Clock { start, end: Some(ClockReading { offset_ms, round_trip_ms: 30.0 }) };
         assert_eq!(end(219.0).drift_ms(), Some(0.0));
         assert_eq!(end(100.0).drift_ms(), Some(80.0));
         assert_eq!(Clock { start, end: None }.drift_ms(), None);

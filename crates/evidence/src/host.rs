@@ -287,11 +287,7 @@ static VOLUME_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> = LazyLo
     VolumeRole::ALL.map(|role| {
         let prefix = format!("{}_", role.name().replace('-', "_"));
         let names = VolumeFigures::FIELDS.iter().map(|field| format!("{prefix}{field}"));
-        VolumeColumns {
-            role,
-            names: names.collect(),
-            prefix,
-        }
+        VolumeColumns { role, names: names.collect(), prefix }
     })
 });
 
@@ -308,11 +304,7 @@ mod tests {
     use super::*;
 
     fn full() -> HostSample {
-        let mut sample = HostSample {
-            t_s: -3.5,
-            unix_ms: 1_763_676_000_123,
-            ..Default::default()
-        };
+        let mut sample = HostSample { t_s: -3.5, unix_ms: 1_763_676_000_123, ..Default::default() };
         for (i, field) in HostFigures::FIELDS.iter().enumerate() {
             assert!(sample.host.set(field, Some(i as f64 + 0.25)));
         }
@@ -327,13 +319,7 @@ mod tests {
 
     #[test]
     fn a_row_gives_the_same_sample_back_and_missing_stays_missing() {
-        for sample in [
-            full(),
-            HostSample {
-                t_s: 1.0,
-                ..Default::default()
-            },
-        ] {
+        for sample in [full(), HostSample { t_s: 1.0, ..Default::default() }] {
             assert_eq!(HostSample::from_columns(&sample.columns()), Ok(sample.clone()));
             let text = serde_json::to_string(&sample).unwrap();
             assert_eq!(serde_json::from_str::<HostSample>(&text).unwrap(), sample);

@@ -46,18 +46,12 @@ impl HostId {
 
     /// A database host, counted from 0.
     pub const fn database(index: u32) -> Self {
-        Self {
-            role: Role::Database,
-            index,
-        }
+        Self { role: Role::Database, index }
     }
 
     /// A client, counted from 0.
     pub const fn client(index: u32) -> Self {
-        Self {
-            role: Role::Client,
-            index,
-        }
+        Self { role: Role::Client, index }
     }
 }
 
@@ -85,10 +79,7 @@ impl FromStr for HostId {
             rest => {
                 let digits = rest.strip_prefix('-')?;
                 let number: u32 = digits.parse().ok().filter(|n| *n > 1)?;
-                (number.to_string() == digits).then(|| Self {
-                    role,
-                    index: number - 1,
-                })
+                (number.to_string() == digits).then(|| Self { role, index: number - 1 })
             }
         };
         let found = Role::ALL.into_iter().find_map(role_and_index);
@@ -115,27 +106,13 @@ mod tests {
 
     #[test]
     fn every_host_has_one_name_and_every_name_one_host() {
-        for host in [
-            HostId::DATABASE,
-            HostId::database(1),
-            HostId::database(11),
-            HostId::CLIENT,
-            HostId::client(2),
-        ] {
+        for host in [HostId::DATABASE, HostId::database(1), HostId::database(11), HostId::CLIENT, HostId::client(2)] {
             assert_eq!(host.to_string().parse(), Ok(host));
         }
         assert_eq!(HostId::database(2).to_string(), "database-3");
-        for wrong in [
-            "",
-            "data",
-            "database-",
-            "database-0",
-            "database-1",
-            "database-02",
-            "databases",
-            "client-x",
-            "client2",
-        ] {
+        for wrong in
+            ["", "data", "database-", "database-0", "database-1", "database-02", "databases", "client-x", "client2"]
+        {
             assert!(wrong.parse::<HostId>().is_err(), "{wrong}");
         }
     }

@@ -44,11 +44,7 @@ pub struct ProbeLatency {
 impl RateProbe {
     /// Operations completed a second, on the machine that ran it.
     pub fn completed_per_s(&self) -> f64 {
-        if self.seconds > 0.0 {
-            self.completed as f64 / self.seconds
-        } else {
-            0.0
-        }
+        if self.seconds > 0.0 { self.completed as f64 / self.seconds } else { 0.0 }
     }
 
     /// Failed operations / all operations.

@@ -86,11 +86,7 @@ pub struct Identity {
 
 impl fmt::Debug for Identity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Identity")
-            .field("certificate", &self.certificate)
-            .field("key", &self.key.file)
-            .finish()
+        formatter.debug_struct("Identity").field("certificate", &self.certificate).field("key", &self.key.file).finish()
     }
 }
 
@@ -100,10 +96,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_of_it_has_no_secret() {
-        let pem = |file: &str, text: &str| Pem {
-            file: file.to_owned(),
-            text: text.to_owned(),
-        };
+        let pem = |file: &str, text: &str| Pem { file: file.to_owned(), text: text.to_owned() };
         let access = Access {
             login: Some(Login {
                 user: "lab".to_owned(),
@@ -112,10 +105,7 @@ mod tests {
             }),
             tls: Some(Tls {
                 authorities: None,
-                identity: Some(Identity {
-                    certificate: pem("me.pem", "public"),
-                    key: pem("me.key", "hunter3"),
-                }),
+                identity: Some(Identity { certificate: pem("me.pem", "public"), key: pem("me.key", "hunter3") }),
                 verify_host_name: true,
             }),
             data_centre: None,

@@ -41,14 +41,8 @@ pub(crate) fn problem(kind: Kind, text: &str) -> Option<String> {
         _ => "",
     };
     let all = units(kind);
-    let smallest = all
-        .iter()
-        .find(|(name, _)| *name == least)
-        .map_or(1, |(_, factor)| *factor);
-    let allowed = all
-        .iter()
-        .filter(|(_, factor)| *factor >= smallest)
-        .map(|(name, _)| *name);
+    let smallest = all.iter().find(|(name, _)| *name == least).map_or(1, |(_, factor)| *factor);
+    let allowed = all.iter().filter(|(_, factor)| *factor >= smallest).map(|(name, _)| *name);
     // Cassandra takes no space between them.
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     if amount(kind, text).is_some() && allowed.clone().any(|name| name == unit) {
@@ -64,10 +58,7 @@ mod tests {
 
     #[test]
     fn amounts_are_numbers_with_a_unit_that_the_key_takes() {
-        assert_eq!(
-            amount(Kind::Duration("ms"), "10s"),
-            amount(Kind::Duration("ms"), "10000ms")
-        );
+        assert_eq!(amount(Kind::Duration("ms"), "10s"), amount(Kind::Duration("ms"), "10000ms"));
         assert_eq!(amount(Kind::Size("B"), "1GiB"), Some(1 << 30));
         assert_eq!(amount(Kind::Rate, "24MiB/s"), Some(24 << 20));
         for (kind, text) in [

@@ -259,9 +259,7 @@ impl AwsBatch {
 
     /// The machines of databases, or those of clients.
     pub fn machines_of(&self, databases: bool) -> impl Iterator<Item = &AwsMachine> {
-        self.machines
-            .iter()
-            .filter(move |machine| machine.configuration.is_some() == databases)
+        self.machines.iter().filter(move |machine| machine.configuration.is_some() == databases)
     }
 }
 
@@ -294,13 +292,9 @@ impl AwsLimits {
             *of_type.entry(&machine.instance_type).or_default() += 1;
         }
         let above = |needed: u64, limit: Option<u64>, unit: &str| {
-            limit
-                .filter(|limit| needed > *limit)
-                .map(|limit| format!("{needed} {unit} of {limit}"))
+            limit.filter(|limit| needed > *limit).map(|limit| format!("{needed} {unit} of {limit}"))
         };
-        let of_types = of_type
-            .iter()
-            .find_map(|(kind, count)| above(*count, self.machines.get(*kind).copied(), kind));
+        let of_types = of_type.iter().find_map(|(kind, count)| above(*count, self.machines.get(*kind).copied(), kind));
         of_types
             .or_else(|| above(vcpus, self.vcpus, "vCPUs"))
             .or_else(|| above(volumes, self.volumes, "EBS volumes"))
@@ -317,13 +311,8 @@ impl AwsQuota {
 
     fn exceeded_by(&self, needed: u64, unit: &str) -> Option<String> {
         (needed > self.left()).then(|| {
-            let Self {
-                code, granted, in_use, ..
-            } = self;
-            format!(
-                "{needed} {unit} of {} that are left: {code} grants {granted}, {in_use} are in use",
-                self.left()
-            )
+            let Self { code, granted, in_use, .. } = self;
+            format!("{needed} {unit} of {} that are left: {code} grants {granted}, {in_use} are in use", self.left())
         })
     }
 }
@@ -332,9 +321,7 @@ impl AwsQuotas {
     /// What is too much about these machines, in words.
     fn exceeded_by(&self, machines: &[&AwsMachine]) -> Option<String> {
         let of_vcpus = self.vcpus.iter().find_map(|(pool, quota)| {
-            let of_pool = machines
-                .iter()
-                .filter(|m| VcpuPool::of(&m.instance_type) == Some(*pool));
+            let of_pool = machines.iter().filter(|m| VcpuPool::of(&m.instance_type) == Some(*pool));
             quota.exceeded_by(of_pool.map(|machine| machine.vcpus).sum(), "vCPUs")
         });
         of_vcpus.or_else(|| {
@@ -349,19 +336,12 @@ impl AwsQuotas {
 impl QuotaNeeds {
     /// Those of machines; the error is an instance type that counts against no quota that is known.
     pub(crate) fn of<'m>(machines: impl Iterator<Item = &'m AwsMachine>) -> Result<Self, String> {
-        let mut needs = Self {
-            spot: false,
-            pools: BTreeSet::new(),
-            volume_types: BTreeSet::from([ROOT]),
-        };
+        let mut needs = Self { spot: false, pools: BTreeSet::new(), volume_types: BTreeSet::from([ROOT]) };
         for machine in machines {
             needs.spot |= machine.spot;
             let pool = VcpuPool::of(&machine.instance_type);
             needs.pools.insert(pool.ok_or_else(|| machine.instance_type.clone())?);
-            let kinds = machine
-                .volumes
-                .values()
-                .filter_map(|volume| volume.kind.parse::<VolumeType>().ok());
+            let kinds = machine.volumes.values().filter_map(|volume| volume.kind.parse::<VolumeType>().ok());
             needs.volume_types.extend(kinds);
         }
         Ok(needs)

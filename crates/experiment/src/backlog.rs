@@ -15,10 +15,7 @@ impl Backlog {
     /// The files that it is of a data set of so many records.
     pub fn of(self, records: u64) -> BacklogFiles {
         let each = records as f64 * self.overwrites / f64::from(self.sstables.max(1));
-        BacklogFiles {
-            sstables: self.sstables,
-            records: (each.round() as u64).min(records),
-        }
+        BacklogFiles { sstables: self.sstables, records: (each.round() as u64).min(records) }
     }
 }
 

@@ -43,20 +43,14 @@ pub(crate) fn place(items: &[Item], clients: &[AwsMachine], sites: &[&AwsLimits]
         let at: Vec<usize> = (0..sites.len()).filter(|site| alone(item, *site).is_none()).collect();
         if at.is_empty() {
             let why = (0..sites.len()).filter_map(|site| Some((site, alone(item, site)?)));
-            nowhere.push(NoRoom {
-                item,
-                why: why.collect(),
-            });
+            nowhere.push(NoRoom { item, why: why.collect() });
         }
         possible.push(at);
     }
     if !nowhere.is_empty() {
         return Err(nowhere);
     }
-    let (pieces, spread) = (
-        in_pieces(items, &possible, sites.len()),
-        spread(items, &possible, sites.len()),
-    );
+    let (pieces, spread) = (in_pieces(items, &possible, sites.len()), spread(items, &possible, sites.len()));
     let chosen = match longest(items, &pieces, sites.len()) <= PIECES_MAY_TAKE * longest(items, &spread, sites.len()) {
         true => pieces,
         false => spread,
@@ -72,10 +66,7 @@ pub(crate) fn place(items: &[Item], clients: &[AwsMachine], sites: &[&AwsLimits]
             };
             match batches[first..].iter_mut().find(|batch| has_room(batch)) {
                 Some(batch) => batch.items.push(item),
-                None => batches.push(Placed {
-                    site,
-                    items: vec![item],
-                }),
+                None => batches.push(Placed { site, items: vec![item] }),
             }
         }
     }
@@ -145,17 +136,11 @@ mod tests {
     }
 
     fn item(kind: &str, nodes: usize, seconds: f64) -> Item {
-        Item {
-            machines: vec![machine(kind, "database"); nodes],
-            seconds,
-        }
+        Item { machines: vec![machine(kind, "database"); nodes], seconds }
     }
 
     fn at_most(kind: &str, count: u64) -> AwsLimits {
-        AwsLimits {
-            machines: BTreeMap::from([(kind.to_owned(), count)]),
-            ..AwsLimits::default()
-        }
+        AwsLimits { machines: BTreeMap::from([(kind.to_owned(), count)]), ..AwsLimits::default() }
     }
 
     fn batches(placed: &[Placed]) -> Vec<(usize, Vec<usize>)> {
@@ -179,18 +164,9 @@ mod tests {
         assert_eq!(placed.len(), 5);
         // A limit of vCPUs, of volumes, of GiB: two databases and a client.
         let by = [
-            AwsLimits {
-                vcpus: Some(6),
-                ..AwsLimits::default()
-            },
-            AwsLimits {
-                volumes: Some(3),
-                ..AwsLimits::default()
-            },
-            AwsLimits {
-                volume_gib: Some(3 * 64),
-                ..AwsLimits::default()
-            },
+            AwsLimits { vcpus: Some(6), ..AwsLimits::default() },
+            AwsLimits { volumes: Some(3), ..AwsLimits::default() },
+            AwsLimits { volume_gib: Some(3 * 64), ..AwsLimits::default() },
         ];
         for limits in by {
             let placed = place(&items, &[machine("c5.large", "client")], &[&limits]).unwrap();
@@ -217,16 +193,10 @@ mod tests {
         let alone = place(&items[..1], &[], &[&limits; 2]).unwrap();
         assert_eq!(batches(&alone), [(0, vec![0])]);
         // One that takes as long as all others has a site to itself.
-        let uneven = [
-            item("a", 1, 10.0),
-            item("a", 1, 60.0),
-            item("a", 1, 10.0),
-            item("a", 1, 40.0),
-        ];
+        let uneven = [item("a", 1, 10.0), item("a", 1, 60.0), item("a", 1, 10.0), item("a", 1, 40.0)];
         let placed = place(&uneven, &[], &[&AwsLimits::default(); 2]).unwrap();
-        let chosen: Vec<usize> = (0..4)
-            .map(|item| placed.iter().find(|batch| batch.items.contains(&item)).unwrap().site)
-            .collect();
+        let chosen: Vec<usize> =
+            (0..4).map(|item| placed.iter().find(|batch| batch.items.contains(&item)).unwrap().site).collect();
         assert!(longest(&uneven, &chosen, 2) <= 70.0, "{placed:?}");
     }
 
@@ -253,9 +223,8 @@ mod tests {
                     item(kind, 1 + random.below(3) as usize, 1.0 + random.below(50) as f64)
                 })
                 .collect();
-            let limits: Vec<AwsLimits> = (0..1 + random.below(4))
-                .map(|_| at_most(kinds[random.below(3) as usize], random.below(5)))
-                .collect();
+            let limits: Vec<AwsLimits> =
+                (0..1 + random.below(4)).map(|_| at_most(kinds[random.below(3) as usize], random.below(5))).collect();
             let limits: Vec<&AwsLimits> = limits.iter().collect();
             let clients = [machine("c", "client")];
             let Ok(placed) = place(&items, &clients, &limits) else {

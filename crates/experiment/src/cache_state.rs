@@ -61,23 +61,18 @@ impl Caches {
 
     /// The state before trials of a workload.
     pub fn state(&self, workload: &str) -> CacheState {
-        self.conditions
-            .get(workload)
-            .map_or(CacheState::default(), |condition| condition.state)
+        self.conditions.get(workload).map_or(CacheState::default(), |condition| condition.state)
     }
 
     /// Workloads that differ by nothing but the state: the cold one and the warm one.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.conditions
-            .iter()
-            .filter(|(_, one)| one.state == CacheState::Cold)
-            .filter_map(|(cold, one)| {
-                let is_other = |other: &CacheCondition| {
-                    other.state == CacheState::Warm && other.of == one.of && other.ratio == one.ratio
-                };
-                let warm = self.conditions.iter().find(|(_, other)| is_other(other))?;
-                Some((cold.as_str(), warm.0.as_str()))
-            })
+        self.conditions.iter().filter(|(_, one)| one.state == CacheState::Cold).filter_map(|(cold, one)| {
+            let is_other = |other: &CacheCondition| {
+                other.state == CacheState::Warm && other.of == one.of && other.ratio == one.ratio
+            };
+            let warm = self.conditions.iter().find(|(_, other)| is_other(other))?;
+            Some((cold.as_str(), warm.0.as_str()))
+        })
     }
 
     /// Expected seconds of warming before a trial of this configuration under this workload.
@@ -95,16 +90,8 @@ mod tests {
 
     #[test]
     fn what_is_not_named_is_warm_and_pairs_differ_by_the_state_alone() {
-        let condition = |name: &str, state, of: &str| {
-            (
-                name.to_owned(),
-                CacheCondition {
-                    state,
-                    ratio: None,
-                    of: of.to_owned(),
-                },
-            )
-        };
+        let condition =
+            |name: &str, state, of: &str| (name.to_owned(), CacheCondition { state, ratio: None, of: of.to_owned() });
         let caches = Caches {
             conditions: [
                 condition("a-cold", CacheState::Cold, "a"),

@@ -38,11 +38,7 @@ mod tests {
 
     #[test]
     fn wake_ups_cost_until_requests_share_them() {
-        let cost = ClientCost {
-            threads: 2,
-            closed_us: 4.0,
-            sparse_us: 40.0,
-        };
+        let cost = ClientCost { threads: 2, closed_us: 4.0, sparse_us: 40.0 };
         assert_eq!(cost.ceiling_per_s(), 500_000.0);
         assert!((cost.cpus_at(SPARSE_PER_S) - 0.2).abs() < 1e-9);
         assert!((cost.cpus_at(20_000.0) - 0.8).abs() < 1e-9);

@@ -51,22 +51,12 @@ pub struct ConsistencyLevels {
 impl ConsistencyLevels {
     /// The same level for every statement.
     pub const fn all(level: Consistency) -> Self {
-        Self {
-            read: level,
-            scan: level,
-            update: level,
-            insert: level,
-        }
+        Self { read: level, scan: level, update: level, insert: level }
     }
 
     /// Each kind by its name, with its level.
     pub fn by_kind(self) -> [(&'static str, Consistency); 4] {
-        [
-            ("read", self.read),
-            ("scan", self.scan),
-            ("update", self.update),
-            ("insert", self.insert),
-        ]
+        [("read", self.read), ("scan", self.scan), ("update", self.update), ("insert", self.insert)]
     }
 
     /// For people: `quorum`, or `read one, scan one, update quorum, insert quorum`.
@@ -84,50 +74,25 @@ impl ConsistencyLevels {
 #[serde(untagged)]
 enum AsStored {
     Same(Consistency),
-    Each {
-        read: Consistency,
-        scan: Consistency,
-        update: Consistency,
-        insert: Consistency,
-    },
+    Each { read: Consistency, scan: Consistency, update: Consistency, insert: Consistency },
 }
 
 impl From<AsStored> for ConsistencyLevels {
     fn from(stored: AsStored) -> Self {
         match stored {
             AsStored::Same(level) => Self::all(level),
-            AsStored::Each {
-                read,
-                scan,
-                update,
-                insert,
-            } => Self {
-                read,
-                scan,
-                update,
-                insert,
-            },
+            AsStored::Each { read, scan, update, insert } => Self { read, scan, update, insert },
         }
     }
 }
 
 impl From<ConsistencyLevels> for AsStored {
     fn from(levels: ConsistencyLevels) -> Self {
-        let ConsistencyLevels {
-            read,
-            scan,
-            update,
-            insert,
-        } = levels;
+        let ConsistencyLevels { read, scan, update, insert } = levels;
         if levels == ConsistencyLevels::all(read) {
             return Self::Same(read);
         }
-        Self::Each {
-            read,
-            scan,
-            update,
-            insert,
-        }
+        Self::Each { read, scan, update, insert }
     }
 }
 
@@ -139,19 +104,13 @@ mod tests {
     fn a_level_waits_for_as_many_replicas_as_cassandra_says() {
         let of_three = Consistency::ALL.map(|level| level.replicas(3));
         assert_eq!(of_three, [1, 1, 2, 3, 2, 3, 2, 2, 1]);
-        assert_eq!(
-            (1..=6).map(|rf| Consistency::Quorum.replicas(rf)).collect::<Vec<_>>(),
-            [1, 2, 2, 3, 3, 4]
-        );
+        assert_eq!((1..=6).map(|rf| Consistency::Quorum.replicas(rf)).collect::<Vec<_>>(), [1, 2, 2, 3, 3, 4]);
     }
 
     #[test]
     fn one_level_is_stored_as_one_word_and_several_by_kind() {
         let same = ConsistencyLevels::all(Consistency::LocalQuorum);
-        let mixed = ConsistencyLevels {
-            update: Consistency::Quorum,
-            ..ConsistencyLevels::all(Consistency::One)
-        };
+        let mixed = ConsistencyLevels { update: Consistency::Quorum, ..ConsistencyLevels::all(Consistency::One) };
         assert_eq!(serde_json::to_value(same).unwrap(), "local_quorum");
         assert_eq!(mixed.label(), "read one, scan one, update quorum, insert one");
         for levels in [same, mixed] {

@@ -84,12 +84,7 @@ impl Speeds {
 
     /// What the CPUs of an instance stand for.
     pub(crate) fn share_of(&self, instance: &Instance) -> CpuShare {
-        CpuShare {
-            instance: instance.label.clone(),
-            vcpus: instance.vcpus,
-            speed: instance.cpu_speed,
-            unit: self.unit,
-        }
+        CpuShare { instance: instance.label.clone(), vcpus: instance.vcpus, speed: instance.cpu_speed, unit: self.unit }
     }
 }
 
@@ -98,10 +93,7 @@ pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
     let Some(speeds) = Speeds::of(experiment) else {
         return Vec::new();
     };
-    unknown(experiment)
-        .into_iter()
-        .chain(raised(experiment, &speeds))
-        .collect()
+    unknown(experiment).into_iter().chain(raised(experiment, &speeds)).collect()
 }
 
 /// Instances of which some have a known speed and some have not: then all are taken for equal.
@@ -143,12 +135,7 @@ mod tests {
     use super::*;
 
     fn share(instance: &str, vcpus: f64, speed: Option<f64>) -> CpuShare {
-        CpuShare {
-            instance: instance.to_owned(),
-            vcpus,
-            speed: speed.map(CpuSpeed::stated),
-            unit: Some(1.0),
-        }
+        CpuShare { instance: instance.to_owned(), vcpus, speed: speed.map(CpuSpeed::stated), unit: Some(1.0) }
     }
 
     #[test]

@@ -63,12 +63,7 @@ struct Model {
 }
 
 fn model(catalog: &Catalog, draft: &Draft) -> Model {
-    let instances = || {
-        draft
-            .configurations
-            .iter()
-            .filter_map(|c| catalog.instance(&c.instance))
-    };
+    let instances = || draft.configurations.iter().filter_map(|c| catalog.instance(&c.instance));
     let vcpus = instances().map(|i| f64::from(i.vcpus)).fold(1.0, f64::max);
     let room = (draft.machine_cpus / 2.0).max(0.5);
     let mut scale = 1.0;
@@ -162,11 +157,7 @@ fn dataset(draft: &Draft, model: &Model) -> String {
             bytes(draft.data_bytes),
             bytes(local)
         ),
-        _ => format!(
-            "# {} on a node, divided by scale: {} on this machine.\n",
-            bytes(draft.data_bytes),
-            bytes(local)
-        ),
+        _ => format!("# {} on a node, divided by scale: {} on this machine.\n", bytes(draft.data_bytes), bytes(local)),
     };
     format!(
         "
@@ -186,11 +177,7 @@ fn configuration(request: &ClusterRequest, name: &str, is_current: bool, memory_
     if is_current {
         text += "# What money buys: one node each, today's first. `iopslab plan` shows what they cost.\n";
     }
-    text += &format!(
-        "[[configuration]]\nname = {}\ninstance = {}\n",
-        quoted(name),
-        quoted(&request.instance)
-    );
+    text += &format!("[[configuration]]\nname = {}\ninstance = {}\n", quoted(name), quoted(&request.instance));
     let mut volumes = request.volumes.iter();
     text += &match volumes.next() {
         Some(data) => format!("data_volume = {}\n", volume(data)),
@@ -255,9 +242,7 @@ fn objective(draft: &Draft, model: &Model) -> String {
     let mut comments = Vec::new();
     match draft.demand {
         Some(demand) => {
-            stated.push(format!(
-                "throughput = {demand}              # operations/s of one node of full size"
-            ));
+            stated.push(format!("throughput = {demand}              # operations/s of one node of full size"));
             stated.push(format!(
                 "headroom = {DEFAULT_HEADROOM}                 # share of its capacity that then stays free"
             ));
@@ -284,10 +269,7 @@ fn objective(draft: &Draft, model: &Model) -> String {
             "Without an objective, the answer is which configuration does the most for its money. What good enough means:",
             "# [objective]",
         ),
-        false => (
-            "What good enough means: the cheapest configuration that meets it is recommended.",
-            "[objective]",
-        ),
+        false => ("What good enough means: the cheapest configuration that meets it is recommended.", "[objective]"),
     };
     let lines = [vec![format!("\n# {what}"), table.to_owned()], stated, comments].concat();
     lines.join("\n") + "\n"
@@ -331,15 +313,8 @@ fn names(requests: &[ClusterRequest]) -> Vec<String> {
         }
         let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         name = name.chars().map(|c| if is_sound(c) { c } else { '_' }).collect();
-        let same = names
-            .iter()
-            .filter(|n| **n == name || n.starts_with(&format!("{name}--")))
-            .count();
-        names.push(if same == 0 {
-            name
-        } else {
-            format!("{name}--{}", same + 1)
-        });
+        let same = names.iter().filter(|n| **n == name || n.starts_with(&format!("{name}--"))).count();
+        names.push(if same == 0 { name } else { format!("{name}--{}", same + 1) });
     }
     names
 }

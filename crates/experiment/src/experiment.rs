@@ -140,13 +140,7 @@ pub enum Database {
 impl Database {
     /// The files that it names, so that they can be looked for beside the experiment.
     pub fn files_mut(&mut self) -> Vec<&mut String> {
-        let Self::Hosts {
-            password_file,
-            tls,
-            ssh,
-            ..
-        } = self
-        else {
+        let Self::Hosts { password_file, tls, ssh, .. } = self else {
             return Vec::new();
         };
         let mut files: Vec<_> = password_file.iter_mut().chain(ssh.files_mut()).collect();
@@ -165,10 +159,7 @@ impl Database {
             return Vec::new();
         };
         let identity = tls.as_ref().and_then(|tls| tls.identity.as_ref());
-        password_file
-            .iter()
-            .chain(identity.map(|identity| &identity.key))
-            .collect()
+        password_file.iter().chain(identity.map(|identity| &identity.key)).collect()
     }
 }
 
@@ -428,13 +419,9 @@ impl LoadLevel {
     pub fn part(self, number: u32, of: u32) -> Self {
         match self {
             Self::Concurrency(n) => Self::Concurrency(part_of(u64::from(n), number, of) as u32),
-            Self::Rate {
-                operations_per_s,
-                poisson,
-            } => Self::Rate {
-                operations_per_s: operations_per_s / f64::from(of.max(1)),
-                poisson,
-            },
+            Self::Rate { operations_per_s, poisson } => {
+                Self::Rate { operations_per_s: operations_per_s / f64::from(of.max(1)), poisson }
+            }
         }
     }
 
@@ -442,10 +429,9 @@ impl LoadLevel {
     pub fn slug(&self) -> String {
         match self {
             Self::Concurrency(n) => format!("c{n}"),
-            Self::Rate {
-                operations_per_s,
-                poisson,
-            } => format!("{}{operations_per_s}", if *poisson { "p" } else { "r" }),
+            Self::Rate { operations_per_s, poisson } => {
+                format!("{}{operations_per_s}", if *poisson { "p" } else { "r" })
+            }
         }
     }
 }
@@ -494,9 +480,6 @@ impl Default for Patience {
     /// A start takes 4 to 8 s on two cores, and three minutes on an emulated machine (measured); a large data set
     /// compacts for minutes.
     fn default() -> Self {
-        Self {
-            start_s: 180.0,
-            settle_s: 600.0,
-        }
+        Self { start_s: 180.0, settle_s: 600.0 }
     }
 }

@@ -19,11 +19,7 @@ impl TrialShape {
     #[must_use]
     pub fn of_probe(&self, is_first: bool) -> Self {
         Self {
-            warmup_s: if is_first {
-                self.warmup_s
-            } else {
-                self.warmup_s.min(BEFORE_PROBE_S)
-            },
+            warmup_s: if is_first { self.warmup_s } else { self.warmup_s.min(BEFORE_PROBE_S) },
             duration_s: (self.duration_s * PROBE_SHARE).max(PROBE_LEAST_S.min(self.duration_s)),
             ..*self
         }
@@ -50,10 +46,7 @@ impl Plan {
             for of in &search.searches {
                 let found = rounds.iter().filter(|r| r.round == number && r.search == of.id);
                 for rate in found.flat_map(|round| &round.rates) {
-                    let level = LoadLevel::Rate {
-                        operations_per_s: *rate,
-                        poisson: search.poisson,
-                    };
+                    let level = LoadLevel::Rate { operations_per_s: *rate, poisson: search.poisson };
                     let id = format!("{}.{}.{}", of.configuration, of.workload, level.slug());
                     if !self.cells.iter().any(|cell| cell.id == id) {
                         self.cells.push(Cell {
@@ -80,8 +73,7 @@ impl Plan {
             LoadLevel::Rate { operations_per_s, .. } => operations_per_s,
             LoadLevel::Concurrency(_) => 0.0,
         };
-        self.cells
-            .sort_by(|a, b| place(a).cmp(&place(b)).then(rate(a).total_cmp(&rate(b))));
+        self.cells.sort_by(|a, b| place(a).cmp(&place(b)).then(rate(a).total_cmp(&rate(b))));
         self.estimated_s = self.estimate();
     }
 
@@ -97,9 +89,7 @@ impl Plan {
             let shape = self.shape.of_probe(is_first);
             shape.warmup_s + shape.duration_s
         };
-        let nodes = self
-            .configuration(&search.configuration)
-            .map_or(1, |c| c.placement.nodes);
+        let nodes = self.configuration(&search.configuration).map_or(1, |c| c.placement.nodes);
         let warming_s = self.caches.seconds_of(&search.configuration, &search.workload);
         OVERHEAD_PER_TRIAL_S * f64::from(nodes)
             + self.shape.until_code_is_warm_s()
@@ -115,12 +105,7 @@ impl Plan {
         let each = |search: &Search| {
             (1..=plan.repetitions).flat_map({
                 let cell = search.id.clone();
-                move |block| {
-                    LEVELS.map(|_| PlannedTrial {
-                        block,
-                        cell: cell.clone(),
-                    })
-                }
+                move |block| LEVELS.map(|_| PlannedTrial { block, cell: cell.clone() })
             })
         };
         plan.searches.iter().filter(has_none).flat_map(each).collect()

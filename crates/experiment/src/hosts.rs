@@ -67,11 +67,7 @@ pub struct SshFiles {
 impl SshFiles {
     /// The files that are named.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let Self {
-            ssh_config,
-            binary_x86_64,
-            binary_aarch64,
-        } = self;
+        let Self { ssh_config, binary_x86_64, binary_aarch64 } = self;
         [ssh_config, binary_x86_64, binary_aarch64].into_iter().flatten()
     }
 }

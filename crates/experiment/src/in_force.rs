@@ -69,10 +69,7 @@ mod tests {
     fn keys_of_a_key_are_compared_one_by_one() {
         let values = cassandra_values("sstable", "{\"selected_format\":\"bti\"}");
         assert_eq!(values, [("sstable.selected_format".to_owned(), "bti".to_owned())]);
-        assert_eq!(
-            cassandra_values("concurrent_reads", "64"),
-            [("concurrent_reads".to_owned(), "64".to_owned())]
-        );
+        assert_eq!(cassandra_values("concurrent_reads", "64"), [("concurrent_reads".to_owned(), "64".to_owned())]);
         assert_eq!(
             cassandra_values("read_request_timeout", "\"10s\""),
             [("read_request_timeout".to_owned(), "10s".to_owned())]

@@ -13,10 +13,7 @@ pub struct Job {
 
 /// The plan of an experiment, with what its provider makes of the configurations.
 pub fn job(experiment: &Experiment) -> Job {
-    Job {
-        plan: plan(experiment),
-        setups: setups(experiment),
-    }
+    Job { plan: plan(experiment), setups: setups(experiment) }
 }
 
 impl Job {
@@ -25,9 +22,7 @@ impl Job {
         let mut part = self.clone();
         part.setups.setups.retain(|setup| setup.batch == batch);
         let has = |configuration: &str| part.setups.of(configuration).is_some();
-        part.plan
-            .configurations
-            .retain(|configuration| has(&configuration.name));
+        part.plan.configurations.retain(|configuration| has(&configuration.name));
         part.plan.cells.retain(|cell| has(&cell.configuration));
         if let Some(search) = &mut part.plan.search {
             search.searches.retain(|search| has(&search.configuration));

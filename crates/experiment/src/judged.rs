@@ -90,11 +90,7 @@ fn trials(load: &Load) -> Option<Note> {
 fn repetitions(load: &Load) -> Option<Note> {
     let most = load.repetitions;
     (most < REPETITIONS_MIN).then(|| {
-        let key = if load.adaptive.is_some() {
-            "max_repetitions"
-        } else {
-            "repetitions"
-        };
+        let key = if load.adaptive.is_some() { "max_repetitions" } else { "repetitions" };
         let message = format!(
             "{key} = {most}: figures without intervals, and no difference can be tested: {REPETITIONS_MIN} are the \
              least"

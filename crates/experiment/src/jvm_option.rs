@@ -19,12 +19,10 @@ pub(crate) type Kept = (&'static str, &'static str, &'static str);
 
 /// Whether a name is one of these.
 fn is_among(name: &str, patterns: &str) -> bool {
-    patterns
-        .split_whitespace()
-        .any(|pattern| match pattern.strip_suffix('*') {
-            Some(beginning) => name.starts_with(beginning),
-            None => name == pattern,
-        })
+    patterns.split_whitespace().any(|pattern| match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == pattern,
+    })
 }
 
 /// Why a name is kept; `None`: it is not.
@@ -59,11 +57,7 @@ const KEPT: &[Kept] = &[
         "iopslab decides which files a node reads and writes",
         REMOVE,
     ),
-    (
-        "-Xlog* -verbose* -XX:PrintGC*",
-        "iopslab reads the log of the garbage collector, and sets what is in it",
-        REMOVE,
-    ),
+    ("-Xlog* -verbose* -XX:PrintGC*", "iopslab reads the log of the garbage collector, and sets what is in it", REMOVE),
     (
         "-Xshare* -Xrs -XX:SharedArchiveFile -XX:SharedClassListFile -XX:ArchiveClassesAtExit \
          -XX:ExitOnOutOfMemoryError -XX:CrashOnOutOfMemoryError -XX:OnOutOfMemoryError -XX:OnError \
@@ -167,9 +161,7 @@ pub fn kept_jvm_option(option: &str) -> Option<KeptOption> {
 /// Whether what an option is set to is a number or a word: `512k`, `0.5`, `advanced`.
 fn is_plain_value(option: &str) -> bool {
     let value = option.split_once('=').map_or("", |(_, value)| value);
-    value
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"._+-%".contains(&byte))
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-%".contains(&byte))
 }
 
 /// Whether it is one word that sets something of a JVM, rather than a file to run, or a question to it.
@@ -178,9 +170,7 @@ pub(crate) fn is_jvm_setting(option: &str) -> bool {
     let assertions = ["-ea", "-da", "-esa", "-dsa"];
     let known = ["-X", "-D", "-javaagent:", "-agentlib:", "-agentpath:", "-verbose:"];
     known.iter().any(|word| has_more(word))
-        || assertions
-            .iter()
-            .any(|word| option == *word || has_more(&format!("{word}:")))
+        || assertions.iter().any(|word| option == *word || has_more(&format!("{word}:")))
 }
 
 #[cfg(test)]

@@ -43,11 +43,7 @@ const KEPT: &[Kept] = &[
         "copies of files would fill a volume of limited size",
         REMOVE,
     ),
-    (
-        "commitlog_total_space",
-        "iopslab sets the space of the commit log so that it fits on every volume",
-        REMOVE,
-    ),
+    ("commitlog_total_space", "iopslab sets the space of the commit log so that it fits on every volume", REMOVE),
 ];
 
 /// Why iopslab keeps this key to itself; `None`: an experiment may state it.

@@ -127,10 +127,7 @@ mod tests {
             assert_eq!(known.keys["read_request_timeout"], Kind::Duration("ms"));
             assert_eq!(known.old["compaction_throughput_mb_per_sec"], "compaction_throughput");
             assert!(known.compression["LZ4Compressor"].contains("chunk_length_in_kb"));
-            assert_eq!(
-                known.compaction["LeveledCompactionStrategy"]["sstable_size_in_mb"],
-                Kind::Integer
-            );
+            assert_eq!(known.compaction["LeveledCompactionStrategy"]["sstable_size_in_mb"], Kind::Integer);
         }
         assert!(super::known("5.0.1").is_none());
     }

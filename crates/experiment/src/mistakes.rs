@@ -68,13 +68,7 @@ impl Diagnostic for Mistakes {
 
 impl fmt::Display for One {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mistake {
-            file,
-            line,
-            column,
-            message,
-            ..
-        } = &self.0;
+        let Mistake { file, line, column, message, .. } = &self.0;
         write!(f, "{file}:{line}:{column}: {message}")
     }
 }
@@ -88,10 +82,7 @@ impl Diagnostic for One {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let span = self.0.span.clone();
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(
-            None,
-            (span.start, span.len().max(1)),
-        ))))
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(None, (span.start, span.len().max(1))))))
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
@@ -110,12 +101,7 @@ pub(crate) struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     pub fn new(file: &'a str, text: &'a str) -> Self {
-        Self {
-            file,
-            text,
-            notes: Vec::new(),
-            found: Vec::new(),
-        }
+        Self { file, text, notes: Vec::new(), found: Vec::new() }
     }
 
     /// What a check makes of something; `None` where it has found a mistake.
@@ -142,22 +128,14 @@ impl<'a> Collector<'a> {
     ) {
         let (line, column) = position(text, span.start);
         let help = Some(help.into()).filter(|h: &String| !h.is_empty());
-        let mistake = Mistake {
-            file: file.to_owned(),
-            line,
-            column,
-            message: message.into(),
-            help,
-            span,
-        };
+        let mistake = Mistake { file: file.to_owned(), line, column, message: message.into(), help, span };
         self.found.push(One(mistake, NamedSource::new(file, text.to_owned())));
     }
 
     /// `Ok(value)` if nothing is wrong; else every mistake once.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Mistakes> {
         let own = self.file;
-        self.found
-            .sort_by_key(|One(mistake, _)| (mistake.file != own, mistake.line, mistake.column));
+        self.found.sort_by_key(|One(mistake, _)| (mistake.file != own, mistake.line, mistake.column));
         self.found.dedup_by(|One(a, _), One(b, _)| a == b);
         match value {
             Some(value) if self.found.is_empty() => Ok(value),

@@ -127,9 +127,7 @@ impl FaultAction {
         let name = self.kind().name();
         match self {
             Self::DiskSlow { times, .. } => format!("{name} ({times} times)"),
-            Self::DiskError {
-                requests, share, range, ..
-            } => {
+            Self::DiskError { requests, share, range, .. } => {
                 let what = match requests {
                     FailingRequests::All => "requests",
                     FailingRequests::Reads => "reads",
@@ -199,9 +197,6 @@ impl NodeFaultKind {
 
     /// Whether it is a disk's: the node stays.
     pub const fn is_of_disk(self) -> bool {
-        matches!(
-            self,
-            Self::DiskStall | Self::DiskSlow | Self::DiskError | Self::DiskFull
-        )
+        matches!(self, Self::DiskStall | Self::DiskSlow | Self::DiskError | Self::DiskFull)
     }
 }

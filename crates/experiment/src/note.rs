@@ -26,13 +26,7 @@ pub struct Note {
 impl Note {
     /// A note without numbers.
     pub(crate) fn new(rule: &'static str, message: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            rule,
-            message: message.into(),
-            numbers: BTreeMap::new(),
-            advice: advice.into(),
-            provider: None,
-        }
+        Self { rule, message: message.into(), numbers: BTreeMap::new(), advice: advice.into(), provider: None }
     }
 
     /// Adds numbers.

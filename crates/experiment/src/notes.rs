@@ -36,11 +36,7 @@ pub fn static_notes(
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = matches!(experiment.target.database, Database::Hosts { .. });
     for configuration in &experiment.configurations {
-        notes.extend(
-            configuration
-                .volumes()
-                .filter_map(|v| above_instance(catalog, experiment, configuration, v)),
-        );
+        notes.extend(configuration.volumes().filter_map(|v| above_instance(catalog, experiment, configuration, v)));
         notes.extend(together_above_instance(configuration));
         notes.extend(unused_disks(catalog, configuration));
         if exists {
@@ -52,11 +48,7 @@ pub fn static_notes(
                 "{}: the catalog knows no limits of {}, so none are emulated",
                 configuration.name, volume.label
             );
-            notes.push(Note::new(
-                "volume_without_known_limits",
-                message,
-                "State iops and mib_per_s to emulate it",
-            ));
+            notes.push(Note::new("volume_without_known_limits", message, "State iops and mib_per_s to emulate it"));
         }
         if configuration.commitlog_volume.is_none() {
             notes.push(Note::new(
@@ -92,16 +84,8 @@ fn loopback_of_clients(experiment: &Experiment) -> Option<Note> {
         return None;
     };
     let of_each = experiment.configurations.iter().filter_map(|c| c.hosts.as_ref());
-    let is_loopback = |point: &&String| {
-        ["127.", "localhost", "[::1]"]
-            .iter()
-            .any(|start| point.starts_with(start))
-    };
-    let point = of_each
-        .chain([hosts])
-        .flatten()
-        .find(is_loopback)
-        .filter(|_| !clients.is_empty())?;
+    let is_loopback = |point: &&String| ["127.", "localhost", "[::1]"].iter().any(|start| point.starts_with(start));
+    let point = of_each.chain([hosts]).flatten().find(is_loopback).filter(|_| !clients.is_empty())?;
     let message = format!("{point} is each client's own machine: {}", clients.join(", "));
     Some(Note::new(
         "loopback_of_clients",
@@ -120,10 +104,7 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
     let duration_s = experiment.load.duration_s;
     for fault in &experiment.faults {
         let starts = matches!(fault.kind(), NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
-        if let Some(until_s) = fault
-            .until_s()
-            .filter(|until_s| starts && duration_s - until_s < START_S)
-        {
+        if let Some(until_s) = fault.until_s().filter(|until_s| starts && duration_s - until_s < START_S) {
             let message = format!(
                 "{}: it starts again at {until_s} s, and {:.0} s of measurement are left then",
                 fault.label(),
@@ -160,10 +141,7 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
 fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
     let setups = setups(experiment);
     let all = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
-    let wanting: Vec<_> = setups
-        .iter()
-        .filter(|s| s.existing.is_none() && all(s) > machine_cpus)
-        .collect();
+    let wanting: Vec<_> = setups.iter().filter(|s| s.existing.is_none() && all(s) > machine_cpus).collect();
     let most = wanting.iter().map(|setup| all(setup)).reduce(f64::max)?;
     let scale = experiment.local.scale;
     let names: Vec<_> = wanting
@@ -208,12 +186,7 @@ fn above_instance(
         ),
         (None, Some((bought, reachable))) => (
             BTreeMap::from([("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]),
-            format!(
-                "{:.0} MB/s of {} bought, {:.0} reachable",
-                bought / 1e6,
-                volume.label,
-                reachable / 1e6
-            ),
+            format!("{:.0} MB/s of {} bought, {:.0} reachable", bought / 1e6, volume.label, reachable / 1e6),
         ),
         (None, None) => return None,
     };
@@ -223,14 +196,7 @@ fn above_instance(
         what += &format!(": {usd:.2} USD a month buy nothing");
     }
     let advice = "The rest buys nothing; choose a larger instance or a slower volume";
-    Some(
-        Note::new(
-            "volume_above_instance",
-            format!("{}: {what}", configuration.name),
-            advice,
-        )
-        .with(numbers),
-    )
+    Some(Note::new("volume_above_instance", format!("{}: {what}", configuration.name), advice).with(numbers))
 }
 
 /// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with
@@ -246,11 +212,8 @@ fn wasted(
     let effective = &volume.effective_limits;
     let enough = VolumeRequest {
         iops: least(bought.iops, effective.read_iops).or(bought.iops),
-        mib_per_s: least(
-            bought.mib_per_s,
-            effective.read_bytes_per_s.map(|bytes| bytes / catalog::MIB),
-        )
-        .or(bought.mib_per_s),
+        mib_per_s: least(bought.mib_per_s, effective.read_bytes_per_s.map(|bytes| bytes / catalog::MIB))
+            .or(bought.mib_per_s),
         ..bought
     };
     let count = volume.count as usize;
@@ -274,11 +237,7 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
     let count = configuration.data_volume.count;
     let of_each = |volume: &ConfiguredVolume| volume.order.and(volume.effective_limits.read_iops);
     let each: Option<Vec<f64>> = configuration.volumes().map(of_each).collect();
-    let together: f64 = configuration
-        .volumes()
-        .zip(each?)
-        .map(|(volume, iops)| f64::from(volume.count) * iops)
-        .sum();
+    let together: f64 = configuration.volumes().zip(each?).map(|(volume, iops)| f64::from(volume.count) * iops).sum();
     let is_alone = count == 1 && configuration.commitlog_volume.is_none();
     (!is_alone && together > reachable * (1.0 + SLACK)).then(|| {
         let who = match (count, &configuration.commitlog_volume) {
@@ -301,9 +260,7 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
 
 /// Local disks are part of an instance's price.
 fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note> {
-    let instance = catalog
-        .instance(&configuration.instance.label)
-        .filter(|_| configuration.instance.from_catalog)?;
+    let instance = catalog.instance(&configuration.instance.label).filter(|_| configuration.instance.from_catalog)?;
     let disks = instance.local_disks.as_ref()?;
     configuration.volumes().all(|volume| volume.order.is_some()).then(|| {
         let message = format!(

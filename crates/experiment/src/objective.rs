@@ -96,9 +96,6 @@ pub enum DurabilityRule {
 
 impl Default for DecisionRules {
     fn default() -> Self {
-        Self {
-            margin: DEFAULT_MARGIN,
-            durability: DurabilityRule::default(),
-        }
+        Self { margin: DEFAULT_MARGIN, durability: DurabilityRule::default() }
     }
 }

@@ -84,11 +84,7 @@ mod tests {
         for seed in 0..50 {
             for items in 2..14 {
                 for blocks in [2, 4, 6, 20] {
-                    assert_eq!(
-                        apart(&orders(items, blocks, seed)),
-                        0.0,
-                        "{items} x {blocks}, seed {seed}"
-                    );
+                    assert_eq!(apart(&orders(items, blocks, seed)), 0.0, "{items} x {blocks}, seed {seed}");
                 }
                 for blocks in [3, 5, 7] {
                     let least = if items % 2 == 1 { 0.0 } else { 1.0 / blocks as f64 };

@@ -22,11 +22,7 @@ impl Default for Placement {
 
 impl Placement {
     /// One node that holds everything.
-    pub const ONE_NODE: Self = Self {
-        nodes: 1,
-        racks: 1,
-        replication_factor: 1,
-    };
+    pub const ONE_NODE: Self = Self { nodes: 1, racks: 1, replication_factor: 1 };
 
     /// Whether there are several nodes.
     pub fn is_cluster(self) -> bool {

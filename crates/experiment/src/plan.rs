@@ -177,11 +177,7 @@ impl Experiment {
         let placement = configuration.placement;
         let held = self.dataset.bytes_on_disk() * placement.share_per_node();
         let budget = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
-        let warm = self
-            .workloads
-            .iter()
-            .filter(|w| self.caches.state(&w.name) == CacheState::Warm)
-            .count();
+        let warm = self.workloads.iter().filter(|w| self.caches.state(&w.name) == CacheState::Warm).count();
         let warming = warm as f64 * warming_s(&configuration.data_volume, true, held, budget);
         let trials = self.workloads.len() as f64 * trial_s(&shape_of(load, 1.0), placement.nodes);
         each as f64 * (trials + warming)
@@ -274,10 +270,7 @@ fn processes(experiment: &Experiment) -> Vec<Vec<String>> {
 pub(crate) fn in_blocks(cells: &[String], blocks: Range<u32>, seed: u64) -> Vec<PlannedTrial> {
     let each = orders(cells.len(), blocks.len(), seed);
     let trials = blocks.zip(each).flat_map(|(block, order)| {
-        order.into_iter().map(move |cell| PlannedTrial {
-            block,
-            cell: cells[cell].clone(),
-        })
+        order.into_iter().map(move |cell| PlannedTrial { block, cell: cells[cell].clone() })
     });
     trials.collect()
 }
@@ -291,18 +284,14 @@ fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
     let dataset = scaled_dataset(experiment);
     let bytes = dataset.bytes_on_disk();
     let setups = crate::setups(experiment);
-    let each = experiment
-        .configurations
-        .iter()
-        .zip(setups.iter())
-        .map(|(configuration, setup)| {
-            let held = bytes * configuration.placement.share_per_node();
-            // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
-            let of = |workload: &Definition| caches.setup(setup, &workload.name, &dataset).page_cache_budget_bytes;
-            let budget = experiment.workloads.iter().map(of).max().unwrap_or_default() as f64;
-            let seconds = warming_s(&configuration.data_volume, setup.is_bought, held, budget);
-            (configuration.name.clone(), seconds)
-        });
+    let each = experiment.configurations.iter().zip(setups.iter()).map(|(configuration, setup)| {
+        let held = bytes * configuration.placement.share_per_node();
+        // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
+        let of = |workload: &Definition| caches.setup(setup, &workload.name, &dataset).page_cache_budget_bytes;
+        let budget = experiment.workloads.iter().map(of).max().unwrap_or_default() as f64;
+        let seconds = warming_s(&configuration.data_volume, setup.is_bought, held, budget);
+        (configuration.name.clone(), seconds)
+    });
     caches.warming_s = each.collect();
     caches
 }
@@ -359,21 +348,13 @@ impl Plan {
         let Some(configuration) = self.configuration_of(trial) else {
             return 0.0;
         };
-        let sharers = self
-            .processes
-            .iter()
-            .find(|sharers| sharers.iter().any(|name| name == configuration));
+        let sharers = self.processes.iter().find(|sharers| sharers.iter().any(|name| name == configuration));
         let nodes = self.configuration(configuration).map_or(1, |c| c.placement.nodes);
         sharers.map_or(0.0, |sharers| {
             let shared = match self.faults.is_empty() {
                 true => {
                     let forks = self.forks as usize;
-                    sharers
-                        .iter()
-                        .map(|name| cells_of(name))
-                        .sum::<usize>()
-                        .div_ceil(forks)
-                        .max(1)
+                    sharers.iter().map(|name| cells_of(name)).sum::<usize>().div_ceil(forks).max(1)
                 }
                 // What was done to a node ends its process.
                 false => 1,
@@ -392,9 +373,7 @@ impl Plan {
             Some((search.configuration.as_str(), search.workload.as_str()))
         };
         let place = of_cell.or_else(of_search);
-        place.map_or(0.0, |(configuration, workload)| {
-            self.caches.seconds_of(configuration, workload)
-        })
+        place.map_or(0.0, |(configuration, workload)| self.caches.seconds_of(configuration, workload))
     }
 
     /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has
@@ -416,12 +395,8 @@ impl Plan {
 pub(crate) fn scaled_level(level: LoadLevel, scale: f64) -> LoadLevel {
     match level {
         LoadLevel::Concurrency(n) => LoadLevel::Concurrency(n),
-        LoadLevel::Rate {
-            operations_per_s,
-            poisson,
-        } => LoadLevel::Rate {
-            operations_per_s: operations_per_s / scale,
-            poisson,
-        },
+        LoadLevel::Rate { operations_per_s, poisson } => {
+            LoadLevel::Rate { operations_per_s: operations_per_s / scale, poisson }
+        }
     }
 }

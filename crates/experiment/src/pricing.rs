@@ -15,13 +15,7 @@ pub(crate) fn of_configurations(catalog: &Catalog, configurations: &[Configurati
             money
         })
         .collect();
-    Money {
-        basis: Basis {
-            price_date: latest,
-            ..basis.clone()
-        },
-        configurations,
-    }
+    Money { basis: Basis { price_date: latest, ..basis.clone() }, configurations }
 }
 
 /// A configuration's money, and the latest day of the prices used.
@@ -59,12 +53,7 @@ fn of_configuration(
             }
         }
     }
-    match catalog.cost_of(
-        &configuration.instance.label,
-        &orders,
-        configuration.placement.nodes,
-        basis,
-    ) {
+    match catalog.cost_of(&configuration.instance.label, &orders, configuration.placement.nodes, basis) {
         Err(error) => missing(error.to_string()),
         Ok(cost) => (money(Some(cost.usd_per_month), cost.lines, None), cost.basis.price_date),
     }

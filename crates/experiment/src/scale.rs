@@ -44,11 +44,7 @@ fn key_cache_rule(heap_bytes: f64) -> f64 {
 /// the model's own heap, which is not divided, it would hold most of the model's keys where it holds few of the full
 /// data set, and would fill for as many reads as there are keys: at 47 IOPS, for hours.
 fn key_cache(full_heap: f64, heap: f64, scale: f64) -> u64 {
-    let bytes = if scale > 1.0 {
-        key_cache_rule(full_heap) / scale
-    } else {
-        key_cache_rule(heap)
-    };
+    let bytes = if scale > 1.0 { key_cache_rule(full_heap) / scale } else { key_cache_rule(heap) };
     ((bytes / catalog::MIB).round().max(1.0) * catalog::MIB) as u64
 }
 
@@ -109,9 +105,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
 pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) -> Result<(), (String, u64)> {
     for setup in setups {
         let own = setup.heap_bytes + setup.direct_memory_bytes + NATIVE_BYTES as u64;
-        let left = memory_bytes
-            .checked_sub(own)
-            .filter(|left| *left as f64 >= LEAST_PAGE_CACHE);
+        let left = memory_bytes.checked_sub(own).filter(|left| *left as f64 >= LEAST_PAGE_CACHE);
         let left = left.ok_or_else(|| (setup.configuration.clone(), own))?;
         (setup.cpus, setup.stands_for) = (cpus, None);
         (setup.memory_limit_bytes, setup.page_cache_budget_bytes) = (memory_bytes, left);
@@ -129,31 +123,22 @@ fn existing(configuration: &Configuration, database: &Database) -> Option<Vec<St
 
 /// The data set with its records divided by the scale.
 pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
-    let records = (experiment.dataset.records as f64 / experiment.local.scale)
-        .round()
-        .max(1.0) as u64;
-    Dataset {
-        records,
-        ..experiment.dataset
-    }
+    let records = (experiment.dataset.records as f64 / experiment.local.scale).round().max(1.0) as u64;
+    Dataset { records, ..experiment.dataset }
 }
 
 fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset, speeds: Option<&Speeds>) -> Setup {
     let scale = local.scale;
     let path = configuration.instance.ebs_limits;
     let full_heap = heap_rule(configuration.memory_limit_bytes as f64);
-    let heap = local
-        .heap_bytes
-        .map_or_else(|| (full_heap / scale).max(LEAST_HEAP.min(full_heap)), |b| b as f64);
+    let heap = local.heap_bytes.map_or_else(|| (full_heap / scale).max(LEAST_HEAP.min(full_heap)), |b| b as f64);
     let direct = direct_rule(heap);
     let full_cache = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
     // What each node holds of the data set.
     let at_rest = dataset.payload_bytes() as f64 * configuration.placement.share_per_node();
     let backlog = configuration.backlog.map(|backlog| backlog.of(dataset.records));
     let payload = at_rest * backlog.map_or(1.0, |backlog| backlog.growth(dataset.records));
-    let budget = local
-        .page_cache_bytes
-        .map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
+    let budget = local.page_cache_bytes.map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
     let stands_for = speeds.map(|speeds| speeds.share_of(&configuration.instance));
     let data_volume = &configuration.data_volume;
     let data_path = path_of_each(path, data_volume.count, local);
@@ -161,10 +146,9 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
     let more = VolumeRole::DATA.into_iter().take(data_volume.count as usize).skip(1);
     Setup {
         configuration: configuration.name.clone(),
-        cpus: stands_for.as_ref().map_or_else(
-            || (configuration.instance.vcpus / scale).max(LEAST_CPUS),
-            |share| share.cpus(scale),
-        ),
+        cpus: stands_for
+            .as_ref()
+            .map_or_else(|| (configuration.instance.vcpus / scale).max(LEAST_CPUS), |share| share.cpus(scale)),
         stands_for,
         heap_bytes: heap as u64,
         direct_memory_bytes: direct as u64,
@@ -193,9 +177,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
 
 /// What served volumes of EBS share on their way to the instance. A volume given by its limits is not behind it.
 fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<IoLimits> {
-    let of_ebs = configuration
-        .volumes()
-        .filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
+    let of_ebs = configuration.volumes().filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
     let path = configuration.instance.ebs_limits;
     let is_shared = of_ebs.map(|volume| volume.count).sum::<u32>() > 1 && local.volumes == Emulation::Served;
     (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))
@@ -228,11 +210,7 @@ fn volume(
     let byte_burst = volume.byte_burst.filter(|_| local.volumes == Emulation::Served);
     // While credits last.
     let ceiling = |limits: IoLimits| match byte_burst.map(|bucket| Some(bucket.burst_bytes_per_s)) {
-        Some(bytes) => IoLimits {
-            read_bytes_per_s: bytes,
-            write_bytes_per_s: bytes,
-            ..limits
-        },
+        Some(bytes) => IoLimits { read_bytes_per_s: bytes, write_bytes_per_s: bytes, ..limits },
         None => limits,
     };
     let limits = match (byte_burst, volume.kind) {
@@ -263,10 +241,7 @@ fn served_as(volume: &ConfiguredVolume) -> ServedAs {
             VolumeKind::Local => latency(None),
             VolumeKind::Explicit => volume.latency,
         },
-        is_hard_disk: matches!(
-            volume.kind,
-            VolumeKind::Ebs(VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard)
-        ),
+        is_hard_disk: matches!(volume.kind, VolumeKind::Ebs(VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard)),
     }
 }
 

@@ -64,13 +64,7 @@ mod tests {
 
     #[test]
     fn a_rate_has_three_digits() {
-        for (rate, expected) in [
-            (3_914.2, 3_910.0),
-            (0.123_456, 0.123),
-            (99.96, 100.0),
-            (61.25, 61.3),
-            (1.0, 1.0),
-        ] {
+        for (rate, expected) in [(3_914.2, 3_910.0), (0.123_456, 0.123), (99.96, 100.0), (61.25, 61.3), (1.0, 1.0)] {
             assert_eq!(rounded(rate), expected);
         }
         assert_eq!(format!("{}", rounded(0.3 * 37.0)), "11.1");

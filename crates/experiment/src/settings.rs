@@ -166,10 +166,7 @@ mod tests {
     fn a_table_is_compressed_and_size_tiered_unless_it_says_otherwise() {
         let with = |option: &str, key: &str, value: &str| {
             let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
-            Settings {
-                table: BTreeMap::from([(option.to_owned(), TableOption::Map(map))]),
-                ..Settings::default()
-            }
+            Settings { table: BTreeMap::from([(option.to_owned(), TableOption::Map(map))]), ..Settings::default() }
         };
         let plain = Settings::default();
         assert!(plain.is_compressed() && plain.compaction_strategy() == USUAL_STRATEGY);

@@ -23,10 +23,7 @@ pub struct Setups {
 impl Setups {
     /// These setups, in the shape of today.
     pub fn new(setups: Vec<Setup>) -> Self {
-        Self {
-            format_version: FORMAT_VERSION,
-            setups,
-        }
+        Self { format_version: FORMAT_VERSION, setups }
     }
 
     /// What the configuration of this name became.
@@ -137,9 +134,7 @@ impl Setup {
 
     /// The same, to be changed.
     pub fn volumes_mut(&mut self) -> impl Iterator<Item = &mut VolumeSetup> {
-        std::iter::once(&mut self.data)
-            .chain(&mut self.more_data)
-            .chain(&mut self.commitlog)
+        std::iter::once(&mut self.data).chain(&mut self.more_data).chain(&mut self.commitlog)
     }
 
     /// The volume of this role.
@@ -268,9 +263,7 @@ impl VolumeSetup {
     /// Seconds until the bucket is empty if the volume is asked for all that it gives; `None` where it starts empty or
     /// has none. More slowly where less is asked for: the bucket loses (what is done - baseline) credits a second.
     pub fn burst_lasts_s(&self) -> Option<f64> {
-        let bucket = self
-            .bucket()
-            .filter(|_| self.burst_start().is_some_and(|s| s != BurstStart::Baseline))?;
+        let bucket = self.bucket().filter(|_| self.burst_start().is_some_and(|s| s != BurstStart::Baseline))?;
         Some(bucket.start / bucket.spent_per_s)
     }
 

@@ -155,21 +155,13 @@ pub struct SettingsEffect {
 
 impl Default for SettingsEffect {
     fn default() -> Self {
-        Self {
-            speed: 1.0,
-            misses: 1.0,
-            cpu: 1.0,
-        }
+        Self { speed: 1.0, misses: 1.0, cpu: 1.0 }
     }
 }
 
 impl SettingsEffect {
     fn problem(&self, of: &str) -> Option<String> {
-        let figures = [
-            ("speed", self.speed, ABOVE_0),
-            ("misses", self.misses, FROM_0),
-            ("cpu", self.cpu, ABOVE_0),
-        ];
+        let figures = [("speed", self.speed, ABOVE_0), ("misses", self.misses, FROM_0), ("cpu", self.cpu, ABOVE_0)];
         impossible(&figures, &format!(" of the settings {of}"))
     }
 }
@@ -196,13 +188,7 @@ pub struct WakingUp {
 
 impl Default for WakingUp {
     fn default() -> Self {
-        Self {
-            compile_cpu_s: 22.0,
-            compiler_share: 0.35,
-            cold_cost: 6.0,
-            cached_share: 1.0,
-            first_flush_bytes: 0.0,
-        }
+        Self { compile_cpu_s: 22.0, compiler_share: 0.35, cold_cost: 6.0, cached_share: 1.0, first_flush_bytes: 0.0 }
     }
 }
 
@@ -337,14 +323,10 @@ impl Fault {
         let (kind, finite) = (self.kind, |v: &f64| v.is_finite());
         match self.node {
             Some(0) => {
-                return Some(format!(
-                    "node of the fault {kind:?} cannot be 0: nodes are counted from 1"
-                ));
+                return Some(format!("node of the fault {kind:?} cannot be 0: nodes are counted from 1"));
             }
             Some(_) if !kind.is_of_a_node() => {
-                return Some(format!(
-                    "the fault {kind:?} is one of the whole database: leave out `node`"
-                ));
+                return Some(format!("the fault {kind:?} is one of the whole database: leave out `node`"));
             }
             None if kind == FaultKind::BusyNode => return Some(format!("the fault {kind:?} needs a `node`")),
             _ => {}
@@ -354,9 +336,7 @@ impl Fault {
                 return Some(format!("amount of the fault {kind:?} cannot be {amount}: 0 or more"));
             }
             if kind.is_share() && amount > 1.0 {
-                return Some(format!(
-                    "amount of the fault {kind:?} cannot be {amount}: a share, at most 1"
-                ));
+                return Some(format!("amount of the fault {kind:?} cannot be {amount}: a share, at most 1"));
             }
         }
         match self.seconds {
@@ -448,23 +428,11 @@ mod tests {
             ("fault = [{ kind = \"steal\", amount = 1.2 }]", "a share, at most 1"),
             ("fault = [{ kind = \"stall\", seconds = 5.0 }]", "has no `seconds`"),
             ("fault = [{ kind = \"busy_node\" }]", "needs a `node`"),
-            (
-                "fault = [{ kind = \"errors\", node = 2 }]",
-                "is one of the whole database",
-            ),
+            ("fault = [{ kind = \"errors\", node = 2 }]", "is one of the whole database"),
             ("fault = [{ kind = \"slow_disk\", node = 0 }]", "counted from 1"),
-            (
-                "waking_up = { cold_cost = 0.5 }",
-                "cold_cost of waking_up cannot be 0.5: 1 or more",
-            ),
-            (
-                "settings = { x = { cpu = 0.0 } }",
-                "cpu of the settings x cannot be 0: above 0",
-            ),
-            (
-                "fault = [{ kind = \"decay\", seconds = 0.0 }]",
-                "seconds of the fault Decay cannot be 0",
-            ),
+            ("waking_up = { cold_cost = 0.5 }", "cold_cost of waking_up cannot be 0.5: 1 or more"),
+            ("settings = { x = { cpu = 0.0 } }", "cpu of the settings x cannot be 0: above 0"),
+            ("fault = [{ kind = \"decay\", seconds = 0.0 }]", "seconds of the fault Decay cannot be 0"),
         ] {
             let truth: Truth = toml::from_str(stated).unwrap();
             let problem = truth.problem().unwrap_or_default();

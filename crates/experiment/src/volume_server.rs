@@ -88,11 +88,7 @@ pub(crate) fn beside_databases(experiment: &Experiment, machine_cpus: f64) -> Op
     let advice = "Volumes are late where CPUs are short (emulation_floor): raise [provider.local] scale, or measure with \
                   volumes = \"throttled\"";
     let note = Note::new("cpus_beside_volume_server", message, advice).only(Provider::Local);
-    Some(note.with([
-        ("server_cpus", short.server()),
-        ("cpus", short.databases),
-        ("machine_cpus", machine_cpus),
-    ]))
+    Some(note.with([("server_cpus", short.server()), ("cpus", short.databases), ("machine_cpus", machine_cpus)]))
 }
 
 /// Why volumes that nobody asked to be served, or not to be, are left to the kernel's throttle; `None`: they are

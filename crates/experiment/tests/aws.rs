@@ -37,37 +37,20 @@ type Read = Result<experiment::Experiment, String>;
 
 fn planned(text: &str) -> Read {
     let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_for(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        text,
-        &ParseContext::files(&no_file),
-        Provider::Aws,
-    );
+    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), Provider::Aws);
     read.map_err(|mistakes| mistakes.to_string())
 }
 
 fn run_by(text: &str, provider: Provider) -> Read {
     let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_to_run(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        text,
-        &ParseContext::files(&no_file),
-        provider,
-    );
+    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), provider);
     read.map_err(|mistakes| mistakes.to_string())
 }
 
 /// As AWS would answer: so many vCPUs of standard types are granted, and so many GiB of gp3; 10 of each are in use.
 fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
     let no_file = |_: &str| Err("no file".to_owned());
-    let quota = |code: &str, granted| AwsQuota {
-        code: code.to_owned(),
-        granted,
-        in_use: 10,
-        is_default: false,
-    };
+    let quota = |code: &str, granted| AwsQuota { code: code.to_owned(), granted, in_use: 10, is_default: false };
     let quotas = |site: &AwsSite, needs: &QuotaNeeds| {
         assert_eq!((site.region.as_str(), needs.spot), ("us-east-1", false));
         assert_eq!(needs.pools, BTreeSet::from([VcpuPool::Standard]));
@@ -78,12 +61,7 @@ fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
             volume_gib: BTreeMap::from([(VolumeType::Gp3, quota("L-7A658B76", gp3))]),
         })
     };
-    let beside = ParseContext {
-        client: None,
-        machine: None,
-        file: &no_file,
-        quotas: &quotas,
-    };
+    let beside = ParseContext { client: None, machine: None, file: &no_file, quotas: &quotas };
     let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, Provider::Aws);
     read.map_err(|mistakes| mistakes.to_string())
 }
@@ -97,14 +75,9 @@ fn stated(settings: &str) -> String {
 fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
     let experiment = planned(&stated("client_zone = \"other\"\nclient = \"c7g.xlarge\"")).unwrap();
     let aws = experiment.aws.as_ref().unwrap();
-    let [batch] = aws.batches.as_slice() else {
-        panic!("{:?}", aws.batches)
-    };
-    let seen: Vec<(&str, u32, u32, &str)> = batch
-        .machines
-        .iter()
-        .map(|m| (m.name.as_str(), m.host, m.zone, m.architecture.as_str()))
-        .collect();
+    let [batch] = aws.batches.as_slice() else { panic!("{:?}", aws.batches) };
+    let seen: Vec<(&str, u32, u32, &str)> =
+        batch.machines.iter().map(|m| (m.name.as_str(), m.host, m.zone, m.architecture.as_str())).collect();
     assert_eq!(
         seen,
         [
@@ -118,10 +91,7 @@ fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
     );
     assert_eq!((batch.zones(), batch.site), (4, 0));
     let (ebs, nvme) = (&batch.machines[0], &batch.machines[3]);
-    assert_eq!(
-        (ebs.volumes["data"].kind.as_str(), ebs.volumes["data"].iops),
-        ("io2", Some(8_000))
-    );
+    assert_eq!((ebs.volumes["data"].kind.as_str(), ebs.volumes["data"].iops), ("io2", Some(8_000)));
     assert_eq!((ebs.volumes.len(), ebs.instance_store), (2, false));
     assert_eq!((nvme.volumes.len(), nvme.instance_store), (0, true));
     // The plan's setups say the same of hosts, and that nothing is emulated.
@@ -134,12 +104,7 @@ fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
 #[test]
 fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
     let text = stated("") + "[basis]\nprice_date = \"2019-01-01\"\n";
-    let experiment = planned(
-        &text
-            .replace("r7i.xlarge", "r4.xlarge")
-            .replace("i8g.xlarge", "i3.xlarge"),
-    )
-    .unwrap();
+    let experiment = planned(&text.replace("r7i.xlarge", "r4.xlarge").replace("i8g.xlarge", "i3.xlarge")).unwrap();
     let catalog = catalog::Catalog::built_in();
     let on_demand = |kind: &str| catalog.instance(kind).unwrap().on_demand_usd_per_hour.unwrap();
     // us-east-1: io2 0.125 a GiB and 0.065 an IOPS a month, gp3 0.08 a GiB.
@@ -153,10 +118,7 @@ fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
     assert!((usd - expected).abs() < 1e-9, "{usd} {expected}");
     // A region whose prices nobody has asked for costs what nobody knows.
     let elsewhere = price(planned(&stated("region = \"eu-central-1\"")).unwrap());
-    assert!(
-        matches!(&elsewhere[0], AwsPrice::Missing(what) if what.contains("ebs.database-1")),
-        "{elsewhere:?}"
-    );
+    assert!(matches!(&elsewhere[0], AwsPrice::Missing(what) if what.contains("ebs.database-1")), "{elsewhere:?}");
 }
 
 /// The same at two sites with limits.
@@ -172,16 +134,9 @@ fn at_sites(limits: &str) -> String {
 fn sites_share_the_configurations_and_each_stays_within_its_limits() {
     let experiment = planned(&at_sites("volume_gib = 2000")).unwrap();
     let aws = experiment.aws.as_ref().unwrap();
-    let placed: Vec<(usize, &[String])> = aws
-        .batches
-        .iter()
-        .map(|b| (b.site, b.configurations.as_slice()))
-        .collect();
+    let placed: Vec<(usize, &[String])> = aws.batches.iter().map(|b| (b.site, b.configurations.as_slice())).collect();
     assert_eq!(placed, [(0, &["ebs".to_owned()][..]), (1, &["nvme".to_owned()])]);
-    assert_eq!(
-        (aws.sites[0].name.as_str(), aws.sites[1].name.as_str()),
-        ("a", "us-west-2")
-    );
+    assert_eq!((aws.sites[0].name.as_str(), aws.sites[1].name.as_str()), ("a", "us-west-2"));
     // Each batch has clients of its own, and its part of the plan knows nothing of the other.
     let names: Vec<&str> = aws.batches[1].machines.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["nvme.database-1", "client-3", "client-4"]);
@@ -217,29 +172,17 @@ fn a_site_is_held_to_what_aws_grants_less_what_is_in_use_and_to_what_is_stated()
     assert_eq!((quotas.vcpus[&VcpuPool::Standard].left(), kept.vcpus), (32, None));
     let said = granted(&text, 37, 1_000).unwrap_err();
     let why = "us-east-1: 28 vCPUs of 27 that are left: L-1216C47A grants 37, 10 are in use";
-    assert!(
-        said.contains("no site has room for `ebs`") && said.contains(why),
-        "{said}"
-    );
+    assert!(said.contains("no site has room for `ebs`") && said.contains(why), "{said}");
     let said = granted(&text, 1_000, 9).unwrap_err();
-    assert!(
-        said.contains("GiB of gp3 of 0 that are left: L-7A658B76 grants 9, 10 are in use"),
-        "{said}"
-    );
+    assert!(said.contains("GiB of gp3 of 0 that are left: L-7A658B76 grants 9, 10 are in use"), "{said}");
 
     // What AWS does not answer is a mistake at its place, and so is a type whose quota nobody knows.
     let said = planned(&text).unwrap_err();
-    assert!(
-        said.contains("the quotas of us-east-1 cannot be read: nobody asks AWS here"),
-        "{said}"
-    );
+    assert!(said.contains("the quotas of us-east-1 cannot be read: nobody asks AWS here"), "{said}");
     let line = text.lines().position(|line| line == "limits = \"quotas\"").unwrap() + 1;
     assert!(said.starts_with(&format!("x.toml:{line}:")), "{said}");
     let said = planned(&at("limits = \"quota\"")).unwrap_err();
-    assert!(
-        said.contains("limits cannot be `quota`") && said.contains("did you mean `quotas`?"),
-        "{said}"
-    );
+    assert!(said.contains("limits cannot be `quota`") && said.contains("did you mean `quotas`?"), "{said}");
     // Who does not make machines there asks nobody.
     assert!(run_by(&text, Provider::Local).is_ok());
 }
@@ -254,27 +197,12 @@ fn sites_that_cannot_be_are_refused_at_their_places() {
         (at_sites("machines = { \"c7i.2xlarge\" = 1 }"), "2 c7i.2xlarge of 1"),
         (at_sites("machines = { \"m55.large\" = 1 }"), "m55.large"),
         (at_sites("volumes = 0"), "volumes cannot be 0"),
-        (
-            at_sites("").replace("us-west-2", "us-east-1\"\nprofile = \"one"),
-            "is a site already",
-        ),
-        (
-            at_sites("").replace("us-west-2", "us-east-1\"\nname = \"a"),
-            "two sites are called a",
-        ),
-        (
-            at_sites("").replace("public_address", "region = \"us-east-1\"\npublic_address"),
-            "region beside sites",
-        ),
-        (
-            at_sites("").replace("public_address", "profile = \"x\"\npublic_address"),
-            "profile beside sites",
-        ),
+        (at_sites("").replace("us-west-2", "us-east-1\"\nprofile = \"one"), "is a site already"),
+        (at_sites("").replace("us-west-2", "us-east-1\"\nname = \"a"), "two sites are called a"),
+        (at_sites("").replace("public_address", "region = \"us-east-1\"\npublic_address"), "region beside sites"),
+        (at_sites("").replace("public_address", "profile = \"x\"\npublic_address"), "profile beside sites"),
         (at_sites("vpc = \"vpc-1\""), "vpc without subnets"),
-        (
-            at_sites("vpc = \"vpc-1\"\nsubnets = [\"subnet-1\"]"),
-            "1 subnets for 3 zones",
-        ),
+        (at_sites("vpc = \"vpc-1\"\nsubnets = [\"subnet-1\"]"), "1 subnets for 3 zones"),
         (
             at_sites("").replace("repetitions = 3", "repetitions = \"auto\""),
             "each would stop after another number of blocks",
@@ -296,10 +224,7 @@ fn machines_are_measured_at_full_size() {
     assert_eq!(setups[0].cpus, 4.0);
     assert!(setups[0].page_cache_budget_bytes > 20 << 30, "32 GiB less a heap of 8");
     let notes = experiment::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Aws), None);
-    let reported = notes
-        .iter()
-        .find(|n| n.message.contains("without effect on AWS"))
-        .unwrap();
+    let reported = notes.iter().find(|n| n.message.contains("without effect on AWS")).unwrap();
     for key in ["scale", "page_cache_mib", "memory_limit_gib"] {
         assert!(reported.message.contains(key), "{}", reported.message);
     }
@@ -317,10 +242,8 @@ fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
     assert!(said.contains("controller_cidr is missing"), "{said}");
     assert!(said.contains("no way in but public addresses"), "{said}");
     assert!(run_by(&stated(""), Provider::Aws).is_ok());
-    let of_ours = WAY.replace(
-        "public_address = true",
-        "vpc = \"vpc-1\"\nsubnets = [\"subnet-1\", \"subnet-2\", \"subnet-3\"]",
-    );
+    let of_ours =
+        WAY.replace("public_address = true", "vpc = \"vpc-1\"\nsubnets = [\"subnet-1\", \"subnet-2\", \"subnet-3\"]");
     assert!(run_by(&format!("{CLUSTER}{of_ours}"), Provider::Aws).is_ok());
 }
 
@@ -328,11 +251,7 @@ fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
 fn what_aws_has_not_is_refused_at_its_place() {
     for (from, to, part) in [
         ("\"r7i.xlarge\"", "\"cc2.8xlarge\"", "AWS no longer offers cc2.8xlarge"),
-        (
-            "\"r7i.xlarge\"",
-            "{ vcpus = 4, memory_gib = 32 }",
-            "is no instance type of AWS",
-        ),
+        ("\"r7i.xlarge\"", "{ vcpus = 4, memory_gib = 32 }", "is no instance type of AWS"),
         (
             "{ type = \"io2\", size_gib = 500, iops = 8000 }",
             "{ iops = 900, mib_per_s = 100, size_gib = 10 }",
@@ -364,32 +283,17 @@ fn the_state_may_be_kept_where_that_was_tried_and_nowhere_else() {
     };
     assert_eq!(s3, expected);
     let path = "/srv/states".to_owned();
-    assert_eq!(
-        kept("type = \"local\", path = \"/srv/states\""),
-        AwsBackend::Local { path }
-    );
+    assert_eq!(kept("type = \"local\", path = \"/srv/states\""), AwsBackend::Local { path });
     for (backend, part) in [
         ("type = \"azurerm\"", "the backend `azurerm` was never tried"),
         ("type = \"s3\", bucket = \"b\"", "a backend of the type s3 needs region"),
-        (
-            "type = \"s3\", region = \"eu-west-1\"",
-            "a backend of the type s3 needs bucket",
-        ),
-        (
-            "type = \"s3\", bucket = \"b\", region = \"r\", path = \"/x\"",
-            "a backend of the type s3 has no path",
-        ),
+        ("type = \"s3\", region = \"eu-west-1\"", "a backend of the type s3 needs bucket"),
+        ("type = \"s3\", bucket = \"b\", region = \"r\", path = \"/x\"", "a backend of the type s3 has no path"),
         ("type = \"s3\", bucket = \"b\", region = \"r\", key = \"x\"", "key"),
-        (
-            "type = \"s3\", bucket = \"b\", region = \"r\", access_key = \"x\"",
-            "access_key",
-        ),
+        ("type = \"s3\", bucket = \"b\", region = \"r\", access_key = \"x\"", "access_key"),
         ("type = \"local\", path = \"states\"", "needs path, an absolute one"),
         ("type = \"local\"", "needs path, an absolute one"),
-        (
-            "type = \"local\", path = \"/x\", use_lockfile = true",
-            "local has no use_lockfile",
-        ),
+        ("type = \"local\", path = \"/x\", use_lockfile = true", "local has no use_lockfile"),
     ] {
         let said = of(backend).map(drop).expect_err(part);
         assert!(said.contains(part), "{part:?} is missing in:\n{said}");
@@ -435,10 +339,7 @@ region = "us east"
     let said = run_by(&few, Provider::Aws).unwrap_err();
     assert!(said.contains("1 subnets for 3 zones"), "{said}");
     let cluster = planned(&stated("placement_group = \"cluster\"")).unwrap_err();
-    assert!(
-        cluster.contains("a cluster placement group lies in one zone"),
-        "{cluster}"
-    );
+    assert!(cluster.contains("a cluster placement group lies in one zone"), "{cluster}");
 }
 
 const ONE: &str = r#"
@@ -469,11 +370,8 @@ fn data_volumes_are_made_from_a_snapshot_and_a_plan_estimates_how_long_reading_t
     let experiment = planned(&format!("{ONE}{SNAPSHOT}")).unwrap();
     let aws = experiment.aws.unwrap();
     assert_eq!(aws.sites[0].snapshot.as_deref(), Some("snap-0123456789abcdef0"));
-    let reported: Vec<(&str, u32)> = aws
-        .initialisations
-        .iter()
-        .map(|one| (one.configuration.as_str(), one.size_gib))
-        .collect();
+    let reported: Vec<(&str, u32)> =
+        aws.initialisations.iter().map(|one| (one.configuration.as_str(), one.size_gib)).collect();
     assert_eq!(reported, [("gp3", 500), ("io2", 600)]);
     // 500 GiB at the 250 MiB/s of the volume.
     assert_eq!(aws.initialisations[0].estimated_s(), Some(2_048.0));
@@ -498,10 +396,7 @@ fn what_a_snapshot_cannot_be_for_is_refused_at_its_place() {
     };
     for id in ["vol-0123456789abcdef0", "snap-", "snap-0123", "snap-0123456789ABCDEF0"] {
         let text = format!("{ONE}snapshot = \"{id}\"\n");
-        refused(
-            &text,
-            &[&format!("`{id}` is no snapshot of EBS"), "snap-0123456789abcdef0"],
-        );
+        refused(&text, &[&format!("`{id}` is no snapshot of EBS"), "snap-0123456789abcdef0"]);
     }
     let text = format!("{ONE}{SNAPSHOT}");
     refused(
@@ -510,18 +405,12 @@ fn what_a_snapshot_cannot_be_for_is_refused_at_its_place() {
     );
     refused(
         &text
-            .replace(
-                "data_volume = { type = \"io2\", size_gib = 600, iops = 8000 }\n",
-                "data_volume = \"local\"\n",
-            )
+            .replace("data_volume = { type = \"io2\", size_gib = 600, iops = 8000 }\n", "data_volume = \"local\"\n")
             .replace("r7i.xlarge", "i8g.xlarge"),
         &["`io2` has its data on the instance's own disks", "leave out snapshot"],
     );
     refused(
-        &text.replace(
-            "name = \"gp3\"\n",
-            "name = \"gp3\"\nnodes = 3\nreplication_factor = 3\n",
-        ),
+        &text.replace("name = \"gp3\"\n", "name = \"gp3\"\nnodes = 3\nreplication_factor = 3\n"),
         &["`gp3` has 3 nodes, and a snapshot holds the data set of one"],
     );
 }
@@ -532,21 +421,13 @@ fn a_snapshot_belongs_to_a_region_so_each_site_has_its_own_or_none_has() {
         format!("[[provider.aws.site]]\nname = \"{name}\"\nregion = \"{region}\"\n{snapshot}")
     };
     let other = SNAPSHOT.replace("abcdef0", "abcdef1");
-    let both = format!(
-        "{ONE}{}{}",
-        site("a", "us-east-1", SNAPSHOT),
-        site("b", "eu-west-1", &other)
-    );
+    let both = format!("{ONE}{}{}", site("a", "us-east-1", SNAPSHOT), site("b", "eu-west-1", &other));
     let aws = planned(&both).unwrap().aws.unwrap();
     let ids: Vec<_> = aws.sites.iter().map(|site| site.snapshot.as_deref().unwrap()).collect();
     assert_eq!(ids, ["snap-0123456789abcdef0", "snap-0123456789abcdef1"]);
     assert_eq!(aws.initialisations.len(), 2);
 
-    let one = format!(
-        "{ONE}{}{}",
-        site("a", "us-east-1", SNAPSHOT),
-        site("b", "eu-west-1", "")
-    );
+    let one = format!("{ONE}{}{}", site("a", "us-east-1", SNAPSHOT), site("b", "eu-west-1", ""));
     let said = planned(&one).unwrap_err();
     assert!(said.contains("b has no snapshot and other sites have one"), "{said}");
     let above = format!("{ONE}{SNAPSHOT}{}", site("a", "us-east-1", ""));
@@ -559,9 +440,5 @@ fn a_rehearsal_elsewhere_makes_no_volume_from_a_snapshot() {
     // As all of [provider.aws]: the same file is rehearsed on one machine, and its data set is loaded there.
     let text = format!("{ONE}{SNAPSHOT}").replace("[provider.aws]", "[provider.local]\nscale = 1000\n[provider.aws]");
     let experiment = run_by(&text, Provider::Local).unwrap();
-    assert!(
-        experiment
-            .aws
-            .is_none_or(|aws| aws.batches.is_empty() && aws.initialisations.is_empty())
-    );
+    assert!(experiment.aws.is_none_or(|aws| aws.batches.is_empty() && aws.initialisations.is_empty()));
 }

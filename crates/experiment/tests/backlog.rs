@@ -38,10 +38,7 @@ fn it_is_another_data_set_with_a_name_of_its_own_and_room_on_the_volume() {
     assert_ne!(files, other);
     let words = "records at rest, with a backlog of 20 SSTables of 50000 overwritten records";
     assert_eq!(files.label(), words);
-    assert_eq!(
-        files.backlog.map(BacklogFiles::key).as_deref(),
-        Some("backlog-20x50000")
-    );
+    assert_eq!(files.backlog.map(BacklogFiles::key).as_deref(), Some("backlog-20x50000"));
     let text = serde_json::to_string(&other).unwrap();
     assert_eq!(serde_json::from_str::<DataSetFiles>(&text).unwrap(), other);
     let text = serde_json::to_string(&behind).unwrap();
@@ -78,46 +75,26 @@ fn what_cannot_be_is_refused_with_its_reason() {
         (backlog("{ overwrites = 0, sstables = 8 }"), "overwrites cannot be 0"),
         (backlog("{ overwrites = -1, sstables = 8 }"), "overwrites cannot be -1"),
         (backlog("{ overwrites = 0.5, sstables = 0 }"), "sstables cannot be 0"),
-        (
-            backlog("{ overwrites = 0.5, sstables = 1001 }"),
-            "a whole number from 1 to 1000",
-        ),
-        (
-            backlog("{ overwrites = 3, sstables = 2 }"),
-            "one of them holds no record twice",
-        ),
-        (
-            backlog("{ overwrites = 0.5, sstables = 800 }"),
-            "an SSTable would hold 0.62 records",
-        ),
+        (backlog("{ overwrites = 0.5, sstables = 1001 }"), "a whole number from 1 to 1000"),
+        (backlog("{ overwrites = 3, sstables = 2 }"), "one of them holds no record twice"),
+        (backlog("{ overwrites = 0.5, sstables = 800 }"), "an SSTable would hold 0.62 records"),
         (
             backlog("{ overwrites = 1, sstables = 4 }").replace("records = 1000", "records = 1_000_000"),
             "238 MiB of payload in an SSTable, which is one flush of one memtable: 64 MiB at most",
         ),
-        (
-            backlog("{ overwrites = 1, sstables = 4 }").replace("records = 1000", "records = 1_000_000"),
-            "sstables = 15",
-        ),
+        (backlog("{ overwrites = 1, sstables = 4 }").replace("records = 1000", "records = 1_000_000"), "sstables = 15"),
         // Three nodes share the memory of a loading machine.
         (
             backlog("{ overwrites = 1, sstables = 20 }\nnodes = 3").replace("records = 1000", "records = 1_000_000"),
             "32 MiB at most",
         ),
+        (format!("{}{existing}", backlog(good)), "iopslab restores no files in a cluster that exists"),
         (
-            format!("{}{existing}", backlog(good)),
-            "iopslab restores no files in a cluster that exists",
-        ),
-        (
-            format!(
-                "{}\n[objective]\np99_ms = 10\n",
-                backlog(good).replace("concurrency = [10]", "rate = \"find\"")
-            ),
+            format!("{}\n[objective]\np99_ms = 10\n", backlog(good).replace("concurrency = [10]", "rate = \"find\"")),
             "each rate that is tried would find less of it",
         ),
         (
-            backlog(&format!(
-                "{good}\nsettings = {{ cassandra = {{ autocompaction_on_startup_enabled = false }} }}"
-            )),
+            backlog(&format!("{good}\nsettings = {{ cassandra = {{ autocompaction_on_startup_enabled = false }} }}")),
             "iopslab keeps automatic compaction off until measurement begins",
         ),
     ]);
@@ -126,13 +103,8 @@ fn what_cannot_be_is_refused_with_its_reason() {
 #[test]
 fn a_simulation_has_no_sstables_and_a_compaction_may_be_planned_besides() {
     let text = backlog("{ overwrites = 0.5, sstables = 8 }");
-    let simulated = parse_for(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        &text,
-        &ParseContext::files(&nothing),
-        Provider::Simulated,
-    );
+    let simulated =
+        parse_for(catalog::Catalog::built_in(), "x.toml", &text, &ParseContext::files(&nothing), Provider::Simulated);
     let said = simulated.err().unwrap().to_string();
     assert!(said.contains("a simulation has no SSTables to compact"), "{said}");
     accepted(&format!("{text}\n[[fault]]\nkind = \"compaction\"\nat_s = 10\n"));

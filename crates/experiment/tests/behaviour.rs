@@ -19,11 +19,7 @@ fn data(text: &str) -> VolumeSetup {
 fn a_served_volume_given_by_its_limits_takes_the_time_that_is_stated() {
     let stated = data("{ iops = 3000, mib_per_s = 125, latency_us = 500, latency_sigma = 0.3 }");
     let latency = |median_us: f64, sigma: f64| Some(Latency { median_us, sigma });
-    assert_eq!(
-        stated.served.unwrap().latency,
-        latency(500.0, 0.3),
-        "not divided by the scale"
-    );
+    assert_eq!(stated.served.unwrap().latency, latency(500.0, 0.3), "not divided by the scale");
     assert_eq!(stated.label, "3000 IOPS, 125 MiB/s, 500 us");
     assert_eq!(stated.limits.read_iops, Some(750.0));
     assert!(stated.is_combined());
@@ -65,22 +61,13 @@ fn what_cannot_have_an_effect_is_refused_at_its_place() {
             served("{ type = \"gp3\", size_gib = 100, combined = true }"),
             "`combined` is not for a volume with a type: reads and writes of gp3 share its limits",
         ),
-        (
-            served("{ iops = 960, latency_sigma = 0.3 }"),
-            "x.toml:9:29: `latency_sigma` without `latency_us`",
-        ),
-        (
-            served("{ iops = 960, latency_us = 0 }"),
-            "latency_us cannot be 0 (a number from 1 to 10000000)",
-        ),
+        (served("{ iops = 960, latency_sigma = 0.3 }"), "x.toml:9:29: `latency_sigma` without `latency_us`"),
+        (served("{ iops = 960, latency_us = 0 }"), "latency_us cannot be 0 (a number from 1 to 10000000)"),
         (
             served("{ iops = 960, latency_us = 500, latency_sigma = 4 }"),
             "x.toml:9:47: latency_sigma cannot be 4 (a number from 0 to 3)",
         ),
-        (
-            served("{ iops = 960, latency_us = \"fast\" }"),
-            "x.toml:9:42: in data_volume:",
-        ),
+        (served("{ iops = 960, latency_us = \"fast\" }"), "x.toml:9:42: in data_volume:"),
     ]);
 }
 
@@ -112,17 +99,9 @@ fn volumes_that_nobody_emulates_behave_as_they_do() {
     assert_eq!(hosts("limits = true\n"), Ok(()));
     let existing = text.replacen("[dataset]", "[target]\nhosts = [\"10.0.0.1:9042\"]\n[dataset]", 1);
     let existing = refused(&existing, Provider::Local).unwrap_err();
-    assert!(
-        existing.contains("`latency_us` of a volume: an existing cluster has its volumes"),
-        "{existing}"
-    );
+    assert!(existing.contains("`latency_us` of a volume: an existing cluster has its volumes"), "{existing}");
     let simulated = notes(&accepted(&text), "key_without_effect", Some(Provider::Simulated));
-    assert!(
-        simulated
-            .iter()
-            .any(|n| n.contains("latency_us, latency_sigma and combined")),
-        "{simulated:?}"
-    );
+    assert!(simulated.iter().any(|n| n.contains("latency_us, latency_sigma and combined")), "{simulated:?}");
 }
 
 /// r4.4xlarge lets 18,750 IOPS through to all of its volumes.
@@ -134,18 +113,10 @@ fn served_volumes_of_ebs_share_the_path_of_their_instance() {
     };
     let log = "commitlog_volume = { type = \"gp3\", size_gib = 50 }";
     let shared = path(log, SERVED).unwrap();
-    assert_eq!(
-        shared.read_iops,
-        Some(18_750.0 / 4.0),
-        "divided by the scale as all else"
-    );
+    assert_eq!(shared.read_iops, Some(18_750.0 / 4.0), "divided by the scale as all else");
     assert!(shared.write_bytes_per_s.is_some());
     assert_eq!(path("", SERVED), None, "one volume has it for itself");
     assert_eq!(path(log, ""), None, "nobody holds throttled ones to it");
     let explicit = "commitlog_volume = { iops = 1000 }";
-    assert_eq!(
-        path(explicit, SERVED),
-        None,
-        "no instance caps a volume given by its limits"
-    );
+    assert_eq!(path(explicit, SERVED), None, "no instance caps a volume given by its limits");
 }

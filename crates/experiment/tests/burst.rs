@@ -33,10 +33,7 @@ fn an_empty_bucket_gives_the_bytes_that_last() {
 
 #[test]
 fn a_full_bucket_is_a_choice_with_its_duration() {
-    for text in [
-        and("[provider.local]\nburst = \"full\"\n"),
-        volume(", burst = \"full\""),
-    ] {
+    for text in [and("[provider.local]\nburst = \"full\"\n"), volume(", burst = \"full\"")] {
         let experiment = accepted(&text);
         assert_eq!(start(&experiment), Some(BurstStart::Full));
         // 5.4 million credits at 3,000 - 960 a second: 44 minutes.
@@ -47,10 +44,7 @@ fn a_full_bucket_is_a_choice_with_its_duration() {
 
 #[test]
 fn a_volume_speaks_for_itself() {
-    let text = format!(
-        "{}[provider.local]\nburst = \"full\"\n",
-        volume(", burst = \"baseline\"")
-    );
+    let text = format!("{}[provider.local]\nburst = \"full\"\n", volume(", burst = \"baseline\""));
     assert_eq!(start(&accepted(&text)), Some(BurstStart::Baseline));
 }
 
@@ -76,10 +70,7 @@ fn a_stated_share_still_counts() {
 #[test]
 fn a_bucket_behind_a_narrow_instance_does_not_matter() {
     let mut setup = setups(&accepted(story::GOOD))[0].data.clone();
-    setup.burst = setup.burst.map(|b| experiment::Burst {
-        burst_iops: b.baseline_iops,
-        ..b
-    });
+    setup.burst = setup.burst.map(|b| experiment::Burst { burst_iops: b.baseline_iops, ..b });
     assert_eq!((setup.burst_start(), setup.burst_lasts_s()), (None, None));
 }
 
@@ -90,10 +81,7 @@ fn wrong_starts_are_refused_with_the_reason() {
             and("[provider.local]\nburst = \"ful\"\n"),
             "x.toml:19:9: burst cannot be `ful` (did you mean `full`? valid: baseline, full)",
         ),
-        (
-            volume(", burst = \"sustained\""),
-            "x.toml:9:56: burst cannot be `sustained` (valid: baseline, full)",
-        ),
+        (volume(", burst = \"sustained\""), "x.toml:9:56: burst cannot be `sustained` (valid: baseline, full)"),
         (
             and("[provider.local]\nburst = \"full\"\nburst_credits_start = 1.0\n"),
             "x.toml:20:23: contradicts burst: burst and burst_credits_start both say how buckets start (remove one \
@@ -116,10 +104,7 @@ fn wrong_starts_are_refused_with_the_reason() {
             "has no burst bucket: it does what was bought at all times",
         ),
         (
-            with(
-                "{ type = \"gp2\", size_gib = 320 }",
-                "{ type = \"st1\", size_gib = 1024, burst = \"baseline\" }",
-            ),
+            with("{ type = \"gp2\", size_gib = 320 }", "{ type = \"st1\", size_gib = 1024, burst = \"baseline\" }"),
             "has no burst bucket: throttled, it has the 40 MiB/s that last (set volumes = \"served\" in [provider.local], or \
              remove `burst`)",
         ),
@@ -150,32 +135,19 @@ fn served_hard_disks_have_buckets_of_bytes() {
     let bucket = served.byte_burst.unwrap();
     assert_eq!(served.limits.read_bytes_per_s, Some(62.5 * MIB), "while credits last");
     assert_eq!(bucket.baseline_bytes_per_s, 10.0 * MIB);
-    assert_eq!(
-        (bucket.credits_start, served.burst_start()),
-        (0.0, Some(BurstStart::Baseline))
-    );
+    assert_eq!((bucket.credits_start, served.burst_start()), (0.0, Some(BurstStart::Baseline)));
     let full = st1(", burst = \"full\"", "served");
     assert_eq!(full.burst_start(), Some(BurstStart::Full));
     let lasts = full.burst_lasts_s().unwrap();
-    assert!(
-        (lasts - MIB_OF_A_TIB / 210.0).abs() < 1e-6,
-        "the same at every scale: {lasts}"
-    );
+    assert!((lasts - MIB_OF_A_TIB / 210.0).abs() < 1e-6, "the same at every scale: {lasts}");
 }
 
 #[test]
 fn a_start_that_no_volume_takes_up_is_reported() {
-    let text = format!(
-        "{}[provider.local]\nburst = \"full\"\n",
-        with("{ type = \"gp2\", size_gib = 320 }", "{ iops = 960 }")
-    );
+    let text =
+        format!("{}[provider.local]\nburst = \"full\"\n", with("{ type = \"gp2\", size_gib = 320 }", "{ iops = 960 }"));
     let reported = notes(&accepted(&text), "key_without_effect", None);
-    assert!(
-        reported
-            .iter()
-            .any(|n| n.contains("[provider.local] burst has no effect")),
-        "{reported:?}"
-    );
+    assert!(reported.iter().any(|n| n.contains("[provider.local] burst has no effect")), "{reported:?}");
     let taken = accepted(&and("[provider.local]\nburst = \"full\"\n"));
     assert_eq!(notes(&taken, "key_without_effect", None), Vec::<String>::new());
     // A contradiction is no note.
@@ -191,10 +163,7 @@ fn volumes_are_throttled_unless_they_are_to_be_served() {
     };
     assert_eq!(setup("").data.served, None);
     assert_eq!(setup("[provider.local]\nvolumes = \"throttled\"\n").data.served, None);
-    let served = setup("[provider.local]\nvolumes = \"served\"\nscale = 4\n")
-        .data
-        .served
-        .unwrap();
+    let served = setup("[provider.local]\nvolumes = \"served\"\nscale = 4\n").data.served.unwrap();
     let gp2 = catalog::latency_of(Some(catalog::VolumeType::Gp2)).latency;
     assert_eq!(served.latency, Some(gp2), "one request takes as long at every scale");
     assert!(!served.is_hard_disk);

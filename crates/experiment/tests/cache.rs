@@ -30,9 +30,7 @@ fn warming_takes_time_that_a_plan_expects() {
     // No more than the page cache holds is read: of 345 GB less than the 122 GiB of memory, at 300 MiB/s; and for a
     // minute at most what the workload's keys ask for, because not all of it fits.
     let huge = GOOD.replace("records = 1000\n", "records = 300000000\n");
-    let bounded = experiment::plan(&accepted(&format!("{huge}cache = \"warm\"\n")))
-        .caches
-        .warming_s["a"];
+    let bounded = experiment::plan(&accepted(&format!("{huge}cache = \"warm\"\n"))).caches.warming_s["a"];
     assert!((360.0..60.0 + 122.0 * 1024.0 / 300.0).contains(&bounded), "{bounded}");
 }
 
@@ -48,28 +46,16 @@ fn both_states_divide_each_workload_and_are_never_one_decision() {
 
 #[test]
 fn what_is_no_state_is_refused_with_the_nearest() {
-    let existing = GOOD.replace(
-        "[dataset]",
-        "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n\n[dataset]",
-    );
+    let existing = GOOD.replace("[dataset]", "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n\n[dataset]");
     each_refused(&[
-        (
-            and("cache = \"wram\"\n"),
-            "cache cannot be `wram` (did you mean `warm`? valid: cold, warm)",
-        ),
+        (and("cache = \"wram\"\n"), "cache cannot be `wram` (did you mean `warm`? valid: cold, warm)"),
         (and("cache = [\"cold\", 3]\n"), "cache cannot be `3`"),
         (and("cache = []\n"), "cache has no state"),
         (and("cache = [\"warm\", \"warm\"]\n"), "cache: `warm` is given twice"),
         (and("cache = true\n"), "cache cannot be `true`"),
+        (format!("{existing}cache = \"warm\"\n"), "cache: the memory of an existing cluster is as it is"),
         (
-            format!("{existing}cache = \"warm\"\n"),
-            "cache: the memory of an existing cluster is as it is",
-        ),
-        (
-            format!(
-                "{}\n[[workload]]\nname = \"w-warm\"\nread = 1.0\n",
-                and("cache = [\"cold\", \"warm\"]\n")
-            ),
+            format!("{}\n[[workload]]\nname = \"w-warm\"\nread = 1.0\n", and("cache = [\"cold\", \"warm\"]\n")),
             "cache makes `w-warm` of `w`, and another workload has that name",
         ),
     ]);
@@ -114,11 +100,7 @@ fn a_ratio_gives_the_page_cache_of_which_the_data_is_so_many_times_the_size() {
         let besides = |s: &experiment::Setup| s.memory_limit_bytes - s.page_cache_budget_bytes;
         assert_eq!(besides(&setup), besides(&setups[0]));
     }
-    assert_eq!(
-        of("w"),
-        setups[0],
-        "a workload that is not divided has what the configuration leaves"
-    );
+    assert_eq!(of("w"), setups[0], "a workload that is not divided has what the configuration leaves");
     // A cold cache would not have filled.
     assert_eq!(plan.caches.state("w-10x"), CacheState::Warm);
     let both = swept("[1, 2]").replace("concurrency = [10]", "concurrency = [10]\ncache = [\"cold\", \"warm\"]");
@@ -139,10 +121,7 @@ fn page_caches_that_cannot_be_are_refused() {
             swept("[1]\ncache_ratio_by = \"records\""),
             "cache_ratio_by = \"records\": each ratio would need a data set of its own, and an experiment has one",
         ),
-        (
-            swept("[1]\ncache_ratio_by = \"memroy\""),
-            "cache_ratio_by cannot be `memroy` (did you mean `memory`?",
-        ),
+        (swept("[1]\ncache_ratio_by = \"memroy\""), "cache_ratio_by cannot be `memroy` (did you mean `memory`?"),
         (
             swept("[10, 100]"),
             "cache_ratio 100 leaves a a page cache of 33 MiB; below 64 MiB nothing is measured but thrashing (a smaller ratio, or \
@@ -153,18 +132,12 @@ fn page_caches_that_cannot_be_are_refused() {
             "cache_ratio: page_cache_mib of [provider.local] states one size, and this asks for several",
         ),
         (
-            swept("[1]").replace(
-                "[dataset]",
-                "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n\n[dataset]",
-            ),
+            swept("[1]").replace("[dataset]", "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n\n[dataset]"),
             "cache_ratio: the memory of an existing cluster is what it is",
         ),
     ]);
     let refused = carried_out_by(Provider::Aws, &swept("[1]")).unwrap_err().to_string();
-    assert!(
-        refused.contains("machines on AWS have the memory that they have"),
-        "{refused}"
-    );
+    assert!(refused.contains("machines on AWS have the memory that they have"), "{refused}");
 }
 
 fn carried_out_by(provider: Provider, text: &str) -> Result<experiment::Experiment, experiment::Mistakes> {
@@ -182,10 +155,8 @@ fn memory_makes_the_ratios_whether_it_is_said_or_not() {
 /// replicas.
 #[test]
 fn the_nodes_of_a_cluster_have_the_ratio_each_of_its_own_data() {
-    let text = swept("[1, 2]").replace(
-        "instance = \"r4.4xlarge\"",
-        "instance = \"r4.4xlarge\"\nnodes = 3\nreplication_factor = 2",
-    );
+    let text = swept("[1, 2]")
+        .replace("instance = \"r4.4xlarge\"", "instance = \"r4.4xlarge\"\nnodes = 3\nreplication_factor = 2");
     let plan = experiment::plan(&accepted(&text));
     let setups = experiment::setups(&accepted(&text));
     for (workload, mb) in [("w-1x", 2300.0), ("w-2x", 1150.0)] {
@@ -198,16 +169,10 @@ fn the_nodes_of_a_cluster_have_the_ratio_each_of_its_own_data() {
 #[test]
 fn machines_of_ones_own_have_page_caches_of_a_size_where_limits_hold_them() {
     let hosts = |limits: &str| {
-        format!(
-            "{}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{limits}",
-            swept("[1, 2]")
-        )
+        format!("{}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{limits}", swept("[1, 2]"))
     };
     let refused = carried_out_by(Provider::Hosts, &hosts("")).unwrap_err().to_string();
-    assert!(
-        refused.contains("cache_ratio: machines without limits have the memory that they have"),
-        "{refused}"
-    );
+    assert!(refused.contains("cache_ratio: machines without limits have the memory that they have"), "{refused}");
     let held = carried_out_by(Provider::Hosts, &hosts("limits = true\n")).unwrap();
     assert_eq!(experiment::plan(&held).cells.len(), 2);
 }

@@ -14,13 +14,7 @@ fn auto(rates: &str, sections: &str) -> String {
 }
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    let read = parse_for(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        text,
-        &ParseContext::files(&story::nothing),
-        provider,
-    );
+    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&story::nothing), provider);
     read.map_err(|mistakes| mistakes.to_string())
 }
 
@@ -101,26 +95,17 @@ fn what_has_no_rate_or_takes_too_many_is_refused_at_its_place() {
             load("clients = \"many\"\nrate = [100]", ""),
             "x.toml:17:11: clients cannot be \"many\" (a whole number from 1 to 32, or \"auto\")",
         ),
-        (
-            load("clients = 33", "") + "rate = [100]",
-            "clients cannot be 33 (a whole number from 1 to 32",
-        ),
+        (load("clients = 33", "") + "rate = [100]", "clients cannot be 33 (a whole number from 1 to 32"),
         (load("clients = 1.5\nrate = [100]", ""), "clients cannot be 1.5"),
     ]);
     for (text, expected) in [
-        (
-            auto("3_000_000", ""),
-            "x.toml:17:11: clients = \"auto\" is 38, and 32 are the most: 3000000 operations/s",
-        ),
+        (auto("3_000_000", ""), "x.toml:17:11: clients = \"auto\" is 38, and 32 are the most: 3000000 operations/s"),
         // What several clients cannot do, they cannot do either where their number was counted.
         (
             auto("100_000", "").replace("rate", "arrival = \"constant\"\nrate"),
             "arrival = \"constant\" from 2 clients is not constant",
         ),
-        (
-            auto("100_000", "").replace("rate", "warmup = \"auto\"\nrate"),
-            "warmup = \"auto\" with 2 clients",
-        ),
+        (auto("100_000", "").replace("rate", "warmup = \"auto\"\nrate"), "warmup = \"auto\" with 2 clients"),
     ] {
         let message = read(&text, Provider::Aws).unwrap_err();
         assert!(message.contains(expected), "{message}");
@@ -130,17 +115,9 @@ fn what_has_no_rate_or_takes_too_many_is_refused_at_its_place() {
 
 #[test]
 fn what_a_client_was_measured_to_cost_bounds_the_rates_of_this_machine() {
-    let cost = ClientCost {
-        threads: 2,
-        closed_us: 4.0,
-        sparse_us: 44.0,
-    };
+    let cost = ClientCost { threads: 2, closed_us: 4.0, sparse_us: 44.0 };
     let read = |rate: &str, sections: &str, provider| {
-        let beside = ParseContext {
-            client: Some(cost),
-            machine: None,
-            ..ParseContext::files(&story::nothing)
-        };
+        let beside = ParseContext { client: Some(cost), machine: None, ..ParseContext::files(&story::nothing) };
         let text = load(&format!("rate = [{rate}]"), sections);
         parse_for(catalog::Catalog::built_in(), "x.toml", &text, &beside, provider).map_err(|m| m.to_string())
     };
@@ -151,10 +128,7 @@ fn what_a_client_was_measured_to_cost_bounds_the_rates_of_this_machine() {
     };
     assert!(reported("199_000", "").is_empty());
     let [busy] = reported("201_000", "").try_into().unwrap();
-    assert!(
-        busy.contains("cost the client up to 1.6 CPUs of 2 load threads, as measured"),
-        "{busy}"
-    );
+    assert!(busy.contains("cost the client up to 1.6 CPUs of 2 load threads, as measured"), "{busy}");
     assert!(read("500_000", "", Provider::Local).is_ok());
     let refused = read("1_000, 500_001", "", Provider::Local).unwrap_err();
     assert!(

@@ -46,11 +46,7 @@ fn a_slower_generation_has_less_of_a_cpu() {
     assert_eq!(share.unit, Some(31.0 / 37.0), "a CPU here stands for a vCPU of r4");
     assert_eq!(notes(&text), Vec::<&str>::new());
     // One generation alone is as it was.
-    assert_eq!(
-        cpus(&two("\"i2.4xlarge\"", "\"r3.4xlarge\"", "")),
-        [1.0, 1.0],
-        "within 4 %"
-    );
+    assert_eq!(cpus(&two("\"i2.4xlarge\"", "\"r3.4xlarge\"", "")), [1.0, 1.0], "within 4 %");
 }
 
 #[test]
@@ -58,10 +54,7 @@ fn what_is_stated_counts_before_what_is_known() {
     let stated = two("\"i2.4xlarge\"", "\"r4.4xlarge\"", "cpu_speed = 1.5");
     let cpus_of = cpus(&stated);
     assert!((cpus_of[0] - 27.0 / 37.0 / 1.5).abs() < 1e-12, "{cpus_of:?}");
-    assert_eq!(
-        made(&stated)[1].stands_for.as_ref().unwrap().speed,
-        Some(CpuSpeed::stated(1.5))
-    );
+    assert_eq!(made(&stated)[1].stands_for.as_ref().unwrap().speed, Some(CpuSpeed::stated(1.5)));
     let sized = two("\"m5.4xlarge\"", SIZE, "cpu_speed = 0.5");
     assert_eq!(cpus(&sized), [1.0, 0.5]);
 }
@@ -73,11 +66,7 @@ fn an_unknown_speed_leaves_all_as_they_are_and_is_reported() {
     assert_eq!((cpus(&arm), notes(&arm)), (vec![1.0, 1.0], vec!["cpu_speed_unknown"]));
     assert_eq!(made(&arm)[0].stands_for.as_ref().unwrap().unit, None);
     let none = two(SIZE, "{ vcpus = 8, memory_gib = 64 }", "");
-    assert_eq!(
-        (cpus(&none), notes(&none)),
-        (vec![1.0, 0.5], vec![]),
-        "nothing is known of any"
-    );
+    assert_eq!((cpus(&none), notes(&none)), (vec![1.0, 0.5], vec![]), "nothing is known of any");
 }
 
 /// A quarter of a CPU is the least that a database is given: beneath it the part is no part.
@@ -91,10 +80,7 @@ fn what_is_raised_to_the_least_is_reported() {
     let (parts, reported) = scaled(64);
     assert_eq!((parts[0], parts[1], reported), (0.25, 0.25, vec!["cpus_raised"]));
     let (parts, reported) = scaled(32);
-    assert!(
-        (parts[0] - 27.0 / 62.0).abs() < 1e-12 && reported.is_empty(),
-        "{parts:?}"
-    );
+    assert!((parts[0] - 27.0 / 62.0).abs() < 1e-12 && reported.is_empty(), "{parts:?}");
 }
 
 #[test]
@@ -110,10 +96,7 @@ fn a_speed_that_is_another_unit_is_refused_at_its_place() {
 /// Machines that are what they are get no part of anything.
 #[test]
 fn bought_and_existing_machines_have_their_own_cpus() {
-    let existing = with(
-        "[dataset]",
-        "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"lab\"\n\n[dataset]",
-    );
+    let existing = with("[dataset]", "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"lab\"\n\n[dataset]");
     let setup = &made(&existing)[0];
     assert_eq!((setup.stands_for.as_ref(), setup.cpus), (None, 16.0));
 }

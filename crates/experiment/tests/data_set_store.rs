@@ -34,36 +34,15 @@ fn a_bucket_or_a_directory_may_hold_data_sets() {
 #[test]
 fn what_cannot_be_a_store_is_refused_at_its_place() {
     for (store, part) in [
-        (
-            "at = \"data-sets\"",
-            "`data-sets` is neither a bucket nor an absolute directory",
-        ),
-        (
-            "at = \"gs://bucket\"",
-            "`gs://bucket` is neither a bucket nor an absolute directory",
-        ),
+        ("at = \"data-sets\"", "`data-sets` is neither a bucket nor an absolute directory"),
+        ("at = \"gs://bucket\"", "`gs://bucket` is neither a bucket nor an absolute directory"),
         ("keep = true", "the key `at` is missing"),
         ("at = \"s3://our-data/lab\"", "a bucket needs its region"),
-        (
-            "at = \"s3://Our_Data\"\nregion = \"r\"",
-            "`s3://Our_Data` is no bucket with a prefix",
-        ),
-        (
-            "at = \"s3://our-data/../x\"\nregion = \"r\"",
-            "`s3://our-data/../x` is no bucket with a prefix",
-        ),
-        (
-            "at = \"s3://our-data/a b\"\nregion = \"r\"",
-            "`s3://our-data/a b` is no bucket with a prefix",
-        ),
-        (
-            "at = \"s3://our-data\"\nregion = \"eu central\"",
-            "region cannot be `eu central`",
-        ),
-        (
-            "at = \"s3://our-data\"\nregion = \"r\"\nprofile = \"\"",
-            "profile cannot be ``",
-        ),
+        ("at = \"s3://Our_Data\"\nregion = \"r\"", "`s3://Our_Data` is no bucket with a prefix"),
+        ("at = \"s3://our-data/../x\"\nregion = \"r\"", "`s3://our-data/../x` is no bucket with a prefix"),
+        ("at = \"s3://our-data/a b\"\nregion = \"r\"", "`s3://our-data/a b` is no bucket with a prefix"),
+        ("at = \"s3://our-data\"\nregion = \"eu central\"", "region cannot be `eu central`"),
+        ("at = \"s3://our-data\"\nregion = \"r\"\nprofile = \"\"", "profile cannot be ``"),
         ("at = \"/mnt\"\nregion = \"r\"", "a directory has no region"),
         ("at = \"/mnt\"\nprofile = \"p\"", "a directory has no profile"),
         ("at = \"/mnt\"\nkept = true", "unknown key `kept` (did you mean `keep`?"),
@@ -79,16 +58,10 @@ fn nothing_is_restored_into_a_cluster_that_exists_and_a_simulation_has_nothing_t
     let store = stated("at = \"/mnt/data-sets\"");
     let existing = format!("{store}\n[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"lab\"\n");
     let said = refused(&existing).to_string();
-    assert!(
-        said.contains("a data set is not restored into a cluster that exists"),
-        "{said}"
-    );
+    assert!(said.contains("a data set is not restored into a cluster that exists"), "{said}");
 
     let reported = notes(&accepted(&store), "key_without_effect", Some(Provider::Simulated));
-    assert!(
-        reported.iter().any(|note| note.contains("[dataset.store]")),
-        "{reported:?}"
-    );
+    assert!(reported.iter().any(|note| note.contains("[dataset.store]")), "{reported:?}");
     assert!(notes(&accepted(&store), "key_without_effect", Some(Provider::Local)).is_empty());
     let simulated = accepted(&store).carried_out_by(Provider::Simulated);
     assert_eq!(simulated.data_set_store, None);

@@ -26,9 +26,7 @@ const ERRORS: &str = "[[fault]]\nkind = \"disk-error\"\nvolume = \"commitlog\"\n
 fn every_kind_is_planned_with_its_particulars() {
     let others =
         "[[fault]]\nkind = \"disk-stall\"\nat_s = 5\nfor_s = 2\n[[fault]]\nkind = \"disk-full\"\nat_s = 50\nfor_s = 2";
-    let faults = read(&served(&format!("{ERRORS}\n{SLOW}\n{others}")), Provider::Local)
-        .unwrap()
-        .faults;
+    let faults = read(&served(&format!("{ERRORS}\n{SLOW}\n{others}")), Provider::Local).unwrap().faults;
     assert_eq!(
         faults.iter().map(experiment::NodeFault::label).collect::<Vec<_>>(),
         [
@@ -43,33 +41,17 @@ fn every_kind_is_planned_with_its_particulars() {
     let faults = read(&served(bare), Provider::Local).unwrap().faults;
     assert_eq!(
         faults[0].action,
-        FaultAction::DiskError {
-            volume: VolumeRole::Data,
-            requests: FailingRequests::All,
-            share: 1.0,
-            range: None
-        }
+        FaultAction::DiskError { volume: VolumeRole::Data, requests: FailingRequests::All, share: 1.0, range: None }
     );
-    assert_eq!(
-        faults[0].label(),
-        "disk-error (all requests) of node 1's data volume at 20 s for 10 s"
-    );
+    assert_eq!(faults[0].label(), "disk-error (all requests) of node 1's data volume at 20 s for 10 s");
 }
 
 #[test]
 fn what_is_planned_is_written_as_it_is_read() {
-    let faults = read(&served(&format!("{ERRORS}\n{SLOW}")), Provider::Local)
-        .unwrap()
-        .faults;
+    let faults = read(&served(&format!("{ERRORS}\n{SLOW}")), Provider::Local).unwrap().faults;
     let text = serde_json::to_string(&faults).unwrap();
-    assert!(
-        text.contains(r#""kind":"disk-slow","volume":"data","times":10.0,"node":1"#),
-        "{text}"
-    );
-    assert_eq!(
-        serde_json::from_str::<Vec<experiment::NodeFault>>(&text).unwrap(),
-        faults
-    );
+    assert!(text.contains(r#""kind":"disk-slow","volume":"data","times":10.0,"node":1"#), "{text}");
+    assert_eq!(serde_json::from_str::<Vec<experiment::NodeFault>>(&text).unwrap(), faults);
 }
 
 #[test]
@@ -79,51 +61,19 @@ fn what_has_no_effect_or_cannot_be_done_is_refused_at_its_place() {
         ("times = 10", "times = 1", "times cannot be 1"),
         ("times = 10", "times = -3", "times cannot be -3"),
         ("for_s = 10", "", "disk-slow without for_s"),
-        (
-            "for_s = 10",
-            "for_s = 40",
-            "for_s = 40: 60 s is not within the measurement of 60 s",
-        ),
+        ("for_s = 10", "for_s = 40", "for_s = 40: 60 s is not within the measurement of 60 s"),
         ("at_s = 20", "at_s = 4", "at_s cannot be 4"),
         ("at_s = 20", "at_s = 60", "at_s = 60 is not within the measurement"),
         ("at_s = 20", "at_s = 20\nnode = 2", "node = 2: a has one node"),
-        (
-            "disk-slow",
-            "disk-stall",
-            "times has no effect on disk-stall: it is for disk-slow",
-        ),
+        ("disk-slow", "disk-stall", "times has no effect on disk-stall: it is for disk-slow"),
         ("disk-slow", "node-kill", "times has no effect on node-kill"),
-        (
-            "disk-slow",
-            "disk-slo",
-            "unknown kind of fault `disk-slo` (did you mean `disk-slow`?",
-        ),
-        (
-            "times = 10",
-            "times = 10\nshare = 0.1",
-            "share has no effect on disk-slow: it is for disk-error",
-        ),
-        (
-            "times = 10",
-            "times = 10\nrequests = \"reads\"",
-            "requests has no effect on disk-slow",
-        ),
-        (
-            "times = 10",
-            "times = 10\nrange = [0, 1]",
-            "range has no effect on disk-slow",
-        ),
+        ("disk-slow", "disk-slo", "unknown kind of fault `disk-slo` (did you mean `disk-slow`?"),
+        ("times = 10", "times = 10\nshare = 0.1", "share has no effect on disk-slow: it is for disk-error"),
+        ("times = 10", "times = 10\nrequests = \"reads\"", "requests has no effect on disk-slow"),
+        ("times = 10", "times = 10\nrange = [0, 1]", "range has no effect on disk-slow"),
         ("times = 10", "times = 10\nvolume = \"logs\"", "unknown volume `logs`"),
-        (
-            "volumes = \"served\"",
-            "volumes = \"throttled\"",
-            "disk-slow: volumes are throttled by the kernel",
-        ),
-        (
-            "volumes = \"served\"",
-            "",
-            "disk-slow: volumes are throttled by the kernel",
-        ),
+        ("volumes = \"served\"", "volumes = \"throttled\"", "disk-slow: volumes are throttled by the kernel"),
+        ("volumes = \"served\"", "", "disk-slow: volumes are throttled by the kernel"),
         ("[load]", "[load]\noperations = 1000", "operations with [[fault]]"),
         (
             "for_s = 10",
@@ -136,34 +86,20 @@ fn what_has_no_effect_or_cannot_be_done_is_refused_at_its_place() {
         ("share = 0.05", "share = 1.5", "share cannot be 1.5"),
         ("range = [0, 0.5]", "range = [0.5, 0.5]", "range cannot be [0.5, 0.5]"),
         ("range = [0, 0.5]", "range = [0.5, 1.1]", "range cannot be [0.5, 1.1]"),
-        (
-            "\"writes\"",
-            "\"write\"",
-            "unknown requests `write` (did you mean `writes`?",
-        ),
+        ("\"writes\"", "\"write\"", "unknown requests `write` (did you mean `writes`?"),
         (
             "\ncommitlog_volume = { type = \"gp3\", size_gib = 100 }",
             "",
             "volume = \"commitlog\": a has none, its commit log is on the data volume",
         ),
-        (
-            "kind = \"disk-error\"",
-            "kind = \"node-pause\"",
-            "volume has no effect on node-pause",
-        ),
+        ("kind = \"disk-error\"", "kind = \"node-pause\"", "volume has no effect on node-pause"),
     ];
-    let cases = slow
-        .map(|case| (SLOW, case))
-        .into_iter()
-        .chain(errors.map(|case| (ERRORS, case)));
+    let cases = slow.map(|case| (SLOW, case)).into_iter().chain(errors.map(|case| (ERRORS, case)));
     for (fault, (from, to, said)) in cases {
         let text = served(fault);
         assert!(text.contains(from), "{from} in\n{text}");
         let mistakes = read(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
-        assert!(
-            mistakes.contains(said),
-            "{to:?} is reported as\n{mistakes}\nwithout {said:?}"
-        );
+        assert!(mistakes.contains(said), "{to:?} is reported as\n{mistakes}\nwithout {said:?}");
         assert!(mistakes.contains("x.toml:"), "no place in {mistakes}");
     }
 }
@@ -173,15 +109,9 @@ fn only_this_machine_answers_for_its_volumes() {
     let hosts = "\n[provider.hosts]\ndatabase = [\"a\"]\nclient = [\"d\"]\n";
     let text = format!("{}{hosts}", served(SLOW));
     let said = read(&text, Provider::Hosts).unwrap_err();
-    assert!(
-        said.contains("disk-slow: iopslab does not answer for the disks of these machines"),
-        "{said}"
-    );
+    assert!(said.contains("disk-slow: iopslab does not answer for the disks of these machines"), "{said}");
     let said = read(&served(SLOW), Provider::Aws).unwrap_err();
-    assert!(
-        said.contains("disk-slow: iopslab does not answer for the disks"),
-        "{said}"
-    );
+    assert!(said.contains("disk-slow: iopslab does not answer for the disks"), "{said}");
     let said = read(&served(SLOW), Provider::Simulated).unwrap_err();
     assert!(said.contains("a simulation has no node to take away"), "{said}");
     let existing = format!("{GOOD}\n[target]\nhosts = [\"db:9042\"]\n{SLOW}");

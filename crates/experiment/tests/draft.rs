@@ -32,10 +32,7 @@ const TODAY: &str = "r6i.2xlarge+gp3:500GiB";
 #[test]
 fn every_answer_is_in_the_file() {
     let (text, experiment, plan) = drafted(&Draft {
-        load: LoadLevel::Rate {
-            operations_per_s: 5_000.0,
-            poisson: true,
-        },
+        load: LoadLevel::Rate { operations_per_s: 5_000.0, poisson: true },
         demand: Some(4_500.0),
         question: "Is \"fast\" worth it?\nReally?".to_owned(),
         ..asked(&[TODAY, "r6i.2xlarge+gp3:500GiB:12000:300+gp3:50GiB", "i4i.2xlarge"])
@@ -43,14 +40,7 @@ fn every_answer_is_in_the_file() {
     assert!(text.starts_with("#:schema "), "{text}");
     assert_eq!(experiment.question.as_deref(), Some("Is \"fast\" worth it?\nReally?"));
     let names: Vec<_> = experiment.configurations.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "r6i-2xlarge-gp3-500",
-            "r6i-2xlarge-gp3-500-12000-300",
-            "i4i-2xlarge-local"
-        ]
-    );
+    assert_eq!(names, ["r6i-2xlarge-gp3-500", "r6i-2xlarge-gp3-500-12000-300", "i4i-2xlarge-local"]);
     assert_eq!(experiment.baseline.as_deref(), Some(names[0]));
     let order = experiment.configurations[1].data_volume.order.unwrap();
     assert_eq!((order.iops, order.mib_per_s), (Some(12_000.0), Some(300.0)));
@@ -68,19 +58,11 @@ fn every_answer_is_in_the_file() {
 #[test]
 fn a_bound_on_latency_is_in_force_at_full_scale_alone() {
     for (machine_cpus, demand) in [(2.0, None), (2.0, Some(4_500.0)), (16.0, None), (16.0, Some(4_500.0))] {
-        let (text, experiment, plan) = drafted(&Draft {
-            machine_cpus,
-            demand,
-            p99_ms: Some(7.5),
-            ..asked(&[TODAY, "i4i.2xlarge"])
-        });
+        let (text, experiment, plan) =
+            drafted(&Draft { machine_cpus, demand, p99_ms: Some(7.5), ..asked(&[TODAY, "i4i.2xlarge"]) });
         let objective = experiment.objective.as_ref();
         assert_eq!(objective.and_then(|o| o.throughput), demand);
-        let bounds: Vec<f64> = objective
-            .into_iter()
-            .flat_map(|o| &o.latency)
-            .map(|l| l.limit_us)
-            .collect();
+        let bounds: Vec<f64> = objective.into_iter().flat_map(|o| &o.latency).map(|l| l.limit_us).collect();
         if plan.scale > 1.0 {
             assert_eq!(bounds, [0.0; 0], "{text}");
             assert!(text.contains("# Latency is no objective at 1:8: "), "{text}");
@@ -106,26 +88,16 @@ fn what_is_drafted_can_be_judged() {
 fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
     let configurations = [TODAY, "r6i.4xlarge+gp3:500GiB", "i4i.2xlarge"];
     for (data_bytes, machine_cpus) in [(400e9, 2.0), (2e12, 2.0), (100e9, 4.0), (1e9, 2.0), (300e9, 64.0)] {
-        let (text, experiment, plan) = drafted(&Draft {
-            data_bytes,
-            machine_cpus,
-            ..asked(&configurations)
-        });
+        let (text, experiment, plan) = drafted(&Draft { data_bytes, machine_cpus, ..asked(&configurations) });
         let local = plan.dataset.payload_bytes() as f64;
         assert!(local <= 4.01e9, "{local} bytes to load\n{text}");
         for (setup, configuration) in experiment::setups(&experiment).iter().zip(&experiment.configurations) {
             assert!(setup.cpus <= machine_cpus / 2.0, "{}: {text}", setup.cpus);
-            let memory = Catalog::built_in()
-                .instance(&configuration.instance.label)
-                .unwrap()
-                .memory_gib;
+            let memory = Catalog::built_in().instance(&configuration.instance.label).unwrap().memory_gib;
             let cache = page_cache_at_full_scale((memory * 1_073_741_824.0) as u64).unwrap();
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
             // Rounding of the limit to a thousandth of a GiB, and of records to thousands.
-            assert!(
-                (here / full - 1.0).abs() < 0.02,
-                "{full} of the data there, {here} here\n{text}"
-            );
+            assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
         }
     }
 }
@@ -133,28 +105,16 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
 #[test]
 fn odd_answers_give_sound_files_too() {
     for read_share in [0.0, 1.0, 0.5, 1.0 / 3.0, 0.999] {
-        let (_, experiment, _) = drafted(&Draft {
-            read_share,
-            ..asked(&[TODAY, "i4i.2xlarge"])
-        });
+        let (_, experiment, _) = drafted(&Draft { read_share, ..asked(&[TODAY, "i4i.2xlarge"]) });
         assert!((experiment.workloads[0].mix.read - read_share).abs() < 1e-4);
     }
     // The same thing twice; one CPU; more data than any page cache can follow; a machine of the first days.
     let (_, twice, _) = drafted(&asked(&[TODAY, TODAY, TODAY]));
     assert_eq!(twice.configurations[2].name, "r6i-2xlarge-gp3-500--3");
     for odd in [
-        Draft {
-            machine_cpus: 1.0,
-            ..asked(&["c5.18xlarge+io1:1000GiB:20000", "i3.16xlarge"])
-        },
-        Draft {
-            data_bytes: 50e12,
-            ..asked(&[TODAY, "i3.2xlarge"])
-        },
-        Draft {
-            data_bytes: 1e6,
-            ..asked(&["m1.xlarge+standard:100GiB", "m3.xlarge"])
-        },
+        Draft { machine_cpus: 1.0, ..asked(&["c5.18xlarge+io1:1000GiB:20000", "i3.16xlarge"]) },
+        Draft { data_bytes: 50e12, ..asked(&[TODAY, "i3.2xlarge"]) },
+        Draft { data_bytes: 1e6, ..asked(&["m1.xlarge+standard:100GiB", "m3.xlarge"]) },
     ] {
         drafted(&odd);
     }

@@ -5,14 +5,8 @@ use catalog::Catalog;
 use experiment::{ParseContext, Provider, parse, parse_to_run, refuse_unmeasurable};
 
 fn to_run(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
-    parse_to_run(
-        Catalog::built_in(),
-        "x.toml",
-        text,
-        &ParseContext::files(&nothing),
-        provider,
-    )
-    .map_err(|mistakes| mistakes.to_string())
+    parse_to_run(Catalog::built_in(), "x.toml", text, &ParseContext::files(&nothing), provider)
+        .map_err(|mistakes| mistakes.to_string())
 }
 
 #[test]
@@ -28,10 +22,7 @@ fn three_nodes_are_priced_three_times_and_planned_with_their_replicas() {
     // A rack for each replica only where the nodes divide by them.
     assert_eq!(label(&of("nodes = 2")), "2 nodes, 2 racks, 2 replicas");
     assert_eq!(label(&of("nodes = 4")), "4 nodes, 1 rack, 3 replicas");
-    assert_eq!(
-        label(&of("nodes = 6\nracks = 1\nreplication_factor = 2")),
-        "6 nodes, 1 rack, 2 replicas"
-    );
+    assert_eq!(label(&of("nodes = 6\nracks = 1\nreplication_factor = 2")), "6 nodes, 1 rack, 2 replicas");
     // Each node has room for its part of the data set.
     let big = |keys: &str| {
         let text = with("size_gib = 320 }", &format!("size_gib = 320 }}\n{keys}")).replacen("1000", "1000000000", 1);
@@ -45,19 +36,10 @@ fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
     let of = |keys: &str| with("size_gib = 320 }", &format!("size_gib = 320 }}\n{keys}"));
     let target = |level: &str, keys: &str| of(keys).replacen("[dataset]", &format!("[target]\n{level}\n[dataset]"), 1);
     each_refused(&[
-        (
-            of("nodes = 61"),
-            "x.toml:10:9: nodes cannot be 61 (a whole number from 1 to 60)",
-        ),
+        (of("nodes = 61"), "x.toml:10:9: nodes cannot be 61 (a whole number from 1 to 60)"),
         (of("racks = 2"), "x.toml:10:9: racks = 2 is not possible with one node"),
-        (
-            of("nodes = 3\nreplication_factor = 4"),
-            "x.toml:11:22: replication_factor = 4 is not possible with 3 nodes",
-        ),
-        (
-            of("nodes = 4\nracks = 3"),
-            "x.toml:11:9: 4 nodes cannot be spread evenly over 3 racks",
-        ),
+        (of("nodes = 3\nreplication_factor = 4"), "x.toml:11:22: replication_factor = 4 is not possible with 3 nodes"),
+        (of("nodes = 4\nracks = 3"), "x.toml:11:9: 4 nodes cannot be spread evenly over 3 racks"),
         (of("nodes = 4\nracks = 2"), "x.toml:11:9: 3 replicas in 2 racks"),
         (
             target("consistency = \"two\"", ""),
@@ -67,21 +49,12 @@ fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
             of("nodes = 2\nconsistency = { read = \"one\", update = \"three\" }"),
             "x.toml:11:41: consistency `three` waits for 3 replicas, and a keeps 2",
         ),
-        (
-            of("consistency = { reads = \"one\" }"),
-            "x.toml:10:17: in consistency: unknown key `reads`",
-        ),
+        (of("consistency = { reads = \"one\" }"), "x.toml:10:17: in consistency: unknown key `reads`"),
         (of("consistency = 2"), "x.toml:10:15: consistency cannot be integer"),
-        (
-            of("consistency = { read = \"any\" }"),
-            "consistency `any` is for writes alone, and `w` reads",
-        ),
+        (of("consistency = { read = \"any\" }"), "consistency `any` is for writes alone, and `w` reads"),
     ]);
-    for keys in [
-        "nodes = 3\nconsistency = \"three\"",
-        "consistency = { update = \"any\" }",
-        "consistency = \"quorum\"",
-    ] {
+    for keys in ["nodes = 3\nconsistency = \"three\"", "consistency = { update = \"any\" }", "consistency = \"quorum\""]
+    {
         accepted(&of(keys));
     }
 }
@@ -95,10 +68,7 @@ fn a_cluster_is_measured_and_simulated_as_it_was_planned() {
     // A run of when one node was measured whatever the file said.
     let job = experiment::job(&accepted(GOOD));
     let message = refuse_unmeasurable("x.toml", &text, &job).unwrap_err().to_string();
-    assert!(
-        message.contains("x.toml:10:9: nodes = 3 of a: this run was planned with 1"),
-        "{message}"
-    );
+    assert!(message.contains("x.toml:10:9: nodes = 3 of a: this run was planned with 1"), "{message}");
 }
 
 #[test]
@@ -107,10 +77,7 @@ fn what_cannot_be_run_is_reported_with_all_other_mistakes() {
         with("concurrency = [10]", "clients = 2\nconcurrency = [10]").replacen("records = 1000", "records = 0", 1);
     let message = to_run(&text, Provider::Simulated).unwrap_err();
     assert!(message.contains("x.toml:4:11: records cannot be 0"), "{message}");
-    assert!(
-        message.contains("clients = 2: the simulation has one client"),
-        "{message}"
-    );
+    assert!(message.contains("clients = 2: the simulation has one client"), "{message}");
 }
 
 #[test]
@@ -120,10 +87,7 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
     let setups = experiment::setups(&to_run(&sound, Provider::Local).unwrap());
     assert_eq!(setups[0].existing.as_deref(), Some(&["h:9042".to_owned()][..]));
     let message = to_run(&sound, Provider::Simulated).unwrap_err();
-    assert!(
-        message.contains("x.toml:4:9: [target] hosts: a simulation has no cluster to talk to"),
-        "{message}"
-    );
+    assert!(message.contains("x.toml:4:9: [target] hosts: a simulation has no cluster to talk to"), "{message}");
     let reported = format!("{sound}[provider.local]\nheap_mib = 1024\nburst = \"full\"\n");
     let reported = notes(&accepted(&reported), "key_without_effect", Some(Provider::Local));
     let expected = "note: without effect on an existing cluster: [provider.local] heap_mib, [provider.local] burst. It is \
@@ -136,10 +100,7 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
 
     each_refused(&[
         (target("hosts = [\"h:9042\"]"), "x.toml:4:9: `hosts` without `keyspace`"),
-        (
-            target("hosts = [\"h:9042\"]\nkeyspace = \"Lab\""),
-            "x.toml:5:12: `Lab` is no name of a keyspace here",
-        ),
+        (target("hosts = [\"h:9042\"]\nkeyspace = \"Lab\""), "x.toml:5:12: `Lab` is no name of a keyspace here"),
         (
             target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\npassword_file = \"p\""),
             "x.toml:6:17: `password_file` without `user`",
@@ -152,14 +113,8 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
             target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\ntls = { client_key = \"k\" }"),
             "x.toml:6:9: a client's certificate and its key go together",
         ),
-        (
-            target("tls = true"),
-            "x.toml:4:7: `tls` is for an existing cluster, and [target] names none",
-        ),
-        (
-            target("keyspace = \"lab\""),
-            "x.toml:4:12: `keyspace` is for an existing cluster, and [target] names none",
-        ),
+        (target("tls = true"), "x.toml:4:7: `tls` is for an existing cluster, and [target] names none"),
+        (target("keyspace = \"lab\""), "x.toml:4:12: `keyspace` is for an existing cluster, and [target] names none"),
         (
             with("size_gib = 320 }", "size_gib = 320 }\nhosts = [\"h:9042\"]"),
             "x.toml:10:9: `hosts` is for an existing cluster",
@@ -236,10 +191,7 @@ fn keys_that_follow_nothing_are_reported_where_they_follow_nothing() {
     let text = format!(
         "{}request_timeout_s = 5\nwarmup = \"auto\"\n[provider.local]\nheap_mib = 1024\n[provider.simulated]\nseed = \
          2\n",
-        with(
-            "[dataset]",
-            "[target]\nversion = \"5.0.9\"\nconsistency = \"quorum\"\n[dataset]"
-        )
+        with("[dataset]", "[target]\nversion = \"5.0.9\"\nconsistency = \"quorum\"\n[dataset]")
     );
     let experiment = accepted(&text);
     let reported = |provider| notes(&experiment, "key_without_effect", provider);
@@ -251,11 +203,7 @@ fn keys_that_follow_nothing_are_reported_where_they_follow_nothing() {
                   cost nothing";
     let truth = "note: [provider.simulated] has no effect in a run on this machine. It is for: iopslab run \
                  --provider simulated";
-    assert_eq!(
-        reported(None),
-        [simulated, warmup, of_one_node],
-        "the file states a truth"
-    );
+    assert_eq!(reported(None), [simulated, warmup, of_one_node], "the file states a truth");
     assert_eq!(reported(Some(Provider::Simulated)), [simulated, warmup, of_one_node]);
     assert_eq!(reported(Some(Provider::Local)), [truth, of_one_node]);
 }
@@ -296,10 +244,7 @@ fn each_provider_carries_out_what_it_can() {
     let simulated = to_run(&text, Provider::Simulated).unwrap();
     assert_eq!(simulated.simulated.unwrap().seed, 2);
     assert_eq!((simulated.load.warmup_s, simulated.load.warmup_max_s), (120.0, None));
-    assert!(
-        to_run(GOOD, Provider::Simulated).unwrap().simulated.is_some(),
-        "the default truth"
-    );
+    assert!(to_run(GOOD, Provider::Simulated).unwrap().simulated.is_some(), "the default truth");
 }
 
 #[test]
@@ -307,38 +252,26 @@ fn a_stated_page_cache_takes_the_place_of_memory() {
     let reported = |text: &str| notes(&accepted(text), "key_without_effect", None);
     let limited = with("size_gib = 320 }", "size_gib = 320 }\nmemory_limit_gib = 30");
     assert_eq!(
-        reported(&format!(
-            "{limited}[provider.local]\npage_cache_mib = 64\nheap_mib = 1024\n"
-        )),
-        [
-            "note: page_cache_mib = 64 is the page cache of every configuration: memory_limit_gib has no effect. \
-             Leave page_cache_mib out to measure what memory gives"
-        ]
+        reported(&format!("{limited}[provider.local]\npage_cache_mib = 64\nheap_mib = 1024\n")),
+        ["note: page_cache_mib = 64 is the page cache of every configuration: memory_limit_gib has no effect. \
+             Leave page_cache_mib out to measure what memory gives"]
     );
     let two = with(
         "[[workload]]",
         "[[configuration]]\nname = \"b\"\ninstance = \"r4.2xlarge\"\ndata_volume = { iops = 5 }\n[[workload]]",
     );
     let both = reported(&format!("{two}[provider.local]\npage_cache_mib = 64\n"));
-    assert!(
-        both[0].contains("differ in memory, and that has an effect on the heap alone"),
-        "{both:?}"
-    );
+    assert!(both[0].contains("differ in memory, and that has an effect on the heap alone"), "{both:?}");
     assert_eq!(reported(&two), Vec::<String>::new());
 }
 
 #[test]
 fn a_stated_price_is_taken_as_it_is() {
-    let text = with(
-        "size_gib = 320 }",
-        "size_gib = 320 }\nprice_usd_per_month = 100\n[basis]\nuplift_percent = 10",
-    );
+    let text = with("size_gib = 320 }", "size_gib = 320 }\nprice_usd_per_month = 100\n[basis]\nuplift_percent = 10");
     assert_eq!(
         notes(&accepted(&text), "key_without_effect", None),
-        [
-            "note: [basis] uplift_percent has no effect on a: price_usd_per_month is taken as stated. State prices \
-             on the same basis"
-        ]
+        ["note: [basis] uplift_percent has no effect on a: price_usd_per_month is taken as stated. State prices \
+             on the same basis"]
     );
 }
 

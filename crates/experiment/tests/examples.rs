@@ -1,9 +1,6 @@
 //! The committed examples are valid, mean what they say, and the committed schema is the generated one.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the committed examples and the schema are files"
-)]
+#![allow(clippy::disallowed_methods, reason = "the committed examples and the schema are files")]
 use std::path::Path;
 
 use experiment::{Experiment, LoadLevel, parse, plan, setups};
@@ -42,9 +39,7 @@ fn toml_blocks(page: &str) -> Vec<String> {
 #[test]
 fn every_whole_experiment_in_the_docs_is_valid() {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
-    let pages = docs
-        .map(|entry| entry.unwrap().path())
-        .chain([root().join("README.md")]);
+    let pages = docs.map(|entry| entry.unwrap().path()).chain([root().join("README.md")]);
     let mut seen = 0;
     for page in pages.filter(|page| page.extension().is_some_and(|e| e == "md")) {
         let text = std::fs::read_to_string(&page).unwrap();
@@ -64,10 +59,7 @@ fn every_whole_experiment_in_the_docs_is_valid() {
 #[test]
 fn quickstart_is_three_volumes_and_can_be_tested() {
     let plan = plan(&example("quickstart.toml"));
-    assert_eq!(
-        (plan.configurations.len(), plan.cells.len(), plan.trials.len()),
-        (3, 3, 9)
-    );
+    assert_eq!((plan.configurations.len(), plan.cells.len(), plan.trials.len()), (3, 3, 9));
 }
 
 #[test]
@@ -77,17 +69,9 @@ fn kenzan_2018_is_the_published_matrix_at_one_sixteenth() {
     assert_eq!(plan.cells.len(), 4 * 3 * 2);
     assert_eq!(plan.dataset.records, 3_750_000);
     assert_eq!(plan.shape.operations, Some(625_000));
-    assert_eq!(
-        experiment.load.levels,
-        [LoadLevel::Concurrency(100), LoadLevel::Concurrency(250)]
-    );
+    assert_eq!(experiment.load.levels, [LoadLevel::Concurrency(100), LoadLevel::Concurrency(250)]);
     let setups = setups(&experiment);
-    let baseline = |i: usize| {
-        setups[i]
-            .data
-            .burst
-            .map_or(setups[i].data.limits.read_iops, |b| Some(b.baseline_iops))
-    };
+    let baseline = |i: usize| setups[i].data.burst.map_or(setups[i].data.limits.read_iops, |b| Some(b.baseline_iops));
     assert_eq!(baseline(0), Some(60.0));
     assert_eq!(baseline(1), Some(187.5));
     assert_eq!(baseline(2), Some(625.0));
@@ -108,10 +92,7 @@ fn the_tutorial_is_one_instance_with_three_volumes() {
     let plan = plan(&experiment);
     assert_eq!((plan.cells.len(), plan.trials.len()), (3, 9));
     assert_eq!(plan.dataset.records, 800_000);
-    let iops: Vec<_> = setups(&experiment)
-        .iter()
-        .map(|s| s.data.limits.read_iops.unwrap())
-        .collect();
+    let iops: Vec<_> = setups(&experiment).iter().map(|s| s.data.limits.read_iops.unwrap()).collect();
     assert_eq!(iops, [187.5, 375.0, 750.0]);
     assert_eq!(plan.objective.unwrap().throughput, Some(5_000.0));
 }
@@ -141,10 +122,5 @@ fn the_committed_schema_is_the_generated_one() {
 fn the_schema_says_what_it_is_called() {
     let schema = experiment::json_schema();
     assert_eq!(schema["$id"], experiment::SCHEMA_ID);
-    assert!(
-        schema["$schema"]
-            .as_str()
-            .unwrap()
-            .starts_with("https://json-schema.org/")
-    );
+    assert!(schema["$schema"].as_str().unwrap().starts_with("https://json-schema.org/"));
 }

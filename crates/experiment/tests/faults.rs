@@ -10,14 +10,8 @@ fn cluster(faults: &str) -> String {
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
     let no_file = |_: &str| Err("no file".to_owned());
-    parse_to_run(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        text,
-        &ParseContext::files(&no_file),
-        provider,
-    )
-    .map_err(|m| m.to_string())
+    parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), provider)
+        .map_err(|m| m.to_string())
 }
 
 const KILL: &str = "[[fault]]\nkind = \"node-kill\"\nnode = 2\nat_s = 20\nfor_s = 10";
@@ -28,10 +22,7 @@ fn faults_are_planned_in_order_of_time() {
     let faults = read(&text, Provider::Local).unwrap().faults;
     assert_eq!(
         faults.iter().map(experiment::NodeFault::label).collect::<Vec<_>>(),
-        [
-            "node-kill of node 2 at 20 s for 10 s",
-            "node-pause of node 1 at 35.5 s to the end"
-        ]
+        ["node-kill of node 2 at 20 s for 10 s", "node-pause of node 1 at 35.5 s to the end"]
     );
     assert_eq!(faults[0].until_s(), Some(30.0));
     assert_eq!(faults[1].kind(), NodeFaultKind::NodePause);
@@ -40,23 +31,11 @@ fn faults_are_planned_in_order_of_time() {
 #[test]
 fn what_cannot_be_done_is_refused_at_its_place() {
     let cases = [
-        (
-            "kind = \"node-kill\"",
-            "kind = \"node-kil\"",
-            "unknown kind of fault `node-kil` (did you mean `node-kill`?",
-        ),
+        ("kind = \"node-kill\"", "kind = \"node-kil\"", "unknown kind of fault `node-kil` (did you mean `node-kill`?"),
         ("node = 2", "node = 4", "node = 4: a has 3 nodes"),
         ("at_s = 20", "at_s = 4", "at_s cannot be 4"),
-        (
-            "at_s = 20",
-            "at_s = 60",
-            "at_s = 60 is not within the measurement of 60 s",
-        ),
-        (
-            "for_s = 10",
-            "for_s = 40",
-            "for_s = 40: 60 s is not within the measurement of 60 s",
-        ),
+        ("at_s = 20", "at_s = 60", "at_s = 60 is not within the measurement of 60 s"),
+        ("for_s = 10", "for_s = 40", "for_s = 40: 60 s is not within the measurement of 60 s"),
         ("for_s = 10", "for_s = 0", "for_s cannot be 0"),
         ("for_s = 10", "seconds = 10", "unknown key `seconds`"),
         (
@@ -64,32 +43,17 @@ fn what_cannot_be_done_is_refused_at_its_place() {
             "[[fault]]\nkind = \"node-stop\"\nat_s = 30",
             "node-stop of node 1 at 30 s to the end begins before node-kill of node 2 at 20 s to the end is over",
         ),
-        (
-            "for_s = 10",
-            "for_s = 10\n[[fault]]\nkind = \"node-stop\"\nat_s = 30",
-            "begins before",
-        ),
-        (
-            "records = 1000",
-            "records = 1000\nfield_length = 35",
-            "field_length = 35 with [[fault]]",
-        ),
+        ("for_s = 10", "for_s = 10\n[[fault]]\nkind = \"node-stop\"\nat_s = 30", "begins before"),
+        ("records = 1000", "records = 1000\nfield_length = 35", "field_length = 35 with [[fault]]"),
         ("[load]", "[load]\noperations = 1000", "operations with [[fault]]"),
         ("nodes = 3", "", "node = 2: a has one node"),
-        (
-            "node-kill",
-            "host-cut",
-            "host-cut: nodes of one machine share its network",
-        ),
+        ("node-kill", "host-cut", "host-cut: nodes of one machine share its network"),
     ];
     for (from, to, said) in cases {
         let text = cluster(KILL);
         assert!(text.contains(from), "{from} in\n{text}");
         let mistakes = read(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
-        assert!(
-            mistakes.contains(said),
-            "{to:?} is reported as\n{mistakes}\nwithout {said:?}"
-        );
+        assert!(mistakes.contains(said), "{to:?} is reported as\n{mistakes}\nwithout {said:?}");
     }
     // Around the bounds it is accepted.
     for (from, to) in [
@@ -100,10 +64,7 @@ fn what_cannot_be_done_is_refused_at_its_place() {
         let text = cluster(KILL).replacen(from, to, 1);
         assert_eq!(read(&text, Provider::Local).unwrap().faults.len(), 1, "{to}");
     }
-    let existing = format!(
-        "{GOOD}\n[target]\nhosts = [\"db:9042\"]\n{}",
-        KILL.replace("node = 2\n", "")
-    );
+    let existing = format!("{GOOD}\n[target]\nhosts = [\"db:9042\"]\n{}", KILL.replace("node = 2\n", ""));
     let said = read(&existing, Provider::Local).unwrap_err();
     assert!(said.contains("its nodes are not iopslab's to stop"), "{said}");
     let said = read(&cluster(KILL), Provider::Simulated).unwrap_err();
@@ -144,10 +105,7 @@ fn a_compaction_needs_no_other_node_and_ends_when_it_is_done() {
     assert_eq!(experiment.faults[0].until_s(), None);
     // The node stays: one replica is enough.
     let notes = static_notes(catalog::Catalog::built_in(), &experiment, None, None);
-    assert!(
-        notes.iter().all(|note| note.rule != "fault_without_replica"),
-        "{notes:?}"
-    );
+    assert!(notes.iter().all(|note| note.rule != "fault_without_replica"), "{notes:?}");
     let refused = [
         (format!("{compaction}\nfor_s = 5"), "for_s has no effect on compaction"),
         (format!("{compaction}\ntimes = 5"), "times has no effect on compaction"),

@@ -9,13 +9,7 @@ fn with(hosts: &str) -> String {
 
 fn read(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
     let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_to_run(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        text,
-        &ParseContext::files(&no_file),
-        provider,
-    );
+    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), provider);
     read.map_err(|mistakes| mistakes.to_string())
 }
 
@@ -32,10 +26,7 @@ fn names_and_tables_are_machines_and_only_a_run_on_hosts_has_them() {
     let hosts = read(&text, Provider::Hosts).unwrap().hosts.unwrap();
     assert_eq!((hosts.client, hosts.limits), (vec!["load1".to_owned()], false));
     let second = &hosts.database[1];
-    assert_eq!(
-        (second.ssh.as_str(), second.address),
-        ("me@db2", Some([10, 0, 0, 5].into()))
-    );
+    assert_eq!((second.ssh.as_str(), second.address), ("me@db2", Some([10, 0, 0, 5].into())));
     assert_eq!(second.data, Some(MachineStorage::Directory("/mnt/nvme".to_owned())));
     assert_eq!(second.commitlog, Some(MachineStorage::Device("/dev/sdb".to_owned())));
     assert_eq!(read(&text, Provider::Local).unwrap().hosts, None);
@@ -71,10 +62,7 @@ fn what_would_not_be_measured_is_refused() {
     assert!(none.contains("[provider.hosts] is missing"), "{none}");
     let scaled = with(machines) + "[provider.local]\nscale = 4\n";
     let said = read(&scaled, Provider::Hosts).unwrap_err();
-    assert!(
-        said.contains("scale = 4: machines without limits are measured as they are"),
-        "{said}"
-    );
+    assert!(said.contains("scale = 4: machines without limits are measured as they are"), "{said}");
     let limited = scaled.replace("client =", "limits = true\nclient =");
     read(&limited, Provider::Hosts).unwrap();
     read(&scaled, Provider::Local).unwrap();
@@ -88,10 +76,7 @@ fn machines_without_limits_claim_none_and_take_what_the_machines_have() {
     let experiment = read(&text, Provider::Hosts).unwrap();
     let mut setups = experiment::setups(&experiment);
     for setup in setups.iter() {
-        assert_eq!(
-            (setup.data.limits, setup.data.burst),
-            (experiment::IoLimits::default(), None)
-        );
+        assert_eq!((setup.data.limits, setup.data.burst), (experiment::IoLimits::default(), None));
     }
     let gib = 1_u64 << 30;
     experiment::use_whole_machines(&mut setups, 16.0, 64 * gib).unwrap();

@@ -21,10 +21,7 @@ fn roles(setup: &Setup) -> Vec<&'static str> {
 
 #[test]
 fn each_of_several_volumes_is_what_one_would_be() {
-    let two = setup(
-        "{ type = \"gp3\", size_gib = 250, count = 2, layout = \"directories\" }",
-        SERVED,
-    );
+    let two = setup("{ type = \"gp3\", size_gib = 250, count = 2, layout = \"directories\" }", SERVED);
     let one = setup("{ type = \"gp3\", size_gib = 250 }", SERVED);
     assert_eq!((roles(&two), roles(&one)), (vec!["data", "data-2"], vec!["data"]));
     for volume in two.volumes() {
@@ -58,11 +55,7 @@ fn throttled_volumes_have_an_equal_part_of_the_instances_path_each() {
     assert_eq!((iops(1), iops(2)), (16_000.0, 18_750.0 / 2.0));
     // Behind no path: nobody sells it.
     let explicit = setup("{ iops = 16000, count = 4 }", "");
-    assert!(
-        explicit
-            .volumes()
-            .all(|volume| volume.limits.read_iops == Some(16_000.0))
-    );
+    assert!(explicit.volumes().all(|volume| volume.limits.read_iops == Some(16_000.0)));
 }
 
 #[test]
@@ -73,10 +66,7 @@ fn a_data_set_in_two_directories_is_another_one_and_old_plans_have_one() {
     assert_eq!((files.directories, files.label()), (2, "2 data directories".to_owned()));
     assert_ne!(files, DataSetFiles::of(&one));
     let text = serde_json::to_string(&DataSetFiles::of(&one)).unwrap();
-    assert_eq!(
-        serde_json::from_str::<DataSetFiles>(&text).unwrap(),
-        DataSetFiles::of(&one)
-    );
+    assert_eq!(serde_json::from_str::<DataSetFiles>(&text).unwrap(), DataSetFiles::of(&one));
     for setup in [&one, &two] {
         let kept = serde_json::to_string(setup).unwrap();
         assert_eq!(serde_json::from_str::<Setup>(&kept).unwrap(), *setup);
@@ -88,17 +78,11 @@ fn a_data_set_in_two_directories_is_another_one_and_old_plans_have_one() {
 fn striped_volumes_are_what_each_would_be_alone_and_have_one_data_directory() {
     let one = setup("{ iops = 500 }", SERVED);
     for count in 2..=8 {
-        let striped = setup(
-            &format!("{{ iops = 500, count = {count}, layout = \"raid0\" }}"),
-            SERVED,
-        );
+        let striped = setup(&format!("{{ iops = 500, count = {count}, layout = \"raid0\" }}"), SERVED);
         let beside = setup(&format!("{{ iops = 500, count = {count} }}"), SERVED);
         assert!(striped.volumes().eq(beside.volumes()), "{count}");
         assert_eq!((striped.chunk_kib(), beside.chunk_kib()), (Some(256), None));
-        assert_eq!(
-            (striped.data_directory_count(), beside.data_directory_count()),
-            (1, beside.data_volume_count())
-        );
+        assert_eq!((striped.data_directory_count(), beside.data_directory_count()), (1, beside.data_volume_count()));
         assert_eq!(DataSetFiles::of(&striped), DataSetFiles::of(&one));
         assert_eq!(beside.layout, Some(DataLayout::Directories));
     }
@@ -119,15 +103,8 @@ fn striped_volumes_are_what_each_would_be_alone_and_have_one_data_directory() {
 fn a_plan_on_a_machine_that_cannot_stripe_says_that_its_run_is_refused() {
     let text = volume("{ iops = 500, count = 2, layout = \"raid0\" }", SERVED);
     let noted = |text: &str, provider, cannot_stripe: Option<&str>| {
-        let machine = ThisMachine {
-            cpus: 2.0,
-            cannot_serve: None,
-            cannot_stripe: cannot_stripe.map(str::to_owned),
-        };
-        let beside = ParseContext {
-            machine: Some(machine),
-            ..ParseContext::files(&nothing)
-        };
+        let machine = ThisMachine { cpus: 2.0, cannot_serve: None, cannot_stripe: cannot_stripe.map(str::to_owned) };
+        let beside = ParseContext { machine: Some(machine), ..ParseContext::files(&nothing) };
         let experiment = parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, provider);
         notes(&experiment.unwrap(), "raid0_not_here", Some(provider))
     };
@@ -162,20 +139,14 @@ fn two_volumes_cost_twice_what_one_costs_with_what_each_has_for_nothing() {
     // Three nodes with two each.
     let three = volume("{ type = \"gp3\", size_gib = 250, count = 2 }\nnodes = 3", "");
     let lines = accepted(&three).money.configurations[0].lines.clone();
-    assert!(
-        lines.iter().any(|line| line.what.starts_with("6 x gp3 250 GiB")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line.what.starts_with("6 x gp3 250 GiB")), "{lines:?}");
 }
 
 #[test]
 fn volumes_that_could_do_more_together_than_their_instance_are_noted() {
     let noted = |text: &str| notes(&accepted(&volume(text, "")), "volumes_above_instance", None);
     let all = noted("{ type = \"io2\", size_gib = 500, iops = 16000, count = 2 }");
-    assert!(
-        all.len() == 1 && all[0].contains("a: 2 data volumes could do 32000 IOPS together"),
-        "{all:?}"
-    );
+    assert!(all.len() == 1 && all[0].contains("a: 2 data volumes could do 32000 IOPS together"), "{all:?}");
     assert!(noted("{ type = \"io2\", size_gib = 500, iops = 16000 }").is_empty());
 }
 
@@ -183,14 +154,8 @@ fn volumes_that_could_do_more_together_than_their_instance_are_noted() {
 fn what_is_stated_of_several_volumes_and_cannot_be_is_refused_at_its_place() {
     let logs = "{ type = \"gp3\", size_gib = 250 }\ncommitlog_volume = { type = \"gp3\", size_gib = 50, count = 2 }";
     each_refused(&[
-        (
-            volume("{ type = \"gp3\", size_gib = 250, count = 9 }", ""),
-            "x.toml:9:47: count cannot be 9",
-        ),
-        (
-            volume("{ iops = 500, count = 0 }", ""),
-            "x.toml:9:29: count cannot be 0",
-        ),
+        (volume("{ type = \"gp3\", size_gib = 250, count = 9 }", ""), "x.toml:9:47: count cannot be 9"),
+        (volume("{ iops = 500, count = 0 }", ""), "x.toml:9:29: count cannot be 0"),
         (
             volume("{ iops = 500, layout = \"directories\" }", ""),
             "x.toml:9:29: `layout` says how data lies on several volumes, and this is one",
@@ -203,10 +168,7 @@ fn what_is_stated_of_several_volumes_and_cannot_be_is_refused_at_its_place() {
             volume("{ iops = 500, count = 1, layout = \"raid0\" }", ""),
             "x.toml:9:40: `layout` says how data lies on several volumes, and this is one",
         ),
-        (
-            volume("{ iops = 500, count = 9, layout = \"raid0\" }", ""),
-            "x.toml:9:29: count cannot be 9",
-        ),
+        (volume("{ iops = 500, count = 9, layout = \"raid0\" }", ""), "x.toml:9:29: count cannot be 9"),
         (
             volume("{ iops = 500, count = 2, layout = \"raid0\", chunk_kib = 100 }", ""),
             "x.toml:9:58: chunk_kib cannot be 100",
@@ -223,10 +185,7 @@ fn what_is_stated_of_several_volumes_and_cannot_be_is_refused_at_its_place() {
             volume("{ iops = 500, count = 2, layout = \"directoris\" }", ""),
             "layout cannot be `directoris` (did you mean `directories`?",
         ),
-        (
-            volume(logs, ""),
-            "x.toml:10:51: `count` of commitlog_volume: the commit log is one sequence of files",
-        ),
+        (volume(logs, ""), "x.toml:10:51: `count` of commitlog_volume: the commit log is one sequence of files"),
     ]);
 }
 
@@ -236,15 +195,9 @@ fn a_fault_names_one_of_several_volumes_that_every_configuration_has() {
     let text = |volume_text: &str| volume(volume_text, &format!("{fault}{SERVED}"));
     let experiment = accepted(&text("{ iops = 500, count = 2 }"));
     assert_eq!(experiment.faults[0].action.volume(), Some(VolumeRole::Data2));
-    assert_eq!(
-        experiment.faults[0].label(),
-        "disk-slow (10 times) of node 1's data volume data-2 at 6 s for 2 s"
-    );
+    assert_eq!(experiment.faults[0].label(), "disk-slow (10 times) of node 1's data volume data-2 at 6 s for 2 s");
     each_refused(&[
-        (
-            text("{ iops = 500 }"),
-            "volume = \"data-2\": a has one data volume, data",
-        ),
+        (text("{ iops = 500 }"), "volume = \"data-2\": a has one data volume, data"),
         (
             text("{ iops = 500, count = 2 }").replace("\"data-2\"", "\"data-3\""),
             "volume = \"data-3\": a has 2 data volumes, the last of them data-2",
@@ -260,13 +213,7 @@ fn a_fault_names_one_of_several_volumes_that_every_configuration_has() {
 fn machines_that_are_not_ours_have_one_volume() {
     let text = volume("{ type = \"gp3\", size_gib = 250, count = 2 }", "");
     let read = |text: &str, provider| {
-        parse_for(
-            catalog::Catalog::built_in(),
-            "x.toml",
-            text,
-            &ParseContext::files(&nothing),
-            provider,
-        )
+        parse_for(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&nothing), provider)
     };
     let message = read(&text, Provider::Aws).err().unwrap().to_string();
     let expected =
@@ -276,15 +223,10 @@ fn machines_that_are_not_ours_have_one_volume() {
         format!("{text}\n[provider.hosts]\nlimits = {limits}\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n")
     };
     let message = read(&hosts(false), Provider::Hosts).err().unwrap().to_string();
-    assert!(
-        message.contains("machines without limits are measured on one directory"),
-        "{message}"
-    );
-    for (text, provider) in [
-        (hosts(true), Provider::Hosts),
-        (text.clone(), Provider::Local),
-        (text.clone(), Provider::Simulated),
-    ] {
+    assert!(message.contains("machines without limits are measured on one directory"), "{message}");
+    for (text, provider) in
+        [(hosts(true), Provider::Hosts), (text.clone(), Provider::Local), (text.clone(), Provider::Simulated)]
+    {
         read(&text, provider).unwrap_or_else(|mistakes| panic!("{provider}: {mistakes}"));
     }
 }

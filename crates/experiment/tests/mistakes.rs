@@ -4,9 +4,7 @@ use crate::story::{GOOD, and, nothing};
 use experiment::{Mistakes, parse};
 
 fn refused(text: &str) -> Mistakes {
-    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)
-        .err()
-        .unwrap_or_else(|| panic!("accepted:\n{text}"))
+    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
 }
 
 #[test]
@@ -21,67 +19,23 @@ fn every_wrong_input_is_refused_at_its_place() {
     let cases: &[(&str, &str, &str)] = &[
         // (replace, by, what the message must contain)
         ("records = 1000", "records = 0", "x.toml:4:11: records cannot be 0"),
-        (
-            "records = 1000",
-            "records = -5",
-            "records cannot be -5 (a whole number from 1",
-        ),
-        (
-            "records = 1000",
-            "record = 1000",
-            "x.toml:4:1: unknown key `record` (did you mean `records`?",
-        ),
+        ("records = 1000", "records = -5", "records cannot be -5 (a whole number from 1"),
+        ("records = 1000", "record = 1000", "x.toml:4:1: unknown key `record` (did you mean `records`?"),
         ("records = 1000", "", "the key `records` is missing"),
-        (
-            "r4.4xlarge",
-            "r4.4xlrage",
-            "x.toml:8:12: unknown instance type `r4.4xlrage` (nearest: r4.4xlarge",
-        ),
-        (
-            "\"gp2\"",
-            "\"gp22\"",
-            "x.toml:9:25: unknown volume type `gp22` (did you mean `gp2`?",
-        ),
+        ("r4.4xlarge", "r4.4xlrage", "x.toml:8:12: unknown instance type `r4.4xlrage` (nearest: r4.4xlarge"),
+        ("\"gp2\"", "\"gp22\"", "x.toml:9:25: unknown volume type `gp22` (did you mean `gp2`?"),
         ("size_gib = 320", "size_gib = 0", "x.toml:9:31:"),
         ("size_gib = 320", "size_gib = -3", "x.toml:9:31:"),
-        (
-            "size_gib = 320",
-            "size_gb = 320",
-            "in data_volume: unknown key `size_gb` (did you mean `size_gib`?",
-        ),
+        ("size_gib = 320", "size_gb = 320", "in data_volume: unknown key `size_gb` (did you mean `size_gib`?"),
         ("size_gib = 320", "size_gib = 320, iops = 5000", "x.toml:9:47:"),
-        (
-            "{ type = \"gp2\", size_gib = 320 }",
-            "{ type = \"io1\", size_gib = 100, iops = 5001 }",
-            "50",
-        ),
-        (
-            "{ type = \"gp2\", size_gib = 320 }",
-            "{ type = \"io1\", size_gib = 100 }",
-            "iops",
-        ),
-        (
-            "{ type = \"gp2\", size_gib = 320 }",
-            "\"local\"",
-            "`r4.4xlarge` has no local disks",
-        ),
+        ("{ type = \"gp2\", size_gib = 320 }", "{ type = \"io1\", size_gib = 100, iops = 5001 }", "50"),
+        ("{ type = \"gp2\", size_gib = 320 }", "{ type = \"io1\", size_gib = 100 }", "iops"),
+        ("{ type = \"gp2\", size_gib = 320 }", "\"local\"", "`r4.4xlarge` has no local disks"),
         ("{ type = \"gp2\", size_gib = 320 }", "{ iops = 0 }", "iops cannot be 0"),
-        (
-            "{ type = \"gp2\", size_gib = 320 }",
-            "{ iops = nan }",
-            "iops cannot be NaN",
-        ),
-        (
-            "{ type = \"gp2\", size_gib = 320 }",
-            "{ }",
-            "neither a type nor a limit",
-        ),
+        ("{ type = \"gp2\", size_gib = 320 }", "{ iops = nan }", "iops cannot be NaN"),
+        ("{ type = \"gp2\", size_gib = 320 }", "{ }", "neither a type nor a limit"),
         ("{ type = \"gp2\", size_gib = 320 }", "7", "data_volume cannot be 7"),
-        (
-            "\"gp2\", size",
-            "\"gp2\", era = \"1999\", size",
-            "no gp2 rules of an era `1999`",
-        ),
+        ("\"gp2\", size", "\"gp2\", era = \"1999\", size", "no gp2 rules of an era `1999`"),
         ("update = 0.2", "update = 0.3", "the proportions sum to 1.1, not 1"),
         ("update = 0.2", "update = -0.2", "update cannot be -0.2"),
         (
@@ -89,19 +43,11 @@ fn every_wrong_input_is_refused_at_its_place() {
             "update = 0.2\ndistribution = \"zipfan\"",
             "unknown distribution `zipfan` (did you mean `zipfian`?",
         ),
-        (
-            "update = 0.2",
-            "update = 0.2\ndistribution = { kind = \"zipfian\", constant = 2 }",
-            "constant cannot be 2",
-        ),
+        ("update = 0.2", "update = 0.2\ndistribution = { kind = \"zipfian\", constant = 2 }", "constant cannot be 2"),
         ("name = \"w\"", "", "this workload has no name"),
         ("concurrency = [10]", "", "no load level"),
         ("concurrency = [10]", "concurrency = [0]", "concurrency cannot be 0"),
-        (
-            "concurrency = [10]",
-            "concurrency = [10, 10]",
-            "load level c10 is given twice",
-        ),
+        ("concurrency = [10]", "concurrency = [10, 10]", "load level c10 is given twice"),
         ("concurrency = [10]", "rate = \"most\"", "rate cannot be \"most\""),
         ("concurrency = [10]", "rate = 5000", "rate cannot be 5000"),
         ("concurrency = [10]", "rate = [\"fast\"]", "a rate cannot be \"fast\""),
@@ -116,31 +62,11 @@ fn every_wrong_input_is_refused_at_its_place() {
             "rate = \"find\"\nconcurrency = [10]",
             "measures rates of its own, and concurrency is another kind of load",
         ),
-        (
-            "concurrency = [10]",
-            "rate = \"find\"\noperations = 1000",
-            "compares trials of the same time",
-        ),
-        (
-            "concurrency = [10]",
-            "rate = \"find\"\nrepetitions = \"auto\"",
-            "looks at ratios between configurations",
-        ),
-        (
-            "concurrency = [10]",
-            "rate = \"find\"\nwarmup = \"auto\"",
-            "a rate that cannot be held never comes to rest",
-        ),
-        (
-            "concurrency = [10]",
-            "concurrency = [10]\nrest_max_s = -1",
-            "rest_max_s cannot be -1",
-        ),
-        (
-            "concurrency = [10]",
-            "rate = \"find\"\nclients = \"auto\"",
-            "rate = \"find\" states none",
-        ),
+        ("concurrency = [10]", "rate = \"find\"\noperations = 1000", "compares trials of the same time"),
+        ("concurrency = [10]", "rate = \"find\"\nrepetitions = \"auto\"", "looks at ratios between configurations"),
+        ("concurrency = [10]", "rate = \"find\"\nwarmup = \"auto\"", "a rate that cannot be held never comes to rest"),
+        ("concurrency = [10]", "concurrency = [10]\nrest_max_s = -1", "rest_max_s cannot be -1"),
+        ("concurrency = [10]", "rate = \"find\"\nclients = \"auto\"", "rate = \"find\" states none"),
         ("concurrency = [10]", "rate = [-1]", "rate cannot be -1"),
         (
             "concurrency = [10]",
@@ -152,26 +78,10 @@ fn every_wrong_input_is_refused_at_its_place() {
             "concurrency = [10]\nwarmup = \"auto\"\nwarmup_s = 5",
             "both warmup = \"auto\" and warmup_s are given",
         ),
-        (
-            "concurrency = [10]",
-            "concurrency = [10]\nwarmup = \"auto\"\nmax_warmup_s = 10",
-            "max_warmup_s cannot be 10",
-        ),
-        (
-            "concurrency = [10]",
-            "concurrency = [10]\nrepetitions = 0",
-            "repetitions cannot be 0",
-        ),
-        (
-            "concurrency = [10]",
-            "concurrency = [10]\nduration_s = 0",
-            "duration_s cannot be 0",
-        ),
-        (
-            "concurrency = [10]",
-            "concurrency = [10]\n[provider.local]\nscale = 0",
-            "scale cannot be 0",
-        ),
+        ("concurrency = [10]", "concurrency = [10]\nwarmup = \"auto\"\nmax_warmup_s = 10", "max_warmup_s cannot be 10"),
+        ("concurrency = [10]", "concurrency = [10]\nrepetitions = 0", "repetitions cannot be 0"),
+        ("concurrency = [10]", "concurrency = [10]\nduration_s = 0", "duration_s cannot be 0"),
+        ("concurrency = [10]", "concurrency = [10]\n[provider.local]\nscale = 0", "scale cannot be 0"),
         (
             "concurrency = [10]",
             "concurrency = [10]\n[provider.local]\nstart_timeout_s = 0",
@@ -182,57 +92,21 @@ fn every_wrong_input_is_refused_at_its_place() {
             "concurrency = [10]\n[provider.local]\nsettle_timeout_s = 9000",
             "settle_timeout_s cannot be 9000",
         ),
-        (
-            "name = \"x\"",
-            "name = \"../x\"",
-            "x.toml:1:8: `../x` cannot be the name",
-        ),
-        (
-            "name = \"x\"",
-            "name = \"x\"\nbaseline = \"b\"",
-            "x.toml:2:12: baseline `b` is no configuration",
-        ),
-        (
-            "[dataset]",
-            "[target]\ndatabase = \"mongodb\"\n[dataset]",
-            "unknown database `mongodb`",
-        ),
-        (
-            "[dataset]",
-            "[target]\nversion = \"4.1.0\"\n[dataset]",
-            "version `4.1.0` is not supported",
-        ),
-        (
-            "[dataset]",
-            "[target]\nconsistency = \"quorom\"\n[dataset]",
-            "did you mean `quorum`?",
-        ),
-        (
-            "[dataset]",
-            "[target]\ndatabase = \"cassandra\"\nhosts = [\"h:1\"]\n[dataset]",
-            "exclude each other",
-        ),
+        ("name = \"x\"", "name = \"../x\"", "x.toml:1:8: `../x` cannot be the name"),
+        ("name = \"x\"", "name = \"x\"\nbaseline = \"b\"", "x.toml:2:12: baseline `b` is no configuration"),
+        ("[dataset]", "[target]\ndatabase = \"mongodb\"\n[dataset]", "unknown database `mongodb`"),
+        ("[dataset]", "[target]\nversion = \"4.1.0\"\n[dataset]", "version `4.1.0` is not supported"),
+        ("[dataset]", "[target]\nconsistency = \"quorom\"\n[dataset]", "did you mean `quorum`?"),
+        ("[dataset]", "[target]\ndatabase = \"cassandra\"\nhosts = [\"h:1\"]\n[dataset]", "exclude each other"),
         ("name = \"w\"", "ycsb = \"nowhere\"\nname = \"w\"", "exclude each other"),
         (
             "[[workload]]",
             "[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\ndata_volume = { iops = 5 }\n[[workload]]",
             "two configurations are called `a`",
         ),
-        (
-            "size_gib = 320 }",
-            "size_gib = 320 }\nmemory_limit_gib = 500",
-            "memory_limit_gib cannot be 500",
-        ),
-        (
-            "size_gib = 320 }",
-            "size_gib = 320 }\nmemory_limit_gib = 0.6",
-            "leaves nothing for the page cache",
-        ),
-        (
-            "size_gib = 320 }",
-            "size_gib = 320 }\nnodes = 400",
-            "nodes cannot be 400",
-        ),
+        ("size_gib = 320 }", "size_gib = 320 }\nmemory_limit_gib = 500", "memory_limit_gib cannot be 500"),
+        ("size_gib = 320 }", "size_gib = 320 }\nmemory_limit_gib = 0.6", "leaves nothing for the page cache"),
+        ("size_gib = 320 }", "size_gib = 320 }\nnodes = 400", "nodes cannot be 400"),
         ("name = \"x\"", "name = ", "x.toml:1:8:"),
         // Values of the wrong kind: at the value, with an example of the right one.
         (
@@ -241,26 +115,14 @@ fn every_wrong_input_is_refused_at_its_place() {
             "x.toml:9:42: in data_volume: size_gib cannot be the text \"4TB\" (a number without quotes or unit, such as \
              size_gib = 4.5)",
         ),
-        (
-            "\"gp2\"",
-            "2",
-            "x.toml:9:24: in data_volume: type cannot be the number 2 (text in quotes",
-        ),
+        ("\"gp2\"", "2", "x.toml:9:24: in data_volume: type cannot be the number 2 (text in quotes"),
         (
             "\"r4.4xlarge\"",
             "{ vcpus = 4, memory_gib = \"16 GiB\" }",
             "x.toml:8:38: in instance: memory_gib cannot be the text \"16 GiB\" (a number",
         ),
-        (
-            "records = 1000",
-            "records = 1e6",
-            "x.toml:4:11: records cannot be the number 1000000.0 (a whole number",
-        ),
-        (
-            "records = 1000",
-            "records = \"1000\"",
-            "x.toml:4:11: records cannot be the text \"1000\" (a whole number",
-        ),
+        ("records = 1000", "records = 1e6", "x.toml:4:11: records cannot be the number 1000000.0 (a whole number"),
+        ("records = 1000", "records = \"1000\"", "x.toml:4:11: records cannot be the text \"1000\" (a whole number"),
         (
             "read = 0.8",
             "read = \"80%\"",
@@ -286,11 +148,7 @@ fn every_wrong_input_is_refused_at_its_place() {
             "update = 0.2\ndistribution = { kind = \"zipfian\", constant = \"high\" }",
             "in distribution: constant cannot be the text \"high\" (a number",
         ),
-        (
-            "[dataset]",
-            "[[dataset]]",
-            "dataset cannot be a list of tables (one table: write [dataset]",
-        ),
+        ("[dataset]", "[[dataset]]", "dataset cannot be a list of tables (one table: write [dataset]"),
         (
             "[[configuration]]",
             "[configuration]",
@@ -301,19 +159,14 @@ fn every_wrong_input_is_refused_at_its_place() {
         let text = GOOD.replacen(replace, by, 1);
         assert_ne!(&text, GOOD, "{replace} is not in the good file");
         let message = refused(&text).to_string();
-        assert!(
-            message.contains(expected),
-            "{by}\n  expected: {expected}\n  message:  {message}"
-        );
+        assert!(message.contains(expected), "{by}\n  expected: {expected}\n  message:  {message}");
     }
 }
 
 #[test]
 fn all_mistakes_are_reported_together() {
-    let text = GOOD
-        .replacen("records = 1000", "records = 0", 1)
-        .replacen("r4.4xlarge", "nosuch", 1)
-        .replacen("0.8", "0.9", 1);
+    let text =
+        GOOD.replacen("records = 1000", "records = 0", 1).replacen("r4.4xlarge", "nosuch", 1).replacen("0.8", "0.9", 1);
     let mistakes = refused(&text);
     let lines: Vec<_> = mistakes.list().iter().map(|m| m.line).collect();
     assert_eq!(lines, [4, 8, 11], "{mistakes}");
@@ -330,11 +183,7 @@ fn an_unknown_key_hides_no_other_mistake() {
         .replacen("update = 0.2", "update = 0.3", 1)
         .replacen("concurrency = [10]", "concurrency = [10]\nduration = 5\nseeed = 1", 1);
     let mistakes = refused(&text);
-    let reported: Vec<String> = mistakes
-        .list()
-        .iter()
-        .map(|m| format!("{}: {}", m.line, m.message))
-        .collect();
+    let reported: Vec<String> = mistakes.list().iter().map(|m| format!("{}: {}", m.line, m.message)).collect();
     assert_eq!(
         reported,
         [
@@ -351,16 +200,14 @@ fn an_unknown_key_hides_no_other_mistake() {
 
 #[test]
 fn an_unknown_table_and_a_key_without_a_like_are_reported_too() {
-    let text = GOOD
-        .replacen("[[workload]]", "[[worklod]]", 1)
-        .replacen("[load]", "[load]\nzzz = 1", 1)
-        .replacen("records = 1000", "records = 0", 1);
+    let text = GOOD.replacen("[[workload]]", "[[worklod]]", 1).replacen("[load]", "[load]\nzzz = 1", 1).replacen(
+        "records = 1000",
+        "records = 0",
+        1,
+    );
     let mistakes = refused(&text);
     let reported: Vec<&str> = mistakes.list().iter().map(|m| m.message.as_str()).collect();
-    assert_eq!(
-        reported,
-        ["records cannot be 0", "unknown key `worklod`", "unknown key `zzz`"]
-    );
+    assert_eq!(reported, ["records cannot be 0", "unknown key `worklod`", "unknown key `zzz`"]);
     // A second key of the same name is no reason to read the wrong one.
     let text = and("seed = 1\nsed = 2\n");
     let mistakes = refused(&text);
@@ -371,50 +218,32 @@ fn an_unknown_table_and_a_key_without_a_like_are_reported_too() {
 fn a_mistake_in_a_ycsb_file_points_into_that_file() {
     let text = GOOD.replacen("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"", 1);
     let read = |contents: &'static str| move |_: &str| Ok(contents.to_owned());
-    let wrong = parse(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        &text,
-        &read("readproportion=1\nrequestdistribution=zipfan\n"),
-    )
-    .unwrap_err()
-    .to_string();
+    let wrong =
+        parse(catalog::Catalog::built_in(), "x.toml", &text, &read("readproportion=1\nrequestdistribution=zipfan\n"))
+            .unwrap_err()
+            .to_string();
     assert!(wrong.starts_with("w.properties:2:"), "{wrong}");
-    let other = parse(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        &text,
-        &read("recordcount=77\nreadproportion=1\n"),
-    )
-    .unwrap_err()
-    .to_string();
+    let other = parse(catalog::Catalog::built_in(), "x.toml", &text, &read("recordcount=77\nreadproportion=1\n"))
+        .unwrap_err()
+        .to_string();
     assert!(
         other.contains("w.properties:1:") && other.contains("recordcount = 77, but [dataset] records = 1000"),
         "{other}"
     );
-    let missing = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing)
-        .unwrap_err()
-        .to_string();
+    let missing = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap_err().to_string();
     assert!(missing.contains("no such file"), "{missing}");
 }
 
 #[test]
 fn how_long_cassandra_may_take_can_be_stated() {
     let patience = |more: &str| {
-        let text = GOOD.replacen(
-            "concurrency = [10]",
-            &format!("concurrency = [10]\n[provider.local]\n{more}"),
-            1,
-        );
+        let text = GOOD.replacen("concurrency = [10]", &format!("concurrency = [10]\n[provider.local]\n{more}"), 1);
         let experiment = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
         let plan = experiment::plan(&experiment);
         (plan.patience.start_s, plan.patience.settle_s)
     };
     assert_eq!(patience(""), (180.0, 600.0));
-    assert_eq!(
-        patience("start_timeout_s = 900\nsettle_timeout_s = 30.5"),
-        (900.0, 30.5)
-    );
+    assert_eq!(patience("start_timeout_s = 900\nsettle_timeout_s = 30.5"), (900.0, 30.5));
 }
 
 #[test]
@@ -424,19 +253,9 @@ fn repetitions_and_warm_up_may_decide_for_themselves() {
         "concurrency = [10]\nrepetitions = \"auto\"\nprecision = 0.1\nmax_repetitions = 12\nbudget_minutes = 30\nwarmup = \"auto\"",
         1,
     );
-    let load = parse(
-        catalog::Catalog::built_in(),
-        "t.toml",
-        &text,
-        &|_| Err("no file".into()),
-    )
-    .unwrap()
-    .load;
+    let load = parse(catalog::Catalog::built_in(), "t.toml", &text, &|_| Err("no file".into())).unwrap().load;
     let adaptive = load.adaptive.unwrap();
-    assert_eq!(
-        (adaptive.blocks_min, adaptive.blocks_max, load.repetitions),
-        (3, 12, 12)
-    );
+    assert_eq!((adaptive.blocks_min, adaptive.blocks_max, load.repetitions), (3, 12, 12));
     assert_eq!((adaptive.precision, adaptive.budget_s), (0.1, Some(1800.0)));
     assert_eq!(load.warmup_max_s, Some(300.0));
 }

@@ -39,10 +39,7 @@ fn repetitions_that_cannot_be_tested_are_reported() {
         ("repetitions = 3", None),
         ("", None),
         ("repetitions = \"auto\"", None),
-        (
-            "repetitions = \"auto\"\nmax_repetitions = 2",
-            Some("max_repetitions = 2: "),
-        ),
+        ("repetitions = \"auto\"\nmax_repetitions = 2", Some("max_repetitions = 2: ")),
     ] {
         let found = note(&loaded(lines), "repetitions_too_few", 64.0);
         match reported {
@@ -74,12 +71,7 @@ fn a_rate_that_takes_more_clients_is_reported_with_their_number() {
 /// An r4.4xlarge has 16 vCPUs.
 #[test]
 fn cpus_that_this_machine_lacks_are_reported_with_the_scale_that_fits() {
-    for (scale, machine_cpus, least) in [
-        (1, 2.0, Some(8.0)),
-        (4, 2.0, Some(8.0)),
-        (8, 2.0, None),
-        (1, 16.0, None),
-    ] {
+    for (scale, machine_cpus, least) in [(1, 2.0, Some(8.0)), (4, 2.0, Some(8.0)), (8, 2.0, None), (1, 16.0, None)] {
         let text = format!("{GOOD}[provider.local]\nscale = {scale}\n");
         let found = note(&text, "cpus_above_machine", machine_cpus);
         let said = found.as_ref().map(|note| note.numbers["scale_min"]);
@@ -99,10 +91,7 @@ fn cpus_are_reported_only_where_this_machine_would_be_used() {
     let truth = format!("{GOOD}[provider.simulated]\n");
     assert_eq!(note(&truth, "cpus_above_machine", 2.0), None);
     let run = accepted(GOOD);
-    assert_eq!(
-        notes(&run, "cpus_above_machine", Some(Provider::Local)),
-        Vec::<String>::new()
-    );
+    assert_eq!(notes(&run, "cpus_above_machine", Some(Provider::Local)), Vec::<String>::new());
 }
 
 /// 320 GiB of gp2 burst to 3,000 requests a second: at 1:8 375, or 0.056 CPUs.

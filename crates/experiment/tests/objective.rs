@@ -14,21 +14,14 @@ fn objective(text: &str) -> Objective {
 fn without_an_objective_there_is_none_and_the_margin_is_five_per_cent() {
     let experiment = accepted(story::GOOD);
     assert_eq!(experiment.objective, None);
-    let expected = DecisionRules {
-        margin: 0.05,
-        durability: DurabilityRule::Separate,
-    };
+    let expected = DecisionRules { margin: 0.05, durability: DurabilityRule::Separate };
     assert_eq!(experiment.decision, expected);
 }
 
 #[test]
 fn bounds_are_in_milliseconds_of_the_worst_kind_or_of_one() {
     let all = objective("[objective]\np99_ms = 10\nmean_ms = 2.5\nread = { p99_ms = 5 }\nerror_share = 0.001\n");
-    let bound = |operation, figure, limit_us| LatencyObjective {
-        operation,
-        figure,
-        limit_us,
-    };
+    let bound = |operation, figure, limit_us| LatencyObjective { operation, figure, limit_us };
     assert_eq!(
         all.latency,
         [
@@ -60,32 +53,17 @@ fn a_figure_knows_its_name_and_its_tail() {
 #[test]
 fn every_wrong_objective_is_refused_at_its_place() {
     let cases = [
-        (
-            "[objective]\n",
-            "x.toml:18:1: [objective] states nothing (for example p99_ms = 10, or throughput = 5000",
-        ),
-        (
-            "[objective]\np99 = 10\n",
-            "x.toml:19:1: unknown key `p99` (did you mean `p99_ms`?",
-        ),
-        (
-            "[objective]\np99_ms = 0\n",
-            "x.toml:19:10: p99_ms cannot be 0 (a number from 0.001 to 59999)",
-        ),
+        ("[objective]\n", "x.toml:18:1: [objective] states nothing (for example p99_ms = 10, or throughput = 5000"),
+        ("[objective]\np99 = 10\n", "x.toml:19:1: unknown key `p99` (did you mean `p99_ms`?"),
+        ("[objective]\np99_ms = 0\n", "x.toml:19:10: p99_ms cannot be 0 (a number from 0.001 to 59999)"),
         ("[objective]\np99_ms = nan\n", "p99_ms cannot be NaN"),
-        (
-            "[objective]\nerror_share = 1.5\n",
-            "x.toml:19:15: error_share cannot be 1.5 (a number from 0 to 1)",
-        ),
+        ("[objective]\nerror_share = 1.5\n", "x.toml:19:15: error_share cannot be 1.5 (a number from 0 to 1)"),
         (
             "[objective]\nerror_share = 0.01\n",
             "x.toml:19:15: error_share = 0.01 has no effect: a trial with more than 0.001 failed operations is invalid (at \
              most 0.001, or leave it out)",
         ),
-        (
-            "[objective]\nthroughput = -1\n",
-            "x.toml:19:14: throughput cannot be -1",
-        ),
+        ("[objective]\nthroughput = -1\n", "x.toml:19:14: throughput cannot be -1"),
         (
             "[objective]\nthroughput = 10\nheadroom = 1\n",
             "x.toml:20:12: headroom cannot be 1 (a number from 0 to 0.99)",
@@ -100,14 +78,8 @@ fn every_wrong_objective_is_refused_at_its_place() {
             "x.toml:19:8: the objective bounds scan, and no workload does any (remove it, or bound a kind that a \
              workload has)",
         ),
-        (
-            "[objective]\nread = { }\n",
-            "the objective for read states nothing (for example read = { p99_ms = 5 })",
-        ),
-        (
-            "[objective]\nread = { p9_ms = 5 }\n",
-            "x.toml:19:10: unknown key `p9_ms` (did you mean `p99_ms`?",
-        ),
+        ("[objective]\nread = { }\n", "the objective for read states nothing (for example read = { p99_ms = 5 })"),
+        ("[objective]\nread = { p9_ms = 5 }\n", "x.toml:19:10: unknown key `p9_ms` (did you mean `p99_ms`?"),
         (
             "[objective]\np50_ms = 20\np99_ms = 10\n",
             "x.toml:20:10: p99_ms = 10 is less than p50_ms = 20 (a higher percentile is never the smaller one; were \
@@ -122,19 +94,15 @@ fn every_wrong_objective_is_refused_at_its_place() {
             "x.toml:19:10: margin cannot be 0 (a share above 0 and below 0.5, such as 0.05 for 5 %)",
         ),
         ("[decision]\nmargin = 0.5\n", "margin cannot be 0.5"),
-        (
-            "[decision]\nmargn = 0.1\n",
-            "unknown key `margn` (did you mean `margin`?",
-        ),
+        ("[decision]\nmargn = 0.1\n", "unknown key `margn` (did you mean `margin`?"),
     ];
     each_refused(&cases.map(|(more, expected)| (and(more), expected)));
 }
 
 #[test]
 fn all_mistakes_of_an_objective_are_reported_together() {
-    let mistakes = refused(&and(
-        "[objective]\np99_ms = -1\nscan = { p99_ms = 5 }\nheadroom = 0.2\n[decision]\nmargin = 2\n",
-    ));
+    let mistakes =
+        refused(&and("[objective]\np99_ms = -1\nscan = { p99_ms = 5 }\nheadroom = 0.2\n[decision]\nmargin = 2\n"));
     let mut lines: Vec<_> = mistakes.list().iter().map(|m| m.line).collect();
     lines.sort_unstable();
     assert_eq!(lines, [19, 20, 21, 23], "{mistakes}");
@@ -142,9 +110,7 @@ fn all_mistakes_of_an_objective_are_reported_together() {
 
 #[test]
 fn objective_and_margin_are_frozen_into_the_plan() {
-    let frozen = plan(&accepted(&and(
-        "[objective]\nupdate = { p999_ms = 7 }\n[decision]\nmargin = 0.1\n",
-    )));
+    let frozen = plan(&accepted(&and("[objective]\nupdate = { p999_ms = 7 }\n[decision]\nmargin = 0.1\n")));
     let text = serde_json::to_string(&frozen).unwrap();
     let read: Plan = serde_json::from_str(&text).unwrap();
     assert_eq!(read, frozen);
@@ -161,26 +127,18 @@ fn latency_of_a_closed_loop_is_remarked_on() {
     let closed = accepted(&and("[objective]\np99_ms = 10\n"));
     let reported = notes(&closed, "closed_loop_latency", None);
     assert!(reported[0].contains("load level c10 is a closed loop"), "{reported:?}");
-    let open = accepted(&format!(
-        "{}[objective]\np99_ms = 10\n",
-        story::with("concurrency = [10]", "rate = [500]")
-    ));
+    let open = accepted(&format!("{}[objective]\np99_ms = 10\n", story::with("concurrency = [10]", "rate = [500]")));
     assert_eq!(notes(&open, "closed_loop_latency", None), Vec::<String>::new());
 }
 
 #[test]
 fn a_bound_on_latency_in_a_model_is_remarked_on() {
     let reported = |objective: &str, scale: u32| {
-        let text = and(&format!(
-            "[objective]\n{objective}\n[provider.local]\nscale = {scale}\n"
-        ));
+        let text = and(&format!("[objective]\n{objective}\n[provider.local]\nscale = {scale}\n"));
         notes(&accepted(&text), "latency_in_a_model", None)
     };
     let bound = reported("p99_ms = 10", 8);
-    assert!(
-        bound[0].contains("at scale 1:8, where a queue in front of a volume takes 8 times as long"),
-        "{bound:?}"
-    );
+    assert!(bound[0].contains("at scale 1:8, where a queue in front of a volume takes 8 times as long"), "{bound:?}");
     assert_eq!(reported("p99_ms = 10", 1), Vec::<String>::new());
     assert_eq!(reported("throughput = 500", 8), Vec::<String>::new());
 }

@@ -18,10 +18,8 @@ fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, s
         text += &format!("[[workload]]\nname = \"w{i}\"\nread = 1\n");
     }
     let concurrency: Vec<_> = (1..=levels).map(|n| n.to_string()).collect();
-    text += &format!(
-        "[load]\nconcurrency = [{}]\nrepetitions = {repetitions}\nseed = {seed}\n",
-        concurrency.join(", ")
-    );
+    text +=
+        &format!("[load]\nconcurrency = [{}]\nrepetitions = {repetitions}\nseed = {seed}\n", concurrency.join(", "));
     plan(
         &parse(catalog::Catalog::built_in(), "p.toml", &text, &|_| Err(String::new()))
             .unwrap_or_else(|m| panic!("{m}")),
@@ -68,13 +66,8 @@ fn forks_share_out_the_trials_of_a_block() {
     assert_eq!(shared(6)[..6], [0, 1, 2, 3, 4, 5]);
     assert_eq!(shared(99), shared(6), "no more than there are trials");
     // Each fork has to be brought to rest: the estimate knows.
-    let estimated = |forks: u32| {
-        plan(&story::accepted(&story::with(
-            "[load]",
-            &format!("[load]\nforks = {forks}"),
-        )))
-        .estimated_s
-    };
+    let estimated =
+        |forks: u32| plan(&story::accepted(&story::with("[load]", &format!("[load]\nforks = {forks}")))).estimated_s;
     assert_eq!(estimated(1), estimated(9), "one cell has one process anyway");
     story::each_refused(&[(story::with("[load]", "[load]\nforks = 0"), "forks")]);
 }
@@ -92,10 +85,8 @@ fn two_configurations_take_turns_at_being_first() {
 #[test]
 fn a_seed_gives_the_order_that_it_always_gave() {
     let trials = planned(3, 1, 1, 4, 1).trials;
-    let order: Vec<String> = trials
-        .chunks(3)
-        .map(|block| block.iter().map(|t| &t.cell[..2]).collect::<Vec<_>>().join(" "))
-        .collect();
+    let order: Vec<String> =
+        trials.chunks(3).map(|block| block.iter().map(|t| &t.cell[..2]).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(order, ["c0 c2 c1", "c1 c2 c0", "c0 c2 c1", "c1 c2 c0"]);
 }
 
@@ -113,15 +104,9 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
     let money = &plan.money;
     for line in &money.configurations[0].lines {
         let day = line.price_date.as_deref();
-        assert!(
-            day.is_some_and(|day| day <= "2017-11-12"),
-            "the price of its time: {line:?}"
-        );
+        assert!(day.is_some_and(|day| day <= "2017-11-12"), "the price of its time: {line:?}");
         assert!(!line.source.is_empty(), "{line:?}");
-        assert!(
-            (line.quantity * line.unit_usd - line.usd_per_month).abs() < 1e-6,
-            "{line:?}"
-        );
+        assert!((line.quantity * line.unit_usd - line.usd_per_month).abs() < 1e-6, "{line:?}");
     }
     // What is bought is in it, how it is built is not.
     assert_eq!(plan.configurations, experiment.configurations);
@@ -130,10 +115,7 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
     let frozen = serde_json::to_value(&plan).unwrap();
     assert_eq!(serde_json::from_value::<Plan>(frozen.clone()).unwrap(), plan);
     assert_eq!(
-        (
-            &frozen["workloads"][0]["hashed_keys"],
-            &frozen["workloads"][0]["zero_padding"]
-        ),
+        (&frozen["workloads"][0]["hashed_keys"], &frozen["workloads"][0]["zero_padding"]),
         (&serde_json::json!(true), &serde_json::json!(1))
     );
 }
@@ -145,13 +127,8 @@ fn a_database_of_our_own_is_brought_to_rest_for_a_time_that_can_be_stated() {
         let experiment = story::accepted(&text).carried_out_by(provider);
         let plan = experiment::plan(&experiment);
         // Its time is counted.
-        let without = Experiment {
-            load: experiment::Load {
-                rest_max_s: 0.0,
-                ..experiment.load.clone()
-            },
-            ..experiment
-        };
+        let without =
+            Experiment { load: experiment::Load { rest_max_s: 0.0, ..experiment.load.clone() }, ..experiment };
         let more = plan.estimated_s - experiment::plan(&without).estimated_s;
         assert_eq!(more > 0.0, plan.shape.rest_max_s > 0.0, "{load}: {more}");
         plan.shape.rest_max_s
@@ -173,34 +150,17 @@ fn configurations_share_a_process_where_what_differs_can_change_while_it_runs() 
         let text = story::with("[[workload]]", &second);
         experiment::plan(&story::accepted(&text).carried_out_by(Provider::Local)).processes
     };
-    let (same, gp2) = (
-        "instance = \"r4.4xlarge\"",
-        "data_volume = { type = \"gp2\", size_gib = 320 }",
-    );
+    let (same, gp2) = ("instance = \"r4.4xlarge\"", "data_volume = { type = \"gp2\", size_gib = 320 }");
     let together = vec![vec!["a".to_owned(), "b".to_owned()]];
     let apart = vec![vec!["a".to_owned()], vec!["b".to_owned()]];
     // Limits of volumes.
     assert_eq!(processes(&format!("{same}\ndata_volume = {{ iops = 9000 }}")), together);
-    assert_eq!(
-        processes(&format!("{same}\ndata_volume = {{ type = \"gp3\", size_gib = 900 }}")),
-        together
-    );
+    assert_eq!(processes(&format!("{same}\ndata_volume = {{ type = \"gp3\", size_gib = 900 }}")), together);
     // What a process is started with: heap, CPUs, settings, where the commit log is.
     assert_eq!(processes(&format!("instance = \"r4.2xlarge\"\n{gp2}")), apart);
-    assert_eq!(
-        processes(&format!("{same}\n{gp2}\ncommitlog_volume = {{ iops = 3000 }}")),
-        apart
-    );
-    assert_eq!(
-        processes(&format!(
-            "{same}\n{gp2}\nsettings = {{ jvm = [\"-XX:+UseParallelGC\"] }}"
-        )),
-        apart
-    );
-    assert_eq!(
-        processes(&format!("{same}\n{gp2}\nnodes = 3\nreplication_factor = 3")),
-        apart
-    );
+    assert_eq!(processes(&format!("{same}\n{gp2}\ncommitlog_volume = {{ iops = 3000 }}")), apart);
+    assert_eq!(processes(&format!("{same}\n{gp2}\nsettings = {{ jvm = [\"-XX:+UseParallelGC\"] }}")), apart);
+    assert_eq!(processes(&format!("{same}\n{gp2}\nnodes = 3\nreplication_factor = 3")), apart);
     // Nobody starts a process in a simulation.
     let simulated = experiment::plan(&story::accepted(story::GOOD).carried_out_by(Provider::Simulated));
     assert!(simulated.processes.is_empty() && simulated.shape.rest_max_s == 0.0);

@@ -7,18 +7,11 @@ use experiment::{
 };
 
 fn machine(cpus: f64) -> ThisMachine {
-    ThisMachine {
-        cpus,
-        cannot_serve: None,
-        cannot_stripe: None,
-    }
+    ThisMachine { cpus, cannot_serve: None, cannot_stripe: None }
 }
 
 fn on(machine: Option<ThisMachine>, text: &str, provider: Option<Provider>) -> Result<Experiment, String> {
-    let beside = ParseContext {
-        machine,
-        ..ParseContext::files(&nothing)
-    };
+    let beside = ParseContext { machine, ..ParseContext::files(&nothing) };
     let catalog = Catalog::built_in();
     let read = match provider {
         None => parse_with(catalog, "x.toml", text, &beside),
@@ -43,11 +36,7 @@ fn they_are_served_where_the_cpus_are_there_and_else_throttled_with_the_reason()
             assert_eq!(read.local.volumes, way, "{cpus}");
             let said = reported(&read, provider);
             assert_eq!(said.len(), usize::from(way == Emulation::Throttled), "{cpus}: {said:?}");
-            assert!(
-                said.iter()
-                    .all(|s| s.contains("0.06 CPUs") && s.contains("this machine's 2.05")),
-                "{said:?}"
-            );
+            assert!(said.iter().all(|s| s.contains("0.06 CPUs") && s.contains("this machine's 2.05")), "{said:?}");
         }
     }
 }
@@ -62,32 +51,21 @@ fn a_database_asks_for_no_more_than_its_cpus_can_make() {
         ) + &format!("[provider.local]\nscale = {scale}\n")
     };
     for (cpus, way) in [(1.91, Emulation::Served), (1.89, Emulation::Throttled)] {
-        assert_eq!(
-            on(Some(machine(cpus)), &fast(16), None).unwrap().local.volumes,
-            way,
-            "{cpus}"
-        );
+        assert_eq!(on(Some(machine(cpus)), &fast(16), None).unwrap().local.volumes, way, "{cpus}");
     }
 }
 
 #[test]
 fn a_machine_without_fuse_throttles_and_says_why() {
-    let without = ThisMachine {
-        cpus: 64.0,
-        cannot_serve: Some("/dev/fuse: no such device".to_owned()),
-        cannot_stripe: None,
-    };
+    let without =
+        ThisMachine { cpus: 64.0, cannot_serve: Some("/dev/fuse: no such device".to_owned()), cannot_stripe: None };
     let read = on(Some(without.clone()), GOOD, None).unwrap();
     assert_eq!(read.local.volumes, Emulation::Throttled);
     let said = reported(&read, None);
     assert!(said[0].contains("/dev/fuse: no such device"), "{said:?}");
     let stated = format!("{GOOD}[provider.local]\nvolumes = \"served\"\n");
     let read = on(Some(without), &stated, None).unwrap();
-    assert_eq!(
-        read.local.volumes,
-        Emulation::Served,
-        "refused where it would be served"
-    );
+    assert_eq!(read.local.volumes, Emulation::Served, "refused where it would be served");
 }
 
 #[test]
@@ -120,30 +98,13 @@ fn burst_credits_are_for_served_volumes() {
     let of_all = format!("{GOOD}{throttled}burst = \"full\"\n");
     let of_all = on(Some(machine(64.0)), &of_all, local).unwrap_err();
     assert_eq!(of_all.matches(refused).count(), 1, "{of_all}");
-    let without = ThisMachine {
-        cannot_serve: Some("/dev/fuse: no such device".to_owned()),
-        ..machine(64.0)
-    };
-    assert!(
-        on(Some(without), &full, local).is_err(),
-        "nobody stated it, and nobody follows them"
-    );
+    let without = ThisMachine { cannot_serve: Some("/dev/fuse: no such device".to_owned()), ..machine(64.0) };
+    assert!(on(Some(without), &full, local).is_err(), "nobody stated it, and nobody follows them");
     assert!(on(Some(machine(64.0)), &full, local).is_ok(), "they are served");
     let planned = on(Some(machine(64.0)), &format!("{full}{throttled}"), None).unwrap();
-    assert!(
-        planned
-            .notes
-            .iter()
-            .any(|note| note.message.contains("burst credits of a throttled volume"))
-    );
-    assert!(
-        on(Some(machine(64.0)), &full, Some(Provider::Simulated)).is_ok(),
-        "a simulation has buckets"
-    );
-    assert!(
-        on(Some(machine(64.0)), &format!("{GOOD}{throttled}"), local).is_ok(),
-        "what lasts needs none"
-    );
+    assert!(planned.notes.iter().any(|note| note.message.contains("burst credits of a throttled volume")));
+    assert!(on(Some(machine(64.0)), &full, Some(Provider::Simulated)).is_ok(), "a simulation has buckets");
+    assert!(on(Some(machine(64.0)), &format!("{GOOD}{throttled}"), local).is_ok(), "what lasts needs none");
 }
 
 /// What only a served volume can do needs no second word where volumes are served.
@@ -152,16 +113,7 @@ fn a_time_of_requests_makes_sense_only_where_the_volumes_are_served() {
     let text = with("{ type = \"gp2\", size_gib = 320 }", "{ iops = 300, latency_us = 500 }");
     assert!(on(Some(machine(64.0)), &text, None).is_ok());
     let short = on(Some(machine(16.01)), &text, None).unwrap_err();
-    assert!(
-        short.contains("`latency_us` has no effect on a throttled volume"),
-        "{short}"
-    );
-    let run = parse_to_run(
-        Catalog::built_in(),
-        "x.toml",
-        &text,
-        &ParseContext::files(&nothing),
-        Provider::Local,
-    );
+    assert!(short.contains("`latency_us` has no effect on a throttled volume"), "{short}");
+    let run = parse_to_run(Catalog::built_in(), "x.toml", &text, &ParseContext::files(&nothing), Provider::Local);
     assert!(run.is_err(), "nobody knows the machine");
 }

@@ -24,12 +24,7 @@ fn options_of_the_jvm_go_to_the_configuration_as_they_stand_and_cost_nothing() {
     let inline = with(VOLUME, &format!("{VOLUME}\nsettings = {{ {stated} }}"));
     for text in [settings(stated), inline] {
         let experiment = accepted(&text);
-        let expected = [
-            "-XX:TieredStopAtLevel=1",
-            "-Xss512k",
-            "-Dio.netty.eventLoopThreads=4",
-            "-ea:org.example",
-        ];
+        let expected = ["-XX:TieredStopAtLevel=1", "-Xss512k", "-Dio.netty.eventLoopThreads=4", "-ea:org.example"];
         assert_eq!(experiment.configurations[0].settings.jvm, expected);
         assert_eq!(setups(&experiment)[0].settings, experiment.configurations[0].settings);
         assert_eq!(experiment.money, plain.money);
@@ -58,30 +53,18 @@ fn what_iopslab_sets_itself_is_refused_with_the_reason() {
         ("-XX:HeapDumpPath=/tmp", files),
         ("-XX:+HeapDumpOnOutOfMemoryError", files),
         ("-javaagent:/opt/agent.jar", files),
-        (
-            "-Xlog:gc*:file=/tmp/gc.log",
-            "iopslab reads the log of the garbage collector",
-        ),
+        ("-Xlog:gc*:file=/tmp/gc.log", "iopslab reads the log of the garbage collector"),
         ("-verbose:gc", "iopslab reads the log of the garbage collector"),
         ("-Xshare:off", ends),
         ("-Xrs", ends),
         ("-XX:-ExitOnOutOfMemoryError", ends),
         ("-Dcassandra.memtable.row_overhead_size=1", ends),
-        (
-            "-Dcassandra.replace_address=10.0.0.1",
-            "to which cluster a node belongs",
-        ),
+        ("-Dcassandra.replace_address=10.0.0.1", "to which cluster a node belongs"),
         ("-Dcassandra.initial_token=1", "to which cluster a node belongs"),
         ("-Djava.net.preferIPv4Stack=false", "to which cluster a node belongs"),
-        (
-            "-Dcassandra.settings.concurrent_reads=8",
-            "keys of cassandra.yaml are no options",
-        ),
+        ("-Dcassandra.settings.concurrent_reads=8", "keys of cassandra.yaml are no options"),
         ("-XX:+IgnoreUnrecognizedVMOptions", "or nobody knows what is in force"),
-        (
-            "-Xrunjdwp:transport=dt_socket,address=*:1",
-            "none of those that an experiment may state",
-        ),
+        ("-Xrunjdwp:transport=dt_socket,address=*:1", "none of those that an experiment may state"),
         ("-Dio.netty.allocator.type=/tmp/x", "more than a number or a word"),
     ];
     for (option, why) in cases {
@@ -99,34 +82,19 @@ fn what_is_no_option_of_a_jvm_is_refused_at_its_place() {
             "x.toml:11:20: `TieredStopAtLevel=1` is no option of the JVM: they begin with `-`",
         ),
         (settings("jvm = [\"\"]"), "`` is no option of the JVM"),
-        (
-            settings("jvm = [\"-XX:+UseZGC -Xss1m\"]"),
-            "is more than one word (each option is an entry of its own",
-        ),
+        (settings("jvm = [\"-XX:+UseZGC -Xss1m\"]"), "is more than one word (each option is an entry of its own"),
         (settings("jvm = [\"-version\"]"), "`-version` sets nothing of a JVM"),
         (settings("jvm = [\"-cp\", \"a.jar\"]"), "`-cp` sets nothing of a JVM"),
         (settings("jvm = [\"-X\"]"), "`-X` sets nothing of a JVM"),
-        (
-            settings("jvm = [\"--add-opens=a/b=ALL-UNNAMED\"]"),
-            "`--add-opens=a/b=ALL-UNNAMED` sets nothing of a JVM",
-        ),
-        (
-            settings("jvm = [\"-XX:+UseZGC\", \"-XX:-UseZGC\"]"),
-            "x.toml:11:23: -XX:UseZGC is set twice",
-        ),
+        (settings("jvm = [\"--add-opens=a/b=ALL-UNNAMED\"]"), "`--add-opens=a/b=ALL-UNNAMED` sets nothing of a JVM"),
+        (settings("jvm = [\"-XX:+UseZGC\", \"-XX:-UseZGC\"]"), "x.toml:11:23: -XX:UseZGC is set twice"),
         (
             settings("jvm = \"-Xss1m\""),
             "jvm cannot be the text \"-Xss1m\" (a list in brackets, such as jvm = [\"-XX:TieredStopAtLevel=1\"]",
         ),
         (settings("jvm = [7]"), "jvm cannot be the number 7"),
-        (
-            settings("jmv = []"),
-            "x.toml:11:1: unknown key `jmv` (did you mean `jvm`?",
-        ),
-        (
-            with(VOLUME, &format!("{VOLUME}\nsettings = 7")),
-            "settings cannot be the number 7",
-        ),
+        (settings("jmv = []"), "x.toml:11:1: unknown key `jmv` (did you mean `jvm`?"),
+        (with(VOLUME, &format!("{VOLUME}\nsettings = 7")), "settings cannot be the number 7"),
     ]);
 }
 
@@ -134,19 +102,13 @@ fn what_is_no_option_of_a_jvm_is_refused_at_its_place() {
 fn settings_are_refused_where_no_database_is_started() {
     let text = settings("jvm = [\"-Xss512k\"]");
     let simulated = refused_for(&text, Provider::Simulated).to_string();
-    assert!(
-        simulated.contains("settings of a: a simulation has no database to set them in"),
-        "{simulated}"
-    );
+    assert!(simulated.contains("settings of a: a simulation has no database to set them in"), "{simulated}");
     let beside = ParseContext::files(&nothing);
     parse_for(catalog::Catalog::built_in(), "x.toml", &text, &beside, Provider::Local).unwrap();
 
     let target = "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"iopslab\"\n\n[dataset]";
     let existing = refused(&text.replace("[dataset]", target)).to_string();
-    assert!(
-        existing.contains("settings of a: iopslab changes none of a cluster that exists"),
-        "{existing}"
-    );
+    assert!(existing.contains("settings of a: iopslab changes none of a cluster that exists"), "{existing}");
 }
 
 #[test]
@@ -184,12 +146,7 @@ host = { read_ahead_kb = 8 }
 /// What decides the bytes of files is loaded apart; all else is set when a node starts.
 #[test]
 fn settings_that_shape_files_are_told_from_those_that_do_not() {
-    let of_files = |lines: &str| {
-        accepted(&settings(lines)).configurations[0]
-            .settings
-            .of_files()
-            .labels()
-    };
+    let of_files = |lines: &str| accepted(&settings(lines)).configurations[0].settings.of_files().labels();
     assert_eq!(
         of_files("cassandra = { concurrent_reads = 64 }\njvm = [\"-Xss1m\"]\nhost = { read_ahead_kb = 8 }"),
         [""; 0]
@@ -206,10 +163,7 @@ fn settings_that_shape_files_are_told_from_those_that_do_not() {
     };
     let (small, large) = ("table = { compression = { chunk_length_in_kb = 4 } }", "");
     assert_ne!(three(small), three(large));
-    assert_eq!(
-        three(small).label(),
-        "table compression = LZ4Compressor, chunk_length_in_kb 4"
-    );
+    assert_eq!(three(small).label(), "table compression = LZ4Compressor, chunk_length_in_kb 4");
 }
 
 /// Wrong settings of forty kinds and more: each at its place, with what was expected.
@@ -240,19 +194,13 @@ fn wrong_settings_are_refused_at_their_place() {
             cassandra("column_index_size_in_kb = 4"),
             "is the old name of `column_index_size` (write column_index_size, with a unit: \"16MiB\")",
         ),
-        (
-            cassandra("\"sstable.selected_format\" = \"bti\""),
-            "cassandra.yaml has no key `sstable.selected_format`",
-        ),
+        (cassandra("\"sstable.selected_format\" = \"bti\""), "cassandra.yaml has no key `sstable.selected_format`"),
         // Types
         (
             cassandra("concurrent_reads = \"64\""),
             "x.toml:12:20: concurrent_reads cannot be the text \"64\" (a whole number without quotes",
         ),
-        (
-            cassandra("concurrent_reads = 6.5"),
-            "concurrent_reads cannot be the number 6.5",
-        ),
+        (cassandra("concurrent_reads = 6.5"), "concurrent_reads cannot be the number 6.5"),
         (
             cassandra("memtable_cleanup_threshold = nan"),
             "memtable_cleanup_threshold cannot be the number NaN (finite numbers: not nan, not inf)",
@@ -275,10 +223,7 @@ fn wrong_settings_are_refused_at_their_place() {
             cassandra("file_cache_enabled = \"yes\""),
             "file_cache_enabled cannot be the text \"yes\" (file_cache_enabled = true or",
         ),
-        (
-            cassandra("file_cache_enabled = 1"),
-            "file_cache_enabled cannot be the number 1",
-        ),
+        (cassandra("file_cache_enabled = 1"), "file_cache_enabled cannot be the number 1"),
         (
             cassandra("read_request_timeout = 5000"),
             "read_request_timeout cannot be the number 5000 (a time in quotes, with its unit: \"500ms\")",
@@ -287,10 +232,7 @@ fn wrong_settings_are_refused_at_their_place() {
             cassandra("read_request_timeout = \"5000\""),
             "read_request_timeout cannot be the text \"5000\" (a whole number with its unit, one of ms, s, m, h, d)",
         ),
-        (
-            cassandra("read_request_timeout = \"500us\""),
-            "read_request_timeout cannot be the text \"500us\"",
-        ),
+        (cassandra("read_request_timeout = \"500us\""), "read_request_timeout cannot be the text \"500us\""),
         (
             cassandra("file_cache_size = 512"),
             "file_cache_size cannot be the number 512 (a size in quotes, with its unit: \"64MiB\")",
@@ -303,55 +245,31 @@ fn wrong_settings_are_refused_at_their_place() {
             cassandra("compaction_throughput = \"64MiB\""),
             "compaction_throughput cannot be the text \"64MiB\" (a whole number with its unit, one of B/s, KiB/s, MiB/s)",
         ),
-        (
-            cassandra("compaction_throughput = 64"),
-            "compaction_throughput cannot be the number 64 (a rate in quotes",
-        ),
+        (cassandra("compaction_throughput = 64"), "compaction_throughput cannot be the number 64 (a rate in quotes"),
         (
             cassandra("disk_access_mode = \"mmaped\""),
             "disk_access_mode cannot be the text \"mmaped\" (did you mean \"mmap\"? valid: ",
         ),
-        (
-            cassandra("commitlog_sync = true"),
-            "commitlog_sync cannot be true (valid: ",
-        ),
-        (
-            cassandra("sstable = \"bti\""),
-            "sstable cannot be the text \"bti\" (a table: sstable = { ... })",
-        ),
+        (cassandra("commitlog_sync = true"), "commitlog_sync cannot be true (valid: "),
+        (cassandra("sstable = \"bti\""), "sstable cannot be the text \"bti\" (a table: sstable = { ... })"),
         (
             cassandra("sstable = { selectedformat = \"bti\" }"),
             "x.toml:12:13: sstable has no key `selectedformat` (did you mean `selected_format`?",
         ),
-        (
-            cassandra("commitlog_compression = { name = \"LZ4Compressor\" }"),
-            "commitlog_compression",
-        ),
+        (cassandra("commitlog_compression = { name = \"LZ4Compressor\" }"), "commitlog_compression"),
         // Keys of iopslab's own
         (
             cassandra("data_file_directories = [\"/data\"]"),
             "x.toml:12:1: data_file_directories: iopslab decides where the files of a node are (data_volume",
         ),
-        (
-            cassandra("commitlog_directory = \"/log\""),
-            "commitlog_directory: iopslab decides where",
-        ),
+        (cassandra("commitlog_directory = \"/log\""), "commitlog_directory: iopslab decides where"),
         (
             cassandra("listen_address = \"10.0.0.1\""),
             "listen_address: iopslab decides at which addresses a node is reached",
         ),
-        (
-            cassandra("native_transport_port = 9043"),
-            "native_transport_port: iopslab decides at which addresses",
-        ),
-        (
-            cassandra("num_tokens = 256"),
-            "num_tokens: iopslab decides to which cluster a node belongs",
-        ),
-        (
-            cassandra("endpoint_snitch = \"SimpleSnitch\""),
-            "endpoint_snitch: iopslab decides to which cluster",
-        ),
+        (cassandra("native_transport_port = 9043"), "native_transport_port: iopslab decides at which addresses"),
+        (cassandra("num_tokens = 256"), "num_tokens: iopslab decides to which cluster a node belongs"),
+        (cassandra("endpoint_snitch = \"SimpleSnitch\""), "endpoint_snitch: iopslab decides to which cluster"),
         (
             cassandra("authenticator = \"PasswordAuthenticator\""),
             "authenticator: iopslab reaches the nodes that it starts without passwords",
@@ -360,10 +278,7 @@ fn wrong_settings_are_refused_at_their_place() {
             cassandra("disk_failure_policy = \"ignore\""),
             "disk_failure_policy: a node that has lost its files must be seen as lost",
         ),
-        (
-            cassandra("auto_snapshot = true"),
-            "auto_snapshot: copies of files would fill a volume",
-        ),
+        (cassandra("auto_snapshot = true"), "auto_snapshot: copies of files would fill a volume"),
         // What this Cassandra refuses, or what would do nothing
         (
             cassandra("disk_access_mode = \"direct\""),
@@ -408,10 +323,7 @@ fn wrong_settings_are_refused_at_their_place() {
             table("compression = { chunk_length_in_kb = 5 }"),
             "x.toml:12:17: chunks cannot have 5 KiB (a power of two without quotes",
         ),
-        (
-            table("compression = { chunk_length_in_kb = \"4\" }"),
-            "chunks cannot have \"4\" KiB",
-        ),
+        (table("compression = { chunk_length_in_kb = \"4\" }"), "chunks cannot have \"4\" KiB"),
         (
             table("compression = { chunk_length_kb = 4 }"),
             "LZ4Compressor has no option `chunk_length_kb` (did you mean `chunk_length_in_kb`?",
@@ -420,22 +332,13 @@ fn wrong_settings_are_refused_at_their_place() {
             table("compression = { class = \"LZ5Compressor\" }"),
             "x.toml:12:26: compression has no class `LZ5Compressor` (did you mean `LZ4Compressor`?",
         ),
-        (
-            table("compression = { compression_level = 3 }"),
-            "LZ4Compressor has no option `compression_level`",
-        ),
+        (table("compression = { compression_level = 3 }"), "LZ4Compressor has no option `compression_level`"),
         (
             table("compression = { enabled = false, chunk_length_in_kb = 4 }"),
             "compression that is off has no other options",
         ),
-        (
-            table("compression = { enabled = \"no\" }"),
-            "enabled of compression cannot be",
-        ),
-        (
-            table("compression = \"LZ4Compressor\""),
-            "compression cannot be \"LZ4Compressor\" (a table: ",
-        ),
+        (table("compression = { enabled = \"no\" }"), "enabled of compression cannot be"),
+        (table("compression = \"LZ4Compressor\""), "compression cannot be \"LZ4Compressor\" (a table: "),
         (table("compaction = {}"), "compaction says nothing"),
         (
             table("compaction = { class = \"LCS\" }"),
@@ -454,53 +357,26 @@ fn wrong_settings_are_refused_at_their_place() {
             "min_threshold of compaction cannot be \"4\" (a whole number without quotes)",
         ),
         (table("compaction = { enabled = false }"), "compaction cannot be off"),
-        (
-            table("bloom_filter_fp_chance = 0.0"),
-            "bloom_filter_fp_chance cannot be 0.0 (0.0000671 to 1)",
-        ),
+        (table("bloom_filter_fp_chance = 0.0"), "bloom_filter_fp_chance cannot be 0.0 (0.0000671 to 1)"),
         (
             table("bloom_filter_fp_chance = \"0.1\""),
             "bloom_filter_fp_chance cannot be \"0.1\" (a number without quotes",
         ),
         (table("gc_grace_seconds = -1"), "gc_grace_seconds cannot be -1"),
-        (
-            table("memtable = \"trie\""),
-            "no memtable is called `trie` (name it: cassandra = { memtable",
-        ),
-        (
-            table("caching = { keys = \"SOME\" }"),
-            "keys of caching cannot be \"SOME\" (valid: \"ALL\", \"NONE\")",
-        ),
-        (
-            table("caching = { rows_per_partition = 10 }"),
-            "rows_per_partition: the row cache is off",
-        ),
-        (
-            table("default_time_to_live = 60"),
-            "default_time_to_live: records would go while they are measured",
-        ),
-        (
-            table("read_repair = \"SOMETIMES\""),
-            "read_repair cannot be \"SOMETIMES\"",
-        ),
+        (table("memtable = \"trie\""), "no memtable is called `trie` (name it: cassandra = { memtable"),
+        (table("caching = { keys = \"SOME\" }"), "keys of caching cannot be \"SOME\" (valid: \"ALL\", \"NONE\")"),
+        (table("caching = { rows_per_partition = 10 }"), "rows_per_partition: the row cache is off"),
+        (table("default_time_to_live = 60"), "default_time_to_live: records would go while they are measured"),
+        (table("read_repair = \"SOMETIMES\""), "read_repair cannot be \"SOMETIMES\""),
         // The host
-        (
-            host("read_ahead_kb = 6"),
-            "x.toml:12:17: read_ahead_kb cannot be 6 (whole pages of 4 KiB",
-        ),
+        (host("read_ahead_kb = 6"), "x.toml:12:17: read_ahead_kb cannot be 6 (whole pages of 4 KiB"),
         (host("read_ahead_kb = \"8\""), "read_ahead_kb cannot be \"8\""),
-        (
-            host("readahead_kb = 8"),
-            "a host has no setting `readahead_kb` (valid: read_ahead_kb)",
-        ),
+        (host("readahead_kb = 8"), "a host has no setting `readahead_kb` (valid: read_ahead_kb)"),
         (
             host("transparent_huge_pages = \"never\""),
             "transparent_huge_pages belongs to the whole machine, which others may use",
         ),
-        (
-            host("scheduler = \"none\""),
-            "scheduler: the devices of emulated volumes",
-        ),
+        (host("scheduler = \"none\""), "scheduler: the devices of emulated volumes"),
         // Another version, of which nothing is known
         (
             format!("[target]\nversion = \"5.0.1\"\n{}", cassandra("concurrent_reads = 64"))
@@ -513,11 +389,7 @@ fn wrong_settings_are_refused_at_their_place() {
     each_refused(&cases);
     for (text, expected) in &cases {
         let mistakes = refused(text);
-        assert_eq!(
-            mistakes.list().len(),
-            1,
-            "one mistake is reported once: {expected}\n{mistakes}"
-        );
+        assert_eq!(mistakes.list().len(), 1, "one mistake is reported once: {expected}\n{mistakes}");
     }
 }
 
@@ -550,11 +422,8 @@ fn two_with(variants: &str) -> String {
 #[test]
 fn a_variant_makes_a_configuration_of_each_that_it_is_for_beside_it() {
     let experiment = accepted(&two_with(VARIANTS));
-    let found: Vec<(&str, String)> = experiment
-        .configurations
-        .iter()
-        .map(|c| (c.name.as_str(), c.settings.labels().join("; ")))
-        .collect();
+    let found: Vec<(&str, String)> =
+        experiment.configurations.iter().map(|c| (c.name.as_str(), c.settings.labels().join("; "))).collect();
     let own = "jvm -Xss1m; cassandra concurrent_reads = 16; cassandra disk_access_mode = standard";
     let small = "table compression = LZ4Compressor, chunk_length_in_kb 4";
     assert_eq!(
@@ -582,11 +451,7 @@ fn a_variant_can_be_the_baseline() {
     let text = two_with(VARIANTS).replacen("name = \"x\"\n", "name = \"x\"\nbaseline = \"b_mmap\"\n", 1);
     assert_eq!(accepted(&text).baseline.as_deref(), Some("b_mmap"));
     let text = text.replacen("baseline = \"b_mmap\"", "baseline = \"a_mmap\"", 1);
-    assert!(
-        refused(&text)
-            .to_string()
-            .contains("baseline `a_mmap` is no configuration")
-    );
+    assert!(refused(&text).to_string().contains("baseline `a_mmap` is no configuration"));
 }
 
 #[test]
@@ -595,40 +460,20 @@ fn wrong_variants_are_refused_at_their_place() {
     let settings = "settings = { jvm = [\"-Xss2m\"] }";
     each_refused(&[
         (
-            variant(&format!(
-                "name = \"v\"\n{settings}\n\n[[variant]]\nname = \"v\"\n{settings}"
-            )),
+            variant(&format!("name = \"v\"\n{settings}\n\n[[variant]]\nname = \"v\"\n{settings}")),
             "two variants are called `v`",
         ),
-        (
-            variant("name = \"v\"\nsettings = {}"),
-            "variant `v` sets nothing: it is the configuration itself",
-        ),
-        (
-            variant("name = \"v\"\nsettings = { jvm = [] }"),
-            "variant `v` sets nothing",
-        ),
+        (variant("name = \"v\"\nsettings = {}"), "variant `v` sets nothing: it is the configuration itself"),
+        (variant("name = \"v\"\nsettings = { jvm = [] }"), "variant `v` sets nothing"),
         (variant("name = \"v\""), "the key `settings` is missing"),
-        (
-            variant(&format!("name = \"v v\"\n{settings}")),
-            "`v v` cannot be the name of the variant",
-        ),
+        (variant(&format!("name = \"v v\"\n{settings}")), "`v v` cannot be the name of the variant"),
         (
             variant(&format!("name = \"v\"\nconfigurations = [\"c\"]\n{settings}")),
             "`c` is no configuration (valid: a, b)",
         ),
-        (
-            variant(&format!("name = \"v\"\nconfigurations = [\"a\", \"a\"]\n{settings}")),
-            "`a` is named twice",
-        ),
-        (
-            variant(&format!("name = \"v\"\nconfigurations = []\n{settings}")),
-            "variant `v` is for no configuration",
-        ),
-        (
-            variant(&format!("name = \"v\"\nsetting = {{}}\n{settings}")),
-            "unknown key `setting`",
-        ),
+        (variant(&format!("name = \"v\"\nconfigurations = [\"a\", \"a\"]\n{settings}")), "`a` is named twice"),
+        (variant(&format!("name = \"v\"\nconfigurations = []\n{settings}")), "variant `v` is for no configuration"),
+        (variant(&format!("name = \"v\"\nsetting = {{}}\n{settings}")), "unknown key `setting`"),
         (
             variant("name = \"v\"\nsettings = { cassandra = { concurrent_read = 1 } }"),
             "cassandra.yaml has no key `concurrent_read`",
@@ -640,28 +485,18 @@ fn wrong_variants_are_refused_at_their_place() {
     // The joined name is one that a configuration has.
     let same =
         two_with(&format!("\n[[variant]]\nname = \"y\"\n{settings}\n")).replacen("name = \"b\"", "name = \"a_y\"", 1);
-    assert!(
-        refused(&same)
-            .to_string()
-            .contains("two configurations are called `a_y`")
-    );
+    assert!(refused(&same).to_string().contains("two configurations are called `a_y`"));
 }
 
 #[test]
 fn a_variant_is_refused_where_settings_are() {
     let simulated = refused_for(&two_with(VARIANTS), Provider::Simulated).to_string();
-    assert!(
-        simulated.contains("settings of a_chunks-4k: a simulation has no database to set them in"),
-        "{simulated}"
-    );
+    assert!(simulated.contains("settings of a_chunks-4k: a simulation has no database to set them in"), "{simulated}");
     let host = settings("host = { read_ahead_kb = 8 }");
     let on =
         |machines: &str| format!("{host}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{machines}");
     let message = refused_for(&on(""), Provider::Hosts).to_string();
-    assert!(
-        message.contains("read_ahead_kb of a: these machines have disks of their own"),
-        "{message}"
-    );
+    assert!(message.contains("read_ahead_kb of a: these machines have disks of their own"), "{message}");
     let beside = ParseContext::files(&nothing);
     let catalog = catalog::Catalog::built_in();
     parse_for(catalog, "x.toml", &on("limits = true"), &beside, Provider::Hosts).unwrap();
@@ -671,9 +506,7 @@ fn a_variant_is_refused_where_settings_are() {
 #[test]
 fn a_simulation_takes_settings_whose_effect_is_stated() {
     let stated = |names: &[&str]| {
-        let effects = names
-            .iter()
-            .map(|name| format!("[provider.simulated.settings.{name}]\nmisses = 0.5\n"));
+        let effects = names.iter().map(|name| format!("[provider.simulated.settings.{name}]\nmisses = 0.5\n"));
         two_with(VARIANTS) + "\n" + &effects.collect::<String>()
     };
     let all = stated(&["chunks-4k", "mmap", "b"]);
@@ -692,8 +525,5 @@ fn a_simulation_takes_settings_whose_effect_is_stated() {
         "{message}"
     );
     let message = refused_for(&stated(&["chunks-4k", "mmap", "b", "a"]), Provider::Simulated).to_string();
-    assert!(
-        message.contains("`a` is no variant, and no configuration with settings"),
-        "{message}"
-    );
+    assert!(message.contains("`a` is no variant, and no configuration with settings"), "{message}");
 }

@@ -17,12 +17,7 @@ const RANDOM_BYTES: usize = 12;
 /// # Errors
 /// As the system says; [`io::ErrorKind::AlreadyExists`].
 pub fn create_new(path: &Path, mode: u32) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .custom_flags(no_link())
-        .open(path)
+    OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(no_link()).open(path)
 }
 
 /// A new file that everybody may read, as far as the umask has it.
@@ -60,12 +55,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
         })
         .and_then(|()| fs::rename(&aside, path))
         .and_then(|()| {
-            File::open(
-                path.parent()
-                    .filter(|p| !p.as_os_str().is_empty())
-                    .unwrap_or(Path::new(".")),
-            )?
-            .sync_all()
+            File::open(path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")))?.sync_all()
         });
     if written.is_err() {
         // The error above is what the user must see; what is left aside is hidden, and nothing reads it.
@@ -89,9 +79,7 @@ pub fn random_word(bytes: usize) -> io::Result<String> {
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] for a path that names no file.
 pub fn aside(path: &Path) -> io::Result<PathBuf> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
+    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}", random_word(RANDOM_BYTES)?));
@@ -110,12 +98,10 @@ pub fn open_to_append(path: &Path, mode: u32) -> io::Result<File> {
         .mode(mode)
         .custom_flags(no_link() | OFlags::NONBLOCK.bits() as i32)
         .open(path)
-        .map_err(
-            |error| match error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
-                true => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
-                false => error,
-            },
-        )?;
+        .map_err(|error| match error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            true => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
+            false => error,
+        })?;
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
@@ -151,22 +137,14 @@ mod tests {
         assert_eq!(fs::read(at("report.md")).unwrap(), b"report");
         assert_eq!(fs::read(at("log")).unwrap(), b"log");
         let metadata = fs::symlink_metadata(at("report.md")).unwrap();
-        assert_eq!(
-            (metadata.is_file(), metadata.permissions().mode() & 0o777),
-            (true, 0o600)
-        );
-        assert_eq!(
-            fs::read_dir(directory.path()).unwrap().count(),
-            5,
-            "nothing is left aside"
-        );
+        assert_eq!((metadata.is_file(), metadata.permissions().mode() & 0o777), (true, 0o600));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 5, "nothing is left aside");
     }
 
     #[test]
     fn no_two_names_aside_are_alike() {
-        let names: std::collections::BTreeSet<PathBuf> = (0..100)
-            .map(|_| aside(Path::new("/x/analysis.json")).unwrap())
-            .collect();
+        let names: std::collections::BTreeSet<PathBuf> =
+            (0..100).map(|_| aside(Path::new("/x/analysis.json")).unwrap()).collect();
         assert_eq!(names.len(), 100);
         assert!(names.iter().all(|name| name.starts_with("/x")));
     }

@@ -115,11 +115,7 @@ mod tests {
         symlink("/etc/passwd", root.join("trials/y")).unwrap();
         let words = foreign(root, None).unwrap().unwrap().to_string();
         assert!(words.ends_with("trials/y is a symbolic link"), "{words}");
-        assert_eq!(
-            foreign(root, Some("trials")).unwrap(),
-            None,
-            "nobody obeys what is in there"
-        );
+        assert_eq!(foreign(root, Some("trials")).unwrap(), None, "nobody obeys what is in there");
         fs::remove_file(root.join("trials/y")).unwrap();
 
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o666)).unwrap();
@@ -129,10 +125,7 @@ mod tests {
 
         if std::os::unix::fs::chown(root.join("trials/x"), Some(65_534), None).is_ok() {
             let found = foreign(root, None).unwrap().unwrap();
-            assert_eq!(
-                (found.path, found.why),
-                (root.join("trials/x"), ForeignReason::Owner(65_534))
-            );
+            assert_eq!((found.path, found.why), (root.join("trials/x"), ForeignReason::Owner(65_534)));
         }
     }
 }

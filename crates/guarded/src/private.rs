@@ -46,13 +46,7 @@ impl fmt::Display for NotPrivate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::Open {
-                path,
-                part,
-                owner,
-                mode,
-                user,
-            } => write!(
+            Self::Open { path, part, owner, mode, user } => write!(
                 f,
                 "{} cannot be used: {part} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is \
                  found there is acted upon. If nobody else needs it: chown {user} {part} && chmod go-w {part}; else name another \
@@ -97,11 +91,7 @@ const STICKY: u32 = 0o1000;
 pub fn private_directory(path: &Path) -> Result<PathBuf> {
     // Before anything is made in it.
     check_directory(path)?;
-    DirBuilder::new()
-        .recursive(true)
-        .mode(OWN_MODE)
-        .create(path)
-        .map_err(io_error("create the directory", path))?;
+    DirBuilder::new().recursive(true).mode(OWN_MODE).create(path).map_err(io_error("create the directory", path))?;
     check_directory(path)?;
     fs::canonicalize(path).map_err(io_error("resolve", path))
 }
@@ -133,10 +123,7 @@ pub fn check_directory(path: &Path) -> Result<()> {
 /// As [`private_directory`].
 pub fn check_way(path: &Path) -> Result<()> {
     if path.components().any(|part| part == Component::ParentDir) || !path.is_absolute() {
-        return Err(io_error("use", path)(Error::new(
-            ErrorKind::InvalidInput,
-            "it is no absolute path without `..`",
-        )));
+        return Err(io_error("use", path)(Error::new(ErrorKind::InvalidInput, "it is no absolute path without `..`")));
     }
     for part in path.ancestors() {
         let about = fs::symlink_metadata(part).map_err(io_error("examine", part))?;
@@ -218,20 +205,14 @@ mod tests {
         for (open, mode) in [(&inner, 0o770), (&inner, 0o1777), (&outer, 0o777)] {
             open_to(open, mode);
             let refusal = private_directory(&inner).unwrap_err().to_string();
-            assert!(
-                refusal.contains(&format!("{} (mode {mode:o}", open.display())),
-                "{refusal}"
-            );
+            assert!(refusal.contains(&format!("{} (mode {mode:o}", open.display())), "{refusal}");
             open_to(open, 0o700);
         }
         open_to(&outer, 0o1777);
         private_directory(&inner).unwrap();
         let new = outer.join("new");
         open_to(&outer, 0o777);
-        assert!(
-            private_directory(&new).is_err() && !new.exists(),
-            "nothing is made there"
-        );
+        assert!(private_directory(&new).is_err() && !new.exists(), "nothing is made there");
     }
 
     #[test]
@@ -241,20 +222,11 @@ mod tests {
         fs::write(at("target"), "kept").unwrap();
         symlink(at("target"), at("link")).unwrap();
         fs::hard_link(at("target"), at("second")).unwrap();
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            at("pipe"),
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::RWXU,
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
+            .unwrap();
         for name in ["link", "second", "pipe"] {
             let how = &mut OpenOptions::new();
-            assert!(
-                open_private(&at(name), how.read(true).write(true).create(true)).is_err(),
-                "{name}"
-            );
+            assert!(open_private(&at(name), how.read(true).write(true).create(true)).is_err(), "{name}");
         }
         let made = open_private(&at("new"), OpenOptions::new().write(true).create(true)).unwrap();
         assert_eq!(made.metadata().unwrap().mode() & 0o777, 0o600);

@@ -9,10 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// Never the terminal of this process, never handed to a child, and no waiting for the other end of a pipe.
-const READ: OFlags = OFlags::RDONLY
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::CLOEXEC);
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// A regular file, open to be read. A link is followed: this is for files that the user names.
 ///
@@ -37,12 +34,7 @@ pub fn open_no_link(path: &Path) -> io::Result<File> {
 /// As [`open`]; [`io::ErrorKind::InvalidInput`] for a path that leaves `root`.
 pub fn open_below(root: &Path, relative: &Path) -> io::Result<File> {
     let relative = plain_relative(relative)?;
-    let mut directory = openat(
-        CWD,
-        root,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+    let mut directory = openat(CWD, root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let parts: Vec<_> = relative.iter().collect();
     let Some((name, parents)) = parts.split_last() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
@@ -62,10 +54,9 @@ pub fn plain_relative(path: &Path) -> io::Result<PathBuf> {
     let plain = |part: Component<'_>| match part {
         Component::Normal(name) => Ok(Some(name.to_owned())),
         Component::CurDir => Ok(None),
-        Component::ParentDir | Component::RootDir | Component::Prefix(_) => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path leaves its directory",
-        )),
+        Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leaves its directory"))
+        }
     };
     let parts = path.components().map(plain).collect::<io::Result<Vec<_>>>()?;
     Ok(parts.into_iter().flatten().collect())
@@ -106,10 +97,7 @@ fn regular(opened: OwnedFd) -> io::Result<File> {
         () if kind.is_socket() => "a socket",
         () => "a device",
     };
-    Err(io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("it is {what}, not a regular file"),
-    ))
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a regular file")))
 }
 
 /// The size is looked at before anything is taken into memory, and again while it is read: it may grow meanwhile.
@@ -183,25 +171,10 @@ mod tests {
         let read = |relative: &str| whole(open_below(&root, Path::new(relative))?, 10);
         assert_eq!(read("trials/a").unwrap(), b"a");
         assert_eq!(read("./trials/./a").unwrap(), b"a");
-        for refused in [
-            "../secret",
-            "trials/../../secret",
-            "link",
-            "up/secret",
-            "/etc/passwd",
-            "",
-            ".",
-        ] {
+        for refused in ["../secret", "trials/../../secret", "link", "up/secret", "/etc/passwd", "", "."] {
             read(refused).unwrap_err();
         }
-        assert_eq!(
-            read_no_link(&root.join("link"), 10).unwrap_err().to_string(),
-            "it is a symbolic link"
-        );
-        assert_eq!(
-            super::read(&root.join("link"), 10).unwrap(),
-            b"s",
-            "a user's own name is followed"
-        );
+        assert_eq!(read_no_link(&root.join("link"), 10).unwrap_err().to_string(), "it is a symbolic link");
+        assert_eq!(super::read(&root.join("link"), 10).unwrap(), b"s", "a user's own name is followed");
     }
 }

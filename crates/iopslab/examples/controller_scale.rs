@@ -35,10 +35,7 @@ const SSH: &str = "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n";
 fn main() -> Result<()> {
     let numbers = |name: &str, default: &str| -> Result<Vec<u32>> {
         let text = std::env::var(name).unwrap_or_else(|_| default.to_owned());
-        Ok(text
-            .split_whitespace()
-            .map(str::parse)
-            .collect::<std::result::Result<_, _>>()?)
+        Ok(text.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?)
     };
     let hosts = numbers("HOSTS", "4 15 30 60")?;
     let rates = numbers("RATES", "10 100")?;
@@ -86,10 +83,7 @@ impl Process {
         let mut cpu_s = 0.0;
         for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
             let schedstat = fs::read_to_string(thread.ok()?.path().join("schedstat")).unwrap_or_default();
-            let ns = schedstat
-                .split_whitespace()
-                .next()
-                .and_then(|ns| ns.parse::<f64>().ok());
+            let ns = schedstat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
             cpu_s += ns.unwrap_or_default() / 1e9;
         }
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -97,11 +91,7 @@ impl Process {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
         };
-        Some(Self {
-            cpu_s,
-            rss_bytes: bytes("VmRSS")?,
-            peak_rss_bytes: bytes("VmHWM")?,
-        })
+        Some(Self { cpu_s, rss_bytes: bytes("VmRSS")?, peak_rss_bytes: bytes("VmHWM")? })
     }
 }
 
@@ -175,9 +165,8 @@ impl Bench {
         fs::set_permissions(bin.join("ssh"), fs::Permissions::from_mode(0o755))?;
         let clients = clients_of(hosts);
         let nodes = hosts - clients;
-        let databases: Vec<String> = (1..=nodes)
-            .map(|n| format!("{{ ssh = \"db{n}\", address = \"10.0.0.{n}\" }}"))
-            .collect();
+        let databases: Vec<String> =
+            (1..=nodes).map(|n| format!("{{ ssh = \"db{n}\", address = \"10.0.0.{n}\" }}")).collect();
         let senders: Vec<String> = (1..=clients).map(|n| format!("\"load{n}\"")).collect();
         let text = format!(
             "name = \"scale\"\n\
@@ -224,11 +213,8 @@ impl Seen {
         loop {
             // A process that is gone but not waited for has no memory any more.
             last = Process::of(pid).unwrap_or(last);
-            let now = Moment {
-                at: Instant::now(),
-                process: last,
-                machine: machine().ok_or("/proc/stat cannot be read")?,
-            };
+            let now =
+                Moment { at: Instant::now(), process: last, machine: machine().ok_or("/proc/stat cannot be read")? };
             match lines.recv_timeout(PERIOD) {
                 Ok((at, line)) => {
                     let process = Process::of(pid).unwrap_or(last);
@@ -255,15 +241,7 @@ impl Seen {
                     let (true, (Some(load_began), Some(load_ended), Some(stored))) = (status.success(), whole) else {
                         return Err(format!("the controller ended with {status}:\n{}", reported.join("\n")).into());
                     };
-                    return Ok(Self {
-                        load_began,
-                        load_ended,
-                        stored,
-                        ended: now,
-                        log,
-                        events,
-                        bytes,
-                    });
+                    return Ok(Self { load_began, load_ended, stored, ended: now, log, events, bytes });
                 }
             }
         }
@@ -272,9 +250,7 @@ impl Seen {
     fn figure(&self, name: &str) -> Result<f64> {
         let mut words = self.log.split_whitespace();
         let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-        Ok(value
-            .ok_or_else(|| format!("the log has no {name}: {}", self.log))?
-            .parse()?)
+        Ok(value.ok_or_else(|| format!("the log has no {name}: {}", self.log))?.parse()?)
     }
 
     fn row(&self, hosts: u32, hz: u32, runs: &Path) -> Result<String> {

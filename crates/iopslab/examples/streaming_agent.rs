@@ -122,16 +122,11 @@ impl StreamingAgent {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 environment: Box::new(monitor::environment(std::path::Path::new("/"))),
             },
-            Request::Clock => Reply::Clock {
-                unix_ms: Some(unix_ms()),
-            },
+            Request::Clock => Reply::Clock { unix_ms: Some(unix_ms()) },
             Request::Database(DatabaseRequest::Check(_)) => Reply::Checked(Vec::new()),
             Request::Database(DatabaseRequest::Open(task)) => {
                 self.index = task.index;
-                Reply::Opened {
-                    cleaned: Vec::new(),
-                    software: None,
-                }
+                Reply::Opened { cleaned: Vec::new(), software: None }
             }
             // Here, because nothing is measured yet: the simulation costs more than all that follows.
             Request::Database(DatabaseRequest::Prepare { .. }) => match self.simulate(None) {
@@ -148,9 +143,7 @@ impl StreamingAgent {
             Request::Client(ClientRequest::Trial(task)) => return self.load(&task, requests),
             Request::Database(DatabaseRequest::Close) | Request::Client(ClientRequest::Close) => Reply::Closed,
             other => {
-                return Some(Err(RequestError::new(format!(
-                    "an agent that only streams cannot do {other:?}"
-                ))));
+                return Some(Err(RequestError::new(format!("an agent that only streams cannot do {other:?}"))));
             }
         }))
     }
@@ -158,9 +151,7 @@ impl StreamingAgent {
     /// The evidence of a trial, or of the first one, which is the only one of `make bench-scale`.
     fn simulate(&mut self, planned: Option<&PlannedTrial>) -> std::result::Result<(), RequestError> {
         let planned = planned.or(self.job.plan.trials.first());
-        let planned = planned
-            .cloned()
-            .ok_or_else(|| RequestError::new("the plan has no trial"))?;
+        let planned = planned.cloned().ok_or_else(|| RequestError::new("the plan has no trial"))?;
         if self.trial.as_ref().is_some_and(|(known, _)| *known == planned) {
             return Ok(());
         }

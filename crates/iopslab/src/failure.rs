@@ -39,26 +39,17 @@ pub enum Failure {
 impl Failure {
     /// Bad input.
     pub fn input(message: impl ToString) -> Self {
-        Self::Input {
-            message: message.to_string(),
-            help: None,
-        }
+        Self::Input { message: message.to_string(), help: None }
     }
 
     /// Failed work.
     pub fn work(message: impl ToString) -> Self {
-        Self::Work {
-            message: message.to_string(),
-            help: None,
-        }
+        Self::Work { message: message.to_string(), help: None }
     }
 
     /// Stopped by the user.
     pub fn interrupted(message: impl ToString) -> Self {
-        Self::Interrupted {
-            message: message.to_string(),
-            help: None,
-        }
+        Self::Interrupted { message: message.to_string(), help: None }
     }
 
     /// What failed, without advice.
@@ -140,11 +131,7 @@ impl Failure {
 /// Every mistake once, at its place in the file.
 fn drawn(mistakes: &experiment::Mistakes) -> Result<String, std::fmt::Error> {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let theme = if colour {
-        miette::GraphicalTheme::unicode()
-    } else {
-        miette::GraphicalTheme::unicode_nocolor()
-    };
+    let theme = if colour { miette::GraphicalTheme::unicode() } else { miette::GraphicalTheme::unicode_nocolor() };
     let handler = miette::GraphicalReportHandler::new_themed(theme);
     let mut text = String::new();
     for mistake in mistakes.related().into_iter().flatten() {

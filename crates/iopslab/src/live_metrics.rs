@@ -43,12 +43,7 @@ pub struct Live {
 impl Live {
     /// A run begins or goes on.
     pub fn begin(&mut self, run: String, planned: usize, done: usize) {
-        *self = Self {
-            run,
-            planned,
-            done,
-            ..Self::default()
-        };
+        *self = Self { run, planned, done, ..Self::default() };
     }
 
     /// The trial under way is over and stored.
@@ -142,17 +137,11 @@ fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
             n => head.extend_from_slice(&buffer[..n]),
         }
     }
-    let is_metrics = [&b"GET /metrics "[..], b"GET /metrics?"]
-        .iter()
-        .any(|request| head.starts_with(request));
+    let is_metrics = [&b"GET /metrics "[..], b"GET /metrics?"].iter().any(|request| head.starts_with(request));
     let (status, kind, body) = if !is_for_loopback(&head) {
         // A page of the web that has its own name resolve to this address would read the figures otherwise (DNS
         // rebinding).
-        (
-            "403 Forbidden",
-            "text/plain",
-            "ask by a loopback address or as localhost\n",
-        )
+        ("403 Forbidden", "text/plain", "ask by a loopback address or as localhost\n")
     } else if is_metrics {
         ("200 OK", CONTENT_TYPE, metrics)
     } else {
@@ -202,18 +191,8 @@ fn openmetrics(live: &Live) -> String {
     };
     let of_run = format!("run=\"{run}\"");
     let one = |value: f64| vec![(of_run.clone(), value)];
-    family(
-        "iopslab_live_trials_planned",
-        "",
-        "Trials of the run.",
-        &one(live.planned as f64),
-    );
-    family(
-        "iopslab_live_trials_done",
-        "",
-        "Trials that are stored.",
-        &one(live.done as f64),
-    );
+    family("iopslab_live_trials_planned", "", "Trials of the run.", &one(live.planned as f64));
+    family("iopslab_live_trials_done", "", "Trials that are stored.", &one(live.done as f64));
     family(
         "iopslab_live_trials_invalid",
         "",
@@ -301,19 +280,11 @@ mod tests {
             live.run = "a \"run\"".to_owned();
             live.planned = 9;
             live.trial = Some(("gp3.read.c64".to_owned(), 2));
-            live.second = Some(LiveSecond {
-                phase: "warmup",
-                operations: 1200,
-                errors: 1,
-                p50_us: 2_500,
-                p99_us: 90_000,
-            });
+            live.second =
+                Some(LiveSecond { phase: "warmup", operations: 1200, errors: 1, p50_us: 2_500, p99_us: 90_000 });
         });
         let text = scrape(metrics.address, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assert!(
-            text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"), "{text}");
         for expected in [
             "iopslab_live_trials_planned{run=\"a \\\"run\\\"\"} 9\n",
             "iopslab_live_operations_per_second{run=\"a \\\"run\\\"\",cell=\"gp3.read.c64\",block=\"2\",phase=\"warmup\"} 1200\n",

@@ -88,11 +88,7 @@ mod tests {
 
     #[test]
     fn threads_that_begin_meanwhile_stay_there_and_later_ones_do_not() {
-        let count = || {
-            std::thread::spawn(|| sched_getaffinity(None).unwrap().count())
-                .join()
-                .unwrap()
-        };
+        let count = || std::thread::spawn(|| sched_getaffinity(None).unwrap().count()).join().unwrap();
         let before = count();
         let place = OnFirstCpus::new(1).unwrap();
         assert_eq!(count(), 1);

@@ -50,9 +50,7 @@ fn main() -> ExitCode {
 fn start_log() {
     let asked = std::env::var("IOPSLAB_LOG").unwrap_or_default();
     let (filter, problem) = log_filter(&asked);
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(|| output::Log)
-        .without_time();
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| output::Log).without_time();
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
     if let Some(problem) = problem {
         tracing::warn!("IOPSLAB_LOG={asked:?} is ignored: {problem}");
@@ -62,9 +60,7 @@ fn start_log() {
 /// What is logged, and why it is not what was asked for. By default warnings, but none of the CQL driver's: what it
 /// cannot do is an error of ours, reported once and in our words.
 fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
-    let usual = Targets::new()
-        .with_default(tracing::Level::WARN)
-        .with_target("scylla", LevelFilter::OFF);
+    let usual = Targets::new().with_default(tracing::Level::WARN).with_target("scylla", LevelFilter::OFF);
     match asked.trim() {
         "" => (usual, None),
         asked => match asked.parse() {

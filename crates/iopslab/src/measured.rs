@@ -51,10 +51,7 @@ impl Measured {
                             .trial(trial)
                             .and_then(|stored| measure(&stored))
                             .or_else(|error| unreadable(&job.plan, trial, &error));
-                        measured
-                            .lock()
-                            .expect("no thread panics while it holds the lock")
-                            .push((index, result));
+                        measured.lock().expect("no thread panics while it holds the lock").push((index, result));
                     }
                 });
             }
@@ -115,11 +112,7 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         configuration: cell.configuration.clone(),
         workload: cell.workload.clone(),
         load: cell.load,
-        validity: Validity::Invalid {
-            cause: Cause::Unreadable,
-            reason: error.to_string(),
-            log_tail: Vec::new(),
-        },
+        validity: Validity::Invalid { cause: Cause::Unreadable, reason: error.to_string(), log_tail: Vec::new() },
         started_at: String::new(),
         client: None,
         clients: BTreeMap::new(),

@@ -13,16 +13,8 @@ struct Kind {
     below_home: &'static str,
 }
 
-const CACHE: Kind = Kind {
-    of_root: "/var/cache",
-    variable: "XDG_CACHE_HOME",
-    below_home: ".cache",
-};
-const STATE: Kind = Kind {
-    of_root: "/var/lib",
-    variable: "XDG_STATE_HOME",
-    below_home: ".local/state",
-};
+const CACHE: Kind = Kind { of_root: "/var/cache", variable: "XDG_CACHE_HOME", below_home: ".cache" };
+const STATE: Kind = Kind { of_root: "/var/lib", variable: "XDG_STATE_HOME", below_home: ".local/state" };
 
 /// Downloads: `IOPSLAB_CACHE`, else `/var/cache/iopslab` for root, and the user's cache directory for others.
 pub fn cache_directory() -> PathBuf {

@@ -50,20 +50,14 @@ impl Screen {
             bar.set_style(style);
             bar
         });
-        let screen = Self {
-            shown: Arc::default(),
-            metrics,
-        };
+        let screen = Self { shown: Arc::default(), metrics };
         screen.shown().bar = bar;
         screen
     }
 
     /// Plain lines of one of several that work at the same time, with the same scrapers.
     pub fn beside(&self, who: &str) -> Self {
-        let screen = Self {
-            shown: Arc::default(),
-            metrics: self.metrics.clone(),
-        };
+        let screen = Self { shown: Arc::default(), metrics: self.metrics.clone() };
         let mut shown = screen.shown();
         (shown.who, shown.is_quiet) = (format!("[{who}] "), self.shown().is_quiet);
         drop(shown);
@@ -122,12 +116,7 @@ impl Screen {
             }
         }
         let words = [shown.about.as_str(), what, detail];
-        let line = words
-            .iter()
-            .filter(|w| !w.is_empty())
-            .copied()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let line = words.iter().filter(|w| !w.is_empty()).copied().collect::<Vec<_>>().join(" ");
         if let Some(bar) = &shown.bar {
             bar.set_message(guarded::shown_line(&line));
             if !shown.is_ticking {

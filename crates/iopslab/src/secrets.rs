@@ -38,11 +38,7 @@ pub fn login(user: &str, file: Option<&str>, place: &str) -> Result<Login, Failu
             (password, PasswordSource::Environment(PASSWORD.to_owned()))
         }
     };
-    Ok(Login {
-        user: user.to_owned(),
-        password,
-        source,
-    })
+    Ok(Login { user: user.to_owned(), password, source })
 }
 
 /// The certificates that the files hold.
@@ -52,12 +48,7 @@ pub fn tls(files: &TlsFiles) -> Result<Tls, Failure> {
         let help = refusal.help().unwrap_or_default();
         return Err(Failure::input(refusal).help(help));
     }
-    let pem = |file: &String, what: &str| {
-        Ok::<_, Failure>(Pem {
-            text: read(file, what)?,
-            file: file.clone(),
-        })
-    };
+    let pem = |file: &String, what: &str| Ok::<_, Failure>(Pem { text: read(file, what)?, file: file.clone() });
     let identity = |files: &experiment::IdentityFiles| {
         Ok::<_, Failure>(Identity {
             certificate: pem(&files.certificate, "the client's certificate")?,
@@ -65,11 +56,7 @@ pub fn tls(files: &TlsFiles) -> Result<Tls, Failure> {
         })
     };
     Ok(Tls {
-        authorities: files
-            .ca_file
-            .as_ref()
-            .map(|file| pem(file, "the authorities"))
-            .transpose()?,
+        authorities: files.ca_file.as_ref().map(|file| pem(file, "the authorities")).transpose()?,
         identity: files.identity.as_ref().map(identity).transpose()?,
         verify_host_name: files.verify_host_name,
     })

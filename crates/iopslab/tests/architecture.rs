@@ -21,10 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("experiment", &["catalog", "stats", "workload"]),
     ("evidence", &["experiment"]),
     ("analysis", &["evidence", "experiment", "catalog", "stats"]),
-    (
-        "sizing",
-        &["analysis", "evidence", "experiment", "catalog", "stats", "workload"],
-    ),
+    ("sizing", &["analysis", "evidence", "experiment", "catalog", "stats", "workload"]),
     ("report", &["analysis", "sizing"]),
     ("engine", &["workload", "evidence"]),
     ("database", &["engine", "experiment", "guarded"]),
@@ -34,23 +31,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("storage", &["catalog", "experiment", "volume", "served", "guarded"]),
     ("wire", &["experiment", "evidence"]),
     ("offers", &["catalog"]),
-    (
-        "provider",
-        &["wire", "evidence", "experiment", "catalog", "workload", "guarded"],
-    ),
+    ("provider", &["wire", "evidence", "experiment", "catalog", "workload", "guarded"]),
     ("archive", &["evidence", "experiment", "guarded"]),
 ];
-const PURE: [&str; 9] = [
-    "catalog",
-    "stats",
-    "workload",
-    "volume",
-    "experiment",
-    "evidence",
-    "analysis",
-    "sizing",
-    "report",
-];
+const PURE: [&str; 9] =
+    ["catalog", "stats", "workload", "volume", "experiment", "evidence", "analysis", "sizing", "report"];
 
 /// Normal dependencies between rooms, as cargo sees them.
 fn edges() -> BTreeMap<String, BTreeSet<String>> {
@@ -67,12 +52,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
     packages
         .iter()
         .map(|package| {
-            let used = package["dependencies"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|d| d["kind"].is_null())
-                .map(name);
+            let used = package["dependencies"].as_array().unwrap().iter().filter(|d| d["kind"].is_null()).map(name);
             (name(package), used.filter(|d| rooms.contains(d)).collect())
         })
         .collect()
@@ -110,10 +90,7 @@ fn the_picture_has_no_circle() {
 #[test]
 fn pure_rooms_ban_files_networks_processes_and_clocks() {
     let list = |room: &str| {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("..")
-            .join(room)
-            .join("clippy.toml");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("clippy.toml");
         std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
     };
     let first = list(PURE[0]);
@@ -136,10 +113,7 @@ fn pure_rooms_ban_files_networks_processes_and_clocks() {
 #[test]
 fn no_room_is_a_lumber_room() {
     for room in edges().keys() {
-        assert!(
-            !["util", "utils", "common", "core", "misc"].contains(&room.as_str()),
-            "{room}"
-        );
+        assert!(!["util", "utils", "common", "core", "misc"].contains(&room.as_str()), "{room}");
     }
 }
 

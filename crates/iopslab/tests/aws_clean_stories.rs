@@ -33,17 +33,12 @@ impl Aws {
     fn start() -> Self {
         let lab = Laboratory::new();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self {
-            account: Account::start(lab.path(), port, &[]),
-            lab,
-            address: format!("127.0.0.1:{port}"),
-        }
+        Self { account: Account::start(lab.path(), port, &[]), lab, address: format!("127.0.0.1:{port}") }
     }
 
     /// Somebody who is not iopslab makes all that these runs would make; without tags of a run for `null`.
     fn make(&self, region: &str, runs: &Value) {
-        self.account
-            .ask(&json!({ "ask": "make", "region": region, "runs": runs }));
+        self.account.ask(&json!({ "ask": "make", "region": region, "runs": runs }));
     }
 
     /// All that there is, by id, with the name of its run.
@@ -99,11 +94,7 @@ impl Reported {
     fn by(mut command: Command) -> Self {
         let output = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Self {
-            code: output.status.code(),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        Self { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
     /// What it said, where it ended well.
@@ -152,33 +143,20 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     // Lists, and removes nothing.
     let reported = aws.clean(&["--run", "gp3", "--dry-run"]).well();
     assert_eq!(reported.matches("would remove ").count(), OF_A_RUN, "{reported}");
-    assert!(
-        reported.contains("nothing was removed") && reported.contains("kept: gp3-2"),
-        "{reported}"
-    );
+    assert!(reported.contains("nothing was removed") && reported.contains("kept: gp3-2"), "{reported}");
     let reported = aws.clean(&["--all", "--dry-run", "--format", "json"]).document();
     assert_eq!(count(&reported, "would_remove"), 2 * OF_A_RUN);
-    assert_eq!(
-        (count(&reported, "removed"), reported["dry_run"].as_bool()),
-        (0, Some(true))
-    );
+    assert_eq!((count(&reported, "removed"), reported["dry_run"].as_bool()), (0, Some(true)));
     assert_eq!(aws.list(region), before);
     let by_iopslab = |(action, who): (String, String)| (who == IOPSLAB).then_some(action);
     let asked: BTreeSet<String> = aws.requests().into_iter().filter_map(by_iopslab).collect();
-    assert!(
-        asked.iter().all(|action| action.starts_with("ec2:Describe")),
-        "{asked:?}"
-    );
+    assert!(asked.iter().all(|action| action.starts_with("ec2:Describe")), "{asked:?}");
 
     // What has expired, which is all of that run and only that.
     let reported = aws.clean(&["--expired", "--format", "json"]);
     assert_eq!(reported.code, Some(0), "{}{}", reported.stdout, reported.stderr);
     let reported = reported.document();
-    assert_eq!(
-        (count(&reported, "removed"), count(&reported, "failed")),
-        (OF_A_RUN, 0),
-        "{reported}"
-    );
+    assert_eq!((count(&reported, "removed"), count(&reported, "failed")), (OF_A_RUN, 0), "{reported}");
     assert_eq!(reported["kept"][0]["run"], "gp3-2");
     assert_eq!(aws.list(region), without(&before, "gp3"));
 
@@ -186,10 +164,7 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     let reported = aws.clean(&["--expired"]).well();
     assert!(reported.contains("nothing has expired in us-east-1"), "{reported}");
     let reported = aws.clean(&["--run", "gp3"]).well();
-    assert!(
-        reported.contains("nothing is left of gp3 in us-east-1") && reported.contains("kept: gp3-2"),
-        "{reported}"
-    );
+    assert!(reported.contains("nothing is left of gp3 in us-east-1") && reported.contains("kept: gp3-2"), "{reported}");
 
     // By its name, though it goes on.
     let reported = aws.clean(&["--run", "gp3-2"]).well();
@@ -198,10 +173,7 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
         OF_A_RUN,
         "{reported}"
     );
-    assert!(
-        reported.contains("removed key pair iopslab-gp3-2 of gp3-2 (us-east-1)"),
-        "{reported}"
-    );
+    assert!(reported.contains("removed key pair iopslab-gp3-2 of gp3-2 (us-east-1)"), "{reported}");
     assert_eq!(aws.list(region), without(&without(&before, "gp3"), "gp3-2"));
     let reported = aws.clean(&[]).well();
     assert_eq!(reported, "nothing carries the tag iopslab:run in us-east-1\n");
@@ -216,10 +188,7 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
         .collect();
     let asked: BTreeSet<String> = aws.requests().into_iter().filter_map(by_iopslab).collect();
     assert!(asked.len() > 20, "{asked:?}");
-    let more: Vec<&String> = asked
-        .iter()
-        .filter(|action| !allowed.contains(action.as_str()))
-        .collect();
+    let more: Vec<&String> = asked.iter().filter(|action| !allowed.contains(action.as_str())).collect();
     assert!(more.is_empty(), "docs/aws-policy.json lacks {more:?}");
 }
 
@@ -230,10 +199,8 @@ fn what_cannot_be_removed_is_reported_and_the_rest_goes() {
         aws.make(region, &json!({ "r1": PAST }));
     }
     let before = aws.list("eu-west-1");
-    let instance = before
-        .iter()
-        .find_map(|(id, run)| (id.starts_with("i-") && run.is_some()).then_some(id.as_str()))
-        .unwrap();
+    let instance =
+        before.iter().find_map(|(id, run)| (id.starts_with("i-") && run.is_some()).then_some(id.as_str())).unwrap();
     aws.protection("protect", instance);
 
     // A profile that is named comes before the variables; its region is taken.
@@ -252,22 +219,14 @@ fn what_cannot_be_removed_is_reported_and_the_rest_goes() {
     let reported = by_profile(&[]);
     assert_eq!(reported.code, Some(1), "{}{}", reported.stdout, reported.stderr);
     assert!(
-        reported.stdout.contains(&format!(
-            "could not remove instance {instance} of r1 (eu-west-1): OperationNotPermitted"
-        )),
+        reported
+            .stdout
+            .contains(&format!("could not remove instance {instance} of r1 (eu-west-1): OperationNotPermitted")),
         "{}",
         reported.stdout
     );
-    assert!(
-        reported.stdout.contains("removed key pair iopslab-r1"),
-        "{}",
-        reported.stdout
-    );
-    assert!(
-        reported.stderr.contains("things could not be removed"),
-        "{}",
-        reported.stderr
-    );
+    assert!(reported.stdout.contains("removed key pair iopslab-r1"), "{}", reported.stdout);
+    assert!(reported.stderr.contains("things could not be removed"), "{}", reported.stderr);
     let asked = |as_whom: &str| aws.requests().iter().filter(|(_, who)| who == as_whom).count();
     assert!(asked(PROFILE) > 20 && asked(IOPSLAB) == 0);
     let after = aws.list("eu-west-1");
@@ -276,10 +235,7 @@ fn what_cannot_be_removed_is_reported_and_the_rest_goes() {
     // Both regions, one after the other.
     aws.protection("release", instance);
     let reported = by_profile(&["--region", "eu-west-1", "--region", "us-west-2"]).well();
-    assert!(
-        reported.contains("(eu-west-1)") && reported.contains("(us-west-2)"),
-        "{reported}"
-    );
+    assert!(reported.contains("(eu-west-1)") && reported.contains("(us-west-2)"), "{reported}");
     for region in ["eu-west-1", "us-west-2"] {
         let left = aws.list(region);
         assert!(left.values().all(Option::is_none), "{region}: {left:?}");
@@ -313,17 +269,9 @@ fn an_aws_that_does_not_answer_is_no_empty_account() {
         assert!(!reported.stdout.contains("nothing"), "{}", reported.stdout);
     }
     let reported = clean(&["--all", "--region", "eu-west-1.example.org/"]);
-    assert!(
-        reported.code == Some(2) && reported.stderr.contains("no name of a region"),
-        "{}",
-        reported.stderr
-    );
+    assert!(reported.code == Some(2) && reported.stderr.contains("no name of a region"), "{}", reported.stderr);
     let reported = clean(&["--all", "--profile", "nobody"]);
-    assert!(
-        reported.code == Some(1) && reported.stderr.contains("credentials"),
-        "{}",
-        reported.stderr
-    );
+    assert!(reported.code == Some(1) && reported.stderr.contains("credentials"), "{}", reported.stderr);
 }
 
 #[test]

@@ -100,12 +100,7 @@ impl Aws {
     /// Questions to the API, as the policy calls them.
     fn actions(&self) -> Vec<String> {
         let asked = self.account.requests().into_iter().map(|line| {
-            let word = |key: &str| {
-                line[key]
-                    .as_str()
-                    .unwrap_or_default()
-                    .replace("service-quotas", "servicequotas")
-            };
+            let word = |key: &str| line[key].as_str().unwrap_or_default().replace("service-quotas", "servicequotas");
             format!("{}:{}", word("service"), word("action"))
         });
         asked.collect()
@@ -154,10 +149,7 @@ fn a_plan_is_held_to_what_the_account_has_left() {
     aws.quota("ec2", "L-1216C47A", Some(7.0));
     let said = flat(&aws.planned(2));
     let why = "home: 4 vCPUs of 3 that are left: L-1216C47A grants 7, 4 are in use";
-    assert!(
-        said.contains("no site has room for `gp3`") && said.contains(why),
-        "{said}"
-    );
+    assert!(said.contains("no site has room for `gp3`") && said.contains(why), "{said}");
     // Volumes: 228 GiB of gp3 and 24 of somebody's are more than a quarter of a TiB less 5 GiB.
     aws.quota("ec2", "L-1216C47A", Some(1_000.0));
     aws.quota("ebs", "L-7A658B76", Some(0.245));
@@ -168,11 +160,7 @@ fn a_plan_is_held_to_what_the_account_has_left() {
     let line = EXPERIMENT.lines().position(|line| line.starts_with("limits")).unwrap() + 1;
     let place = format!("own.toml:{line}:");
     let denied = [
-        (
-            "GetServiceQuota",
-            "AccessDeniedException",
-            "servicequotas:GetServiceQuota",
-        ),
+        ("GetServiceQuota", "AccessDeniedException", "servicequotas:GetServiceQuota"),
         ("DescribeInstances", "UnauthorizedOperation", "ec2:DescribeInstances"),
         ("DescribeVolumes", "UnauthorizedOperation", "ec2:DescribeVolumes"),
     ];
@@ -184,19 +172,13 @@ fn a_plan_is_held_to_what_the_account_has_left() {
         let said = flat(&aws.planned(2));
         aws.account.ask(&json!({ "ask": "allow" }));
         assert!(said.contains("the quotas of home cannot be read:"), "{said}");
-        assert!(
-            said.contains(code) && said.contains(permission) && said.contains(&place),
-            "{said}"
-        );
+        assert!(said.contains(code) && said.contains(permission) && said.contains(&place), "{said}");
     }
 
     let policy: Value = serde_json::from_str(include_str!("../../../docs/aws-policy.json")).unwrap();
     let policy = policy.to_string();
     let asked: BTreeSet<String> = aws.actions().into_iter().collect();
-    let missing: Vec<&String> = asked
-        .iter()
-        .filter(|one| !policy.contains(&format!("\"{one}\"")))
-        .collect();
+    let missing: Vec<&String> = asked.iter().filter(|one| !policy.contains(&format!("\"{one}\""))).collect();
     assert!(asked.len() == 5 && missing.is_empty(), "{asked:?} {missing:?}");
 }
 
@@ -208,28 +190,18 @@ fn a_run_keeps_the_limits_that_it_was_planned_with() {
     let terraform = aws.lab.write("terraform", script);
     std::fs::set_permissions(&terraform, std::fs::Permissions::from_mode(0o755)).unwrap();
     let run = |arguments: &[&str]| {
-        let output = aws
-            .command(arguments)
-            .env("IOPSLAB_TERRAFORM", &terraform)
-            .output()
-            .unwrap();
+        let output = aws.command(arguments).env("IOPSLAB_TERRAFORM", &terraform).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         said
     };
     let said = run(&["run", "own.toml", "--provider", "aws", "--yes"]);
-    assert!(
-        said.contains("in 2 batches") && said.contains("L-1216C47A: 8 vCPUs"),
-        "{said}"
-    );
+    assert!(said.contains("in 2 batches") && said.contains("L-1216C47A: 8 vCPUs"), "{said}");
     let directory = aws.lab.run_directory();
     let asked = aws.actions().len();
     // All could stand together now; the run goes on as it was begun, and nobody is asked again.
     aws.quota("ec2", "L-1216C47A", Some(1_000.0));
     let said = run(&["run", "--resume", directory.to_str().unwrap(), "--yes"]);
-    assert!(
-        said.contains("in 2 batches") && said.contains("L-1216C47A: 8 vCPUs"),
-        "{said}"
-    );
+    assert!(said.contains("in 2 batches") && said.contains("L-1216C47A: 8 vCPUs"), "{said}");
     assert_eq!(aws.actions().len(), asked);
 }

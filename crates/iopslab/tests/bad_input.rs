@@ -13,12 +13,7 @@ const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
 /// Runs a broken experiment; returns stderr.
 fn refused(text: &str) -> String {
-    let plain = |text: &str| {
-        text.lines()
-            .filter(|l| !l.starts_with('#'))
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
+    let plain = |text: &str| text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
     assert_ne!(plain(text), plain(GOOD), "nothing is broken: it would be run");
     let lab = Laboratory::new();
     lab.write("broken.toml", text);
@@ -34,22 +29,15 @@ fn refused(text: &str) -> String {
 fn an_unknown_key_is_shown_at_its_place_with_the_nearest_name() {
     let stderr = refused(&GOOD.replacen("repetitions = 3", "repetition = 3", 1));
     assert!(stderr.contains("broken.toml:"), "{stderr}");
-    assert!(
-        stderr.contains("repetition") && stderr.contains("repetitions"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("repetition") && stderr.contains("repetitions"), "{stderr}");
 }
 
 #[test]
 fn an_agent_refuses_a_controller_of_another_version_in_words_and_serves_no_other() {
     let greeted = |protocol: u32| {
         let lab = Laboratory::new();
-        let mut agent = lab
-            .iopslab(&["agent", "--role", "client"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut agent =
+            lab.iopslab(&["agent", "--role", "client"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let hello = format!("{{\"hello\":{{\"protocol\":{protocol}}}}}\n");
         agent.stdin.take().unwrap().write_all(hello.as_bytes()).unwrap();
         let output = agent.wait_with_output().unwrap();
@@ -92,10 +80,7 @@ fn a_run_directory_of_another_format_is_refused_by_its_number() {
         let output = lab.output(&["report", run.to_str().unwrap()]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        let expected = format!(
-            "plan.json has format_version {other}, this iopslab reads {}",
-            evidence::FORMAT_VERSION
-        );
+        let expected = format!("plan.json has format_version {other}, this iopslab reads {}", evidence::FORMAT_VERSION);
         assert!(stderr.contains(&expected), "{stderr}");
     }
 }
@@ -108,11 +93,7 @@ fn plan_touches_nothing_and_speaks_json() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["plan"]["trials"].as_array().unwrap().len() >= 6);
-    assert_eq!(
-        std::fs::read_dir(lab.path()).unwrap().count(),
-        1,
-        "only the experiment is there"
-    );
+    assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 1, "only the experiment is there");
 }
 
 const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
@@ -122,10 +103,7 @@ const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 #[test]
 fn a_run_of_three_nodes_is_not_resumed() {
     let lab = Laboratory::new();
-    lab.write(
-        "good.toml",
-        &SIMULATED.replacen("repetitions = 6", "repetitions = 1", 1),
-    );
+    lab.write("good.toml", &SIMULATED.replacen("repetitions = 6", "repetitions = 1", 1));
     let begun = lab.output(&["run", "good.toml", "--provider", "simulated"]);
     assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
     let run = lab.run_directory();
@@ -134,22 +112,14 @@ fn a_run_of_three_nodes_is_not_resumed() {
         assert!(text.contains(from), "{file}");
         std::fs::write(run.join(file), text.replacen(from, to, 1)).unwrap();
     };
-    change(
-        "experiment.toml",
-        "memory_limit_gib = 3\n",
-        "memory_limit_gib = 3\nnodes = 3\n",
-    );
+    change("experiment.toml", "memory_limit_gib = 3\n", "memory_limit_gib = 3\nnodes = 3\n");
     let journal = std::fs::read(run.join("journal.jsonl")).unwrap();
     let resumed = |expected: &str| {
         let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
         let stderr = unwrapped(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains(expected), "{stderr}");
-        assert_eq!(
-            std::fs::read(run.join("journal.jsonl")).unwrap(),
-            journal,
-            "nothing is begun"
-        );
+        assert_eq!(std::fs::read(run.join("journal.jsonl")).unwrap(), journal, "nothing is begun");
     };
     resumed(":9: nodes = 3 of gp2-960: this run was planned with 1");
 }
@@ -158,10 +128,7 @@ fn a_run_of_three_nodes_is_not_resumed() {
 fn an_existing_cluster_without_a_keyspace_is_refused_at_its_place() {
     let target = SIMULATED.replacen("[dataset]", "[target]\nhosts = [\"h:9042\"]\n[dataset]", 1);
     let stderr = refused(&target);
-    assert!(
-        stderr.contains("broken.toml:12:9: `hosts` without `keyspace`"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("broken.toml:12:9: `hosts` without `keyspace`"), "{stderr}");
     assert!(stderr.contains("never dropped"), "{stderr}");
 }
 
@@ -200,13 +167,8 @@ fn nodes_that_cannot_be_reached_are_refused_before_anything_begins() {
 fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
     let stderr = refused(&format!("{SIMULATED}\n[objective]\np99_m = 10\n"));
     assert!(stderr.contains("did you mean `p99_ms`?"), "{stderr}");
-    let stderr = refused(&format!(
-        "{SIMULATED}\n[objective]\nscan = {{ p99_ms = 10 }}\n[decision]\nmargin = 5\n"
-    ));
-    assert!(
-        stderr.contains("the objective bounds scan, and no workload does any"),
-        "{stderr}"
-    );
+    let stderr = refused(&format!("{SIMULATED}\n[objective]\nscan = {{ p99_ms = 10 }}\n[decision]\nmargin = 5\n"));
+    assert!(stderr.contains("the objective bounds scan, and no workload does any"), "{stderr}");
     assert!(stderr.contains("margin cannot be 5"), "both at once: {stderr}");
 }
 
@@ -225,18 +187,13 @@ fn a_simulated_run_tells_what_has_no_effect() {
     let output = lab.output(&["run", "good.toml", "--provider", "simulated"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    assert!(
-        stderr.contains("without effect in a simulated run: [target] version"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("without effect in a simulated run: [target] version"), "{stderr}");
 }
 
 /// The words of an error without the frame, the colours and the line breaks that a terminal gives them.
 fn unwrapped(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let words = text
-        .split_whitespace()
-        .filter(|word| !word.chars().all(|c| "│×╭╰─·├▶".contains(c)));
+    let words = text.split_whitespace().filter(|word| !word.chars().all(|c| "│×╭╰─·├▶".contains(c)));
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -256,16 +213,13 @@ fn help_shows_examples_for_every_verb_that_has_them() {
 fn every_mistake_is_shown_once_and_none_hides_another() {
     let records = GOOD.lines().find(|line| line.starts_with("records = ")).unwrap();
     let stderr = refused(
-        &GOOD
-            .replacen("repetitions = 3", "repetition = 3", 1)
-            .replacen("update = 0.2", "update = 0.3", 1)
-            .replacen(records, "records = 0", 1),
+        &GOOD.replacen("repetitions = 3", "repetition = 3", 1).replacen("update = 0.2", "update = 0.3", 1).replacen(
+            records,
+            "records = 0",
+            1,
+        ),
     );
-    for reported in [
-        "unknown key `repetition`",
-        "the proportions sum to 1.1, not 1",
-        "records cannot be 0",
-    ] {
+    for reported in ["unknown key `repetition`", "the proportions sum to 1.1, not 1", "records cannot be 0"] {
         assert_eq!(stderr.matches(reported).count(), 1, "{reported}: {stderr}");
     }
 }
@@ -316,10 +270,7 @@ fn a_build_without_aws_says_so() {
         let words: Vec<&str> = stderr.split_whitespace().filter(|word| *word != "│").collect();
         let stderr = words.join(" ");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
-        assert!(
-            stderr.contains("built without AWS") && stderr.contains("--features aws"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("built without AWS") && stderr.contains("--features aws"), "{stderr}");
     }
 }
 
@@ -334,24 +285,14 @@ fn machines_that_cost_money_are_not_made_without_a_word() {
     let lab = Laboratory::new();
     on_aws(&lab);
     let said = |arguments: &[&str], terraform: &str| {
-        let output = lab
-            .iopslab(arguments)
-            .env("IOPSLAB_TERRAFORM", terraform)
-            .output()
-            .unwrap();
+        let output = lab.iopslab(arguments).env("IOPSLAB_TERRAFORM", terraform).output().unwrap();
         assert!(!lab.path().join("runs").exists(), "nothing is begun");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let run = ["run", "own.toml", "--provider", "aws"];
     let (code, stderr) = said(&run, "no-such-terraform");
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(
-        stderr.contains("no-such-terraform") && stderr.contains("OpenTofu"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("no-such-terraform") && stderr.contains("OpenTofu"), "{stderr}");
     // Says that it is new enough, and can do nothing else.
     let terraform = lab.write("terraform", "#!/bin/sh\necho '{\"terraform_version\":\"1.11.4\"}'\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -384,11 +325,7 @@ fn what_is_for_aws_alone_is_refused_elsewhere() {
                      instance = { vcpus = 1, memory_gib = 8 }\ndata_volume = { iops = 100 }\n[[workload]]\nname = \"w\"\n\
                      read = 1.0\n[load]\nconcurrency = [4]\nrepetitions = 1\n";
     lab.write("s.toml", simulated);
-    assert!(
-        lab.output(&["run", "s.toml", "--provider", "simulated"])
-            .status
-            .success()
-    );
+    assert!(lab.output(&["run", "s.toml", "--provider", "simulated"]).status.success());
     let run = lab.run_directory();
     let output = lab.output(&["destroy", run.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
@@ -405,19 +342,10 @@ fn a_volume_that_nobody_sells_or_that_would_cover_files_is_refused_before_anythi
         (vec!["gp9:100GiB"], "unknown volume type `gp9`"),
         (vec!["gp3"], "`gp3` is no volume"),
         (vec!["gp3:1GiB:90000"], "gp3 takes 3000 to 80000 IOPS"),
-        (
-            vec!["gp3:100GiB", "--burst", "baseline"],
-            "gp3 100 GiB has no burst bucket",
-        ),
+        (vec!["gp3:100GiB", "--burst", "baseline"], "gp3 100 GiB has no burst bucket"),
         (vec!["gp3:100GiB", "--scale", "0.5"], "--scale cannot be 0.5"),
-        (
-            vec!["gp3:100GiB", "--latency-us", "1e9"],
-            "--latency-us cannot be 1000000000",
-        ),
-        (
-            vec!["gp3:100GiB", "--latency-sigma", "9"],
-            "--latency-sigma cannot be 9",
-        ),
+        (vec!["gp3:100GiB", "--latency-us", "1e9"], "--latency-us cannot be 1000000000"),
+        (vec!["gp3:100GiB", "--latency-sigma", "9"], "--latency-sigma cannot be 9"),
         (vec!["gp3:100GiB", "--era", "1999"], "gp3"),
         (vec!["gp3:100GiB", "--mount", &covered], "is not an empty directory"),
     ] {
@@ -464,19 +392,10 @@ fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_
 #[test]
 fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() {
     let lab = Laboratory::new();
-    let output = lab
-        .iopslab_without_fuse(&["volume", "gp3:10GiB", "--mount", "v"])
-        .output()
-        .unwrap();
+    let output = lab.iopslab_without_fuse(&["volume", "gp3:10GiB", "--mount", "v"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(
-        stderr.starts_with("error: volumes cannot be served: /dev/fuse"),
-        "{stderr}"
-    );
-    assert!(
-        !lab.path().join("v").exists() && !lab.work().exists(),
-        "nothing was begun"
-    );
+    assert!(stderr.starts_with("error: volumes cannot be served: /dev/fuse"), "{stderr}");
+    assert!(!lab.path().join("v").exists() && !lab.work().exists(), "nothing was begun");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

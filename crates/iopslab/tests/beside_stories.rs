@@ -33,10 +33,7 @@ fn what_would_disturb_a_measurement_is_refused_with_who_measures() {
         let output = lab.output(asked);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{asked:?}: {said}");
-        let whom = format!(
-            "process {}, run gp3-20261125T120000Z measures on this machine",
-            std::process::id()
-        );
+        let whom = format!("process {}, run gp3-20261125T120000Z measures on this machine", std::process::id());
         assert!(said.contains(&whom), "{asked:?}: {said}");
     }
     // Nothing of a measurement is disturbed by these.
@@ -57,8 +54,7 @@ fn a_second_run_waits_for_the_first_and_ends_in_order_while_it_waits() {
     let first = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
     let mut second = lab.spawn(&["run", "x.toml"]);
     lab.wait_in(&mut second, "waiting for the first", Duration::from_secs(60), || {
-        lab.stderr_so_far()
-            .contains("run gp3-20261125T120000Z, which measures on this machine")
+        lab.stderr_so_far().contains("run gp3-20261125T120000Z, which measures on this machine")
     });
     kill_process(Pid::from_raw(second.id() as i32).unwrap(), Signal::INT).unwrap();
     let status = second.wait().unwrap();
@@ -76,13 +72,7 @@ fn a_second_run_that_has_waited_is_refused_in_words_and_leaves_no_run_directory(
     lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
     lab.write("theirs.toml", &theirs("127.0.0.1:1"));
     let first = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
-    let start = |file| {
-        lab.iopslab(&["run", file])
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
+    let start = |file| lab.iopslab(&["run", file]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     for second in ["own.toml", "theirs.toml"].map(start) {
         let output = second.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
@@ -138,10 +128,7 @@ fn a_run_whose_clients_load_a_cluster_from_here_has_the_machine_until_it_ends() 
     let refused = lab.output(&["db", "start"]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("run theirs-") && said.contains("measures on this machine"),
-        "{said}"
-    );
+    assert!(said.contains("run theirs-") && said.contains("measures on this machine"), "{said}");
     kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(130), "{}", lab.stderr_so_far());
     assert!(Measuring::going_on(&machine_lock(&lab)).is_empty());
@@ -154,10 +141,7 @@ fn a_run_whose_machines_are_its_own_goes_beside_nobody() {
     let output = lab.output(&["run", "x.toml", "--provider", "simulated", "--beside"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("those of the provider simulated are the run's own"),
-        "{said}"
-    );
+    assert!(said.contains("those of the provider simulated are the run's own"), "{said}");
 }
 
 #[test]

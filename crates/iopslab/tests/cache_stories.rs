@@ -44,22 +44,15 @@ fn cold_and_warm_are_compared_with_each_other_and_never_chosen_between() {
     let effects = analysis["cache_effects"].as_array().unwrap();
     assert_eq!(effects.len(), 1, "{effects:#?}");
     let effect = &effects[0];
-    assert_eq!(
-        (&effect["configuration"], &effect["workload"]),
-        (&"a".into(), &"reads".into())
-    );
+    assert_eq!((&effect["configuration"], &effect["workload"]), (&"a".into(), &"reads".into()));
     assert_eq!(effect["throughput"]["verdict"], "faster", "{effect:#}");
     let reads = |state: &str| effect[format!("{state}_device_reads_per_operation")].as_f64().unwrap();
     assert!(reads("cold") > 0.2 && reads("warm") < 0.001, "{effect:#}");
     // One configuration: there is nothing to choose, whatever a warm cache gives.
     let decisions = analysis["decision"].as_array().unwrap();
     assert!(decisions.iter().all(|d| d["best"] == "a"), "{decisions:#?}");
-    let workloads: Vec<&str> = analysis["workloads"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|w| w["name"].as_str().unwrap())
-        .collect();
+    let workloads: Vec<&str> =
+        analysis["workloads"].as_array().unwrap().iter().map(|w| w["name"].as_str().unwrap()).collect();
     assert_eq!(workloads, ["reads-cold", "reads-warm"]);
     for file in ["report.md", "report.html"] {
         let report = std::fs::read_to_string(run.join(file)).unwrap();
@@ -72,9 +65,7 @@ fn cold_and_warm_are_compared_with_each_other_and_never_chosen_between() {
 #[test]
 fn throughput_falls_where_the_model_says_that_the_volume_bounds_it() {
     let lab = Laboratory::new();
-    let text = EXPERIMENT
-        .replace("cache = [\"cold\", \"warm\"]\n", "")
-        .replace("repetitions = 4", "repetitions = 3");
+    let text = EXPERIMENT.replace("cache = [\"cold\", \"warm\"]\n", "").replace("repetitions = 4", "repetitions = 3");
     let (run, analysis) = simulate(&lab, &format!("{text}[sweep]\ncache_ratio = [0.5, 0.9, 1.5, 3, 6]\n"));
     let curves = analysis["cache_curves"].as_array().unwrap();
     assert_eq!(curves.len(), 1);
@@ -84,10 +75,7 @@ fn throughput_falls_where_the_model_says_that_the_volume_bounds_it() {
     for point in points {
         let measured = point["throughput_ops_per_s"]["median"].as_f64().unwrap();
         let predicted = point["predicted"]["ops_per_s"].as_f64().unwrap();
-        println!(
-            "{} times: {measured:.0} measured, {predicted:.0} predicted",
-            point["ratio"]
-        );
+        println!("{} times: {measured:.0} measured, {predicted:.0} predicted", point["ratio"]);
         let (asked, ratio) = (point["asked_ratio"].as_f64().unwrap(), point["ratio"].as_f64().unwrap());
         assert!((ratio / asked - 1.0).abs() < 0.02, "{point:#}");
         assert!((measured / predicted - 1.0).abs() < 0.25, "{point:#}");
@@ -128,12 +116,7 @@ fn the_nodes_of_a_cluster_are_swept_each_by_its_own_data() {
         assert!((hits - (1.0 / ratio).min(1.0)).abs() < 0.02, "{point:#}");
     }
     let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
-    println!(
-        "device reads of an operation: {:.3}, {:.3}, {:.3}",
-        reads(0),
-        reads(1),
-        reads(2)
-    );
+    println!("device reads of an operation: {:.3}, {:.3}, {:.3}", reads(0), reads(1), reads(2));
     assert!(reads(0) < 0.01, "{curve:#}");
     // Half and three quarters of the reads miss.
     assert!((reads(2) / reads(1) / 1.5 - 1.0).abs() < 0.1, "{curve:#}");

@@ -16,25 +16,9 @@ fn published_tables_come_out_to_the_cent() {
     assert_eq!(cost["usd_per_month"], 1366.56);
     assert_eq!(cost["basis"]["hours_per_month"], 730.0);
     assert_eq!(cost["lines"].as_array().unwrap().len(), 1);
-    let old = json(
-        &lab,
-        &["cost", "m2.4xlarge*48", "m2.xlarge*36", "--price-date", "2012-07-19"],
-    );
-    let new = json(
-        &lab,
-        &[
-            "cost",
-            "hi1.4xlarge*15",
-            "--price-date",
-            "2012-07-19",
-            "--run-hours",
-            "2",
-        ],
-    );
-    assert_eq!(
-        (old["usd_per_hour"].as_f64(), new["usd_per_hour"].as_f64()),
-        (Some(102.6), Some(46.5))
-    );
+    let old = json(&lab, &["cost", "m2.4xlarge*48", "m2.xlarge*36", "--price-date", "2012-07-19"]);
+    let new = json(&lab, &["cost", "hi1.4xlarge*15", "--price-date", "2012-07-19", "--run-hours", "2"]);
+    assert_eq!((old["usd_per_hour"].as_f64(), new["usd_per_hour"].as_f64()), (Some(102.6), Some(46.5)));
     assert_eq!(new["run"]["usd"], 93.0);
 }
 
@@ -43,39 +27,18 @@ fn bad_input_is_refused_with_what_would_be_right() {
     let lab = Laboratory::new();
     for (arguments, part) in [
         (vec!["cost", "i3.2xlrge"], "i3.2xlarge"),
-        (
-            vec!["cost", "i3.2xlarge", "--purchase", "on-demnd"],
-            "did you mean `on-demand`",
-        ),
+        (vec!["cost", "i3.2xlarge", "--purchase", "on-demnd"], "did you mean `on-demand`"),
         (vec!["cost", "i3.2xlarge", "--price-date", "2012-01-01"], "known days"),
         (vec!["caps", "r4.4xlarge+io1:100GiB:20000"], "io1"),
-        (
-            vec!["caps", "r4.4xlarge+gp3:100GiB", "--era", "2012"],
-            "no rules of gp3",
-        ),
+        (vec!["caps", "r4.4xlarge+gp3:100GiB", "--era", "2012"], "no rules of gp3"),
         (vec!["show", "r4.4xlrge"], "nearest: r4.4xlarge"),
-        (
-            vec!["list", "--family", "i3em"],
-            "unknown family `i3em` help: nearest: i3en",
-        ),
+        (vec!["list", "--family", "i3em"], "unknown family `i3em` help: nearest: i3en"),
         (vec!["list", "--family", "nope"], "see: iopslab catalog list"),
         (vec!["list", "--arch", "sparc"], "nearest: arm64, x86_64"),
-        (
-            vec!["cost", "i3.2xlarge", "--price-date", "2026-02-30"],
-            "`2026-02-30` is no price date",
-        ),
-        (
-            vec!["cost", "i3.2xlarge", "--purchase", "spot"],
-            "--stated-price i3.2xlarge=USD_PER_HOUR",
-        ),
-        (
-            vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"],
-            "expected TYPE=USD_PER_HOUR",
-        ),
-        (
-            vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"],
-            "nearest: i3.2xlarge",
-        ),
+        (vec!["cost", "i3.2xlarge", "--price-date", "2026-02-30"], "`2026-02-30` is no price date"),
+        (vec!["cost", "i3.2xlarge", "--purchase", "spot"], "--stated-price i3.2xlarge=USD_PER_HOUR"),
+        (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"], "expected TYPE=USD_PER_HOUR"),
+        (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"], "nearest: i3.2xlarge"),
     ] {
         let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -90,38 +53,15 @@ fn lists_are_filtered_and_sorted() {
     let lab = Laboratory::new();
     let found = json(
         &lab,
-        &[
-            "list",
-            "--min-vcpu",
-            "8",
-            "--memory",
-            "60",
-            "--local-nvme",
-            "--arch",
-            "x86_64",
-            "--sort",
-            "price",
-        ],
+        &["list", "--min-vcpu", "8", "--memory", "60", "--local-nvme", "--arch", "x86_64", "--sort", "price"],
     );
     let found = found.as_array().unwrap();
     assert!(found.len() > 20);
-    assert!(
-        found
-            .iter()
-            .all(|i| i["vcpus"].as_u64() >= Some(8) && i["local_disks"]["kind"] == "nvme-ssd")
-    );
-    let prices: Vec<f64> = found
-        .iter()
-        .filter_map(|i| i["on_demand_usd_per_hour"].as_f64())
-        .collect();
+    assert!(found.iter().all(|i| i["vcpus"].as_u64() >= Some(8) && i["local_disks"]["kind"] == "nvme-ssd"));
+    let prices: Vec<f64> = found.iter().filter_map(|i| i["on_demand_usd_per_hour"].as_f64()).collect();
     assert!(prices.windows(2).all(|p| p[0] <= p[1]));
     let caps = json(&lab, &["caps", "r4.4xlarge+io1:1000GiB:20000"]);
-    assert!(
-        caps["remarks"][0]
-            .as_str()
-            .unwrap()
-            .contains("20000 IOPS bought, 18750 reachable")
-    );
+    assert!(caps["remarks"][0].as_str().unwrap().contains("20000 IOPS bought, 18750 reachable"));
 }
 
 #[test]
@@ -161,10 +101,7 @@ usd_per_gb = 0.07
     // A known type keeps what the file does not say, and its older prices.
     let known = json(&lab, &["show", "i3.4xlarge"]);
     assert_eq!(
-        (
-            known["instance"]["vcpus"].as_u64(),
-            known["instance"]["on_demand_usd_per_hour"].as_f64()
-        ),
+        (known["instance"]["vcpus"].as_u64(), known["instance"]["on_demand_usd_per_hour"].as_f64()),
         (Some(16), Some(1.0))
     );
     let old = json(&lab, &["cost", "i3.4xlarge", "--price-date", "2017-11-12"]);
@@ -200,21 +137,13 @@ duration_s = 10
 #[test]
 fn a_users_file_that_is_wrong_says_where() {
     for (text, place, part) in [
-        (
-            "[[instance]]\nname = \"x.y\"\nvcpus = 4\n",
-            ":2:",
-            "needs vcpus and memory_gib",
-        ),
+        ("[[instance]]\nname = \"x.y\"\nvcpus = 4\n", ":2:", "needs vcpus and memory_gib"),
         (
             "[[instance]]\nname = \"x.y\"\nvcpus = 4\nmemory_gib = 8\nusd_per_hour = 0\nprice_date = \"2026-11-01\"\n",
             ":2:",
             "above 0",
         ),
-        (
-            "[[instance]]\nname = \"x.y\"\nvcpus = 4\nmemory_gib = 8\nusd_per_hour = 1\n",
-            ":2:",
-            "price_date",
-        ),
+        ("[[instance]]\nname = \"x.y\"\nvcpus = 4\nmemory_gib = 8\nusd_per_hour = 1\n", ":2:", "price_date"),
         ("[[instance]]\nname = \"x.y\"\nmemory = 8\n", ":3:", "memory"),
         (
             "[[instance]]\nname = \"i3.4xlarge\"\nnitro = false\n[[instance]]\nname = \"i3.4xlarge\"\nnitro = true\n",
@@ -229,10 +158,7 @@ fn a_users_file_that_is_wrong_says_where() {
         let output = lab.output(&["catalog", "list"]);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{text}: {stderr}");
-        assert!(
-            stderr.contains(&format!("own.toml{place}")) && stderr.contains(part),
-            "{text}: {stderr}"
-        );
+        assert!(stderr.contains(&format!("own.toml{place}")) && stderr.contains(part), "{text}: {stderr}");
     }
 }
 
@@ -256,10 +182,7 @@ fn the_fleets_of_2012_stand_beside_each_other() {
     assert_eq!(fleets["current"]["total"]["nodes"], 84);
     assert_eq!(fleets["proposed"]["total"]["nodes"], 15);
     assert_eq!(
-        (
-            fleets["current"]["usd_per_hour"].as_f64(),
-            fleets["proposed"]["usd_per_hour"].as_f64()
-        ),
+        (fleets["current"]["usd_per_hour"].as_f64(), fleets["proposed"]["usd_per_hour"].as_f64()),
         (Some(102.6), Some(46.5))
     );
     // Nobody documented the IOPS of m2's disks: not known, so no ratio.
@@ -298,36 +221,22 @@ duration_s = 10
     let plan = lab.output(&["--format", "json", "plan", "waste.toml"]);
     let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
     let notes = plan["notes"].as_array().unwrap();
-    let wasted: Vec<f64> = notes
-        .iter()
-        .filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64())
-        .collect();
+    let wasted: Vec<f64> = notes.iter().filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64()).collect();
     // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065;
     // three nodes.
     assert_eq!(wasted, [95.64, 1560.0], "{notes:?}");
     let of = |rule: &str| notes.iter().filter(|n| n["rule"] == rule).count();
-    assert_eq!(
-        (of("volumes_above_instance"), of("local_disks_unused")),
-        (1, 1),
-        "{notes:?}"
-    );
+    assert_eq!((of("volumes_above_instance"), of("local_disks_unused")), (1, 1), "{notes:?}");
 }
 
 #[test]
 fn a_catalog_that_is_named_must_exist() {
     let lab = Laboratory::new();
     for command in [vec!["catalog", "list"], vec!["catalog", "cost", "i3.2xlarge"]] {
-        let output = lab
-            .iopslab(&command)
-            .env("IOPSLAB_CATALOG", "/nonexistent/catalog")
-            .output()
-            .unwrap();
+        let output = lab.iopslab(&command).env("IOPSLAB_CATALOG", "/nonexistent/catalog").output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(
-            stderr.contains("/nonexistent/catalog") && stderr.contains("IOPSLAB_CATALOG"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("/nonexistent/catalog") && stderr.contains("IOPSLAB_CATALOG"), "{stderr}");
     }
 }
 
@@ -341,10 +250,7 @@ fn names_are_found_whatever_their_capitals() {
     assert_eq!(cost["format_version"], 1);
     // 500 GiB at 0.08 and 3,000 IOPS above the included ones at 0.005.
     assert_eq!(
-        (
-            cost["lines"][1]["usd_per_month"].as_f64(),
-            cost["lines"][2]["usd_per_month"].as_f64()
-        ),
+        (cost["lines"][1]["usd_per_month"].as_f64(), cost["lines"][2]["usd_per_month"].as_f64()),
         (Some(40.0), Some(15.0))
     );
     let notes = cost["notes"].to_string();
@@ -366,23 +272,13 @@ fn caps_of_an_instance_alone_say_what_is_known() {
         assert!(text.contains(part), "{text}");
     }
     let caps = json(&lab, &["caps", "m5.large"]);
-    assert_eq!(
-        (caps["format_version"].as_u64(), caps["path"]["burst_iops"].as_f64()),
-        (Some(1), Some(18_750.0))
-    );
+    assert_eq!((caps["format_version"].as_u64(), caps["path"]["burst_iops"].as_f64()), (Some(1), Some(18_750.0)));
 }
 
 #[test]
 fn two_configurations_and_their_difference() {
     let lab = Laboratory::new();
-    let arguments = [
-        "cost",
-        "m5.large+gp3:1000*3",
-        "--against",
-        "i3.2xlarge*3",
-        "--data",
-        "500GB",
-    ];
+    let arguments = ["cost", "m5.large+gp3:1000*3", "--against", "i3.2xlarge*3", "--data", "500GB"];
     let reported = json(&lab, &arguments);
     let usd = |path: &str| reported.pointer(path).and_then(Value::as_f64).unwrap();
     let (from, to) = (usd("/from/usd_per_month"), usd("/to/usd_per_month"));
@@ -405,17 +301,7 @@ fn two_configurations_and_their_difference() {
 #[test]
 fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
     let lab = Laboratory::new();
-    let reserved = json(
-        &lab,
-        &[
-            "cost",
-            "i3.2xlarge*3",
-            "--purchase",
-            "1yr-all-upfront",
-            "--price-date",
-            "2025-05-28",
-        ],
-    );
+    let reserved = json(&lab, &["cost", "i3.2xlarge*3", "--purchase", "1yr-all-upfront", "--price-date", "2025-05-28"]);
     assert_eq!(reserved["term"]["years"], 1);
     assert!((reserved["term"]["upfront_usd"].as_f64().unwrap() - 3.0 * 3482.0).abs() < 0.05);
     let bill = json(
@@ -443,15 +329,7 @@ fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
         .map(|line| (line["kind"].as_str().unwrap(), line["usd_per_month"].as_f64().unwrap()))
         .collect();
     // 3 % of 468 USD are 14.04, charged as 15.
-    assert_eq!(
-        lines,
-        [
-            ("instances", 438.0),
-            ("between_zones", 20.0),
-            ("snapshots", 10.0),
-            ("uplift", 15.0)
-        ]
-    );
+    assert_eq!(lines, [("instances", 438.0), ("between_zones", 20.0), ("snapshots", 10.0), ("uplift", 15.0)]);
     let text = lab.output(&[
         "catalog",
         "cost",
@@ -496,10 +374,7 @@ duration_s = 10
     let notes = plan["notes"].as_array().unwrap();
     let note = notes.iter().find(|n| n["rule"] == "volume_above_instance").unwrap();
     assert_eq!(
-        (
-            note["numbers"]["bought_iops"].as_f64(),
-            note["numbers"]["reachable_iops"].as_f64()
-        ),
+        (note["numbers"]["bought_iops"].as_f64(), note["numbers"]["reachable_iops"].as_f64()),
         (Some(64_000.0), Some(32_000.0))
     );
     // 32,000 IOPS at 0.065.

@@ -68,12 +68,7 @@ fn a_reader_that_goes_away_changes_neither_the_outcome_nor_the_exit_code() {
     for command in commands(&run) {
         let read = lab.output(&command);
         let unread = lab.iopslab(&command).stdout(closed()).output().unwrap();
-        assert_eq!(
-            unread.status.code(),
-            read.status.code(),
-            "{command:?}: {}",
-            words(&unread)
-        );
+        assert_eq!(unread.status.code(), read.status.code(), "{command:?}: {}", words(&unread));
         assert_eq!(words(&unread), words(&read), "{command:?}");
         assert!(!words(&unread).contains("panicked"), "{command:?}: {}", words(&unread));
     }
@@ -85,28 +80,14 @@ fn without_any_reader_at_all_the_work_is_done() {
     std::fs::remove_file(lab.run_directory().join("report.html")).unwrap();
     for command in commands(&run) {
         let read = lab.output(&command).status.code();
-        let unread = lab
-            .iopslab(&command)
-            .stdout(closed())
-            .stderr(closed())
-            .status()
-            .unwrap();
+        let unread = lab.iopslab(&command).stdout(closed()).stderr(closed()).status().unwrap();
         assert_eq!(unread.code(), read, "{command:?}");
     }
     assert!(lab.run_directory().join("report.html").is_file());
     let arguments = ["run", "x.toml", "--provider", "simulated", "--out", "unseen"];
-    let unseen = lab
-        .iopslab(&arguments)
-        .stdout(closed())
-        .stderr(closed())
-        .status()
-        .unwrap();
+    let unseen = lab.iopslab(&arguments).stdout(closed()).stderr(closed()).status().unwrap();
     assert_eq!(unseen.code(), Some(0));
-    let run = std::fs::read_dir(lab.path().join("unseen"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
+    let run = std::fs::read_dir(lab.path().join("unseen")).unwrap().next().unwrap().unwrap();
     assert!(run.path().join("report.html").is_file());
 }
 

@@ -42,10 +42,7 @@ fn pages() -> BTreeMap<String, String> {
     files(&root(), ".md", &mut found);
     assert!(found.len() > 10, "{found:?}");
     let name = |path: &PathBuf| path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-    found
-        .iter()
-        .map(|path| (name(path), std::fs::read_to_string(path).unwrap()))
-        .collect()
+    found.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
 }
 
 /// Lines outside of code blocks, with their numbers.
@@ -165,16 +162,7 @@ fn relative_links_and_their_anchors_resolve() {
 /// Paths of the repository that stand in the text as code: `crates/x/src/y.rs`.
 #[test]
 fn paths_that_are_named_exist() {
-    let folders = [
-        "crates/",
-        "examples/",
-        "scripts/",
-        "docs/",
-        "bench/",
-        "fuzz/",
-        ".ci/",
-        ".github/",
-    ];
+    let folders = ["crates/", "examples/", "scripts/", "docs/", "bench/", "fuzz/", ".ci/", ".github/"];
     let is_path = |word: &&str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
         folders.iter().any(|folder| word.starts_with(folder)) && word.chars().all(plain)
@@ -196,10 +184,7 @@ fn contributing_names_every_crate() {
     let house = read("CONTRIBUTING.md");
     for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
         let name = entry.file_name().into_string().unwrap();
-        assert!(
-            house.contains(&format!("`{name}`")),
-            "CONTRIBUTING.md does not name {name}"
-        );
+        assert!(house.contains(&format!("`{name}`")), "CONTRIBUTING.md does not name {name}");
     }
 }
 
@@ -211,10 +196,7 @@ fn every_picture_is_there() {
 #[test]
 fn links_are_found_where_they_are_and_not_in_code() {
     let line = "see [a](x.md#b-c), `[no](code)` and ![p](y.png)";
-    assert_eq!(
-        links(line),
-        [(false, "x.md#b-c".to_owned()), (true, "y.png".to_owned())]
-    );
+    assert_eq!(links(line), [(false, "x.md#b-c".to_owned()), (true, "y.png".to_owned())]);
     let page = "# One: *two*\n```\n# code\n```\n## Same\n## Same\n## With `code_word`, 50 %";
     let expected = ["one-two", "same", "same-1", "with-code_word-50-"];
     assert_eq!(anchors(page), expected.map(str::to_owned).into());
@@ -228,18 +210,13 @@ fn every_example_has_its_question() {
     assert!(found.len() > 5, "{found:?}");
     for file in found {
         let name = file.strip_prefix(root()).unwrap().display().to_string();
-        assert!(
-            gallery.contains(&format!("(../{name})")),
-            "docs/examples.md does not name {name}"
-        );
+        assert!(gallery.contains(&format!("(../{name})")), "docs/examples.md does not name {name}");
     }
 }
 
 /// Lines that say something, without comments.
 fn bare(toml: &str) -> Vec<&str> {
-    let said = toml
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    let said = toml.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     said.filter(|line| !line.is_empty()).collect()
 }
 
@@ -305,11 +282,7 @@ fn the_tutorial_shows_what_its_commands_print() {
 
 /// What a command says about itself.
 fn help(verbs: &[String]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_iopslab"))
-        .args(verbs)
-        .arg("--help")
-        .output()
-        .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_iopslab")).args(verbs).arg("--help").output().unwrap();
     assert!(output.status.success(), "{verbs:?}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -321,21 +294,13 @@ fn below(help: &str) -> Vec<String> {
     };
     let named = list.lines().take_while(|line| !line.is_empty());
     let names = named.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
-    names
-        .filter_map(|rest| rest.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .map(str::to_owned)
-        .collect()
+    names.filter_map(|rest| rest.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
 fn flags(help: &str) -> BTreeSet<String> {
     let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
-    let words = lines
-        .flat_map(str::split_whitespace)
-        .filter(|word| word.starts_with("--"));
-    words
-        .map(|word| word.trim_end_matches([',', ']', '.']).to_owned())
-        .collect()
+    let words = lines.flat_map(str::split_whitespace).filter(|word| word.starts_with("--"));
+    words.map(|word| word.trim_end_matches([',', ']', '.']).to_owned()).collect()
 }
 
 /// Whether `word` stands in the text and does not go on.
@@ -372,10 +337,7 @@ fn the_reference_has_every_command_and_flag() {
 #[test]
 fn the_reference_has_every_column_of_a_host() {
     let reference = read("docs/reference.md");
-    for name in evidence::HostFigures::FIELDS
-        .iter()
-        .chain(evidence::VolumeFigures::FIELDS)
-    {
+    for name in evidence::HostFigures::FIELDS.iter().chain(evidence::VolumeFigures::FIELDS) {
         assert!(reference.contains(&format!("| `{name}` |")), "{name}");
     }
 }
@@ -411,10 +373,7 @@ fn source() -> String {
 fn troubleshooting_quotes_the_programs_own_words() {
     let source = source();
     let page = read("docs/troubleshooting.md");
-    let quoted: Vec<&str> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'))
-        .collect();
+    let quoted: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
     assert!(quoted.len() > 20, "{quoted:?}");
     for text in quoted {
         for part in text.split('…').map(str::trim) {

@@ -51,10 +51,7 @@ fn a_machine_without_fuse_still_runs_experiments_and_is_reported_of() {
     };
     let arguments = ["doctor", "--format", "json"];
     let without = found(lab.iopslab_without_fuse(&arguments));
-    assert!(
-        without.starts_with("not here: volumes cannot be served: /dev/fuse"),
-        "{without}"
-    );
+    assert!(without.starts_with("not here: volumes cannot be served: /dev/fuse"), "{without}");
     assert!(found(lab.iopslab(&arguments)).starts_with("/dev/fuse"));
 }
 
@@ -81,11 +78,9 @@ fn every_directory_is_reported_with_what_is_free_and_what_the_example_needs() {
     let checks = doctor(&lab, &work);
     let facts = rustix::fs::statvfs(lab.path()).unwrap();
     let gib = facts.f_bavail as f64 * facts.f_frsize as f64 / f64::from(1 << 30);
-    for (what, directory) in [
-        ("work directory", work.clone()),
-        ("downloads", lab.path().join("cache")),
-        ("runs", lab.path().join("runs")),
-    ] {
+    for (what, directory) in
+        [("work directory", work.clone()), ("downloads", lab.path().join("cache")), ("runs", lab.path().join("runs"))]
+    {
         let (free, need) = figures(of(&checks, what), &directory);
         assert!((free - gib).abs() < 1.0, "{what}: {free} GiB, statvfs says {gib}");
         assert!(need < 20.0, "{what}: {need}");
@@ -129,10 +124,7 @@ fn rates_that_this_machines_client_cannot_send_are_refused_once_doctor_has_measu
         );
         let mut command = lab.iopslab(&["plan", "x.toml", "--provider", "local", "--format", "json"]);
         let output = command.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let most = 100_000_000;
     assert_eq!(plan(most).0, Some(0), "nobody knows yet what it costs");
@@ -143,16 +135,10 @@ fn rates_that_this_machines_client_cannot_send_are_refused_once_doctor_has_measu
         found[..at].rsplit(' ').next().unwrap().parse().unwrap()
     };
     let (ceiling, each, sparse) = (number(" reads/s"), number(" us of CPU"), number(" us in an open loop"));
-    assert!(
-        (0.2..50.0).contains(&each) && sparse > each && (10_000.0..1e8).contains(&ceiling),
-        "{found}"
-    );
+    assert!((0.2..50.0).contains(&each) && sparse > each && (10_000.0..1e8).contains(&ceiling), "{found}");
     let (code, reported) = plan(most);
     assert_eq!(code, Some(2), "{reported}");
-    assert!(
-        reported.contains("100000000 operations/s are more than this machine's client can send"),
-        "{reported}"
-    );
+    assert!(reported.contains("100000000 operations/s are more than this machine's client can send"), "{reported}");
     assert!(reported.contains("\"line\":12"), "{reported}");
     assert_eq!(plan((ceiling * 0.9) as u64).0, Some(0), "{found}");
 }

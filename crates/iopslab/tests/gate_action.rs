@@ -76,10 +76,7 @@ fn a_job_fails_on_a_proven_loss_and_passes_on_the_same_speed() {
     let (output, summary, outputs) = step(&lab, &before, &same, "fail");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(outputs, "verdict=passed\n");
-    assert!(
-        summary.contains("throughput < -5%") && summary.contains("| "),
-        "{summary}"
-    );
+    assert!(summary.contains("throughput < -5%") && summary.contains("| "), "{summary}");
 
     let (output, _, outputs) = step(&lab, &before, &slower, "pass");
     assert_eq!(output.status.code(), Some(3), "{output:?}");

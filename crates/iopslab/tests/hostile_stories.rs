@@ -22,16 +22,7 @@ fn is_root() -> bool {
 /// Runs a script as `nobody` in a directory; it must succeed.
 fn as_nobody(directory: &Path, script: &str) {
     let output = Command::new("setpriv")
-        .args([
-            "--reuid",
-            NOBODY,
-            "--regid",
-            NOBODY,
-            "--clear-groups",
-            "sh",
-            "-ec",
-            script,
-        ])
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "sh", "-ec", script])
         .current_dir(directory)
         .output()
         .unwrap();
@@ -81,9 +72,7 @@ impl Belongings {
             format!(r#"{{"cgroup":{{"path":"{}"}}}}"#, self.at("iopslab-1-x").display()),
         ];
         let lines = items.iter().enumerate();
-        lines
-            .map(|(id, item)| format!("{{\"intend\":{{\"id\":{},\"item\":{item}}}}}\n", id + 1))
-            .collect()
+        lines.map(|(id, item)| format!("{{\"intend\":{{\"id\":{},\"item\":{item}}}}}\n", id + 1)).collect()
     }
 
     fn are_untouched(&mut self) {
@@ -115,19 +104,13 @@ fn a_work_directory_that_another_user_has_made_first_is_refused_and_nothing_in_i
     as_nobody(place.path(), &script);
     let work = place.path().join("iopslab");
     let named = work.to_str().unwrap();
-    let attempts: [&[&str]; 3] = [
-        &["clean", "--work-directory", named],
-        &["volume", "gp3:10GiB", "--mount", "no-volume"],
-        &["db", "start"],
-    ];
+    let attempts: [&[&str]; 3] =
+        [&["clean", "--work-directory", named], &["volume", "gp3:10GiB", "--mount", "no-volume"], &["db", "start"]];
     for attempt in attempts {
         let output = lab.iopslab(attempt).env("IOPSLAB_WORK", &work).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{attempt:?}: {said}");
-        assert!(
-            said.contains(named) && said.contains("can be changed by others than user 0"),
-            "{attempt:?}: {said}"
-        );
+        assert!(said.contains(named) && said.contains("can be changed by others than user 0"), "{attempt:?}: {said}");
         mine.are_untouched();
     }
     // One whose parent is theirs can be exchanged at any moment.
@@ -166,10 +149,7 @@ fn what_a_ledger_names_outside_of_its_directory_is_named_and_left_alone_and_the_
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     mine.are_untouched();
-    assert!(
-        !work.join("runs/old").exists() && said.contains("removed directory"),
-        "{said}"
-    );
+    assert!(!work.join("runs/old").exists() && said.contains("removed directory"), "{said}");
     for left in ["tree is left alone", "file is left alone", "mount /proc is left alone"] {
         assert!(said.contains(left), "{left}: {said}");
     }
@@ -202,11 +182,7 @@ fn downloads_are_not_looked_for_where_others_can_put_them() {
     }
     let (lab, place) = (Laboratory::new(), everybodys());
     as_nobody(place.path(), "mkdir -p cache/cassandra");
-    let output = lab
-        .iopslab(&["db", "start"])
-        .env("IOPSLAB_CACHE", place.path().join("cache"))
-        .output()
-        .unwrap();
+    let output = lab.iopslab(&["db", "start"]).env("IOPSLAB_CACHE", place.path().join("cache")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("can be changed by others than user 0"), "{said}");

@@ -23,20 +23,8 @@ fn what_init_writes_can_be_planned_and_run() {
         &[],
         &["--candidate", "i4i.2xlarge", "--demand", "4000", "--rate", "5000"],
         &["--read-share", "95%", "--data", "2TB", "--in-flight", "200"],
-        &[
-            "--question",
-            "Is \"fast\" worth it?",
-            "--read-share",
-            "1",
-            "--data",
-            "20GB",
-        ],
-        &[
-            "--candidate",
-            "i3.2xlarge",
-            "--candidate",
-            "r5.4xlarge+io1:500GiB:16000+gp2:100GiB",
-        ],
+        &["--question", "Is \"fast\" worth it?", "--read-share", "1", "--data", "20GB"],
+        &["--candidate", "i3.2xlarge", "--candidate", "r5.4xlarge+io1:500GiB:16000+gp2:100GiB"],
     ];
     for (n, flags) in sets.iter().enumerate() {
         let file = format!("own-{n}.toml");
@@ -57,10 +45,7 @@ fn what_init_writes_can_be_planned_and_run() {
     }
     // To its end, where no machine is needed.
     let text = std::fs::read_to_string(lab.path().join("own-1.toml")).unwrap();
-    lab.write(
-        "own-1.toml",
-        &format!("{text}\n[provider.simulated]\nrun_noise = 0.02\n"),
-    );
+    lab.write("own-1.toml", &format!("{text}\n[provider.simulated]\nrun_noise = 0.02\n"));
     let run = lab.output(&["run", "own-1.toml", "--provider", "simulated"]);
     assert!(run.status.success(), "{}", words(&run));
 }
@@ -71,43 +56,26 @@ fn a_dash_prints_and_a_file_is_replaced_only_by_force() {
     let printed = init(&lab, &["--out", "-"]);
     assert!(printed.status.success(), "{}", words(&printed));
     let text = String::from_utf8(printed.stdout).unwrap();
-    assert!(
-        text.starts_with("#:schema ") && text.contains("[[configuration]]"),
-        "{text}"
-    );
+    assert!(text.starts_with("#:schema ") && text.contains("[[configuration]]"), "{text}");
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0, "nothing is written");
 
     lab.write("mine.toml", "mine");
     let refused = init(&lab, &["--out", "mine.toml"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        words(&refused).contains("mine.toml is there already"),
-        "{}",
-        words(&refused)
-    );
+    assert!(words(&refused).contains("mine.toml is there already"), "{}", words(&refused));
     assert_eq!(std::fs::read_to_string(lab.path().join("mine.toml")).unwrap(), "mine");
     assert!(init(&lab, &["--out", "mine.toml", "--force"]).status.success());
-    assert!(
-        std::fs::read_to_string(lab.path().join("mine.toml"))
-            .unwrap()
-            .contains("name = \"mine\"")
-    );
+    assert!(std::fs::read_to_string(lab.path().join("mine.toml")).unwrap().contains("name = \"mine\""));
 }
 
 #[test]
 fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
     let lab = Laboratory::new();
     for (flags, reason) in [
-        (
-            &["--candidate", "r6i.2xlrage"][..],
-            "unknown instance type `r6i.2xlrage`",
-        ),
+        (&["--candidate", "r6i.2xlrage"][..], "unknown instance type `r6i.2xlrage`"),
         (&["--candidate", "r6i.2xlarge"], "`r6i.2xlarge` has no local disks"),
         (&["--candidate", "i4i.2xlarge*3"], "one node is measured"),
-        (
-            &["--candidate", "r6i.2xlarge+gp2:9GiB+gp2:9GiB+gp2:9GiB"],
-            "a data volume and a commit-log volume",
-        ),
+        (&["--candidate", "r6i.2xlarge+gp2:9GiB+gp2:9GiB+gp2:9GiB"], "a data volume and a commit-log volume"),
         (&["--candidate", "r6i.2xlarge+gp3:500GiB:99000"], "99000"),
     ] {
         let output = init(&lab, flags);
@@ -117,11 +85,7 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
     // Nobody to ask.
     let output = lab.output(&["init"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        words(&output).contains("--current and at least one --candidate are missing"),
-        "{}",
-        words(&output)
-    );
+    assert!(words(&output).contains("--current and at least one --candidate are missing"), "{}", words(&output));
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0);
 }
 
@@ -137,10 +101,7 @@ fn a_demand_is_written_and_a_latency_is_judged_at_full_scale_alone() {
     let demand = init(&lab, &["--demand", "5000", "--out", "demand.toml"]);
     assert!(demand.status.success(), "{}", words(&demand));
     let objective = &planned("demand.toml")["plan"]["objective"];
-    assert_eq!(
-        (&objective["throughput"], &objective["headroom"]),
-        (&5000.0.into(), &0.3.into())
-    );
+    assert_eq!((&objective["throughput"], &objective["headroom"]), (&5000.0.into(), &0.3.into()));
 
     let both = [
         ("large", "r6i.32xlarge+gp3:500GiB", "r6i.32xlarge+gp3:500GiB:12000:300"),
@@ -148,17 +109,7 @@ fn a_demand_is_written_and_a_latency_is_judged_at_full_scale_alone() {
     ];
     for (name, current, candidate) in both {
         let file = format!("{name}.toml");
-        let flags = [
-            "init",
-            "--current",
-            current,
-            "--candidate",
-            candidate,
-            "--p99",
-            "10",
-            "--out",
-            &file,
-        ];
+        let flags = ["init", "--current", current, "--candidate", candidate, "--p99", "10", "--out", &file];
         let output = lab.output(&flags);
         assert!(output.status.success(), "{}", words(&output));
         let plan = planned(&file);
@@ -166,11 +117,6 @@ fn a_demand_is_written_and_a_latency_is_judged_at_full_scale_alone() {
         let bounded = plan["plan"]["objective"]["latency"].is_array();
         // One vCPU fits any machine that builds this.
         assert_eq!((scaled, bounded), (name == "large", name == "small"), "{plan}");
-        assert_eq!(
-            words(&output).contains("note: p99_ms = 10 is a comment"),
-            scaled,
-            "{}",
-            words(&output)
-        );
+        assert_eq!(words(&output).contains("note: p99_ms = 10 is a comment"), scaled, "{}", words(&output));
     }
 }

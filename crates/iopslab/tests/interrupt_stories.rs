@@ -57,9 +57,7 @@ fn waiting_run(lab: &Laboratory) -> Child {
         .stderr(std::fs::File::create(lab.path().join("stderr.txt")).unwrap())
         .spawn()
         .unwrap();
-    wait_for("a client that is asked", Duration::from_secs(60), || {
-        lab.path().join("asked").exists()
-    });
+    wait_for("a client that is asked", Duration::from_secs(60), || lab.path().join("asked").exists());
     run
 }
 

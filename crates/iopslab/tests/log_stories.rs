@@ -7,15 +7,7 @@ use crate::support::Laboratory;
 fn a_server_that_is_not_there_is_reported_once_and_in_our_words() {
     let lab = Laboratory::new();
     for (log, logs) in [(None, false), (Some(""), false), (Some("scylla=error"), true)] {
-        let mut load = lab.iopslab(&[
-            "load",
-            "--hosts",
-            "127.0.0.1:9",
-            "--workload",
-            "read=1",
-            "--duration",
-            "1s",
-        ]);
+        let mut load = lab.iopslab(&["load", "--hosts", "127.0.0.1:9", "--workload", "read=1", "--duration", "1s"]);
         load.env_remove("IOPSLAB_LOG");
         load.envs(log.map(|log| ("IOPSLAB_LOG", log)));
         let output = load.output().unwrap();
@@ -23,11 +15,7 @@ fn a_server_that_is_not_there_is_reported_once_and_in_our_words() {
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(stderr.contains("is a CQL server listening there"), "{stderr}");
         assert_eq!(stderr.contains("ERROR scylla"), logs, "{log:?}: {stderr}");
-        assert_eq!(
-            stderr.lines().filter(|line| line.starts_with("error: ")).count(),
-            1,
-            "{stderr}"
-        );
+        assert_eq!(stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{stderr}");
     }
 }
 
@@ -44,21 +32,13 @@ fn a_wish_that_cannot_be_read_is_reported() {
 #[test]
 fn tls_is_tried_where_the_program_has_it_and_refused_with_how_to_get_it_where_not() {
     let lab = Laboratory::new();
-    let output = lab.output(&[
-        "load",
-        "--hosts",
-        "127.0.0.1:9",
-        "--workload",
-        "read=1",
-        "--tls-any-name",
-    ]);
+    let output = lab.output(&["load", "--hosts", "127.0.0.1:9", "--workload", "read=1", "--tls-any-name"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     let (code, said) = match cfg!(feature = "tls") {
         true => (1, "cannot connect to the database: 127.0.0.1:9: "),
-        false => (
-            2,
-            "error: this iopslab was built without TLS\n help: build it with: cargo build --release --features tls",
-        ),
+        false => {
+            (2, "error: this iopslab was built without TLS\n help: build it with: cargo build --release --features tls")
+        }
     };
     assert_eq!(output.status.code(), Some(code), "{stderr}");
     assert!(stderr.contains(said), "{stderr}");

@@ -85,18 +85,8 @@ fn mutated(bytes: &[u8], dice: &mut Dice) -> (Vec<u8>, &'static str) {
         }
         // A number of text is another one.
         _ => {
-            let numbers = [
-                "-1",
-                "0",
-                "1e300",
-                "9e18",
-                "4294967296",
-                "18446744073709551615",
-                "null",
-                "\"\"",
-                "[]",
-                "{}",
-            ];
+            let numbers =
+                ["-1", "0", "1e300", "9e18", "4294967296", "18446744073709551615", "null", "\"\"", "[]", "{}"];
             let number = numbers[dice.below(numbers.len())];
             let is_digit = |at: &usize| bytes[*at].is_ascii_digit();
             let Some(start) = (at..bytes.len()).find(is_digit) else {
@@ -129,11 +119,7 @@ fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
     let mutants = std::env::var("IOPSLAB_MUTANTS").map_or(FEW, |number| number.parse().unwrap());
     let lab = Laboratory::new();
     lab.write("x.toml", EXPERIMENT);
-    assert!(
-        lab.output(&["run", "x.toml", "--provider", "simulated"])
-            .status
-            .success()
-    );
+    assert!(lab.output(&["run", "x.toml", "--provider", "simulated"]).status.success());
     let run = lab.run_directory();
     let mut all = Vec::new();
     files(&run, &mut all);
@@ -143,10 +129,7 @@ fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
         let before = std::fs::read(path).unwrap();
         let (after, what) = mutated(&before, &mut dice);
         std::fs::write(path, after).unwrap();
-        let who = format!(
-            "mutant {number}, {} with {what}",
-            path.strip_prefix(&run).unwrap().display()
-        );
+        let who = format!("mutant {number}, {} with {what}", path.strip_prefix(&run).unwrap().display());
         reported_or_refused(&lab, &run, &who);
         std::fs::write(path, before).unwrap();
     }

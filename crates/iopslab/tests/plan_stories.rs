@@ -16,9 +16,11 @@ const RAID: &str = "name = \"raid\"\n[dataset]\nrecords = 1000\n\
                     [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n[provider.local]\nheap_mib = 256\n";
 
 fn simulated(duration_s: u32, repetitions: u32) -> String {
-    let text = SIMULATED
-        .replacen("duration_s = 120", &format!("duration_s = {duration_s}"), 1)
-        .replacen("repetitions = 6", &format!("repetitions = {repetitions}"), 1);
+    let text = SIMULATED.replacen("duration_s = 120", &format!("duration_s = {duration_s}"), 1).replacen(
+        "repetitions = 6",
+        &format!("repetitions = {repetitions}"),
+        1,
+    );
     assert_ne!(text, SIMULATED);
     text
 }
@@ -39,31 +41,17 @@ fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
         let notes = of_rule(&plan["notes"], "trials_too_short");
         // A directory of its own: both may begin in the same second.
         let out = format!("runs-{duration_s}");
-        let run = [
-            "run",
-            "own.toml",
-            "--provider",
-            "simulated",
-            "--format",
-            "json",
-            "--out",
-            &out,
-        ];
+        let run = ["run", "own.toml", "--provider", "simulated", "--format", "json", "--out", &out];
         let run = lab.output(&run);
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
         // Seconds that resemble each other too much are found besides, and cannot be known before.
         let number = |of: &Value, name: &str| of["figures"][name].as_f64().unwrap();
         let found = of_rule(&analysis["findings"], "too_short_to_judge").into_iter();
-        let found: Vec<_> = found
-            .filter(|f| number(f, "measured_s") < number(f, "needed_s"))
-            .collect();
+        let found: Vec<_> = found.filter(|f| number(f, "measured_s") < number(f, "needed_s")).collect();
         assert_eq!((notes.is_empty(), found.is_empty()), (!short, !short), "{duration_s} s");
         for finding in found {
-            assert_eq!(
-                number(finding, "needed_s"),
-                notes[0]["numbers"]["needed_s"].as_f64().unwrap()
-            );
+            assert_eq!(number(finding, "needed_s"), notes[0]["numbers"]["needed_s"].as_f64().unwrap());
         }
     }
 }
@@ -80,20 +68,14 @@ fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry()
     let said = String::from_utf8_lossy(&planned.stdout);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
-    assert!(
-        said.contains("note: repetitions = 1: figures without intervals"),
-        "{said}"
-    );
+    assert!(said.contains("note: repetitions = 1: figures without intervals"), "{said}");
     assert!(said.contains("note: CPUs of the database at scale 1:"), "{said}");
     assert!(said.contains("so that iopslab run refuses this here"), "{said}");
     let run = lab.output(&["run", "own.toml"]);
     let refused = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{refused}");
     assert!(refused.contains("raise provider.local.scale"), "{refused}");
-    assert!(
-        !refused.contains("Estimated time"),
-        "a refusal shows no plan: {refused}"
-    );
+    assert!(!refused.contains("Estimated time"), "a refusal shows no plan: {refused}");
     assert!(!lab.path().join("runs").exists());
 }
 
@@ -177,12 +159,7 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     assert!((usd("two-gp3") - usd("gp3-3000")).abs() < 0.01, "{money:#?}");
     assert!(usd("gp3-6000") > usd("two-gp3") + 10.0, "{money:#?}");
     let lines = of("two-gp3")["lines"].as_array().unwrap();
-    assert!(
-        lines
-            .iter()
-            .any(|line| line["what"].as_str().unwrap().starts_with("2 x gp3 500 GiB")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line["what"].as_str().unwrap().starts_with("2 x gp3 500 GiB")), "{lines:?}");
     // A data set for each number of directories.
     let data = |name: &str| {
         let setups = plan["setups"].as_array().unwrap();
@@ -216,30 +193,10 @@ fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
     assert_eq!(reported.contains(refusal), !missing.is_empty(), "{reported}");
     assert!(!said(&["plan", "raid.toml", "--provider", "simulated"]).contains(refusal));
     let plan: Value = serde_json::from_str(&said(&["plan", "raid.toml", "--format", "json"])).unwrap();
-    let layouts: Vec<&Value> = plan["setups"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|s| &s["layout"]["kind"])
-        .collect();
-    assert_eq!(
-        layouts,
-        [
-            &Value::Null,
-            &"directories".into(),
-            &"raid0".into(),
-            &"directories".into(),
-            &"raid0".into()
-        ]
-    );
-    assert_eq!(
-        plan["plan"]["configurations"][2]["data_volume"]["layout"]["chunk_kib"], 256,
-        "{plan:#}"
-    );
-    assert_eq!(
-        of_rule(&plan["notes"], "raid0_not_here").len(),
-        usize::from(!missing.is_empty())
-    );
+    let layouts: Vec<&Value> = plan["setups"].as_array().unwrap().iter().map(|s| &s["layout"]["kind"]).collect();
+    assert_eq!(layouts, [&Value::Null, &"directories".into(), &"raid0".into(), &"directories".into(), &"raid0".into()]);
+    assert_eq!(plan["plan"]["configurations"][2]["data_volume"]["layout"]["chunk_kib"], 256, "{plan:#}");
+    assert_eq!(of_rule(&plan["notes"], "raid0_not_here").len(), usize::from(!missing.is_empty()));
 }
 
 /// A kernel without the md driver, as here, or without mdadm.
@@ -256,10 +213,7 @@ fn a_machine_that_can_stripe_no_volumes_is_refused_before_anything_is_made() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
     assert!(stderr.contains("layout = \"directories\""), "{stderr}");
-    assert!(
-        !lab.path().join("runs").exists() && !lab.work().exists(),
-        "nothing was begun"
-    );
+    assert!(!lab.path().join("runs").exists() && !lab.work().exists(), "nothing was begun");
     let output = lab.output(&["probe", "raid.toml"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
@@ -289,10 +243,7 @@ fn a_simulated_run_shows_each_data_volume() {
     assert!((900.0..1050.0).contains(&iops(0)), "{}", iops(0));
     assert_eq!(cell["limit"]["kind"], "volume_iops", "{:#}", cell["limit"]);
     let report = std::fs::read_to_string(lab.run_directory().join("report.md")).unwrap();
-    assert!(
-        report.contains("The data volumes of each cell") && report.contains("| data-2 |"),
-        "{report}"
-    );
+    assert!(report.contains("The data volumes of each cell") && report.contains("| data-2 |"), "{report}");
 }
 
 #[test]

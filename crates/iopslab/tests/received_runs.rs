@@ -49,10 +49,7 @@ fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String) {
     let began = Instant::now();
     let output = lab.output(arguments);
     assert!(began.elapsed() < NO_HANG, "{arguments:?} took {:?}", began.elapsed());
-    (
-        output.status.code(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 fn change(path: &Path, change: impl FnOnce(&mut Value)) {
@@ -102,20 +99,13 @@ fn a_run_that_is_not_all_ones_own_does_not_go_on() {
     let refused = |run: &Path, words: &str| {
         let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
         assert_eq!(code, Some(2), "{stderr}");
-        assert!(
-            stderr.contains(words) && stderr.contains("is not all yours"),
-            "{stderr}"
-        );
+        assert!(stderr.contains(words) && stderr.contains("is not all yours"), "{stderr}");
     };
     let linked = received(&lab, &whole, "linked");
     std::fs::remove_file(linked.join("journal.jsonl")).unwrap();
     symlink(&own, linked.join("journal.jsonl")).unwrap();
     refused(&linked, "journal.jsonl is a symbolic link");
-    assert_eq!(
-        std::fs::read_to_string(&own).unwrap(),
-        "mine\nno newline",
-        "it was cut at its last line"
-    );
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine\nno newline", "it was cut at its last line");
 
     let open = received(&lab, &whole, "open");
     std::fs::set_permissions(open.join("plan.json"), std::fs::Permissions::from_mode(0o666)).unwrap();
@@ -144,15 +134,10 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     change(&options.join("setups.json"), |setups| {
         setups["setups"][0]["heap_bytes"] = json!(1_u64 << 40);
     });
-    refused(
-        &options,
-        "setups.json: setups.0.heap_bytes is not what its experiment.toml comes to",
-    );
+    refused(&options, "setups.json: setups.0.heap_bytes is not what its experiment.toml comes to");
 
     let elsewhere = received(&lab, &whole, "elsewhere");
-    change(&elsewhere.join("plan.json"), |plan| {
-        plan["work_directory"] = json!("/etc")
-    });
+    change(&elsewhere.join("plan.json"), |plan| plan["work_directory"] = json!("/etc"));
     refused(&elsewhere, "plan.json: work_directory is not what");
 
     // A configuration of ssh whose command makes a file.
@@ -160,9 +145,7 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     let (made, config) = (lab.path().join("made-by-attacker"), by_ssh.join("ssh_config"));
     let text = format!("Host *\n  ProxyCommand touch {}\n", made.display());
     std::fs::write(&config, text).unwrap();
-    change(&by_ssh.join("environment.json"), |facts| {
-        facts["provider"] = json!("hosts")
-    });
+    change(&by_ssh.join("environment.json"), |facts| facts["provider"] = json!("hosts"));
     change(&by_ssh.join("plan.json"), |plan| {
         plan["hosts"] = json!({
             "database": [{"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null}],
@@ -231,11 +214,7 @@ fn sizes_that_a_trial_announces_are_not_believed() {
             |path| hlog(path, "HISTEwAAAAAAAAAAAAAABQAAAAAAAAABP/////////8/8AAAAAAAAA=="),
             "recorded up to",
         ),
-        (
-            "latency.hlog",
-            |path| hlog(path, "HISTE/////8AAAAAAAAAAwAAAAAAAAABAAAAAAOThwA/8AAAAAAAAA=="),
-            "announces",
-        ),
+        ("latency.hlog", |path| hlog(path, "HISTE/////8AAAAAAAAAAwAAAAAAAAABAAAAAAOThwA/8AAAAAAAAA=="), "announces"),
         (
             "trial.json",
             |path| {
@@ -255,10 +234,7 @@ fn sizes_that_a_trial_announces_are_not_believed() {
         assert_eq!(code, Some(0), "{stderr}");
         let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
         let invalid = &analysis["cells"][1]["trials_invalid"][0];
-        assert!(
-            invalid["reason"].as_str().unwrap().contains(reason),
-            "{reason}: {invalid}"
-        );
+        assert!(invalid["reason"].as_str().unwrap().contains(reason), "{reason}: {invalid}");
         std::fs::remove_file(trial.join(file)).unwrap();
         std::fs::write(trial.join(file), before).unwrap();
     }

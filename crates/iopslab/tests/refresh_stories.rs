@@ -20,11 +20,7 @@ struct Aws {
 impl Aws {
     fn start() -> Self {
         let program = std::env::var_os("IOPSLAB_MOTO_SERVER").map_or_else(installed, PathBuf::from);
-        assert!(
-            program.exists(),
-            "{} is missing; run scripts/setup.sh --tests",
-            program.display()
-        );
+        assert!(program.exists(), "{} is missing; run scripts/setup.sh --tests", program.display());
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = Command::new(program)
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
@@ -32,13 +28,8 @@ impl Aws {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let aws = Self {
-            server,
-            address: format!("127.0.0.1:{port}"),
-        };
-        wait_for("moto's server", Duration::from_secs(60), || {
-            TcpStream::connect(&aws.address).is_ok()
-        });
+        let aws = Self { server, address: format!("127.0.0.1:{port}") };
+        wait_for("moto's server", Duration::from_secs(60), || TcpStream::connect(&aws.address).is_ok());
         aws
     }
 
@@ -63,10 +54,8 @@ impl Drop for Aws {
 }
 
 fn installed() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
-        || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"),
-        PathBuf::from,
-    );
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"), PathBuf::from);
     cache.join("iopslab/moto-5.2/bin/moto_server")
 }
 
@@ -83,10 +72,7 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
     // moto 5.2 carries DescribeInstanceTypes dumps of real regions, and no price list.
     let types = reported["instance_types"].as_u64().unwrap();
     assert!(types > 700, "{reported}");
-    assert!(
-        reported["prices_missing"].as_str().unwrap().contains("price list"),
-        "{reported}"
-    );
+    assert!(reported["prices_missing"].as_str().unwrap().contains("price list"), "{reported}");
     let file = lab.path().join("catalog/00-aws-us-east-1.toml");
     assert_eq!(reported["file"], file.display().to_string());
 
@@ -101,15 +87,8 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
     let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "i3.4xlarge"]));
     assert_eq!(show["instance"]["local_disks"]["read_iops"], 825_000.0);
     assert_eq!(show["instance"]["on_demand_usd_per_hour"], 1.248);
-    let cost = parsed(&lab.output(&[
-        "--format",
-        "json",
-        "catalog",
-        "cost",
-        "i3.2xlarge*3",
-        "--price-date",
-        "2017-11-12",
-    ]));
+    let cost =
+        parsed(&lab.output(&["--format", "json", "catalog", "cost", "i3.2xlarge*3", "--price-date", "2017-11-12"]));
     assert_eq!(cost["usd_per_month"], 1366.56);
 
     // Each of its two network cards has the bandwidth of both.
@@ -118,10 +97,8 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
 
     // A second refresh keeps prices that the file has and AWS does not give.
     let text = std::fs::read_to_string(&file).unwrap();
-    let priced = text.replace(
-        "name = \"i3.4xlarge\"\n",
-        "name = \"i3.4xlarge\"\nusd_per_hour = 1.5\nprice_date = \"2026-11-01\"\n",
-    );
+    let priced = text
+        .replace("name = \"i3.4xlarge\"\n", "name = \"i3.4xlarge\"\nusd_per_hour = 1.5\nprice_date = \"2026-11-01\"\n");
     assert_ne!(priced, text);
     std::fs::write(&file, priced).unwrap();
     parsed(&aws.iopslab(&lab, &["--format", "json", "catalog", "refresh"]));
@@ -170,12 +147,8 @@ fn answer(connection: TcpStream, products: &[(&'static str, Value, Value)]) -> s
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     let filter = |field: &str| {
         let filters = asked["Filters"].as_array().cloned().unwrap_or_default();
-        let found = filters
-            .into_iter()
-            .find(|f| f["Field"] == field && f["Type"] == "TERM_MATCH");
-        found
-            .and_then(|f| f["Value"].as_str().map(str::to_owned))
-            .unwrap_or_default()
+        let found = filters.into_iter().find(|f| f["Field"] == field && f["Type"] == "TERM_MATCH");
+        found.and_then(|f| f["Value"].as_str().map(str::to_owned)).unwrap_or_default()
     };
     let is_right = is_get_products && asked["ServiceCode"] == "AmazonEC2" && filter("regionCode") == "eu-west-1";
     let family = filter("productFamily");
@@ -186,10 +159,7 @@ fn answer(connection: TcpStream, products: &[(&'static str, Value, Value)]) -> s
             json!({ "product": { "productFamily": of, "attributes": attributes }, "terms": terms }).to_string()
         })
         .collect();
-    let from: usize = asked["NextToken"]
-        .as_str()
-        .and_then(|token| token.parse().ok())
-        .unwrap_or(0);
+    let from: usize = asked["NextToken"].as_str().and_then(|token| token.parse().ok()).unwrap_or(0);
     let mut page =
         json!({ "FormatVersion": "aws_v1", "PriceList": listed.iter().skip(from).take(2).collect::<Vec<_>>() });
     if listed.len() > from + 2 {
@@ -218,18 +188,8 @@ fn prices_of_another_region_are_read_page_by_page() {
         instance("r5.4xlarge", "1.1280000000"),
         instance("m5.large", "0.1070000000"),
         volume("Storage", "EUW1-EBS:VolumeUsage.gp3", "GB-Mo", "0.0880000000"),
-        volume(
-            "System Operation",
-            "EUW1-EBS:VolumeP-IOPS.gp3",
-            "IOPS-Mo",
-            "0.0055000000",
-        ),
-        volume(
-            "Provisioned Throughput",
-            "EUW1-EBS:VolumeP-Throughput.gp3",
-            "GiBps-mo",
-            "45.0560000000",
-        ),
+        volume("System Operation", "EUW1-EBS:VolumeP-IOPS.gp3", "IOPS-Mo", "0.0055000000"),
+        volume("Provisioned Throughput", "EUW1-EBS:VolumeP-Throughput.gp3", "GiBps-mo", "45.0560000000"),
     ]);
     let output = lab
         .iopslab(&["--format", "json", "catalog", "refresh", "--region", "eu-west-1"])
@@ -251,25 +211,15 @@ fn prices_of_another_region_are_read_page_by_page() {
         "{reported}"
     );
     let cost = |more: &[&str]| {
-        let arguments = [
-            &["--format", "json", "catalog", "cost", "m5.large+gp3:100GiB:4000:225"],
-            more,
-        ]
-        .concat();
+        let arguments = [&["--format", "json", "catalog", "cost", "m5.large+gp3:100GiB:4000:225"], more].concat();
         parsed(&lab.output(&arguments))["usd_per_month"].as_f64().unwrap()
     };
     // 730 x 0.107 + 100 x 0.088 + 1,000 x 0.0055 + 100 x 45.056 / 1024.
     assert!((cost(&["--region", "eu-west-1"]) - (78.11 + 8.8 + 5.5 + 4.4)).abs() < 1e-6);
-    assert!(
-        (cost(&[]) - (730.0 * 0.096 + 8.0 + 5.0 + 4.0)).abs() < 1e-6,
-        "prices of us-east-1 are what they were"
-    );
+    assert!((cost(&[]) - (730.0 * 0.096 + 8.0 + 5.0 + 4.0)).abs() < 1e-6, "prices of us-east-1 are what they were");
     let unknown = lab.output(&["catalog", "cost", "c5.large", "--region", "eu-west-1"]);
     let stderr = String::from_utf8_lossy(&unknown.stderr);
-    assert!(
-        unknown.status.code() == Some(2) && stderr.contains("it is not counted as 0"),
-        "{stderr}"
-    );
+    assert!(unknown.status.code() == Some(2) && stderr.contains("it is not counted as 0"), "{stderr}");
 }
 
 #[test]
@@ -294,12 +244,7 @@ fn an_aws_that_does_not_answer_changes_nothing() {
 fn without_credentials_it_says_so_in_one_line() {
     let lab = Laboratory::new();
     let mut command = lab.iopslab(&["catalog", "refresh"]);
-    for variable in [
-        "AWS_ACCESS_KEY_ID",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_PROFILE",
-        "AWS_REGION",
-    ] {
+    for variable in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_REGION"] {
         command.env_remove(variable);
     }
     let output = command

@@ -71,28 +71,15 @@ fn a_trial_whose_database_did_not_start_is_repeated_by_resume() {
     let lab = Laboratory::new();
     let run = simulated(&lab);
     let path = run.display().to_string();
-    spoil(
-        &run,
-        "a.reads.c32/2",
-        "did_not_start",
-        "the database did not start: no port",
-    );
-    spoil(
-        &run,
-        "b.reads.c32/1",
-        "database_ended",
-        "Cassandra ended during the trial: exit code 1",
-    );
+    spoil(&run, "a.reads.c32/2", "did_not_start", "the database did not start: no port");
+    spoil(&run, "b.reads.c32/1", "database_ended", "Cassandra ended during the trial: exit code 1");
     assert_eq!(ask(&lab, &["report", &path]).0, Some(0));
     assert_eq!(valid(&run), 4);
 
     let (code, _, stderr) = ask(&lab, &["run", "--resume", &path]);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stderr.contains("5 of 6 trials are done"), "{stderr}");
-    assert!(
-        stderr.contains("repeating a.reads.c32 block 2: the database did not start: no port"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("repeating a.reads.c32 block 2: the database did not start: no port"), "{stderr}");
     assert!(!stderr.contains("repeating b"), "{stderr}");
     assert_eq!(valid(&run), 5);
     let kept = read(&run.join("set-aside/a.reads.c32/2.1/trial.json"));
@@ -103,19 +90,13 @@ fn a_trial_whose_database_did_not_start_is_repeated_by_resume() {
     // What the database did under load is an outcome: it is repeated only when that is asked for.
     let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(
-        stderr.contains("repeating b.reads.c32 block 1: Cassandra ended"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("repeating b.reads.c32 block 1: Cassandra ended"), "{stderr}");
     assert_eq!(valid(&run), 6);
     assert_eq!(ask(&lab, &["report", &path, "--verify"]).0, Some(0));
 
     let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
     assert_eq!(code, Some(0));
-    assert!(
-        stderr.contains("6 of 6 trials are done") && !stderr.contains("repeating"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("6 of 6 trials are done") && !stderr.contains("repeating"), "{stderr}");
 }
 
 /// A rule of the analysis, not the run itself, makes this trial invalid.
@@ -133,10 +114,7 @@ fn what_a_rule_made_invalid_is_repeated_when_that_is_asked_for() {
     let (_, _, stderr) = ask(&lab, &["run", "--resume", &path]);
     assert!(!stderr.contains("repeating"), "{stderr}");
     let (_, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
-    assert!(
-        stderr.contains("repeating b.reads.c32 block 2: errors_above"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("repeating b.reads.c32 block 2: errors_above"), "{stderr}");
     assert!(run.join("set-aside/b.reads.c32/2.1/latency.hlog").is_file());
 }
 
@@ -147,10 +125,7 @@ fn what_a_resumed_run_cannot_choose_is_refused_with_the_reason() {
     let path = run.display().to_string();
     let journal = std::fs::read(run.join("journal.jsonl")).unwrap();
     for (more, reason) in [
-        (
-            ["--provider", "local"],
-            "a run goes on with the provider it began with, which is simulated",
-        ),
+        (["--provider", "local"], "a run goes on with the provider it began with, which is simulated"),
         (["--out", "elsewhere"], "a run goes on in its own directory"),
     ] {
         let arguments = ["run", "--resume", &path, more[0], more[1]];
@@ -160,11 +135,7 @@ fn what_a_resumed_run_cannot_choose_is_refused_with_the_reason() {
     }
     let (code, _, _) = ask(&lab, &["run", "x.toml", "--provider", "simulated", "--retry-invalid"]);
     assert_eq!(code, Some(2), "a new run has nothing to retry");
-    assert_eq!(
-        std::fs::read(run.join("journal.jsonl")).unwrap(),
-        journal,
-        "nothing is begun"
-    );
+    assert_eq!(std::fs::read(run.join("journal.jsonl")).unwrap(), journal, "nothing is begun");
 }
 
 /// What happens to a file of evidence.
@@ -173,17 +144,13 @@ type Damage = fn(&Path);
 #[test]
 fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
     let damage: [(&str, Damage); 5] = [
-        ("trial.json", |path| {
-            std::fs::write(path, "{\"format_version\": 1, ").unwrap()
-        }),
+        ("trial.json", |path| std::fs::write(path, "{\"format_version\": 1, ").unwrap()),
         ("trial.json", |path| std::fs::remove_file(path).unwrap()),
         ("latency.hlog", |path| {
             let text = std::fs::read_to_string(path).unwrap();
             std::fs::write(path, text.replacen("Tag=read,", "Tag=raed,", 1)).unwrap();
         }),
-        ("latency.hlog", |path| {
-            std::fs::write(path, b"\0\0\0\0nonsense").unwrap()
-        }),
+        ("latency.hlog", |path| std::fs::write(path, b"\0\0\0\0nonsense").unwrap()),
         ("host-database.parquet", |path| {
             let bytes = std::fs::read(path).unwrap();
             std::fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
@@ -199,11 +166,7 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
         let (code, stdout, stderr) = ask(&lab, &["report", &path, "--format", "json"]);
         assert_eq!(code, Some(0), "{file}: {stderr}");
         let analysis: Value = serde_json::from_str(&stdout).unwrap();
-        assert_eq!(
-            analysis["trials"],
-            json!({"planned": 6, "done": 6, "valid": 5}),
-            "{file}"
-        );
+        assert_eq!(analysis["trials"], json!({"planned": 6, "done": 6, "valid": 5}), "{file}");
         let invalid = &analysis["cells"][1]["trials_invalid"][0];
         assert_eq!(invalid["block"], 3, "{invalid}");
         assert!(invalid["reason"].as_str().unwrap().contains(file), "{file}: {invalid}");
@@ -217,10 +180,7 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
     }
     let (code, _, stderr) = ask(&lab, &["report", &path, "--verify"]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(
-        stderr.contains("files of evidence are as they were measured"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("files of evidence are as they were measured"), "{stderr}");
 
     // The journal has no hash, because it grows; emptied or cut it is found all the same.
     let journal = run.join("journal.jsonl");
@@ -229,11 +189,7 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
     for (kept, expected) in [(0, "does not begin with the run"), (3, "was cut"), (lines.len(), "")] {
         std::fs::write(&journal, lines[..kept].concat()).unwrap();
         let (code, stdout, stderr) = ask(&lab, &["report", &path, "--verify"]);
-        assert_eq!(
-            code,
-            Some(if expected.is_empty() { 0 } else { 3 }),
-            "{kept} lines: {stderr}"
-        );
+        assert_eq!(code, Some(if expected.is_empty() { 0 } else { 3 }), "{kept} lines: {stderr}");
         assert!(stderr.contains(expected), "{stderr}");
         assert_eq!(stdout.is_empty(), !expected.is_empty(), "{stdout}");
     }
@@ -242,10 +198,7 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
     std::fs::remove_file(trial.join("latency.hlog")).unwrap();
     let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(
-        stderr.contains("repeating b.reads.c32 block 3: cannot read"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("repeating b.reads.c32 block 3: cannot read"), "{stderr}");
     assert_eq!(valid(&run), 6);
 }
 
@@ -282,10 +235,7 @@ fn ctrl_c_exits_130_keeps_what_is_done_and_says_how_to_go_on() {
     let stderr = lab.stderr_so_far();
     assert_eq!(status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("every finished trial is kept"), "{stderr}");
-    assert!(
-        stderr.contains("iopslab run --resume") && stderr.contains("iopslab report"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("iopslab run --resume") && stderr.contains("iopslab report"), "{stderr}");
     let done = lab.trials().len();
     assert!((1..1_800).contains(&done), "{done}");
     let run = lab.run_directory().display().to_string();

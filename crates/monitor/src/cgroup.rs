@@ -25,11 +25,7 @@ impl CgroupFiles {
             self.memory(directory, figures);
         }
         if let Some(stat) = self.cpu_dir.as_ref().and_then(|d| text(&d.join("cpu.stat"))) {
-            let (throttled, per_second) = if self.v2 {
-                ("throttled_usec", 1e6)
-            } else {
-                ("throttled_time", 1e9)
-            };
+            let (throttled, per_second) = if self.v2 { ("throttled_usec", 1e6) } else { ("throttled_time", 1e9) };
             figures.cgroup_periods = field(&stat, "nr_periods");
             figures.cgroup_throttled_periods = field(&stat, "nr_throttled");
             figures.cgroup_throttled_s = field(&stat, throttled).map(|t| t / per_second);
@@ -43,34 +39,16 @@ impl CgroupFiles {
     }
 
     fn memory(&self, directory: &Path, figures: &mut HostFigures) {
-        let usage = if self.v2 {
-            "memory.current"
-        } else {
-            "memory.usage_in_bytes"
-        };
+        let usage = if self.v2 { "memory.current" } else { "memory.usage_in_bytes" };
         figures.cgroup_memory_bytes = single(directory, usage);
         let Some(stat) = text(&directory.join("memory.stat")) else {
             return;
         };
         // Version 1: the hierarchical totals.
         let names = if self.v2 {
-            [
-                "anon",
-                "file",
-                "file_mapped",
-                "file_dirty",
-                "file_writeback",
-                "pgmajfault",
-            ]
+            ["anon", "file", "file_mapped", "file_dirty", "file_writeback", "pgmajfault"]
         } else {
-            [
-                "total_rss",
-                "total_cache",
-                "total_mapped_file",
-                "total_dirty",
-                "total_writeback",
-                "total_pgmajfault",
-            ]
+            ["total_rss", "total_cache", "total_mapped_file", "total_dirty", "total_writeback", "total_pgmajfault"]
         };
         let [anonymous, cache, mapped, dirty, writeback, faults] = names.map(|name| field(&stat, name));
         figures.cgroup_anonymous_bytes = anonymous;
@@ -84,8 +62,7 @@ impl CgroupFiles {
 
 /// `name value` in a stat file.
 fn field(stat: &str, name: &str) -> Option<f64> {
-    stat.lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+    stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 fn single(directory: &Path, file: &str) -> Option<f64> {
@@ -103,13 +80,7 @@ mod tests {
         }
         let path = Some(directory.path().to_owned());
         let mut figures = HostFigures::default();
-        CgroupFiles {
-            memory_dir: path.clone(),
-            cpu_dir: path.clone(),
-            cpuacct_dir: path,
-            v2,
-        }
-        .read(&mut figures);
+        CgroupFiles { memory_dir: path.clone(), cpu_dir: path.clone(), cpuacct_dir: path, v2 }.read(&mut figures);
         figures
     }
 
@@ -118,10 +89,7 @@ mod tests {
         let figures = read(
             false,
             &[
-                (
-                    "memory.stat",
-                    "cache 1\nrss 2\ntotal_cache 4096\ntotal_rss 8192\ntotal_dirty 512\n",
-                ),
+                ("memory.stat", "cache 1\nrss 2\ntotal_cache 4096\ntotal_rss 8192\ntotal_dirty 512\n"),
                 ("memory.usage_in_bytes", "12288\n"),
                 ("cpuacct.usage", "2500000000\n"),
                 ("cpu.stat", "nr_periods 10\nnr_throttled 3\nthrottled_time 400000000\n"),
@@ -131,10 +99,7 @@ mod tests {
         assert_eq!(figures.cgroup_anonymous_bytes, Some(8192.0));
         assert_eq!(figures.cgroup_memory_bytes, Some(12288.0));
         assert_eq!(figures.cgroup_cpu_s, Some(2.5));
-        assert_eq!(
-            (figures.cgroup_throttled_periods, figures.cgroup_throttled_s),
-            (Some(3.0), Some(0.4))
-        );
+        assert_eq!((figures.cgroup_throttled_periods, figures.cgroup_throttled_s), (Some(3.0), Some(0.4)));
         assert_eq!(figures.cgroup_major_faults, None, "missing is not zero");
     }
 
@@ -145,24 +110,12 @@ mod tests {
             &[
                 ("memory.stat", "anon 100\nfile 200\nfile_mapped 50\npgmajfault 7\n"),
                 ("memory.current", "300\n"),
-                (
-                    "cpu.stat",
-                    "usage_usec 1500000\nnr_periods 4\nnr_throttled 1\nthrottled_usec 250000\n",
-                ),
+                ("cpu.stat", "usage_usec 1500000\nnr_periods 4\nnr_throttled 1\nthrottled_usec 250000\n"),
             ],
         );
-        assert_eq!(
-            (figures.cgroup_anonymous_bytes, figures.cgroup_file_bytes),
-            (Some(100.0), Some(200.0))
-        );
-        assert_eq!(
-            (figures.cgroup_cpu_s, figures.cgroup_throttled_s),
-            (Some(1.5), Some(0.25))
-        );
-        assert_eq!(
-            (figures.cgroup_mapped_bytes, figures.cgroup_major_faults),
-            (Some(50.0), Some(7.0))
-        );
+        assert_eq!((figures.cgroup_anonymous_bytes, figures.cgroup_file_bytes), (Some(100.0), Some(200.0)));
+        assert_eq!((figures.cgroup_cpu_s, figures.cgroup_throttled_s), (Some(1.5), Some(0.25)));
+        assert_eq!((figures.cgroup_mapped_bytes, figures.cgroup_major_faults), (Some(50.0), Some(7.0)));
     }
 
     #[test]

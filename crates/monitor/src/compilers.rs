@@ -34,10 +34,7 @@ impl CompilerMeter {
 
 /// Ids of the threads of a process that compile now.
 pub fn compiler_thread_ids(root: &Path, pid: u32) -> Vec<u32> {
-    compiler_threads(root, pid)
-        .into_iter()
-        .map(|thread| thread.id)
-        .collect()
+    compiler_threads(root, pid).into_iter().map(|thread| thread.id).collect()
 }
 
 struct Thread {

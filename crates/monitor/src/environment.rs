@@ -8,16 +8,10 @@ use crate::proc::{meminfo, text};
 
 /// Looks below `root` (`/`, or a made-up tree) at `/proc`, `/sys` and `/etc`.
 pub fn environment(root: &Path) -> Environment {
-    let line = |path: &str| {
-        text(&root.join(path))
-            .map(|t| t.trim().to_owned())
-            .filter(|t| !t.is_empty())
-    };
+    let line = |path: &str| text(&root.join(path)).map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let cpuinfo = text(&root.join("proc/cpuinfo")).unwrap_or_default();
     let cpu_field = |name: &str| {
-        let found = cpuinfo
-            .lines()
-            .find_map(|l| l.split_once(':').filter(|(key, _)| key.trim() == name))?;
+        let found = cpuinfo.lines().find_map(|l| l.split_once(':').filter(|(key, _)| key.trim() == name))?;
         Some(found.1.trim().to_owned())
     };
     Environment {
@@ -97,10 +91,7 @@ mod tests {
     #[test]
     fn this_machine_has_a_kernel_a_cpu_and_memory() {
         let facts = super::environment(std::path::Path::new("/"));
-        assert!(
-            facts.kernel.is_some() && facts.cpus >= 1 && facts.memory_bytes.is_some_and(|b| b > 0),
-            "{facts:?}"
-        );
+        assert!(facts.kernel.is_some() && facts.cpus >= 1 && facts.memory_bytes.is_some_and(|b| b > 0), "{facts:?}");
     }
 
     #[test]
@@ -152,11 +143,7 @@ mod tests {
                     scheduler: text("mq-deadline"),
                     read_ahead_kib: None,
                 },
-                evidence::Disk {
-                    name: "vdb".to_owned(),
-                    scheduler: text("none"),
-                    ..evidence::Disk::default()
-                },
+                evidence::Disk { name: "vdb".to_owned(), scheduler: text("none"), ..evidence::Disk::default() },
             ],
         };
         assert_eq!(super::environment(root.path()), expected);

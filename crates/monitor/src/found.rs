@@ -84,30 +84,21 @@ impl FoundProcess {
     pub fn called(root: &Path, words: &str) -> Result<Self, NotFound> {
         let own = std::process::id();
         let is_called = |pid: &u32| *pid != own && command_line(root, *pid).join(" ").contains(words);
-        Self::one(
-            root,
-            processes(root).into_iter().filter(is_called).collect(),
-            NotFound::None,
-        )
+        Self::one(root, processes(root).into_iter().filter(is_called).collect(), NotFound::None)
     }
 
     fn one(root: &Path, pids: Vec<u32>, none: NotFound) -> Result<Self, NotFound> {
         let found = |pid| Self {
             root: root.to_owned(),
             pid,
-            name: text(&root.join(format!("proc/{pid}/comm")))
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
+            name: text(&root.join(format!("proc/{pid}/comm"))).unwrap_or_default().trim().to_owned(),
         };
         match pids.as_slice() {
             [] => Err(none),
             [pid] => Ok(found(*pid)),
             several => {
                 let each = several.iter().map(|pid| found(*pid));
-                Err(NotFound::Several(
-                    each.map(|p| format!("{} ({})", p.name, p.pid)).collect(),
-                ))
+                Err(NotFound::Several(each.map(|p| format!("{} ({})", p.name, p.pid)).collect()))
             }
         }
     }
@@ -119,9 +110,7 @@ impl FoundProcess {
     /// How many CPUs it may run on.
     pub fn cpus(&self) -> Option<u32> {
         let status = text(&self.path("status"))?;
-        let list = status
-            .lines()
-            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
         let count = |part: &str| -> Option<u32> {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             (last.parse::<u32>().ok()? + 1).checked_sub(first.parse().ok()?)
@@ -134,18 +123,12 @@ impl FoundProcess {
         let links = std::fs::read_dir(self.path("fd")).ok()?;
         let opened = links.flatten().filter_map(|link| {
             let name = std::fs::read_link(link.path()).ok()?.to_string_lossy().into_owned();
-            Some(OpenFile {
-                name,
-                path: link.path(),
-            })
+            Some(OpenFile { name, path: link.path() })
         });
         let mut files: Vec<OpenFile> = opened.filter(|file| file.name.starts_with('/')).collect();
         let maps = text(&self.path("maps")).unwrap_or_default();
         let names: BTreeSet<&str> = maps.lines().filter_map(|line| Some(&line[line.find('/')?..])).collect();
-        files.extend(names.into_iter().map(|name| OpenFile {
-            name: name.to_owned(),
-            path: self.inside(name),
-        }));
+        files.extend(names.into_iter().map(|name| OpenFile { name: name.to_owned(), path: self.inside(name) }));
         Some(files)
     }
 
@@ -197,9 +180,7 @@ fn command_line(root: &Path, pid: u32) -> Vec<String> {
 
 fn processes(root: &Path) -> Vec<u32> {
     let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
-    let mut pids: Vec<u32> = entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect();
+    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     pids.sort_unstable();
     pids
 }
@@ -271,11 +252,7 @@ mod tests {
         assert_eq!(FoundProcess::listening(root.path(), &[9042, 9043]), both);
         let own = root.path().join("proc/42/fd");
         std::fs::remove_dir_all(&own).unwrap();
-        assert_eq!(
-            FoundProcess::listening(root.path(), &[9042]),
-            Err(NotFound::None),
-            "it has just ended"
-        );
+        assert_eq!(FoundProcess::listening(root.path(), &[9042]), Err(NotFound::None), "it has just ended");
         // What cannot be listed may be the one.
         std::fs::write(&own, "").unwrap();
         assert_eq!(FoundProcess::listening(root.path(), &[9042]), Err(NotFound::Hidden));
@@ -318,10 +295,7 @@ mod tests {
             ),
             ("java -Xlog:gc*:file=/no/gc-5.log", file()),
             ("java -Xlog:gc*:file=/no/gc-5.log:uptime,tags", file()),
-            (
-                "java -Xlog:gc*:file=/no/gc-5.log:uptime",
-                GcLogPlace::Bare(PathBuf::from("/no/gc-5.log")),
-            ),
+            ("java -Xlog:gc*:file=/no/gc-5.log:uptime", GcLogPlace::Bare(PathBuf::from("/no/gc-5.log"))),
             ("java -Xlog:gc*", GcLogPlace::Nowhere),
             ("java -Xlog:gc=warning:file=/no/gc-5.log", GcLogPlace::Nowhere),
             ("java -Xloggc:/no/gc-5.log", GcLogPlace::Nowhere),

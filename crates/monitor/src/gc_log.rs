@@ -28,15 +28,7 @@ pub(crate) struct GcLog {
 
 impl GcLog {
     pub fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            offset: 0,
-            partial: String::new(),
-            pauses: 0.0,
-            total_s: 0.0,
-            longest_s: 0.0,
-            seen: false,
-        }
+        Self { path, offset: 0, partial: String::new(), pauses: 0.0, total_s: 0.0, longest_s: 0.0, seen: false }
     }
 
     pub fn read(&mut self, figures: &mut HostFigures) {
@@ -81,14 +73,7 @@ fn pause(line: &str) -> Option<f64> {
     if !is_whole || !message.starts_with("Pause") {
         return None;
     }
-    message
-        .trim_end()
-        .strip_suffix("ms")?
-        .rsplit(' ')
-        .next()?
-        .parse::<f64>()
-        .ok()
-        .map(|ms| ms / 1e3)
+    message.trim_end().strip_suffix("ms")?.rsplit(' ').next()?.parse::<f64>().ok().map(|ms| ms / 1e3)
 }
 
 #[cfg(test)]
@@ -100,18 +85,9 @@ mod tests {
     fn only_whole_pauses_count() {
         let line = "[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms";
         assert!((pause(line).unwrap() - 0.003_123).abs() < 1e-12);
-        assert_eq!(
-            pause("[1.0s][info][gc,phases   ] GC(7)   Evacuate Collection Set: 2.8ms"),
-            None
-        );
-        assert_eq!(
-            pause("[1.0s][info][gc          ] GC(8) Concurrent Mark Cycle 12.1ms"),
-            None
-        );
-        assert_eq!(
-            pause("[1.0s][info][gc          ] GC(9) Pause Remark 30M->30M(256M) 1.5ms"),
-            Some(0.0015)
-        );
+        assert_eq!(pause("[1.0s][info][gc,phases   ] GC(7)   Evacuate Collection Set: 2.8ms"), None);
+        assert_eq!(pause("[1.0s][info][gc          ] GC(8) Concurrent Mark Cycle 12.1ms"), None);
+        assert_eq!(pause("[1.0s][info][gc          ] GC(9) Pause Remark 30M->30M(256M) 1.5ms"), Some(0.0015));
         assert_eq!(pause("[1.0s][info][gc,start    ] GC(9) Pause Remark"), None);
     }
 
@@ -164,11 +140,8 @@ mod tests {
         log.read(&mut figures);
         assert_eq!(figures.gc_pauses, None, "no log yet");
         let mut file = File::create(&path).unwrap();
-        write!(
-            file,
-            "[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.0ms\n[2s][info][gc] GC(1) Pause Young"
-        )
-        .unwrap();
+        write!(file, "[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.0ms\n[2s][info][gc] GC(1) Pause Young")
+            .unwrap();
         log.read(&mut figures);
         assert_eq!((figures.gc_pauses, figures.gc_pause_s), (Some(1.0), Some(0.002)));
         writeln!(file, " (Normal) 24M->4M(256M) 6.0ms").unwrap();

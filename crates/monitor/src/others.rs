@@ -37,10 +37,7 @@ struct Process {
 impl OthersWatch {
     /// From now on; `root` is `/`, or a made-up tree with a `proc` below it.
     pub fn begin(root: &Path) -> Self {
-        Self {
-            began: Instant::now(),
-            before: processes(root),
-        }
+        Self { began: Instant::now(), before: processes(root) }
     }
 
     /// The programs outside of the run of process `own` that used most since then, by name. One that came and went
@@ -64,10 +61,7 @@ impl OthersWatch {
         }
         let mut programs: Vec<OtherProgram> = by_name
             .into_iter()
-            .map(|(name, cpu_s)| OtherProgram {
-                name: name.to_owned(),
-                cpus: cpu_s / seconds.max(1e-3),
-            })
+            .map(|(name, cpu_s)| OtherProgram { name: name.to_owned(), cpus: cpu_s / seconds.max(1e-3) })
             .filter(|program| program.cpus >= WORTH_NAMING)
             .collect();
         programs.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
@@ -102,9 +96,8 @@ fn head(root: &Path, processes: &BTreeMap<u32, Process>, own: u32) -> u32 {
 fn family(processes: &BTreeMap<u32, Process>, head: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([head]);
     loop {
-        let children = processes
-            .iter()
-            .filter(|(pid, process)| family.contains(&process.parent) && !family.contains(*pid));
+        let children =
+            processes.iter().filter(|(pid, process)| family.contains(&process.parent) && !family.contains(*pid));
         let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
         if children.is_empty() {
             return family;
@@ -196,10 +189,7 @@ mod tests {
         assert_eq!(named(12), outside, "the controller and its other agents are of the run");
         assert_eq!(named(13).first().map(|(name, _)| name.as_str()), Some("a (b) c"));
         let beside = named(20);
-        assert!(
-            beside.iter().any(|(name, _)| name == "iopslab"),
-            "another run is somebody else: {beside:?}"
-        );
+        assert!(beside.iter().any(|(name, _)| name == "iopslab"), "another run is somebody else: {beside:?}");
     }
 
     /// This very process is of the run, and costs what it costs.

@@ -14,9 +14,7 @@ pub(crate) fn text(path: &Path) -> Option<String> {
 }
 
 fn numbers(line: &str) -> Vec<f64> {
-    line.split_ascii_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect()
+    line.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 /// `/proc/stat`, first line: user nice system idle iowait irq softirq steal ..., in clock ticks.
@@ -43,14 +41,8 @@ pub fn block_device(root: &Path, name: &str) -> Option<VolumeFigures> {
 
 /// One device's line in the text of `/proc/diskstats` (fields: Documentation/admin-guide/iostats.rst).
 pub(crate) fn device(diskstats: &str, name: &str) -> Option<VolumeFigures> {
-    let line = diskstats
-        .lines()
-        .find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
-    let n: Vec<f64> = line
-        .split_ascii_whitespace()
-        .skip(3)
-        .filter_map(|w| w.parse().ok())
-        .collect();
+    let line = diskstats.lines().find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
+    let n: Vec<f64> = line.split_ascii_whitespace().skip(3).filter_map(|w| w.parse().ok()).collect();
     let at = |i: usize| n.get(i).copied();
     let seconds = |i: usize| at(i).map(|ms| ms / 1e3);
     Some(VolumeFigures {
@@ -74,12 +66,7 @@ pub(crate) fn pressure(proc: &Path, figures: &mut HostFigures) {
     let total = |resource: &str, kind: &str| {
         let file = text(&proc.join("pressure").join(resource))?;
         let line = file.lines().find(|l| l.starts_with(kind))?;
-        line.rsplit_once("total=")?
-            .1
-            .trim()
-            .parse::<f64>()
-            .ok()
-            .map(|us| us / 1e6)
+        line.rsplit_once("total=")?.1.trim().parse::<f64>().ok().map(|us| us / 1e6)
     };
     figures.pressure_cpu_some_s = total("cpu", "some");
     figures.pressure_io_some_s = total("io", "some");
@@ -91,11 +78,7 @@ pub(crate) fn pressure(proc: &Path, figures: &mut HostFigures) {
 /// `/proc/net/dev` summed over interfaces, and retransmitted segments from `/proc/net/snmp`.
 pub(crate) fn network(proc: &Path, figures: &mut HostFigures) {
     if let Some(dev) = text(&proc.join("net/dev")) {
-        let rows: Vec<_> = dev
-            .lines()
-            .filter_map(|l| l.split_once(':'))
-            .map(|(_, row)| numbers(row))
-            .collect();
+        let rows: Vec<_> = dev.lines().filter_map(|l| l.split_once(':')).map(|(_, row)| numbers(row)).collect();
         let sum = |i: usize| rows.iter().map(|row| row.get(i).copied()).sum::<Option<f64>>();
         figures.network_received_bytes = sum(0);
         figures.network_sent_bytes = sum(8);
@@ -105,9 +88,8 @@ pub(crate) fn network(proc: &Path, figures: &mut HostFigures) {
         let mut tcp = snmp.lines().filter_map(|l| l.strip_prefix("Tcp:"));
         if let (Some(names), Some(values)) = (tcp.next(), tcp.next()) {
             let at = names.split_ascii_whitespace().position(|name| name == "RetransSegs");
-            figures.tcp_retransmits = at
-                .and_then(|i| values.split_ascii_whitespace().nth(i))
-                .and_then(|v| v.parse().ok());
+            figures.tcp_retransmits =
+                at.and_then(|i| values.split_ascii_whitespace().nth(i)).and_then(|v| v.parse().ok());
         }
     }
 }
@@ -121,11 +103,7 @@ pub(crate) fn memory(proc: &Path, figures: &mut HostFigures) {
 pub(crate) fn meminfo(proc: &Path, field: &str) -> Option<f64> {
     let file = text(&proc.join("meminfo"))?;
     let line = file.lines().find(|l| l.split(':').next() == Some(field))?;
-    line.split_ascii_whitespace()
-        .nth(1)?
-        .parse::<f64>()
-        .ok()
-        .map(|kib| kib * 1024.0)
+    line.split_ascii_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| kib * 1024.0)
 }
 
 /// CPU time of a process now, seconds; `None` once it is gone.

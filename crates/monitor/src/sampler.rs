@@ -39,20 +39,12 @@ impl Sampler {
     /// A sampler of these sources.
     pub fn new(mut sources: Sources) -> Self {
         let gc_log = sources.gc_log.take().map(GcLog::new);
-        Self {
-            sources,
-            gc_log,
-            compilers: CompilerMeter::default(),
-        }
+        Self { sources, gc_log, compilers: CompilerMeter::default() }
     }
 
     /// One sample, stamped by the caller: seconds, and the wall clock in Unix milliseconds.
     pub fn sample(&mut self, t_s: f64, unix_ms: i64) -> HostSample {
-        let mut sample = HostSample {
-            t_s,
-            unix_ms,
-            ..HostSample::default()
-        };
+        let mut sample = HostSample { t_s, unix_ms, ..HostSample::default() };
         let directory = self.sources.root.join("proc");
         let figures = &mut sample.host;
         proc::cpu(&directory, figures);
@@ -87,14 +79,7 @@ mod tests {
 
     fn sources(root: PathBuf) -> Sources {
         let devices = BTreeMap::from([(VolumeRole::Data, "loop3".to_owned())]);
-        Sources {
-            root,
-            cgroup: CgroupFiles::default(),
-            pid: Some(42),
-            is_database: true,
-            devices,
-            gc_log: None,
-        }
+        Sources { root, cgroup: CgroupFiles::default(), pid: Some(42), is_database: true, devices, gc_log: None }
     }
 
     #[test]
@@ -107,18 +92,12 @@ mod tests {
         };
         write("stat", "cpu  1000 200 300 4000 50 6 7 80 0 0\ncpu0 1 1 1 1\n");
         write("meminfo", "MemTotal: 100 kB\nMemAvailable: 64 kB\n");
-        write(
-            "diskstats",
-            "   7       2 loop2 9 9 9 9\n   7       3 loop3 100 1 800 250 40 2 1600 500 3 700 750\n",
-        );
+        write("diskstats", "   7       2 loop2 9 9 9 9\n   7       3 loop3 100 1 800 250 40 2 1600 500 3 700 750\n");
         write(
             "pressure/io",
             "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull avg10=0 avg60=0 avg300=0 total=500000\n",
         );
-        write(
-            "net/dev",
-            "Inter-| Receive\n face |bytes\n    lo: 10 1 0 0 0 0 0 0 20 1\n  eth0: 5 1 0 0 0 0 0 0 7 1\n",
-        );
+        write("net/dev", "Inter-| Receive\n face |bytes\n    lo: 10 1 0 0 0 0 0 0 20 1\n  eth0: 5 1 0 0 0 0 0 0 7 1\n");
         write("net/snmp", "Tcp: RtoAlgorithm RetransSegs\nTcp: 1 17\n");
         write("pressure/memory", "some avg10=0 avg60=0 avg300=0 total=7\n");
         write("42/statm", "900 3 1 1 0 1 0\n");
@@ -132,34 +111,16 @@ mod tests {
         let page_bytes = rustix::param::page_size() as f64;
         assert_eq!(sample.host.process_rss_bytes, Some(3.0 * page_bytes));
         assert_eq!(sample.host.cpu_system_s, Some(313.0 / hz), "interrupts included");
-        assert_eq!(
-            (sample.host.cpu_idle_s, sample.host.cpu_iowait_s),
-            (Some(4000.0 / hz), Some(50.0 / hz))
-        );
+        assert_eq!((sample.host.cpu_idle_s, sample.host.cpu_iowait_s), (Some(4000.0 / hz), Some(50.0 / hz)));
         assert_eq!(sample.host.memory_available_bytes, Some(65536.0));
-        assert_eq!(
-            (sample.host.pressure_memory_some_s, sample.host.pressure_memory_full_s),
-            (Some(7e-6), None)
-        );
-        assert_eq!(
-            (sample.host.pressure_io_some_s, sample.host.pressure_io_full_s),
-            (Some(2.5), Some(0.5))
-        );
-        assert_eq!(
-            (sample.host.network_received_bytes, sample.host.network_sent_bytes),
-            (Some(15.0), Some(27.0))
-        );
+        assert_eq!((sample.host.pressure_memory_some_s, sample.host.pressure_memory_full_s), (Some(7e-6), None));
+        assert_eq!((sample.host.pressure_io_some_s, sample.host.pressure_io_full_s), (Some(2.5), Some(0.5)));
+        assert_eq!((sample.host.network_received_bytes, sample.host.network_sent_bytes), (Some(15.0), Some(27.0)));
         assert_eq!(sample.host.tcp_retransmits, Some(17.0));
         assert_eq!(sample.host.pressure_cpu_some_s, None, "missing is not zero");
         let device = &sample.volumes[&VolumeRole::Data];
-        assert_eq!(
-            (device.reads, device.read_bytes, device.read_wait_s),
-            (Some(100.0), Some(409_600.0), Some(0.25))
-        );
-        assert_eq!(
-            (device.writes, device.write_bytes, device.in_flight),
-            (Some(40.0), Some(819_200.0), Some(3.0))
-        );
+        assert_eq!((device.reads, device.read_bytes, device.read_wait_s), (Some(100.0), Some(409_600.0), Some(0.25)));
+        assert_eq!((device.writes, device.write_bytes, device.in_flight), (Some(40.0), Some(819_200.0), Some(3.0)));
         assert_eq!((device.busy_s, device.weighted_busy_s), (Some(0.7), Some(0.75)));
     }
 
@@ -231,10 +192,6 @@ mod tests {
         }
         let us = of_sampling / 200.0;
         println!("{us:.0} us of CPU per sample");
-        assert!(
-            of_sampling < 6.0 * of_reading,
-            "{us} us, reading alone {} us",
-            of_reading / 200.0
-        );
+        assert!(of_sampling < 6.0 * of_reading, "{us} us, reading alone {} us", of_reading / 200.0);
     }
 }

@@ -52,10 +52,7 @@ impl Monitor {
                 due += PERIOD;
             }
         });
-        Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { stop: Some(stop), thread: Some(thread) }
     }
 
     /// Takes one last sample (without annotation, so that a stuck database cannot hold it up) and ends the thread.
@@ -100,9 +97,7 @@ mod tests {
     #[test]
     fn it_ticks_once_a_second() {
         let (to, samples) = channel();
-        let hooks = MonitorHooks {
-            annotate: Some(Box::new(|sample| sample.host.client_requests = Some(5.0))),
-        };
+        let hooks = MonitorHooks { annotate: Some(Box::new(|sample| sample.host.client_requests = Some(5.0))) };
         let monitor = Monitor::start(this_machine(), hooks, Box::new(move |sample| to.send(sample).unwrap()));
         let ticks: Vec<HostSample> = samples.iter().take(3).collect();
         monitor.stop();

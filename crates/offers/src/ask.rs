@@ -11,11 +11,7 @@ use crate::instance_types::page;
 use crate::price_list::{PriceList, Product};
 use crate::signed::{Call, Caller, Service};
 
-const PRICING: Service = Service {
-    id: "Pricing",
-    signing_name: "pricing",
-    host_prefix: "api.pricing",
-};
+const PRICING: Service = Service { id: "Pricing", signing_name: "pricing", host_prefix: "api.pricing" };
 /// The price list is served from a few regions only, for all of them.
 const PRICE_LIST_REGION: &str = "us-east-1";
 /// A page of `DescribeInstanceTypes`: the most that EC2 gives.
@@ -46,10 +42,8 @@ pub struct Offers {
 pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
     let caller = Caller::new(None, Some(region))?;
     say(&format!("asking EC2 for the instance types of {region}"));
-    let mut types = instance_types(&caller, region).map_err(|reason| AwsError::InstanceTypes {
-        region: region.to_owned(),
-        reason,
-    })?;
+    let mut types = instance_types(&caller, region)
+        .map_err(|reason| AwsError::InstanceTypes { region: region.to_owned(), reason })?;
     let mut catalog = UserCatalog::new(region, day, "AWS DescribeInstanceTypes and price list (GetProducts)");
     let (instance_types, mut priced) = (types.len(), 0);
     let mut prices_missing = (!with_prices).then(|| "not asked for".to_owned());
@@ -72,13 +66,7 @@ pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)
         }
     }
     catalog.instances = types.into_values().collect();
-    Ok(Offers {
-        instance_types,
-        priced,
-        volume_prices: catalog.volume_prices.len(),
-        prices_missing,
-        catalog,
-    })
+    Ok(Offers { instance_types, priced, volume_prices: catalog.volume_prices.len(), prices_missing, catalog })
 }
 
 fn instance_types(caller: &Caller, region: &str) -> Result<BTreeMap<String, UserInstance>, String> {

@@ -39,13 +39,7 @@ impl Bucket {
             "" => String::new(),
             prefix => format!("{prefix}/"),
         };
-        Ok(Self {
-            caller,
-            region: region.to_owned(),
-            bucket: bucket.to_owned(),
-            prefix,
-            url,
-        })
+        Ok(Self { caller, region: region.to_owned(), bucket: bucket.to_owned(), prefix, url })
     }
 
     /// Whether it answers, and lists what is below the prefix. A key that is missing and one that is forbidden are
@@ -55,15 +49,10 @@ impl Bucket {
     /// What S3 says, with the permission that is needed.
     pub fn check(&self) -> Result<(), AwsError> {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query
-            .append_pair("list-type", "2")
-            .append_pair("max-keys", "1")
-            .append_pair("prefix", &self.prefix);
+        query.append_pair("list-type", "2").append_pair("max-keys", "1").append_pair("prefix", &self.prefix);
         let url = format!("{}/?{}", self.url, query.finish());
         let listed = self.caller.ask_s3("GET", &self.region, &url, "");
-        listed
-            .map(drop)
-            .map_err(|refused| self.refused("s3:ListBucket", &self.prefix, refused))
+        listed.map(drop).map_err(|refused| self.refused("s3:ListBucket", &self.prefix, refused))
     }
 
     /// An object's text; `None` where there is none.
@@ -84,9 +73,7 @@ impl Bucket {
     /// What S3 says, with the permission that is needed.
     pub fn put(&self, key: &str, text: &str) -> Result<(), AwsError> {
         let answer = self.caller.ask_s3("PUT", &self.region, &self.url_of(key), text);
-        answer
-            .map(drop)
-            .map_err(|refused| self.refused("s3:PutObject", key, refused))
+        answer.map(drop).map_err(|refused| self.refused("s3:PutObject", key, refused))
     }
 
     /// A URL by which anybody can read or write an object, for twelve hours at most.
@@ -107,15 +94,7 @@ impl Bucket {
     }
 
     fn refused(&self, permission: &'static str, key: &str, refused: Refused) -> AwsError {
-        let below = if key == self.prefix {
-            String::new()
-        } else {
-            self.prefix.clone()
-        };
-        AwsError::Bucket {
-            place: format!("s3://{}/{below}{key}", self.bucket),
-            permission,
-            reason: refused.reason,
-        }
+        let below = if key == self.prefix { String::new() } else { self.prefix.clone() };
+        AwsError::Bucket { place: format!("s3://{}/{below}{key}", self.bucket), permission, reason: refused.reason }
     }
 }

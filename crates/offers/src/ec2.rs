@@ -2,11 +2,7 @@
 
 use crate::signed::{Call, Caller, Refused, Service};
 
-const EC2: Service = Service {
-    id: "EC2",
-    signing_name: "ec2",
-    host_prefix: "ec2",
-};
+const EC2: Service = Service { id: "EC2", signing_name: "ec2", host_prefix: "ec2" };
 const API_VERSION: &str = "2016-11-15";
 
 /// Asks EC2 in a region.
@@ -21,9 +17,7 @@ pub(super) fn ask(
     for (name, value) in parameters {
         form.append_pair(name, value);
     }
-    let call = Call {
-        headers: &[("content-type", "application/x-www-form-urlencoded; charset=utf-8")],
-        body: form.finish(),
-    };
+    let call =
+        Call { headers: &[("content-type", "application/x-www-form-urlencoded; charset=utf-8")], body: form.finish() };
     caller.ask(EC2, region, &call)
 }

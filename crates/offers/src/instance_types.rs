@@ -24,10 +24,7 @@ pub(super) fn page(xml: &str) -> Result<Page, String> {
     if !root.tag_name().name().starts_with("DescribeInstanceTypes") {
         return Err(format!("<{}> is no list of instance types", root.tag_name().name()));
     }
-    Ok(Page {
-        types: items(root, "instanceTypeSet").filter_map(entry).collect(),
-        next_token: next_token(root),
-    })
+    Ok(Page { types: items(root, "instanceTypeSet").filter_map(entry).collect(), next_token: next_token(root) })
 }
 
 /// `None` for an entry without a name.
@@ -40,16 +37,10 @@ fn entry(reported: Node<'_, '_>) -> Option<UserInstance> {
             .map(str::to_owned)
     });
     entry.vcpus = child(reported, "vCpuInfo").and_then(|cpus| value(cpus, "defaultVCpus"));
-    entry.memory_gib = child(reported, "memoryInfo")
-        .and_then(|memory| value::<f64>(memory, "sizeInMiB"))
-        .map(|mib| mib / 1024.0);
-    entry.lifecycle = value(reported, "currentGeneration").map(|is_current| {
-        if is_current {
-            Lifecycle::Current
-        } else {
-            Lifecycle::Previous
-        }
-    });
+    entry.memory_gib =
+        child(reported, "memoryInfo").and_then(|memory| value::<f64>(memory, "sizeInMiB")).map(|mib| mib / 1024.0);
+    entry.lifecycle = value(reported, "currentGeneration")
+        .map(|is_current| if is_current { Lifecycle::Current } else { Lifecycle::Previous });
     entry.nitro = match (value::<bool>(reported, "bareMetal"), text(reported, "hypervisor")) {
         (Some(true), _) | (_, Some("nitro")) => Some(true),
         (_, Some("xen")) => Some(false),
@@ -67,9 +58,7 @@ fn entry(reported: Node<'_, '_>) -> Option<UserInstance> {
 
 /// The sum over all cards; `None` where any is missing, or it is zero.
 fn together(network: Node<'_, '_>, figure: &str) -> Option<f64> {
-    let sum: Option<f64> = items(network, "networkCards")
-        .map(|card| value::<f64>(card, figure))
-        .sum();
+    let sum: Option<f64> = items(network, "networkCards").map(|card| value::<f64>(card, figure)).sum();
     sum.filter(|gbps| *gbps > 0.0)
 }
 
@@ -159,9 +148,7 @@ mod tests {
     fn a_page_becomes_entries_of_the_catalog() {
         let page = page(PAGE).unwrap();
         assert_eq!(page.next_token.as_deref(), Some("more"));
-        let [reported] = &page.types[..] else {
-            panic!("an entry without a name counts: {:?}", page.types)
-        };
+        let [reported] = &page.types[..] else { panic!("an entry without a name counts: {:?}", page.types) };
         assert_eq!(
             (reported.name(), reported.vcpus, reported.memory_gib, reported.nitro),
             ("i4i.8xlarge", Some(32), Some(256.0), Some(true))

@@ -62,11 +62,7 @@ impl Product {
 
     /// The on-demand price in a unit; 0 is no price.
     fn usd(&self, unit: &str) -> Option<f64> {
-        let dimensions = self
-            .terms
-            .on_demand
-            .values()
-            .flat_map(|term| term.price_dimensions.values());
+        let dimensions = self.terms.on_demand.values().flat_map(|term| term.price_dimensions.values());
         dimensions
             .filter(|dimension| dimension.unit.eq_ignore_ascii_case(unit))
             .filter_map(Dimension::usd)
@@ -183,10 +179,7 @@ fn reserved(term: &Term) -> Option<(Purchase, f64)> {
     let purchase = format!("{length}-{option}").parse().ok()?;
     let sum = |unit: &str| {
         let dimensions = term.price_dimensions.values();
-        dimensions
-            .filter(|d| d.unit.eq_ignore_ascii_case(unit))
-            .filter_map(Dimension::usd)
-            .sum::<f64>()
+        dimensions.filter(|d| d.unit.eq_ignore_ascii_case(unit)).filter_map(Dimension::usd).sum::<f64>()
     };
     let usd = sum("Hrs") + sum("Quantity") / (years * HOURS_A_YEAR);
     (usd > 0.0).then_some((purchase, usd))
@@ -249,12 +242,7 @@ mod tests {
         let list = list(&[
             volume("Storage", "EUC1-EBS:VolumeUsage.gp3", "GB-Mo", "0.0952"),
             volume("System Operation", "EUC1-EBS:VolumeP-IOPS.gp3", "IOPS-Mo", "0.006"),
-            volume(
-                "Provisioned Throughput",
-                "EUC1-EBS:VolumeP-Throughput.gp3",
-                "GiBps-mo",
-                "40.96",
-            ),
+            volume("Provisioned Throughput", "EUC1-EBS:VolumeP-Throughput.gp3", "GiBps-mo", "40.96"),
             volume("Storage", "EBS:VolumeUsage.io2", "GB-month", "0.125"),
             volume("System Operation", "EBS:VolumeP-IOPS.io2", "IOPS-Mo", "0.065"),
             volume("System Operation", "EBS:VolumeP-IOPS.io2.tier2", "IOPS-Mo", "0.0455"),
@@ -266,18 +254,11 @@ mod tests {
         let volumes = list.volumes();
         let of = |kind| volumes.iter().find(|v| v.kind == kind).unwrap();
         let gp3 = of(VolumeType::Gp3);
-        assert_eq!(
-            (gp3.usd_per_gb, gp3.usd_per_iops, gp3.iops_above),
-            (0.0952, Some(0.006), 3000.0)
-        );
+        assert_eq!((gp3.usd_per_gb, gp3.usd_per_iops, gp3.iops_above), (0.0952, Some(0.006), 3000.0));
         assert_eq!((gp3.usd_per_mib_per_s, gp3.mib_above), (Some(0.04), 125.0));
         let io2 = of(VolumeType::Io2);
         assert_eq!(
-            (
-                io2.usd_per_iops,
-                io2.usd_per_iops_above_32000,
-                io2.usd_per_iops_above_64000
-            ),
+            (io2.usd_per_iops, io2.usd_per_iops_above_32000, io2.usd_per_iops_above_64000),
             (Some(0.065), Some(0.0455), Some(0.03185))
         );
         let million = of(VolumeType::Standard).usd_per_million_io.unwrap();

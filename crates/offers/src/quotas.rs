@@ -11,11 +11,8 @@ use crate::instance_types;
 use crate::signed::{Call, Caller, Refused, Service};
 use crate::xml::{items, next_token, text, value};
 
-const SERVICE_QUOTAS: Service = Service {
-    id: "Service Quotas",
-    signing_name: "servicequotas",
-    host_prefix: "servicequotas",
-};
+const SERVICE_QUOTAS: Service =
+    Service { id: "Service Quotas", signing_name: "servicequotas", host_prefix: "servicequotas" };
 /// Instance types of one question.
 const TYPES_A_QUESTION: usize = 100;
 /// Things of a page.
@@ -64,11 +61,7 @@ pub fn quotas(profile: Option<&str>, region: &str, asked: QuotaRequest<'_>) -> R
     let caller = Caller::new(profile, Some(region))?;
     let refused = |permission: &'static str| {
         let region = region.to_owned();
-        move |refused: Refused| AwsError::Quotas {
-            region,
-            permission,
-            reason: refused.reason,
-        }
+        move |refused: Refused| AwsError::Quotas { region, permission, reason: refused.reason }
     };
     let mut reported = Quotas::default();
     let mut vcpus = vcpus_in_use(&caller, region, asked.spot, &refused)?;
@@ -139,17 +132,11 @@ fn quota<F: FnOnce(Refused) -> AwsError>(
             ],
             body: serde_json::json!({ "ServiceCode": service, "QuotaCode": code }).to_string(),
         };
-        let about = |refused: Refused| Refused {
-            reason: format!("{code} of {service}: {}", refused.reason),
-            ..refused
-        };
+        let about =
+            |refused: Refused| Refused { reason: format!("{code} of {service}: {}", refused.reason), ..refused };
         let answer = caller.ask(SERVICE_QUOTAS, region, &call).map_err(about)?;
-        let read: Answer = serde_json::from_str(&answer).map_err(|error| {
-            about(Refused {
-                code: None,
-                reason: format!("the answer cannot be read: {error}"),
-            })
-        })?;
+        let read: Answer = serde_json::from_str(&answer)
+            .map_err(|error| about(Refused { code: None, reason: format!("the answer cannot be read: {error}") }))?;
         Ok::<f64, Refused>(read.quota.value)
     };
     let (value, is_default) = match ask("GetServiceQuota") {
@@ -161,12 +148,7 @@ fn quota<F: FnOnce(Refused) -> AwsError>(
         }
         Err(other) => return Err(refused("servicequotas:GetServiceQuota")(other)),
     };
-    Ok(Quota {
-        code,
-        granted: (value * of_one).floor().max(0.0) as u64,
-        in_use: 0,
-        is_default,
-    })
+    Ok(Quota { code, granted: (value * of_one).floor().max(0.0) as u64, in_use: 0, is_default })
 }
 
 /// All pages of an action.
@@ -183,10 +165,8 @@ fn pages(
         parameters.push(("MaxResults".to_owned(), A_PAGE.to_string()));
         parameters.extend(token.map(|token| ("NextToken".to_owned(), token)));
         let answer = ec2::ask(caller, region, action, &parameters)?;
-        let document = roxmltree::Document::parse(&answer).map_err(|error| Refused {
-            code: None,
-            reason: format!("{action} was answered with no XML: {error}"),
-        })?;
+        let document = roxmltree::Document::parse(&answer)
+            .map_err(|error| Refused { code: None, reason: format!("{action} was answered with no XML: {error}") })?;
         read(document.root_element());
         token = next_token(document.root_element());
         if token.is_none() {

@@ -38,11 +38,7 @@ pub(super) struct Service {
     pub host_prefix: &'static str,
 }
 
-const S3: Service = Service {
-    id: "S3",
-    signing_name: "s3",
-    host_prefix: "s3",
-};
+const S3: Service = Service { id: "S3", signing_name: "s3", host_prefix: "s3" };
 
 /// One call: a POST with these headers.
 pub(super) struct Call<'a> {
@@ -72,20 +68,14 @@ impl Caller {
             })?;
             Ok::<_, AwsError>((config, credentials))
         })?;
-        let tls = ureq::tls::TlsConfig::builder()
-            .root_certs(ureq::tls::RootCerts::PlatformVerifier)
-            .build();
+        let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
         let agent = ureq::Agent::config_builder()
             .tls_config(tls)
             .http_status_as_error(false)
             .timeout_global(Some(CALL_TIMEOUT))
             .build()
             .into();
-        Ok(Self {
-            config,
-            credentials,
-            agent,
-        })
+        Ok(Self { config, credentials, agent })
     }
 
     /// The body of the answer; `Err` is what AWS said, or why it did not answer.
@@ -98,22 +88,11 @@ impl Caller {
     pub fn ask_s3(&self, method: &'static str, region: &str, url: &str, body: &str) -> Result<String, Refused> {
         repeated(|| {
             let settings = of_s3();
-            let signed = self.signed(
-                S3,
-                region,
-                (method, url),
-                &[],
-                SignableBody::Bytes(body.as_bytes()),
-                settings,
-            );
+            let signed = self.signed(S3, region, (method, url), &[], SignableBody::Bytes(body.as_bytes()), settings);
             let signed = signed.map_err(unsigned)?;
             let request = ureq::http::Request::builder().method(method).uri(url);
-            let with_headers = signed
-                .headers()
-                .fold(request, |request, (name, value)| request.header(name, value));
-            let request = with_headers
-                .body(body.to_owned())
-                .map_err(|error| unsigned(error.into()))?;
+            let with_headers = signed.headers().fold(request, |request, (name, value)| request.header(name, value));
+            let request = with_headers.body(body.to_owned()).map_err(|error| unsigned(error.into()))?;
             self.answer(self.agent.run(request))
         })
     }
@@ -144,14 +123,7 @@ impl Caller {
 
     fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, CallFailure> {
         let body = SignableBody::Bytes(call.body.as_bytes());
-        let signed = self.signed(
-            service,
-            region,
-            ("POST", url),
-            call.headers,
-            body,
-            SigningSettings::default(),
-        );
+        let signed = self.signed(service, region, ("POST", url), call.headers, body, SigningSettings::default());
         let signed = signed.map_err(unsigned)?;
         let mut request = self.agent.post(url);
         for (name, value) in call.headers {
@@ -167,12 +139,8 @@ impl Caller {
     fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<String, CallFailure> {
         let mut answer = answer.map_err(CallFailure::unreachable)?;
         let status = answer.status();
-        let text = answer
-            .body_mut()
-            .with_config()
-            .limit(LARGEST_ANSWER)
-            .read_to_string()
-            .map_err(CallFailure::unreachable)?;
+        let text =
+            answer.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string().map_err(CallFailure::unreachable)?;
         if status.is_success() {
             return Ok(text);
         }
@@ -220,11 +188,8 @@ impl Caller {
     }
 
     fn stated_endpoint(&self, service: Service) -> Option<String> {
-        let key = ServiceConfigKey::builder()
-            .service_id(service.id)
-            .env("AWS_ENDPOINT_URL")
-            .profile("endpoint_url")
-            .build();
+        let key =
+            ServiceConfigKey::builder().service_id(service.id).env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
         let own = key.ok().and_then(|key| self.config.service_config()?.load_config(key));
         own.or_else(|| self.config.endpoint_url().map(str::to_owned))
     }
@@ -264,11 +229,7 @@ fn of_s3() -> SigningSettings {
 
 /// Source: "AWS service endpoints", AWS General Reference; "Endpoints and ARNs for AWS in China".
 fn domain(region: &str) -> &'static str {
-    if region.starts_with("cn-") {
-        "amazonaws.com.cn"
-    } else {
-        "amazonaws.com"
-    }
+    if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
 }
 
 /// A region that is stated is asked of nobody.
@@ -284,10 +245,7 @@ async fn configuration(profile: Option<&str>, region: Option<&str>) -> SdkConfig
         // In the SDK's chain variables such as AWS_ACCESS_KEY_ID come before a profile, even one that is named here:
         // the wrong account would be asked.
         let found = ProviderConfig::default().with_http_client(http);
-        let own = ProfileFileCredentialsProvider::builder()
-            .configure(&found)
-            .profile_name(profile)
-            .build();
+        let own = ProfileFileCredentialsProvider::builder().configure(&found).profile_name(profile).build();
         loader = loader.profile_name(profile).credentials_provider(own);
     }
     loader.load().await
@@ -322,10 +280,7 @@ struct CallFailure {
 
 impl CallFailure {
     fn unreachable(error: ureq::Error) -> Self {
-        Self {
-            refused: Refused::without_code(causes(&error)),
-            may_pass: true,
-        }
+        Self { refused: Refused::without_code(causes(&error)), may_pass: true }
     }
 }
 
@@ -344,10 +299,7 @@ fn reported(body: &str) -> Option<Refused> {
         (code, message.map(str::to_owned))
     };
     let reason = format!("{code}: {}", message.as_deref().unwrap_or("no message"));
-    Some(Refused {
-        code: Some(code),
-        reason,
-    })
+    Some(Refused { code: Some(code), reason })
 }
 
 /// An error and every cause in turn.

@@ -19,22 +19,14 @@ pub struct Snapshot {
 /// # Errors
 /// When there are no credentials, or no such snapshot in that region that they may see.
 pub fn snapshot(profile: Option<&str>, region: &str, id: &str) -> Result<Snapshot, AwsError> {
-    let failed = |reason: String| AwsError::Snapshot {
-        id: id.to_owned(),
-        region: region.to_owned(),
-        reason,
-    };
+    let failed = |reason: String| AwsError::Snapshot { id: id.to_owned(), region: region.to_owned(), reason };
     let caller = Caller::new(profile, Some(region))?;
     let parameters = [("SnapshotId.1".to_owned(), id.to_owned())];
     let answer = ec2::ask(&caller, region, "DescribeSnapshots", &parameters);
     let answer = answer.map_err(|refused| failed(refused.reason))?;
     let document = roxmltree::Document::parse(&answer).map_err(|error| failed(format!("no XML: {error}")))?;
     let reported = items(document.root_element(), "snapshotSet").find(|one| text(*one, "snapshotId") == Some(id));
-    let read = reported.and_then(|one| {
-        Some(Snapshot {
-            state: text(one, "status")?.to_owned(),
-            size_gib: value(one, "volumeSize")?,
-        })
-    });
+    let read = reported
+        .and_then(|one| Some(Snapshot { state: text(one, "status")?.to_owned(), size_gib: value(one, "volumeSize")? }));
     read.ok_or_else(|| failed("the answer has no state or no size of it".to_owned()))
 }

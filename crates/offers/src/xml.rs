@@ -19,14 +19,10 @@ pub(super) fn value<T: FromStr>(node: Node<'_, '_>, name: &str) -> Option<T> {
 
 /// The `<item>`s of a list.
 pub(super) fn items<'a, 'd: 'a>(node: Node<'a, 'd>, list: &str) -> impl Iterator<Item = Node<'a, 'd>> {
-    child(node, list)
-        .into_iter()
-        .flat_map(|list| list.children().filter(|item| item.tag_name().name() == "item"))
+    child(node, list).into_iter().flat_map(|list| list.children().filter(|item| item.tag_name().name() == "item"))
 }
 
 /// What asks for the next page; `None` at the end.
 pub(super) fn next_token(root: Node<'_, '_>) -> Option<String> {
-    text(root, "nextToken")
-        .filter(|token| !token.is_empty())
-        .map(str::to_owned)
+    text(root, "nextToken").filter(|token| !token.is_empty()).map(str::to_owned)
 }

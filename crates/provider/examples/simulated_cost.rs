@@ -14,9 +14,7 @@ fn job(load: &str, volume: &str) -> experiment::Job {
          instance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n{volume}\n\
          [[workload]]\nname = \"w\"\nread = 0.5\nupdate = 0.5\n[load]\n{load}\nrepetitions = 100\n[provider.simulated]\n"
     );
-    let experiment = experiment::parse(catalog::Catalog::built_in(), "cost.toml", &text, &|_| {
-        Err("no file".into())
-    });
+    let experiment = experiment::parse(catalog::Catalog::built_in(), "cost.toml", &text, &|_| Err("no file".into()));
     experiment::job(&experiment.expect("the example's experiment is sound"))
 }
 
@@ -31,21 +29,9 @@ fn main() {
     let nvme = "data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }";
     let slow = "data_volume = { iops = 1000, mib_per_s = 500, size_gib = 100 }";
     let cases = [
-        (
-            "closed loop, CPU-bound, 5 + 60 s",
-            "concurrency = [64]\nwarmup_s = 5\nduration_s = 60",
-            nvme,
-        ),
-        (
-            "closed loop, IOPS-bound, 5 + 60 s",
-            "concurrency = [64]\nwarmup_s = 5\nduration_s = 60",
-            slow,
-        ),
-        (
-            "open loop, 2,000/s, 5 + 45 s: 100,000 requests",
-            "rate = [2000]\nwarmup_s = 5\nduration_s = 45",
-            nvme,
-        ),
+        ("closed loop, CPU-bound, 5 + 60 s", "concurrency = [64]\nwarmup_s = 5\nduration_s = 60", nvme),
+        ("closed loop, IOPS-bound, 5 + 60 s", "concurrency = [64]\nwarmup_s = 5\nduration_s = 60", slow),
+        ("open loop, 2,000/s, 5 + 45 s: 100,000 requests", "rate = [2000]\nwarmup_s = 5\nduration_s = 45", nvme),
     ];
     for (name, load, volume) in cases {
         let job = job(load, volume);

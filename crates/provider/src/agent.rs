@@ -108,11 +108,8 @@ impl ProcessAgent {
     /// its agents in order.
     pub fn start(host: HostId, mut command: Command, inbox: Sender<Incoming>) -> Result<Self, AgentError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
-        let mut child = command.spawn().map_err(|source| AgentError::Start {
-            host,
-            command: format!("{command:?}"),
-            source,
-        })?;
+        let mut child =
+            command.spawn().map_err(|source| AgentError::Start { host, command: format!("{command:?}"), source })?;
         let stdin = Arc::new(Mutex::new(child.stdin.take()));
         let stdout = child.stdout.take().expect("stdout was piped above");
         let heard = Arc::new(Mutex::new(Instant::now()));
@@ -134,12 +131,7 @@ impl ProcessAgent {
                 }
             }
         });
-        Ok(Self {
-            host,
-            child,
-            stdin,
-            heard,
-        })
+        Ok(Self { host, child, stdin, heard })
     }
 
     /// From now on the agent gets [`Request::Alive`] every `period`, until it is closed.

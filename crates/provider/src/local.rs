@@ -24,10 +24,7 @@ pub struct Local {
 impl Local {
     /// Agents are `binary agent --role ROLE`.
     pub fn new(binary: PathBuf) -> Self {
-        Self {
-            binary,
-            first: Ipv4Addr::LOCALHOST,
-        }
+        Self { binary, first: Ipv4Addr::LOCALHOST }
     }
 
     /// The same at other addresses of this machine, for a run beside another: the first of 127.0.0.1, 127.0.1.1 and so

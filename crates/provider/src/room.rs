@@ -21,11 +21,7 @@ impl Held {
 
 impl Room {
     pub fn new(most: usize) -> Self {
-        Self {
-            most,
-            held: Mutex::new(0),
-            given_back: Condvar::new(),
-        }
+        Self { most, held: Mutex::new(0), given_back: Condvar::new() }
     }
 
     /// Waits until there is room. What is larger than all of it has it for itself.
@@ -33,10 +29,7 @@ impl Room {
         let bytes = bytes.min(self.most);
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |held: &mut usize| *held + bytes > self.most;
-        let mut held = self
-            .given_back
-            .wait_while(held, full)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.given_back.wait_while(held, full).unwrap_or_else(PoisonError::into_inner);
         *held += bytes;
         Held(Some((Arc::clone(self), bytes)))
     }

@@ -25,11 +25,7 @@ impl Watched {
 
 impl Provider for Watched {
     fn prepare(&mut self, hosts: &[HostId]) -> Result<(), AgentError> {
-        let of_nodes: Vec<HostId> = hosts
-            .iter()
-            .copied()
-            .filter(|host| host.role == Role::Database)
-            .collect();
+        let of_nodes: Vec<HostId> = hosts.iter().copied().filter(|host| host.role == Role::Database).collect();
         self.nodes.prepare(&of_nodes)
     }
 

@@ -53,10 +53,7 @@ fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
 fn add_reasons(analysis: &Analysis, fields: &mut Map<String, Value>) {
     let steps = entries(fields, "value_of_money").zip(&analysis.value_of_money);
     for (entry, step) in steps {
-        entry.insert(
-            "reason".to_owned(),
-            json!(format!("{}.", answer::step_reason(analysis, step))),
-        );
+        entry.insert("reason".to_owned(), json!(format!("{}.", answer::step_reason(analysis, step))));
     }
     for (entry, decision) in entries(fields, "decision").zip(&analysis.decision) {
         let sentences: Vec<String> = decision.cautions.iter().map(|c| answer::caution(*c)).collect();

@@ -8,13 +8,7 @@ use crate::lists::grouped;
 
 /// What a curve is of: `gp3, reads, 16 in flight, warm`.
 pub fn title(curve: &CacheCurve) -> String {
-    format!(
-        "{}, {}, {}, {}",
-        curve.configuration,
-        curve.workload,
-        labels::load(curve.load),
-        curve.state.name()
-    )
+    format!("{}, {}, {}, {}", curve.configuration, curve.workload, labels::load(curve.load), curve.state.name())
 }
 
 /// The most curves that are printed with the answer.
@@ -40,10 +34,9 @@ fn sentence(analysis: &Analysis, curve: &CacheCurve) -> String {
                     "throughput holds up to a data set of {} times the page cache (within {within})",
                     number(last)
                 ),
-                false => format!(
-                    "throughput holds up to a data set of {} times the page cache, the smallest",
-                    number(last)
-                ),
+                false => {
+                    format!("throughput holds up to a data set of {} times the page cache, the smallest", number(last))
+                }
             };
             let between = curve.points.iter().filter(|p| p.ratio > last && p.ratio < next).count();
             let open = match between {
@@ -72,9 +65,7 @@ fn sentence(analysis: &Analysis, curve: &CacheCurve) -> String {
 fn left_out(curve: &CacheCurve) -> String {
     let withheld = |point: &CachePoint| Some((words(point.withheld.as_ref()?), number(point.ratio)));
     let groups = grouped(curve.points.iter().filter_map(withheld));
-    let clauses = groups
-        .iter()
-        .map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios)));
+    let clauses = groups.iter().map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios)));
     clauses.collect()
 }
 

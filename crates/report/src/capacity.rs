@@ -35,9 +35,7 @@ pub fn bounds(analysis: &Analysis) -> String {
         let of = labels::latency(bound.operation, bound.figure);
         format!("{of} at most {} ms", given(bound.limit_us / 1e3))
     };
-    let errors = objective
-        .error_share
-        .map(|share| format!("errors at most {}", given_percent(share)));
+    let errors = objective.error_share.map(|share| format!("errors at most {}", given_percent(share)));
     listed(&objective.latency.iter().map(latency).chain(errors).collect::<Vec<_>>())
 }
 
@@ -62,14 +60,7 @@ pub fn rate(capacity: &Capacity) -> String {
 pub fn measured(missed: &Missed) -> String {
     let trials = format!("in {} of {}", missed.missing, several(missed.trials, "trial"));
     match (missed.of, missed.measured) {
-        (
-            Criterion::Latency {
-                operation,
-                figure,
-                limit_us,
-            },
-            Some(us),
-        ) => {
+        (Criterion::Latency { operation, figure, limit_us }, Some(us)) => {
             let of = labels::latency(operation, figure);
             match us > limit_us {
                 true => format!("{of} is {} ms", ms(us)),

@@ -40,32 +40,20 @@ pub fn summary_csv(analysis: &Analysis) -> String {
         .text("valid_trials", |c| c.valid_trials.to_string())
         .text("throughput_ops_per_s", |c| exact(Some(c.throughput_ops_per_s?.median)))
         .text("throughput_low_ops_per_s", |c| exact(Some(c.throughput_ops_per_s?.low)))
-        .text("throughput_high_ops_per_s", |c| {
-            exact(Some(c.throughput_ops_per_s?.high))
-        })
+        .text("throughput_high_ops_per_s", |c| exact(Some(c.throughput_ops_per_s?.high)))
         .text("runtime_s", |c| exact(Some(c.runtime_s?.median)))
         .text("error_share", |c| exact(c.error_share))
         .text("device_reads_per_operation", |c| exact(c.device_reads_per_operation))
         .text("device_writes_per_operation", |c| exact(c.device_writes_per_operation))
-        .text("device_read_bytes_per_operation", |c| {
-            exact(c.device_read_bytes_per_operation)
-        })
-        .text("device_write_bytes_per_operation", |c| {
-            exact(c.device_write_bytes_per_operation)
-        })
+        .text("device_read_bytes_per_operation", |c| exact(c.device_read_bytes_per_operation))
+        .text("device_write_bytes_per_operation", |c| exact(c.device_write_bytes_per_operation))
         .text("page_cache_share", |c| exact(c.page_cache_share))
         .text("database_cpus_used", |c| exact(c.database_cpus_used))
         .text("client_cpu_us_per_operation", |c| exact(c.client_cpu_us_per_operation))
         .text("gc_pause_share", |c| exact(c.gc_pause_share))
-        .text("ratio_to_baseline", |c| {
-            exact(Some(c.ratio_to_baseline.as_ref()?.median))
-        })
-        .text("ratio_to_baseline_low", |c| {
-            exact(Some(c.ratio_to_baseline.as_ref()?.low))
-        })
-        .text("ratio_to_baseline_high", |c| {
-            exact(Some(c.ratio_to_baseline.as_ref()?.high))
-        })
+        .text("ratio_to_baseline", |c| exact(Some(c.ratio_to_baseline.as_ref()?.median)))
+        .text("ratio_to_baseline_low", |c| exact(Some(c.ratio_to_baseline.as_ref()?.low)))
+        .text("ratio_to_baseline_high", |c| exact(Some(c.ratio_to_baseline.as_ref()?.high)))
         .text("verdict", |c| c.ratio_to_baseline.as_ref().map(|r| r.verdict.words()))
         .text("limit", |c| c.limit.kind.words())
         .text("usd_per_month", |c| exact(c.usd_per_month))
@@ -112,21 +100,14 @@ fn of_cluster<'a>(analysis: &Analysis, table: Rows<&'a CellAnalysis>) -> Rows<&'
 
 /// `nodes.csv`: one row for each node of each cell; `None` where every database has one node.
 pub fn nodes_csv(analysis: &Analysis) -> Option<String> {
-    let nodes = analysis
-        .cells
-        .iter()
-        .flat_map(|cell| cell.nodes.iter().map(move |node| (cell, node)));
+    let nodes = analysis.cells.iter().flat_map(|cell| cell.nodes.iter().map(move |node| (cell, node)));
     let nodes: Vec<(&CellAnalysis, &NodeAnalysis)> = nodes.collect();
     let table = (!nodes.is_empty()).then(|| of_cells(nodes, |(cell, _)| cell))?;
     let table = table
         .text("node", |(_, n)| n.host.to_string())
         .text("cpus_used", |(_, n)| exact(n.cpus_used))
-        .text("cpus_available", |(_, n)| {
-            exact(n.fullest(LimitKind::Cpu).map(|u| u.capacity))
-        })
-        .text("cpu_share", |(_, n)| {
-            exact(n.fullest(LimitKind::Cpu).map(ResourceUse::share))
-        })
+        .text("cpus_available", |(_, n)| exact(n.fullest(LimitKind::Cpu).map(|u| u.capacity)))
+        .text("cpu_share", |(_, n)| exact(n.fullest(LimitKind::Cpu).map(ResourceUse::share)))
         .text("device_read_iops", |(_, n)| exact(n.device_read_iops))
         .text("device_write_iops", |(_, n)| exact(n.device_write_iops))
         .text("device_read_bytes_per_s", |(_, n)| exact(n.device_read_bytes_per_s))
@@ -136,9 +117,7 @@ pub fn nodes_csv(analysis: &Analysis) -> Option<String> {
         .text("page_cache_bytes", |(_, n)| exact(n.page_cache_bytes))
         .text("bytes_on_disk", |(_, n)| n.bytes_on_disk.to_string())
         .text("gc_pause_share", |(_, n)| exact(n.gc_pause_share))
-        .text("limit", |(cell, n)| {
-            cell.limit.nodes.contains(&n.host).then(|| cell.limit.kind.words())
-        });
+        .text("limit", |(cell, n)| cell.limit.nodes.contains(&n.host).then(|| cell.limit.kind.words()));
     Some(csv(table))
 }
 
@@ -152,16 +131,11 @@ pub fn iops(node: &NodeAnalysis) -> Option<&ResourceUse> {
 /// `faults.csv`: one row for each phase of each cell (before, during and after planned faults), median, lowest and
 /// highest over its valid trials; `None` where nothing was done to a node.
 pub fn faults_csv(analysis: &Analysis) -> Option<String> {
-    let faults = analysis
-        .cells
-        .iter()
-        .filter_map(|cell| Some((cell, cell.faults.as_ref()?)));
+    let faults = analysis.cells.iter().filter_map(|cell| Some((cell, cell.faults.as_ref()?)));
     let phases = faults.flat_map(|(cell, faults)| faults.phases.iter().map(move |phase| (cell, phase)));
     let phases: Vec<(&CellAnalysis, &PhaseAnalysis)> = phases.collect();
     let table = (!phases.is_empty()).then(|| of_cells(phases, |(cell, _)| cell))?;
-    let table = table
-        .text("phase", |(_, p)| p.phase.name())
-        .text("fault", |(_, p)| p.fault.map(|n| n.to_string()));
+    let table = table.text("phase", |(_, p)| p.phase.name()).text("fault", |(_, p)| p.fault.map(|n| n.to_string()));
     type Figure = fn(&PhaseAnalysis) -> Option<Summary>;
     let figures: [(&str, Figure); 6] = [
         ("seconds", |p| p.seconds),
@@ -177,8 +151,7 @@ pub fn faults_csv(analysis: &Analysis) -> Option<String> {
             .text(format!("{name}_low"), |(_, p)| exact(Some(of(p)?.low)))
             .text(format!("{name}_high"), |(_, p)| exact(Some(of(p)?.high)))
     });
-    let table = table
-        .text("operations", |(_, p)| p.operations.to_string())
-        .text("errors", |(_, p)| p.failed().to_string());
+    let table =
+        table.text("operations", |(_, p)| p.operations.to_string()).text("errors", |(_, p)| p.failed().to_string());
     Some(csv(table))
 }

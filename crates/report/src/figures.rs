@@ -30,11 +30,7 @@ pub fn number(value: f64) -> String {
 
 /// A number that somebody wrote down (a limit, a scale): whole ones exactly, others as [`number`].
 pub fn given(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        separated(&format!("{value:.0}"))
-    } else {
-        number(value)
-    }
+    if value.fract() == 0.0 && value.abs() < 1e15 { separated(&format!("{value:.0}")) } else { number(value) }
 }
 
 /// A whole number with thousands separators: `1,234,567`.
@@ -175,9 +171,6 @@ mod tests {
         assert_eq!(duration(250.0), "4 min 10 s");
         assert_eq!(duration(8.7), "9 s");
         assert_eq!(percent(0.123), "12.3 %");
-        assert_eq!(
-            (given_percent(0.07), given_percent(0.025)),
-            ("7 %".to_owned(), "2.50 %".to_owned())
-        );
+        assert_eq!((given_percent(0.07), given_percent(0.025)), ("7 %".to_owned(), "2.50 %".to_owned()));
     }
 }

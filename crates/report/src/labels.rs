@@ -21,15 +21,8 @@ pub fn load(level: LoadLevel) -> String {
 pub fn short_load(level: LoadLevel) -> String {
     match level {
         LoadLevel::Concurrency(n) => count(u64::from(n)),
-        LoadLevel::Rate {
-            operations_per_s,
-            poisson,
-        } => {
-            format!(
-                "{}/s{}",
-                number(operations_per_s),
-                if poisson { " Poisson" } else { "" }
-            )
+        LoadLevel::Rate { operations_per_s, poisson } => {
+            format!("{}/s{}", number(operations_per_s), if poisson { " Poisson" } else { "" })
         }
     }
 }
@@ -78,9 +71,7 @@ const NODES_NAMED: usize = 3;
 
 /// The nodes of a configuration: `1`; of a cluster `3 nodes, 3 racks, 3 replicas, consistency quorum`.
 pub fn nodes(configuration: &ConfigurationFacts) -> String {
-    let levels = configuration
-        .consistency
-        .map(|levels| format!("consistency {}", levels.label()));
+    let levels = configuration.consistency.map(|levels| format!("consistency {}", levels.label()));
     let placement = match configuration.placement.is_cluster() {
         true => configuration.placement.label(),
         false => configuration.nodes.to_string(),
@@ -123,10 +114,7 @@ pub fn percentile_ms(latency: &LatencyAnalysis, name: &str) -> String {
 
 /// Whether any shown percentile carries the `~`.
 pub fn any_unsupported(analysis: &Analysis) -> bool {
-    analysis
-        .findings
-        .iter()
-        .any(|f| f.rule() == analysis::Rule::TooFewSamples)
+    analysis.findings.iter().any(|f| f.rule() == analysis::Rule::TooFewSamples)
 }
 
 /// Failed operations: `0`, or the number with its share.
@@ -207,15 +195,9 @@ pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<Str
     let mut reported: Vec<(String, f64)> = Vec::new();
     for share in all {
         let (known, _) = share.speed.zip(share.unit)?;
-        let apart = known.apart.map_or_else(String::new, |apart| {
-            format!(", within a factor of {}", number(1.0 + apart))
-        });
-        let words = format!(
-            "{} {} ({}{apart})",
-            share.instance,
-            number(known.speed),
-            known.basis.words()
-        );
+        let apart =
+            known.apart.map_or_else(String::new, |apart| format!(", within a factor of {}", number(1.0 + apart)));
+        let words = format!("{} {} ({}{apart})", share.instance, number(known.speed), known.basis.words());
         if !reported.iter().any(|(known, _)| *known == words) {
             reported.push((words, known.speed));
         }
@@ -252,12 +234,7 @@ pub fn verdict_words(step: &ValueOfMoney) -> &'static str {
 /// A factor with its interval: `1.23x (1.20-1.27)`.
 pub fn range(range: Range) -> String {
     match range.low < range.high {
-        true => format!(
-            "{}x ({}-{})",
-            number(range.median),
-            number(range.low),
-            number(range.high)
-        ),
+        true => format!("{}x ({}-{})", number(range.median), number(range.low), number(range.high)),
         false => format!("{}x", number(range.median)),
     }
 }
@@ -311,10 +288,8 @@ pub fn basis(analysis: &Analysis) -> String {
         given(basis.hours_per_month),
         basis.purchase,
         basis.region,
-        price_days(lines).map_or_else(
-            || "prices as stated, without a date".to_owned(),
-            |days| format!("prices of {days}")
-        ),
+        price_days(lines)
+            .map_or_else(|| "prices as stated, without a date".to_owned(), |days| format!("prices of {days}")),
         given(basis.uplift_percent),
         not_priced(priced)
     )
@@ -361,21 +336,14 @@ pub fn limits(limits: &IoLimits) -> String {
     .into_iter()
     .flatten()
     .collect();
-    if parts.is_empty() {
-        "unlimited".to_owned()
-    } else {
-        parts.join(", ")
-    }
+    if parts.is_empty() { "unlimited".to_owned() } else { parts.join(", ") }
 }
 
 /// Where the data set was restored from, a sentence for each; nothing where it was loaded.
 pub fn origins(analysis: &Analysis) -> Vec<String> {
     let each = analysis.origins.iter().map(|origin| {
         let day = origin.made_at.split('T').next().unwrap_or_default();
-        format!(
-            "Data set restored from {}, where the run {} kept it on {day}.",
-            origin.store, origin.made_by
-        )
+        format!("Data set restored from {}, where the run {} kept it on {day}.", origin.store, origin.made_by)
     });
     each.collect()
 }
@@ -392,10 +360,7 @@ pub fn settings(analysis: &Analysis) -> Vec<String> {
 pub fn backlogs(analysis: &Analysis) -> Vec<String> {
     let of_one = |c: &ConfigurationFacts| {
         let label = c.backlog?.label();
-        Some(format!(
-            "Trials of {} began with a backlog of compaction: {label}.",
-            c.name
-        ))
+        Some(format!("Trials of {} began with a backlog of compaction: {label}.", c.name))
     };
     analysis.configurations.iter().filter_map(of_one).collect()
 }
@@ -403,12 +368,9 @@ pub fn backlogs(analysis: &Analysis) -> Vec<String> {
 /// What a volume models; of several data volumes also how the data lies on them.
 pub fn volume(configuration: &ConfigurationFacts, volume: &VolumeReport) -> String {
     match configuration.layout.filter(|_| volume.role.is_data()) {
-        Some(layout) => format!(
-            "{}, one of {} ({})",
-            volume.label,
-            configuration.data_volumes().count(),
-            layout.label()
-        ),
+        Some(layout) => {
+            format!("{}, one of {} ({})", volume.label, configuration.data_volumes().count(), layout.label())
+        }
         None => volume.label.clone(),
     }
 }
@@ -438,12 +400,9 @@ pub fn initialised(analysis: &Analysis) -> Vec<String> {
 /// What ran, on what, how much of it is valid, and what was otherwise than usual: a sentence or more each.
 pub fn summary(analysis: &Analysis) -> Vec<String> {
     let (trials, shape) = (analysis.trials, &analysis.shape);
-    let until_rest = shape.warmup_max_s.map_or_else(String::new, |most| {
-        format!("warm-up to rest (at most {}) + ", duration(most))
-    });
-    let operations = shape
-        .operations
-        .map_or_else(String::new, |n| format!(" or {} operations", count(n)));
+    let until_rest =
+        shape.warmup_max_s.map_or_else(String::new, |most| format!("warm-up to rest (at most {}) + ", duration(most)));
+    let operations = shape.operations.map_or_else(String::new, |n| format!(" or {} operations", count(n)));
     let ran = format!(
         "{} on the {} provider, scale {}, {} records x {} fields x {} B; trials of {}{until_rest}{} warm-up + {}{operations}.",
         analysis.database,
@@ -460,14 +419,8 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
         0 => String::new(),
         n => format!(" {n} invalid: kept as evidence, in no figure below."),
     };
-    let done = format!(
-        "{} of {} trials done, {} valid.{invalid}",
-        trials.done, trials.planned, trials.valid
-    );
-    let more = settings(analysis)
-        .into_iter()
-        .chain(origins(analysis))
-        .chain(initialised(analysis));
+    let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
+    let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
     [ran, done].into_iter().chain(more).collect()
 }
 

@@ -43,10 +43,7 @@ mod tests {
         for (written, plain) in [
             ("p99 < 10 ms, p50<5", "p99 < 10 ms, p50<5"),
             ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
-            (
-                "![x](https://example.org/spy.png)",
-                "![x]&#40;https://example.org/spy.png)",
-            ),
+            ("![x](https://example.org/spy.png)", "![x]&#40;https://example.org/spy.png)"),
             ("[x][y]\n\n[y]: javascript:0", "[x]&#91;y]\n\n[y]&#58; javascript:0"),
             ("<https://example.org> <!-- -->", "&lt;https://example.org> &lt;!-- -->"),
             ("raise [load] duration_s", "raise [load] duration_s"),

@@ -54,26 +54,13 @@ const CELLS: [OfCell; 7] = [
         ),
         |cell| Some(cell.ratio_to_baseline.as_ref()?.median),
     ),
-    (
-        (
-            "iopslab_cell_error_ratio",
-            "ratio",
-            "Failed operations over all operations of the valid trials.",
-        ),
-        |cell| cell.error_share,
-    ),
-    (
-        ("iopslab_cell_valid_trials", "", "Trials that enter the figures."),
-        |cell| Some(cell.valid_trials as f64),
-    ),
-    (
-        (
-            "iopslab_cell_invalid_trials",
-            "",
-            "Trials that are kept as evidence and enter no figure.",
-        ),
-        |cell| Some((cell.trials - cell.valid_trials) as f64),
-    ),
+    (("iopslab_cell_error_ratio", "ratio", "Failed operations over all operations of the valid trials."), |cell| {
+        cell.error_share
+    }),
+    (("iopslab_cell_valid_trials", "", "Trials that enter the figures."), |cell| Some(cell.valid_trials as f64)),
+    (("iopslab_cell_invalid_trials", "", "Trials that are kept as evidence and enter no figure."), |cell| {
+        Some((cell.trials - cell.valid_trials) as f64)
+    }),
 ];
 
 /// A figure of a statistic of response times; `None` where it is not known.
@@ -90,19 +77,11 @@ const LATENCIES: [(Family, OfStatistic); 3] = [
         |latency, (_, figure)| Some(figure(latency)),
     ),
     (
-        (
-            "iopslab_cell_latency_low_seconds",
-            "seconds",
-            "The same statistic in the trial where it is smallest.",
-        ),
+        ("iopslab_cell_latency_low_seconds", "seconds", "The same statistic in the trial where it is smallest."),
         |latency, (name, _)| Some(latency.spread.get(*name)?.low),
     ),
     (
-        (
-            "iopslab_cell_latency_high_seconds",
-            "seconds",
-            "The same statistic in the trial where it is largest.",
-        ),
+        ("iopslab_cell_latency_high_seconds", "seconds", "The same statistic in the trial where it is largest."),
         |latency, (name, _)| Some(latency.spread.get(*name)?.high),
     ),
 ];
@@ -111,27 +90,17 @@ const LATENCIES: [(Family, OfStatistic); 3] = [
 pub fn openmetrics(runs: &[Analysis]) -> String {
     let mut text = String::new();
     of_runs(runs, &mut text);
-    let configurations = runs
-        .iter()
-        .flat_map(|run| run.configurations.iter().map(move |c| (run, c)));
+    let configurations = runs.iter().flat_map(|run| run.configurations.iter().map(move |c| (run, c)));
     let costs = configurations.filter_map(|(run, c)| {
         let labels = with(of_run(run), [("configuration", c.name.clone())]);
         Some((labels, c.usd_per_month?))
     });
     let cost = "Cost of a configuration at full scale.";
-    gauge(
-        ("iopslab_configuration_cost_usd_per_month", "usd_per_month", cost),
-        costs,
-        &mut text,
-    );
-    let cells: Vec<(&Analysis, &CellAnalysis)> = runs
-        .iter()
-        .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)))
-        .collect();
+    gauge(("iopslab_configuration_cost_usd_per_month", "usd_per_month", cost), costs, &mut text);
+    let cells: Vec<(&Analysis, &CellAnalysis)> =
+        runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell))).collect();
     for (family, value) in CELLS {
-        let samples = cells
-            .iter()
-            .filter_map(|(run, cell)| Some((of_cell(run, cell), value(cell)?)));
+        let samples = cells.iter().filter_map(|(run, cell)| Some((of_cell(run, cell), value(cell)?)));
         gauge(family, samples, &mut text);
     }
     let limits = cells.iter().map(|(run, cell)| {
@@ -147,10 +116,7 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
             for (kind, latency) in &cell.latency_us {
                 let known = STATISTICS.iter().filter_map(|of| Some((of.0, value(latency, of)?)));
                 samples.extend(known.map(|(statistic, us)| {
-                    let of = [
-                        ("operation", kind.name().to_owned()),
-                        ("statistic", statistic.to_owned()),
-                    ];
+                    let of = [("operation", kind.name().to_owned()), ("statistic", statistic.to_owned())];
                     (with(of_cell(run, cell), of), us / 1e6)
                 }));
             }
@@ -164,22 +130,12 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
 fn of_runs(runs: &[Analysis], text: &mut String) {
     let ran = runs.iter().map(|run| {
         let (provider, scale) = (run.provider.to_string(), labels::scale(run.scale));
-        with(
-            of_run(run),
-            [
-                ("provider", provider),
-                ("database", run.database.clone()),
-                ("scale", scale),
-            ],
-        )
+        with(of_run(run), [("provider", provider), ("database", run.database.clone()), ("scale", scale)])
     });
     info("iopslab_run", "What was run, on what.", ran, text);
     let recommended = runs.iter().map(|run| {
         let (of, run_it) = (&run.recommendation, run.recommendation.run.clone());
-        let labels = [
-            ("status", of.status.words().to_owned()),
-            ("configuration", run_it.unwrap_or_default()),
-        ];
+        let labels = [("status", of.status.words().to_owned()), ("configuration", run_it.unwrap_or_default())];
         with(of_run(run), labels)
     });
     let help = "The configuration to run, where that is decided.";
@@ -196,11 +152,7 @@ fn of_runs(runs: &[Analysis], text: &mut String) {
         let first = usize::from(counted[0].1 == 0.0);
         counted.into_iter().skip(first)
     });
-    gauge(
-        ("iopslab_run_findings", "", "Machine-made remarks, by severity."),
-        findings,
-        text,
-    );
+    gauge(("iopslab_run_findings", "", "Machine-made remarks, by severity."), findings, text);
 }
 
 fn of_run(run: &Analysis) -> Labels {
@@ -227,12 +179,7 @@ fn gauge(family: Family, samples: impl Iterator<Item = (Labels, f64)>, text: &mu
 
 /// A family of labels alone, whose value is 1.
 fn info(name: &'static str, help: &'static str, labels: impl Iterator<Item = Labels>, text: &mut String) {
-    write(
-        (name, "", help),
-        ("info", "_info"),
-        labels.map(|labels| (labels, 1.0)),
-        text,
-    );
+    write((name, "", help), ("info", "_info"), labels.map(|labels| (labels, 1.0)), text);
 }
 
 fn write(
@@ -253,9 +200,7 @@ fn write(
     let _ = writeln!(text, "# HELP {name} {}", escaped(help));
     for (labels, value) in samples {
         let labels = labels.iter().filter(|(_, value)| !value.is_empty());
-        let labels: Vec<String> = labels
-            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
-            .collect();
+        let labels: Vec<String> = labels.map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
         let _ = writeln!(text, "{name}{suffix}{{{}}} {value}", labels.join(","));
     }
 }

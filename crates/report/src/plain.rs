@@ -15,10 +15,7 @@ use crate::wrap::wrapped;
 
 /// `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 pub fn markdown(analysis: &Analysis) -> String {
-    let question = analysis
-        .question
-        .iter()
-        .map(|question| format!("> {}\n\n", one_line(question)));
+    let question = analysis.question.iter().map(|question| format!("> {}\n\n", one_line(question)));
     let question: String = question.collect();
     let charts = Charts::default();
     let all = answered(analysis).into_iter().chain(sections(analysis, &charts));
@@ -30,17 +27,11 @@ pub fn markdown(analysis: &Analysis) -> String {
 pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     let asked = Section::new("asked", "").paragraph(strong(&*analysis.experiment));
     let asked = asked.paragraphs(analysis.question.clone());
-    let evidence = format!(
-        "Every figure: analysis.json; its evidence: trials/<cell>/<block>/ (both in {}).",
-        analysis.run
-    );
+    let evidence =
+        format!("Every figure: analysis.json; its evidence: trials/<cell>/<block>/ (both in {}).", analysis.run);
     let evidence = Section::new("evidence", "").paragraph(evidence);
     let charts = Charts::default();
-    let all = [asked]
-        .into_iter()
-        .chain(answered(analysis))
-        .chain(sections(analysis, &charts))
-        .chain([evidence]);
+    let all = [asked].into_iter().chain(answered(analysis)).chain(sections(analysis, &charts)).chain([evidence]);
     let text: String = all.map(|section| in_terminal::section(&section, options)).collect();
     text.trim_start().to_owned()
 }
@@ -62,12 +53,8 @@ fn answered(analysis: &Analysis) -> [Section<'_>; 3] {
         Status::Decided => strong(&*answer.verdict),
         Status::NotDecided | Status::NoAnswerYet => Text::from(&*answer.verdict),
     };
-    let banner = answer
-        .banner
-        .into_iter()
-        .fold(Section::new("banner", ""), |section, banner| {
-            section.paragraph(strong(banner))
-        });
+    let banner =
+        answer.banner.into_iter().fold(Section::new("banner", ""), |section, banner| section.paragraph(strong(banner)));
     let first = Section::new("answer", "")
         .paragraph(verdict.then(format!(": {}.", answer.because)))
         .list(answer.details().map(|sentence| &**sentence));

@@ -76,27 +76,16 @@ fn matrix(plan: &Plan) -> Vec<String> {
     }));
     if !plan.faults.is_empty() {
         let faults: Vec<String> = plan.faults.iter().map(analysis::NodeFault::label).collect();
-        lines.push(format!(
-            "In each trial: {}; every acknowledged write is read back at its end",
-            faults.join(", ")
-        ));
+        lines.push(format!("In each trial: {}; every acknowledged write is read back at its end", faults.join(", ")));
     }
-    let time = if plan.simulated.is_some() {
-        "Simulated"
-    } else {
-        "Estimated"
-    };
+    let time = if plan.simulated.is_some() { "Simulated" } else { "Estimated" };
     lines.push(format!("{time} time: {}", duration(plan.estimated_s)));
     lines
 }
 
 /// Where the data set comes from, if hosts do not have it.
 fn store(store: &DataSetStore) -> String {
-    let absent = if store.keep {
-        "else loaded and kept there"
-    } else {
-        "else loaded, and not kept there"
-    };
+    let absent = if store.keep { "else loaded and kept there" } else { "else loaded, and not kept there" };
     let money = match store.place {
         DataSetPlace::S3 { .. } => "; requests, storage and transfer of S3 are not priced here",
         DataSetPlace::Directory { .. } => "",
@@ -159,12 +148,9 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
     let volumes = |setup: &analysis::Setup| {
         let mut lines = vec![match setup.layout {
             None => format!("data: {}", setup.data.label),
-            Some(layout) => format!(
-                "data: {} x {}, {}; each of them:",
-                setup.data_volume_count(),
-                setup.data.label,
-                layout.label()
-            ),
+            Some(layout) => {
+                format!("data: {} x {}, {}; each of them:", setup.data_volume_count(), setup.data.label, layout.label())
+            }
         }];
         lines.extend(on_this_machine(&setup.data));
         match &setup.commitlog {
@@ -191,11 +177,7 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
 
 /// What a configuration costs a month at full scale; nothing where a price is missing, which is not 0.
 fn price(plan: &Plan, configuration: &str) -> Option<String> {
-    let mut money = plan
-        .money
-        .configurations
-        .iter()
-        .filter(|m| m.configuration == configuration);
+    let mut money = plan.money.configurations.iter().filter(|m| m.configuration == configuration);
     money.find_map(|m| m.usd_per_month).map(labels::usd)
 }
 
@@ -221,9 +203,8 @@ fn money(plan: &Plan) -> Vec<String> {
         ));
     }
     let is_made = matches!(plan.target.database, Database::Cassandra { .. });
-    if let Some(usd) = plan
-        .usd_of(plan.trials.iter().chain(&plan.expected_trials()))
-        .filter(|_| is_made && plan.aws.is_none())
+    if let Some(usd) =
+        plan.usd_of(plan.trials.iter().chain(&plan.expected_trials())).filter(|_| is_made && plan.aws.is_none())
     {
         lines.push(format!(
             "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the \
@@ -252,11 +233,7 @@ fn service(volume: &VolumeSetup) -> Option<String> {
         false => "reads and writes apart",
     };
     let takes = match served.latency {
-        Some(latency) => format!(
-            "a request takes {} us (sigma {})",
-            given(latency.median_us),
-            given(latency.sigma)
-        ),
+        Some(latency) => format!("a request takes {} us (sigma {})", given(latency.median_us), given(latency.sigma)),
         None => "a request takes what this machine takes".to_owned(),
     };
     Some(format!("served: {counted}, {takes}"))

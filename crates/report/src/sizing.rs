@@ -41,10 +41,7 @@ pub fn sizing(answer: &Sizing, width: usize) -> String {
     ];
     let busiest = "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.";
     let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
-    let left_out = answer
-        .left_out
-        .iter()
-        .map(|left| format!("left out: {}", one_left_out(left)));
+    let left_out = answer.left_out.iter().map(|left| format!("left out: {}", one_left_out(left)));
     let said = simulated.into_iter().chain(decision).chain(headline(answer));
     let mut sections = vec![
         Section::new("answer", "").paragraphs(said),
@@ -112,16 +109,10 @@ fn headline(answer: &Sizing) -> Vec<String> {
     };
     let said = |p: &Proposal| format!("{}, {} USD a month", p.configuration, usd(p.usd_per_month));
     if cheapest.beyond_evidence.is_empty() {
-        return vec![format!(
-            "Cheapest: {}; within the evidence, so it is the best proven too.",
-            said(cheapest)
-        )];
+        return vec![format!("Cheapest: {}; within the evidence, so it is the best proven too.", said(cheapest))];
     }
-    let first = format!(
-        "Cheapest: {}; outside the measured range: {}.",
-        said(cheapest),
-        doubts(&cheapest.beyond_evidence)
-    );
+    let first =
+        format!("Cheapest: {}; outside the measured range: {}.", said(cheapest), doubts(&cheapest.beyond_evidence));
     let second = match answer.choice.best_proven.as_deref().and_then(find) {
         Some(proven) => {
             let more = proven.usd_per_month - cheapest.usd_per_month;
@@ -141,12 +132,8 @@ fn headline(answer: &Sizing) -> Vec<String> {
 /// for.
 fn remarks(proposals: &[Proposal]) -> Vec<String> {
     let of_one = |(index, p): (usize, &Proposal)| {
-        let mut of = vec![format!(
-            "{}, {} {}",
-            p.label.word(),
-            counted(p.nodes, "node", "nodes"),
-            because(&p.nodes_because)
-        )];
+        let mut of =
+            vec![format!("{}, {} {}", p.label.word(), counted(p.nodes, "node", "nodes"), because(&p.nodes_because))];
         if !p.beyond_evidence.is_empty() {
             of.push(format!("outside the measured range: {}", doubts(&p.beyond_evidence)));
         }
@@ -154,8 +141,7 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
         of.into_iter().map(move |words| (words, format!("{}.", index + 1)))
     };
     let said = grouped(proposals.iter().enumerate().flat_map(of_one)).into_iter();
-    said.map(|(words, rows)| format!("{} {words}", rows.join(" ")))
-        .collect()
+    said.map(|(words, rows)| format!("{} {words}", rows.join(" "))).collect()
 }
 
 fn target(answer: &Sizing) -> String {
@@ -170,9 +156,7 @@ fn target(answer: &Sizing) -> String {
     } else {
         String::new()
     };
-    let p99 = t
-        .p99_ms
-        .map_or_else(String::new, |ms| format!(", p99 <= {} ms", given(ms)));
+    let p99 = t.p99_ms.map_or_else(String::new, |ms| format!(", p99 <= {} ms", given(ms)));
     let survive = match t.survive {
         Survive::None => "nothing may be down".to_owned(),
         down => format!("quorum and target with {down} down"),
@@ -196,11 +180,7 @@ fn evidence(answer: &Sizing) -> String {
         (Some(median), Some(p90)) => format!(
             "{} held out ({}): error {} (median), {} (90th percentile)",
             several(e.held_out.cells, "cell"),
-            if e.held_out.whole_configurations {
-                "whole configurations"
-            } else {
-                "cell by cell"
-            },
+            if e.held_out.whole_configurations { "whole configurations" } else { "cell by cell" },
             whole_percent(median),
             whole_percent(p90)
         ),
@@ -238,11 +218,7 @@ fn demand(answer: &Sizing) -> String {
 
 /// Chunks and SSTables, with who says so.
 fn files(d: &Demand) -> String {
-    let says = if d.chunk_is_stated {
-        "as its settings state"
-    } else {
-        "Cassandra's default"
-    };
+    let says = if d.chunk_is_stated { "as its settings state" } else { "Cassandra's default" };
     let sstables = match (d.sstables.first(), d.sstables.last()) {
         (Some(one), Some(other)) if one == other => {
             format!("{} SSTables a read, as the database counted", number(one.per_read))

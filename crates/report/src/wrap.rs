@@ -38,9 +38,6 @@ mod tests {
     #[test]
     fn a_word_that_is_too_wide_stands_alone() {
         let path = "x".repeat(50);
-        assert_eq!(
-            wrapped(&format!("see {path} there"), 20, ""),
-            format!("see\n  {path}\n  there\n")
-        );
+        assert_eq!(wrapped(&format!("see {path} there"), 20, ""), format!("see\n  {path}\n  there\n"));
     }
 }

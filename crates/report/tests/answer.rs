@@ -25,16 +25,8 @@ fn with(by: DecidedBy, outcome: AnswerOutcome) -> Analysis {
         _ => None,
     };
     let recommendation = &mut analysis.recommendation;
-    recommendation.status = if run.is_some() {
-        Status::Decided
-    } else {
-        Status::NotDecided
-    };
-    recommendation.reason = if run.is_some() {
-        Reason::Agreement
-    } else {
-        Reason::Undecided
-    };
+    recommendation.status = if run.is_some() { Status::Decided } else { Status::NotDecided };
+    recommendation.reason = if run.is_some() { Reason::Agreement } else { Reason::Undecided };
     recommendation.run = run;
     recommendation.doubts.clear();
     recommendation.places = vec![WorkloadAnswer {
@@ -48,11 +40,7 @@ fn with(by: DecidedBy, outcome: AnswerOutcome) -> Analysis {
 }
 
 fn run(configuration: &str) -> AnswerOutcome {
-    AnswerOutcome::Run {
-        configuration: configuration.into(),
-        same: Vec::new(),
-        settings: None,
-    }
+    AnswerOutcome::Run { configuration: configuration.into(), same: Vec::new(), settings: None }
 }
 
 /// Makes a step what a test is about; factor and cost with it.
@@ -95,10 +83,7 @@ fn a_step_that_pays_is_reported_with_its_interval_and_the_next_one_that_does_not
 
 /// This machine's CPU limited some of these: what of a ratio carries over.
 fn bounded(analysis: &mut Analysis, index: usize, is: BoundIs, names: &[&str]) {
-    let by = names.iter().map(|name| LimitedHere {
-        configuration: (*name).to_owned(),
-        by: OfThisMachine::Cpu,
-    });
+    let by = names.iter().map(|name| LimitedHere { configuration: (*name).to_owned(), by: OfThisMachine::Cpu });
     analysis.value_of_money[index].throughput_ratio.bound = Some(Bound { is, by: by.collect() });
     analysis.value_of_money[index].usd_per_extra_op_per_s = None;
 }
@@ -112,10 +97,7 @@ fn what_this_machine_held_back_is_reported_by_its_lower_end() {
     bounded(&mut analysis, 1, BoundIs::AtLeast, &["io2"]);
     analysis.value_of_money[1].throughput_ratio.verdict = Verdict::Faster;
     analysis.value_of_money[1].repetitions_to_decide = None;
-    let all = ["gp3", "io2"].map(|name| LimitedHere {
-        configuration: name.to_owned(),
-        by: OfThisMachine::Cpu,
-    });
+    let all = ["gp3", "io2"].map(|name| LimitedHere { configuration: name.to_owned(), by: OfThisMachine::Cpu });
     analysis.recommendation.doubts = vec![Doubt::LimitedHere { all: all.to_vec() }];
     let answer = said(&analysis);
     assert_eq!(
@@ -175,10 +157,7 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
     let slower = |configuration: &str, factor: f64| {
         let mut throughput_ratio = ratio("gp3", factor);
         throughput_ratio.verdict = Verdict::Slower;
-        WorseSettings {
-            configuration: configuration.into(),
-            throughput_ratio: Some(throughput_ratio),
-        }
+        WorseSettings { configuration: configuration.into(), throughput_ratio: Some(throughput_ratio) }
     };
     let settings = |worse: Vec<WorseSettings>| OtherSettings {
         any: vec!["gp3_a".into(), "gp3_b".into()],
@@ -193,10 +172,8 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
     analysis.configurations = page::run(&names, &["read-heavy"], 3).0.configurations;
     let recommendation = &mut analysis.recommendation;
     recommendation.places[0].outcome = outcome(vec![slower("gp3_c", 0.72)]);
-    recommendation.any_of = Some(AnyOf {
-        configurations: vec!["gp3".into(), "gp3_a".into(), "gp3_b".into()],
-        apart: Some(1.12),
-    });
+    recommendation.any_of =
+        Some(AnyOf { configurations: vec!["gp3".into(), "gp3_a".into(), "gp3_b".into()], apart: Some(1.12) });
     recommendation.hardware = names[1..].iter().map(|name| (*name).to_owned()).collect();
     let answer = said(&analysis);
     assert_eq!(
@@ -217,10 +194,7 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
     assert!(
         html(&analysis, &analysis::Charts::default()).contains("<b>Run gp3, with any of 3 settings</b>: 2.00 times")
     );
-    let options = TerminalOptions {
-        width: 200,
-        color: false,
-    };
+    let options = TerminalOptions { width: 200, color: false };
     assert!(terminal(&analysis, options).contains("Run gp3, with any of 3 settings: 2.00 times"));
     // Within the margin is another thing than not shown; many that are slower are given by the least and the most.
     if let Some(any) = &mut analysis.recommendation.any_of {
@@ -277,10 +251,7 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     let mut analysis = with(DecidedBy::Value, between(true, None));
     step(&mut analysis, 0, "gp2", 1.5, 1.5, ValueVerdict::BreakEven);
     let headline = said(&analysis).headline();
-    assert!(
-        headline.starts_with("Not decided: gp3 and gp2 pay for themselves alike within 5 %"),
-        "{headline}"
-    );
+    assert!(headline.starts_with("Not decided: gp3 and gp2 pay for themselves alike within 5 %"), "{headline}");
     assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
 }
 
@@ -316,23 +287,14 @@ fn what_was_not_the_storage_is_said_in_words() {
         (Withheld::Client, "the client was at its limit while it loaded gp2"),
         (Withheld::PageCache, "memory answered the reads of gp2, not storage"),
         (Withheld::Data, "records were missing or counters disagreed with gp2"),
-        (
-            Withheld::Rate,
-            "the given rate was not held, or a queue was still draining, with gp2",
-        ),
+        (Withheld::Rate, "the given rate was not held, or a queue was still draining, with gp2"),
         (
             // On a 1:16 model: 187.5 and 18.75 IOPS.
-            Withheld::Burst {
-                burst_iops: 187.5,
-                baseline_iops: 18.75,
-                lasts_s: Some(2000.0),
-            },
+            Withheld::Burst { burst_iops: 187.5, baseline_iops: 18.75, lasts_s: Some(2000.0) },
             "burst credits carried gp2 (3,000 IOPS for 33 minutes, then 300)",
         ),
     ] {
-        let outcome = AnswerOutcome::Withheld {
-            configurations: vec![("gp2".into(), why)],
-        };
+        let outcome = AnswerOutcome::Withheld { configurations: vec![("gp2".into(), why)] };
         let mut analysis = with(DecidedBy::Value, outcome);
         let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
         own.for_each(|cell| cell.withheld = Some(why));
@@ -381,17 +343,12 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
         candidate.meets = Meets::No;
         candidate.checks[0].meets = Meets::No;
     }
-    places[0].candidates[1].fleet = Some(FleetOf {
-        count: 2,
-        usd_per_month: 1500.0,
-    });
+    places[0].candidates[1].fleet = Some(FleetOf { count: 2, usd_per_month: 1500.0 });
     let recommendation = &mut analysis.recommendation;
     (recommendation.run, recommendation.status, recommendation.reason) = (None, Status::NotDecided, Reason::Undecided);
     let answer = said(&analysis);
     assert!(
-        answer
-            .headline()
-            .starts_with("Not decided: no configuration keeps p99 at most 10 ms at 5,000/s"),
+        answer.headline().starts_with("Not decided: no configuration keeps p99 at most 10 ms at 5,000/s"),
         "{answer:?}"
     );
     assert!(
@@ -414,13 +371,7 @@ fn a_rate_without_an_objective_says_nothing_about_value() {
     let headline = answer.headline();
     assert!(headline.contains("throughput says nothing about value"), "{headline}");
     assert!(headline.contains("p99_ms = 10 in [objective]"), "{headline}");
-    assert!(
-        answer
-            .sentences
-            .iter()
-            .any(|s| s.starts_with("p99 of the worst operation kind")),
-        "{answer:#?}"
-    );
+    assert!(answer.sentences.iter().any(|s| s.starts_with("p99 of the worst operation kind")), "{answer:#?}");
     assert!(!answer.lines().iter().any(|s| s.contains("worth it")), "{answer:#?}");
 }
 
@@ -453,21 +404,12 @@ fn with_few_valid_trials_nothing_leads_with_a_winner() {
     let recommendation = &mut analysis.recommendation;
     (recommendation.run, recommendation.status, recommendation.reason) =
         (None, Status::NoAnswerYet, Reason::TooFewValidTrials);
-    recommendation.doubts = vec![
-        Doubt::Missing { trials: 2, planned: 12 },
-        Doubt::Invalid { trials: 5, done: 10 },
-    ];
+    recommendation.doubts = vec![Doubt::Missing { trials: 2, planned: 12 }, Doubt::Invalid { trials: 5, done: 10 }];
     let answer = said(&analysis);
-    assert_eq!(
-        answer.headline(),
-        "No answer yet: only 5 of 12 planned trials are valid."
-    );
+    assert_eq!(answer.headline(), "No answer yet: only 5 of 12 planned trials are valid.");
     assert_eq!(
         answer.doubts[..2],
-        [
-            "2 trials of 12 planned are missing.",
-            "5 trials of 10 are invalid and enter no figure."
-        ]
+        ["2 trials of 12 planned are missing.", "5 trials of 10 are invalid and enter no figure."]
     );
     let page = html(&analysis, &analysis::Charts::default());
     let text = markdown(&analysis);
@@ -491,19 +433,14 @@ fn two_repetitions_show_what_was_observed_and_test_nothing() {
         answer.headline(),
         "Not decided: fewer than three valid repetitions of each cell, so that nothing can be tested; 3 repetitions of each cell are needed."
     );
-    assert!(
-        answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"),
-        "{answer:#?}"
-    );
+    assert!(answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"), "{answer:#?}");
 }
 
 #[test]
 fn what_was_not_considered_stands_beside_the_answer() {
     let mut analysis = with(DecidedBy::Value, run("io2"));
-    analysis.recommendation.not_considered = vec![NotConsidered {
-        configuration: "nvme".into(),
-        why: NotJudged::NoPriceThoughFaster,
-    }];
+    analysis.recommendation.not_considered =
+        vec![NotConsidered { configuration: "nvme".into(), why: NotJudged::NoPriceThoughFaster }];
     let answer = said(&analysis);
     let expected = "Not considered: nvme (no price, although it is faster than every configuration that has one).";
     assert!(answer.doubts.iter().any(|s| s == expected), "{answer:#?}");
@@ -531,10 +468,7 @@ fn simulated_results_carry_a_banner_before_everything() {
     analysis.provider = analysis::Provider::Simulated;
     analysis.recommendation.doubts.push(Doubt::Simulated);
     said(&analysis);
-    let options = TerminalOptions {
-        width: 80,
-        color: false,
-    };
+    let options = TerminalOptions { width: 80, color: false };
     let page = html(&analysis, &analysis::Charts::default());
     for (what, text) in [
         ("terminal", terminal(&analysis, options)),
@@ -549,42 +483,19 @@ fn simulated_results_carry_a_banner_before_everything() {
 #[test]
 fn the_document_holds_the_sentences_beside_the_values() {
     let mut analysis = story();
-    analysis.recommendation.not_considered = vec![NotConsidered {
-        configuration: "nvme".into(),
-        why: NotJudged::NoPrice,
-    }];
+    analysis.recommendation.not_considered =
+        vec![NotConsidered { configuration: "nvme".into(), why: NotJudged::NoPrice }];
     let mut json = document(&analysis);
     let words = said(&analysis);
     assert_eq!(json["answer"], serde_json::json!(words.lines()));
     let recommendation = &json["recommendation"];
-    assert_eq!(
-        (recommendation["status"].as_str(), recommendation["run"].as_str()),
-        (Some("decided"), Some("io2"))
-    );
-    assert!(
-        recommendation["because"]
-            .as_str()
-            .unwrap()
-            .starts_with("3.00 times (2.85 to 3.15)")
-    );
+    assert_eq!((recommendation["status"].as_str(), recommendation["run"].as_str()), (Some("decided"), Some("io2")));
+    assert!(recommendation["because"].as_str().unwrap().starts_with("3.00 times (2.85 to 3.15)"));
     assert!(recommendation["would_decide"].is_null());
-    assert!(
-        recommendation["doubts"][1]
-            .as_str()
-            .unwrap()
-            .starts_with("This is a 1:16 model")
-    );
-    assert_eq!(
-        recommendation["not_considered"],
-        serde_json::json!([{"configuration": "nvme", "why": "no price"}])
-    );
+    assert!(recommendation["doubts"][1].as_str().unwrap().starts_with("This is a 1:16 model"));
+    assert_eq!(recommendation["not_considered"], serde_json::json!([{"configuration": "nvme", "why": "no price"}]));
     assert_eq!(recommendation["places"].as_array().unwrap().len(), 2);
-    assert!(
-        json["value_of_money"][0]["reason"]
-            .as_str()
-            .unwrap()
-            .starts_with("gp3 is worth it: 2.00 times")
-    );
+    assert!(json["value_of_money"][0]["reason"].as_str().unwrap().starts_with("gp3 is worth it: 2.00 times"));
     assert!(json["decision"][0]["caution"].as_str().unwrap().contains("closed loop"));
     assert!(json["spread"].as_str().unwrap().contains("4.00 %"));
     let limit = &mut json["cells"][0]["limit"];
@@ -604,29 +515,17 @@ fn the_guard_against_contradictions_sees_them() {
     let headline = lines[0].clone();
     for (wrong, why) in [
         (headline.replace("Run io2", "Run gp3"), "another configuration"),
-        (
-            headline.replace("3.00 times", "3.01 times"),
-            "a factor that nobody measured",
-        ),
+        (headline.replace("3.00 times", "3.01 times"), "a factor that nobody measured"),
         (headline.replace("2.85 to", "2.84 to"), "another interval"),
         (headline.replace("$500.00", "$501.00"), "another price"),
-        (
-            format!("{headline} gp3 is not worth it: 2.00 times the throughput."),
-            "another verdict",
-        ),
-        (
-            format!("{headline} About 7 repetitions would decide."),
-            "repetitions from nowhere",
-        ),
+        (format!("{headline} gp3 is not worth it: 2.00 times the throughput."), "another verdict"),
+        (format!("{headline} About 7 repetitions would decide."), "repetitions from nowhere"),
         (format!("{headline} read p99 3.33 ms."), "a latency from nowhere"),
     ] {
         assert_ne!(wrong, headline, "{why}");
         assert!(!contradictions(&analysis, &[wrong]).is_empty(), "{why}");
     }
-    assert!(
-        !contradictions(&analysis, &[headline, "Run gp2: because.".into()]).is_empty(),
-        "two winners"
-    );
+    assert!(!contradictions(&analysis, &[headline, "Run gp2: because.".into()]).is_empty(), "two winners");
 }
 
 /// A sum is as old as its oldest price.
@@ -641,19 +540,9 @@ fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
         }
         let page = html(&analysis, &page::run(&["gp2", "gp3", "io2"], &["read-heavy"], 3).1);
         let basis = answer(&analysis).basis.unwrap();
-        let days = basis
-            .split("prices of ")
-            .nth(1)
-            .unwrap()
-            .split(',')
-            .next()
-            .unwrap()
-            .to_owned();
+        let days = basis.split("prices of ").nth(1).unwrap().split(',').next().unwrap().to_owned();
         assert!(page.contains(&format!("prices of {days}, uplift")), "{days}");
-        assert!(
-            markdown(&analysis).contains(&format!("prices of {days}, uplift")),
-            "{days}"
-        );
+        assert!(markdown(&analysis).contains(&format!("prices of {days}, uplift")), "{days}");
         days
     };
     let (old, new) = (Some("2025-10-01"), Some("2026-11-01"));

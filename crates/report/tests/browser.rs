@@ -1,10 +1,6 @@
 //! The page in a real browser: no complaint on its console, no request to anywhere.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a browser needs a file and a process"
-)]
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a browser needs a file and a process")]
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 
 use crate::page;
@@ -48,22 +44,14 @@ fn story() -> (Analysis, Charts) {
 fn browser() -> Option<&'static str> {
     ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
-        .find(|name| {
-            Command::new(name)
-                .arg("--version")
-                .output()
-                .is_ok_and(|o| o.status.success())
-        })
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()))
 }
 
 #[test]
 fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
     let Some(browser) = browser() else {
         // `make test` installs one; without it, on somebody's own machine, the other tests of the page still hold.
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "no Chromium: scripts/setup.sh installs it"
-        );
+        assert!(std::env::var_os("CI").is_none(), "no Chromium: scripts/setup.sh installs it");
         eprintln!("skipped: no Chromium on this machine");
         return;
     };
@@ -72,10 +60,7 @@ fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
     let page = directory.path().join("report.html");
     std::fs::write(&page, report::html(&analysis, &charts)).unwrap();
     let (dom, log) = visit(browser, directory.path(), &page);
-    assert!(
-        dom.contains("<b>Run io1-10000</b>: 2.00 times"),
-        "the page was not shown: {log}"
-    );
+    assert!(dom.contains("<b>Run io1-10000</b>: 2.00 times"), "the page was not shown: {log}");
     let complaints: Vec<&str> = log.lines().filter(|l| l.contains(":CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:?}");
 
@@ -84,21 +69,11 @@ fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
 
     // The same check must be able to fail: a page that asks for something and complains.
     let bad = directory.path().join("bad.html");
-    std::fs::write(
-        &bad,
-        "<img src=\"http://127.0.0.1:9/x.png\"><script>console.error('oh')</script>",
-    )
-    .unwrap();
+    std::fs::write(&bad, "<img src=\"http://127.0.0.1:9/x.png\"><script>console.error('oh')</script>").unwrap();
     let (_, log) = visit(browser, directory.path(), &bad);
-    assert!(
-        log.lines().any(|l| l.contains(":CONSOLE")),
-        "a complaint would not have been seen: {log}"
-    );
+    assert!(log.lines().any(|l| l.contains(":CONSOLE")), "a complaint would not have been seen: {log}");
     let asked = asked_by_the_page(directory.path());
-    assert!(
-        asked.iter().any(|url| url.contains("127.0.0.1:9/x.png")),
-        "a request would not have been seen: {asked:?}"
-    );
+    assert!(asked.iter().any(|url| url.contains("127.0.0.1:9/x.png")), "a request would not have been seen: {asked:?}");
 }
 
 /// On a telephone wide tables were cut at the edge without a word: scroll bars are shown there only while one scrolls.
@@ -155,11 +130,7 @@ fn asked_by_the_page(directory: &Path) -> Vec<String> {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|event| {
-            event["params"]["initiator"]
-                .as_str()
-                .is_some_and(|from| from != "not an origin")
-        })
+        .filter(|event| event["params"]["initiator"].as_str().is_some_and(|from| from != "not an origin"))
         .filter_map(|event| event["params"]["url"].as_str())
         .filter(|url| !url.starts_with("file:") && !url.starts_with("data:"))
         .map(str::to_owned)
@@ -170,13 +141,7 @@ fn asked_by_the_page(directory: &Path) -> Vec<String> {
 fn visit(browser: &str, directory: &Path, page: &Path) -> (String, String) {
     let profile = tempfile::tempdir_in(directory).unwrap();
     let output = Command::new(browser)
-        .args([
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-        ])
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
         .args([
             "--disable-background-networking",
             "--disable-component-update",
@@ -190,8 +155,5 @@ fn visit(browser: &str, directory: &Path, page: &Path) -> (String, String) {
         .arg(format!("file://{}", page.display()))
         .output()
         .unwrap();
-    (
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
+    (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
 }

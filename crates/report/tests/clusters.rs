@@ -31,11 +31,7 @@ fn cluster(at: &[HostId]) -> (Analysis, analysis::Charts) {
     let (mut analysis, charts) = page::run(&["three", "one"], &["read-heavy"], 3);
     let facts = &mut analysis.configurations[0];
     facts.nodes = 3;
-    facts.placement = Placement {
-        nodes: 3,
-        racks: 3,
-        replication_factor: 3,
-    };
+    facts.placement = Placement { nodes: 3, racks: 3, replication_factor: 3 };
     facts.consistency = serde_json::from_str::<ConsistencyLevels>("\"quorum\"").ok();
     for cell in analysis.cells.iter_mut().filter(|c| c.configuration == "three") {
         cell.nodes = NODES
@@ -71,10 +67,7 @@ fn cluster(at: &[HostId]) -> (Analysis, analysis::Charts) {
 #[test]
 fn the_limiting_node_is_named_wherever_the_limit_is() {
     let (analysis, charts) = cluster(&[NODES[1]]);
-    assert_eq!(
-        limit_message(&analysis.cells[0].limit),
-        "data volume of database-2: 2,990 of 3,000 IOPS (100 %)."
-    );
+    assert_eq!(limit_message(&analysis.cells[0].limit), "data volume of database-2: 2,990 of 3,000 IOPS (100 %).");
     for text in [html(&analysis, &charts), markdown(&analysis)] {
         assert!(text.contains("volume IOPS of database-2"), "{text}");
     }
@@ -100,18 +93,12 @@ fn the_nodes_of_a_cell_stand_side_by_side() {
     assert!(page.contains("href=\"nodes.csv\""));
     let csv = nodes_csv(&analysis).unwrap();
     let rows: Vec<&str> = csv.lines().collect();
-    assert_eq!(
-        rows.len(),
-        1 + 3 * analysis.cells.iter().filter(|c| c.configuration == "three").count()
-    );
+    assert_eq!(rows.len(), 1 + 3 * analysis.cells.iter().filter(|c| c.configuration == "three").count());
     assert!(rows[2].contains(",database-2,1.5,2,0.75,2990,12,"), "{}", rows[2]);
     assert!(rows[2].ends_with(",volume IOPS") && rows[1].ends_with(','), "{csv}");
     let summary = summary_csv(&analysis);
     let (head, first) = (summary.lines().next().unwrap(), summary.lines().nth(1).unwrap());
-    assert!(
-        head.ends_with(",nodes,racks,replication_factor,consistency,limit_nodes"),
-        "{head}"
-    );
+    assert!(head.ends_with(",nodes,racks,replication_factor,consistency,limit_nodes"), "{head}");
     assert!(first.ends_with(",3,3,3,quorum,database-2"), "{first}");
 }
 
@@ -154,10 +141,7 @@ fn a_finding_says_on_which_nodes() {
     let dropped = |nodes: &[u32]| {
         let found = finding(DroppedMessages { dropped_messages: 7.0 });
         message(&Finding {
-            nodes: Some(SeenOn {
-                names: nodes.iter().map(|node| HostId::database(*node)).collect(),
-                of: 3,
-            }),
+            nodes: Some(SeenOn { names: nodes.iter().map(|node| HostId::database(*node)).collect(), of: 3 }),
             ..found
         })
     };
@@ -176,12 +160,7 @@ fn machines_that_are_not_alike_are_reported_with_all_that_differs() {
     let node = HostId::database;
     let amount = |fact, (most_of, most): (u32, f64), (least_of, least): (u32, f64)| HostDifference {
         fact,
-        how: DifferenceKind::Amount {
-            most_of: node(most_of),
-            most,
-            least_of: node(least_of),
-            least,
-        },
+        how: DifferenceKind::Amount { most_of: node(most_of), most, least_of: node(least_of), least },
     };
     let gib = 1_073_741_824.0;
     let reported = message(&finding(UnequalHosts {

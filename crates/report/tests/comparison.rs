@@ -7,11 +7,7 @@ use serde_json::json;
 
 /// Two cells, the second slower, with a failed gate.
 fn story() -> Comparison {
-    let (analysis, _) = page::run(
-        &["a-configuration-with-quite-a-long-name-gp3-16000", "io2"],
-        &["read-heavy"],
-        3,
-    );
+    let (analysis, _) = page::run(&["a-configuration-with-quite-a-long-name-gp3-16000", "io2"], &["read-heavy"], 3);
     let change = |percent: f64, verdict: &str| {
         let estimate = analysis.cells[0].throughput_ops_per_s.unwrap();
         json!({"a": estimate, "b": estimate, "change_percent": percent, "low_percent": percent - 1.0, "high_percent": percent + 1.0,

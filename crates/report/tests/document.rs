@@ -38,10 +38,7 @@ fn a_burst_says_how_long_it_lasts_at_full_scale() {
     let reported = finding(BurstOnly {
         volume: VolumeRole::Data,
         unit: Credits::Requests,
-        spent: Some(CreditsSpent {
-            credits_start: 337_500.0,
-            credits_end: 300_000.0,
-        }),
+        spent: Some(CreditsSpent { credits_start: 337_500.0, credits_end: 300_000.0 }),
         lasts: Some(BucketLasts {
             measured_per_s: 162.0,
             burst_per_s: 187.5,
@@ -110,10 +107,7 @@ fn what_is_said_of_members_of_a_raid_0_is_not_what_is_said_of_data_directories()
         [false, true].map(|is_striped| advice(&finding(slow(is_striped)))),
         [false, true].map(|is_striped| advice(&finding(uneven(is_striped)))),
     ] {
-        assert!(
-            striped.contains("RAID 0") && !directories.contains("RAID 0"),
-            "{striped} {directories}"
-        );
+        assert!(striped.contains("RAID 0") && !directories.contains("RAID 0"), "{striped} {directories}");
     }
 }
 

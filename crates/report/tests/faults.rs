@@ -82,19 +82,12 @@ fn run_with_loss() -> (Analysis, Charts) {
         workload: "read-heavy".into(),
         load: Some(page::LOADS[0]),
         by: DecidedBy::Writes,
-        outcome: AnswerOutcome::Run {
-            configuration: "rf3-quorum".into(),
-            same: Vec::new(),
-            settings: None,
-        },
+        outcome: AnswerOutcome::Run { configuration: "rf3-quorum".into(), same: Vec::new(), settings: None },
         candidates: Vec::new(),
     }];
     recommendation.not_considered = vec![NotConsidered {
         configuration: "rf1-one".into(),
-        why: NotJudged::LostWrites {
-            lost: 214,
-            values: 31_004,
-        },
+        why: NotJudged::LostWrites { lost: 214, values: 31_004 },
     }];
     analysis.value_of_money.clear();
     (analysis, charts)
@@ -109,10 +102,7 @@ fn section(text: &str) -> String {
     let is_next = |line: &&str| line.starts_with("## ") || *line == "Results";
     let mut lines = text.lines().skip_while(|l| !l.contains("When a node was away"));
     let title = lines.next().into_iter();
-    title
-        .chain(lines.take_while(|l| !is_next(l)))
-        .collect::<Vec<_>>()
-        .join("\n")
+    title.chain(lines.take_while(|l| !is_next(l))).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -128,14 +118,7 @@ fn no_line_is_wider_than_the_terminal_and_missing_is_no_zero() {
     analysis.cells[0].faults = Some(FaultsAnalysis {
         phases: vec![
             phase(PhaseKind::Before, None, 20.0, 123_456.0, 1234.0, &[]),
-            phase(
-                PhaseKind::During,
-                Some(1),
-                40.0,
-                98_765.0,
-                9876.0,
-                &[(ErrorKind::ClientTimeout, 1_234_567)],
-            ),
+            phase(PhaseKind::During, Some(1), 40.0, 98_765.0, 9876.0, &[(ErrorKind::ClientTimeout, 1_234_567)]),
             phase(PhaseKind::After, Some(1), 0.0, 0.0, 0.0, &[]),
         ],
         ..killed()
@@ -145,10 +128,7 @@ fn no_line_is_wider_than_the_terminal_and_missing_is_no_zero() {
         let widest = text.lines().max_by_key(|l| l.chars().count()).unwrap();
         assert!(widest.chars().count() <= width, "{width}: {widest}");
         let after = text.lines().find(|l| l.contains(" after ")).unwrap();
-        assert!(
-            after.matches(" - ").count() + usize::from(after.trim_end().ends_with(" -")) >= 2,
-            "{after}"
-        );
+        assert!(after.matches(" - ").count() + usize::from(after.trim_end().ends_with(" -")) >= 2, "{after}");
     }
     let row = markdown(&analysis);
     assert!(row.contains("| after | 0 | - | - | - | - | - | - |"), "{row}");
@@ -199,10 +179,7 @@ fn reported(change: impl FnOnce(&mut CellAnalysis)) -> Vec<String> {
     analysis.cells.truncate(1);
     change(&mut analysis.cells[0]);
     let text = section(&markdown(&analysis));
-    text.lines()
-        .filter_map(|l| l.strip_prefix("* "))
-        .map(str::to_owned)
-        .collect()
+    text.lines().filter_map(|l| l.strip_prefix("* ")).map(str::to_owned).collect()
 }
 
 fn of_fault(change: impl FnOnce(&mut FaultAnalysis)) -> Vec<String> {
@@ -235,29 +212,18 @@ fn a_node_that_stays_away_or_does_not_start_again() {
         ),
         "{one_did_not:?}"
     );
-    assert_eq!(
-        one_did_not[1],
-        "Throughput was back within 10 % of before 6 s (4 to 8) after the node was."
-    );
+    assert_eq!(one_did_not[1], "Throughput was back within 10 % of before 6 s (4 to 8) after the node was.");
 }
 
 #[test]
 fn when_throughput_was_back_is_said_plainly() {
     let with = |recovered, seconds, never, too_short| {
         of_fault(|f| {
-            f.recovery = RecoveryAnalysis {
-                recovered,
-                seconds,
-                never,
-                too_short,
-            };
+            f.recovery = RecoveryAnalysis { recovered, seconds, never, too_short };
         })
         .swap_remove(1)
     };
-    assert_eq!(
-        with(0, None, 3, 0),
-        "Throughput was not back within 10 % of before when the trial ended."
-    );
+    assert_eq!(with(0, None, 3, 0), "Throughput was not back within 10 % of before when the trial ended.");
     assert_eq!(
         with(3, range(0.0, 0.0, 0.6), 0, 0),
         "Throughput was back within 10 % of before less than 1 s after the node was."
@@ -282,12 +248,7 @@ fn what_became_of_acknowledged_writes() {
         "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none lost. 1,203 more had no known \
          outcome and may be there or not."
     );
-    let unread = WritesAnalysis {
-        intact: 20_670,
-        unreadable: 10_334,
-        unacknowledged: 0,
-        ..kept()
-    };
+    let unread = WritesAnalysis { intact: 20_670, unreadable: 10_334, unacknowledged: 0, ..kept() };
     assert_eq!(
         written(unread),
         "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none seen lost, but 10,334 values could \
@@ -301,20 +262,9 @@ fn what_became_of_acknowledged_writes() {
         "{old}"
     );
     assert!(old.contains("the workload's own reads would have seen it"), "{old}");
-    let nothing = WritesAnalysis {
-        acknowledged: 0,
-        values: 0,
-        intact: 0,
-        ..kept()
-    };
-    assert_eq!(
-        written(nothing),
-        "No write was acknowledged in 3 trials: nothing to read back."
-    );
-    assert_eq!(
-        reported(|cell| cell.writes = None).pop().unwrap(),
-        "Acknowledged writes were not read back."
-    );
+    let nothing = WritesAnalysis { acknowledged: 0, values: 0, intact: 0, ..kept() };
+    assert_eq!(written(nothing), "No write was acknowledged in 3 trials: nothing to read back.");
+    assert_eq!(reported(|cell| cell.writes = None).pop().unwrap(), "Acknowledged writes were not read back.");
 }
 
 #[test]
@@ -340,31 +290,14 @@ fn findings_say_which_figures_hold_the_fault() {
     for (faults, disks, said) in [
         (1, 1, "A disk failed by plan, for 20 of 60"),
         (2, 2, "Disks failed by plan 2 times, for"),
-        (
-            3,
-            2,
-            "Nodes were taken away by plan and disks failed 3 times in all, for",
-        ),
+        (3, 2, "Nodes were taken away by plan and disks failed 3 times in all, for"),
     ] {
-        assert!(
-            message_of(faults, disks).starts_with(said),
-            "{}",
-            message_of(faults, disks)
-        );
+        assert!(message_of(faults, disks).starts_with(said), "{}", message_of(faults, disks));
     }
-    let short = TooShortToJudge {
-        measured_s: 19.0,
-        needed_s: 40.0,
-        judged: None,
-        until_fault: true,
-        code_is_warm: false,
-    };
+    let short =
+        TooShortToJudge { measured_s: 19.0, needed_s: 40.0, judged: None, until_fault: true, code_is_warm: false };
     let short = Finding::new(Scope::Trial("c/1".into()), short);
-    assert!(
-        message(&short).starts_with("19 s before the first planned fault are too short"),
-        "{}",
-        message(&short)
-    );
+    assert!(message(&short).starts_with("19 s before the first planned fault are too short"), "{}", message(&short));
 }
 
 /// The same fault as [`killed`], of a disk.
@@ -374,9 +307,7 @@ fn stalled() -> FaultsAnalysis {
     fault.kind = NodeFaultKind::DiskStall;
     fault.volume = Some(VolumeRole::Data);
     fault.planned = Some(NodeFault {
-        action: FaultAction::DiskStall {
-            volume: VolumeRole::Data,
-        },
+        action: FaultAction::DiskStall { volume: VolumeRole::Data },
         node: 2,
         at_s: 20.0,
         for_s: Some(20.0),
@@ -410,10 +341,7 @@ fn a_disk_that_failed_is_reported_as_one() {
     let text = markdown(&analysis);
     let ended = "* The database's process ended by itself in 1 of 3 trials: block 2: at 24.0 s, signal 7.";
     assert!(text.contains(ended), "{text}");
-    assert!(
-        text.contains("* Requests to the volume that failed: 12 (10 to 15)."),
-        "{text}"
-    );
+    assert!(text.contains("* Requests to the volume that failed: 12 (10 to 15)."), "{text}");
     let fault = &mut analysis.cells[0].faults.as_mut().unwrap().faults[0];
     fault.failed_requests = range(0.0, 0.0, 0.0);
     assert!(markdown(&analysis).contains("* No request to the volume met it"));
@@ -425,13 +353,7 @@ fn a_disk_that_failed_is_reported_as_one() {
 fn the_page_shades_the_seconds_in_which_a_node_was_away() {
     let (analysis, charts) = run();
     let page = html(&analysis, &charts);
-    let section = page
-        .split("<section id=\"away\"")
-        .nth(1)
-        .unwrap()
-        .split("</section>")
-        .next()
-        .unwrap();
+    let section = page.split("<section id=\"away\"").nth(1).unwrap().split("</section>").next().unwrap();
     // Two cells, two panels, three repetitions.
     assert_eq!(section.matches("<rect class=\"gone\"").count(), 12);
     assert_eq!(section.matches("<figure>").count(), 4);
@@ -469,13 +391,7 @@ fn without_faults_nothing_is_said() {
 #[test]
 fn what_lost_writes_is_not_drawn_on_the_frontier() {
     let (mut analysis, charts) = page::run(&["rf3-quorum", "rf1-one", "rf3-all"], &["read-heavy"], 3);
-    let drawn = |analysis: &Analysis| {
-        html(analysis, &charts)
-            .split("class=\"frontier\"")
-            .nth(1)
-            .unwrap()
-            .to_owned()
-    };
+    let drawn = |analysis: &Analysis| html(analysis, &charts).split("class=\"frontier\"").nth(1).unwrap().to_owned();
     assert!(drawn(&analysis).contains("<title>rf1-one:"));
     for cell in &mut analysis.cells {
         let is_loser = cell.configuration == "rf1-one" && matches!(cell.load, LoadLevel::Concurrency(_));
@@ -483,10 +399,7 @@ fn what_lost_writes_is_not_drawn_on_the_frontier() {
     }
     let page = drawn(&analysis);
     assert!(!page.contains("<title>rf1-one:"), "{page}");
-    assert!(
-        page.contains("Not drawn: rf1-one (it lost acknowledged writes)."),
-        "{page}"
-    );
+    assert!(page.contains("Not drawn: rf1-one (it lost acknowledged writes)."), "{page}");
     assert!(page.contains("<title>rf3-quorum:") && page.contains("<title>rf3-all:"));
 }
 
@@ -497,12 +410,7 @@ fn a_compaction_is_reported_as_what_the_node_did_and_not_as_its_absence() {
         let mut faults = killed();
         let fault = &mut faults.faults[0];
         fault.kind = NodeFaultKind::Compaction;
-        fault.planned = Some(NodeFault {
-            action: FaultAction::Compaction,
-            node: 2,
-            at_s: 20.0,
-            for_s: None,
-        });
+        fault.planned = Some(NodeFault { action: FaultAction::Compaction, node: 2, at_s: 20.0, for_s: None });
         fault.hint_files = None;
         fault.compacted_bytes = range(98.0 * 1_048_576.0, 98.0 * 1_048_576.0, 98.0 * 1_048_576.0);
         cell.faults = Some(faults);
@@ -510,10 +418,7 @@ fn a_compaction_is_reported_as_what_the_node_did_and_not_as_its_absence() {
     let text = markdown(&analysis);
     let expected = "Planned was compaction on node 2 at 20 s: database-2 compacted from 20.1 s (20.0 to 20.3), was done at \
                     52.1 s (50.2 to 65.3), 32.0 s (30.1 to 45.0) later and wrote 98.0 MiB.";
-    assert!(
-        text.contains("## While it compacted") && text.contains(expected),
-        "{text}"
-    );
+    assert!(text.contains("## While it compacted") && text.contains(expected), "{text}");
     assert!(text.contains("6 s (4 to 8) after the compaction was done"), "{text}");
     assert!(!text.contains("was away") && !text.contains("the node was"), "{text}");
     assert!(html(&analysis, &charts).contains("While it compacted"));

@@ -79,10 +79,7 @@ fn what_has_to_be_done_is_reported_with_what_is_spared() {
     };
     assert_eq!(needs(&[]), None);
     for (of, said) in [
-        (
-            vec![Need::Restart],
-            "It needs a restart of each node; no SSTable is rewritten",
-        ),
+        (vec![Need::Restart], "It needs a restart of each node; no SSTable is rewritten"),
         (
             vec![Need::Host],
             "It needs the read-ahead of each host's volumes set; no node is restarted and no SSTable rewritten",
@@ -114,9 +111,7 @@ fn what_does_not_change_is_not_reported() {
         ..step()
     }]);
     assert!(
-        !["disk space", "outside the heap", "An operation takes"]
-            .iter()
-            .any(|reported| text.contains(reported)),
+        !["disk space", "outside the heap", "An operation takes"].iter().any(|reported| text.contains(reported)),
         "{text}"
     );
     assert!(
@@ -128,27 +123,16 @@ fn what_does_not_change_is_not_reported() {
 fn replaced(name: &str, usd: f64, factor: f64, verdict: Verdict) -> Replaced {
     let mut throughput_ratio = page::ratio(name, factor);
     throughput_ratio.verdict = verdict;
-    Replaced {
-        configuration: name.into(),
-        extra_usd_per_month: usd,
-        throughput_ratio,
-    }
+    Replaced { configuration: name.into(), extra_usd_per_month: usd, throughput_ratio }
 }
 
 /// Faster is one thing, the same within the margin another; which it is may differ from place to place.
 #[test]
 fn what_is_replaced_is_reported_by_what_is_shown() {
-    let with = |workload: &str, replaces: Vec<Replaced>| FreeStep {
-        workload: workload.into(),
-        replaces,
-        ..step()
-    };
+    let with = |workload: &str, replaces: Vec<Replaced>| FreeStep { workload: workload.into(), replaces, ..step() };
     let both = with(
         "read-heavy",
-        vec![
-            replaced("gp3-6000", 15.0, 1.01, Verdict::Same),
-            replaced("gp2", 20.0, 1.5, Verdict::Faster),
-        ],
+        vec![replaced("gp3-6000", 15.0, 1.01, Verdict::Same), replaced("gp2", 20.0, 1.5, Verdict::Faster)],
     );
     let text = reported(vec![both.clone()]);
     assert!(
@@ -169,20 +153,11 @@ fn what_is_replaced_is_reported_by_what_is_shown() {
 }
 
 fn not_tried(workload: &str, setting: Untried) -> NotTried {
-    NotTried {
-        configuration: "gp3".into(),
-        workload: workload.into(),
-        load: page::LOADS[0],
-        setting,
-    }
+    NotTried { configuration: "gp3".into(), workload: workload.into(), load: page::LOADS[0], setting }
 }
 
 fn chunk_length(read_bytes_per_read: f64) -> Untried {
-    Untried::ChunkLength {
-        read_bytes_per_read,
-        record_bytes: 1000.0,
-        chunk_bytes: 16_384.0,
-    }
+    Untried::ChunkLength { read_bytes_per_read, record_bytes: 1000.0, chunk_bytes: 16_384.0 }
 }
 
 /// A hypothesis is named as one, with what was seen and who expects it, after all that was measured.
@@ -195,13 +170,7 @@ fn what_was_not_tried_stands_last_and_says_so() {
         not_tried("read-heavy", chunk_length(27.0 * 1024.0)),
         not_tried("mixed", chunk_length(20.0 * 1024.0)),
         not_tried("mixed", Untried::CompactionStrategy { sstables_per_read: 3.2 }),
-        not_tried(
-            "mixed",
-            Untried::ReadAhead {
-                read_bytes_per_request: 65_536.0,
-                chunk_bytes: 16_384.0,
-            },
-        ),
+        not_tried("mixed", Untried::ReadAhead { read_bytes_per_request: 65_536.0, chunk_bytes: 16_384.0 }),
     ];
     let after = answer(&analysis).sentences;
     assert_eq!(after[..before.len()], before[..]);

@@ -15,9 +15,7 @@ fn charts(analysis: &Analysis, trials: u32) -> Charts {
     let noise = |seed: u32, i: u32| f64::from((seed.wrapping_mul(2_654_435_761) ^ i.wrapping_mul(40_503)) % 1000);
     let line = |name: &str, seed: u32| Line {
         name: name.into(),
-        points: (0..240)
-            .map(|i| (f64::from(i) - 40.0, (i != 100).then(|| noise(seed, i))))
-            .collect(),
+        points: (0..240).map(|i| (f64::from(i) - 40.0, (i != 100).then(|| noise(seed, i)))).collect(),
     };
     let panel = |title: &str, seed: u32| Panel {
         title: title.into(),
@@ -45,9 +43,7 @@ fn charts(analysis: &Analysis, trials: u32) -> Charts {
 
 fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
     let opening = format!(" {name}=\"");
-    page.match_indices(&opening)
-        .map(|(at, _)| page[at + opening.len()..].split('"').next().unwrap())
-        .collect()
+    page.match_indices(&opening).map(|(at, _)| page[at + opening.len()..].split('"').next().unwrap()).collect()
 }
 
 #[test]
@@ -139,11 +135,7 @@ fn a_run_without_trials_has_a_page_too() {
     analysis.value_of_money.clear();
     analysis.findings.clear();
     let page = html(&analysis, &Charts::default());
-    for sentence in [
-        "there is nothing to decide",
-        "No cell has a valid trial",
-        "No trial has been measured",
-    ] {
+    for sentence in ["there is nothing to decide", "No cell has a valid trial", "No trial has been measured"] {
         assert!(page.contains(sentence), "{sentence}");
     }
 }

@@ -38,12 +38,7 @@ fn step(more: &[(Resource, f64, f64)], gain: [f64; 3], outcome: InterventionOutc
 }
 
 fn limit(kind: LimitKind, uses: Vec<ResourceUse>, interventions: Vec<Intervention>) -> Limit {
-    Limit {
-        kind,
-        uses,
-        interventions,
-        ..Limit::default()
-    }
+    Limit { kind, uses, interventions, ..Limit::default() }
 }
 
 #[test]
@@ -61,23 +56,15 @@ fn a_limit_is_reported_with_its_use_and_with_what_more_of_it_gave() {
     reported.also = vec![LimitKind::Cpu];
     reported.uses.push(used(LimitKind::Cpu, Unit::Cpus, 0.99, 1.0));
     let words = limit_message(&reported);
-    assert!(
-        words.contains("At the same time: database: 0.990 of 1.00 CPUs (99 %)."),
-        "{words}"
-    );
+    assert!(words.contains("At the same time: database: 0.990 of 1.00 CPUs (99 %)."), "{words}");
 }
 
 #[test]
 fn reads_and_writes_that_count_together_are_told_so() {
-    let sum = ResourceUse {
-        counted: Some(Counted::Together),
-        ..used(LimitKind::VolumeIops, Unit::Iops, 2980.0, 3000.0)
-    };
+    let sum =
+        ResourceUse { counted: Some(Counted::Together), ..used(LimitKind::VolumeIops, Unit::Iops, 2980.0, 3000.0) };
     let words = limit_message(&limit(LimitKind::VolumeIops, vec![sum], Vec::new()));
-    assert_eq!(
-        words,
-        "data volume: 2,980 of 3,000 IOPS, reads and writes together (99 %)."
-    );
+    assert_eq!(words, "data volume: 2,980 of 3,000 IOPS, reads and writes together (99 %).");
 }
 
 #[test]
@@ -110,14 +97,8 @@ fn several_changes_at_once_decide_nothing_about_one_of_them() {
     let more = [(Resource::DataIops, 3000.0, 10_000.0), (Resource::Cpus, 0.5, 4.0)];
     let both = step(&more, [2.0, 1.8, 2.2], InterventionOutcome::NotDecided);
     let words = limit_message(&limit(LimitKind::VolumeIops, vec![volume], vec![both]));
-    assert!(
-        words.contains("10,000 instead of 3,000 IOPS and 4 instead of 0.5 CPUs (io2)"),
-        "{words}"
-    );
-    assert!(
-        words.ends_with("which of these was the limit is not decided."),
-        "{words}"
-    );
+    assert!(words.contains("10,000 instead of 3,000 IOPS and 4 instead of 0.5 CPUs (io2)"), "{words}");
+    assert!(words.ends_with("which of these was the limit is not decided."), "{words}");
 }
 
 #[test]
@@ -125,8 +106,5 @@ fn a_rate_that_was_missed_is_reported_beside_the_limit() {
     let volume = used(LimitKind::VolumeIops, Unit::Iops, 2990.0, 3000.0);
     let rate = used(LimitKind::OfferedRate, Unit::OpsPerS, 6900.0, 7350.0);
     let words = limit_message(&limit(LimitKind::VolumeIops, vec![volume, rate], Vec::new()));
-    assert!(
-        words.ends_with("The rate was not held: 6,900 of 7,350 operations/s (94 %)."),
-        "{words}"
-    );
+    assert!(words.ends_with("The rate was not held: 6,900 of 7,350 operations/s (94 %)."), "{words}");
 }

@@ -92,35 +92,18 @@ fn read(text: &str) -> BTreeMap<String, Family> {
         let value = rest.strip_prefix(' ').unwrap();
         let value: f64 = value.parse().unwrap_or_else(|_| panic!("no number: {line}"));
         assert!(family.kind != "info" || value == 1.0, "{line}");
-        assert!(
-            labels.iter().all(|(_, v)| !v.is_empty()),
-            "an empty label is no label: {line}"
-        );
+        assert!(labels.iter().all(|(_, v)| !v.is_empty()), "an empty label is no label: {line}");
         let known = family.samples.insert(labels, value);
         assert!(known.is_none(), "a series stands twice: {line}");
     }
     for (name, family) in &families {
-        assert!(
-            ["gauge", "info"].contains(&family.kind.as_str()),
-            "{name}: {}",
-            family.kind
-        );
+        assert!(["gauge", "info"].contains(&family.kind.as_str()), "{name}: {}", family.kind);
         assert!(!family.help.is_empty() && !family.samples.is_empty(), "{name}");
         assert!(
             family.unit.is_empty() || name.ends_with(&format!("_{}", family.unit)),
             "{name}: its unit is not the end of its name"
         );
-        for base in [
-            "_milliseconds",
-            "_microseconds",
-            "_percent",
-            "_ms",
-            "_us",
-            "_total",
-            "_info",
-            "_count",
-            "_sum",
-        ] {
+        for base in ["_milliseconds", "_microseconds", "_percent", "_ms", "_us", "_total", "_info", "_count", "_sum"] {
             assert!(!name.ends_with(base), "{name}: no base unit, or a reserved end");
         }
     }

@@ -10,32 +10,14 @@ fn story() -> Analysis {
 
 #[test]
 fn a_wide_terminal_shows_everything() {
-    insta::assert_snapshot!(
-        "terminal_140",
-        terminal(
-            &story(),
-            TerminalOptions {
-                width: 140,
-                color: false
-            }
-        )
-    );
+    insta::assert_snapshot!("terminal_140", terminal(&story(), TerminalOptions { width: 140, color: false }));
 }
 
 #[test]
 fn a_narrow_terminal_shows_whole_columns_or_none() {
-    let text = terminal(
-        &story(),
-        TerminalOptions {
-            width: 80,
-            color: false,
-        },
-    );
-    let table: Vec<&str> = text
-        .lines()
-        .skip_while(|l| !l.starts_with("read-heavy"))
-        .take_while(|l| !l.is_empty())
-        .collect();
+    let text = terminal(&story(), TerminalOptions { width: 80, color: false });
+    let table: Vec<&str> =
+        text.lines().skip_while(|l| !l.starts_with("read-heavy")).take_while(|l| !l.is_empty()).collect();
     insta::assert_snapshot!("table_80", table.join("\n"));
 }
 
@@ -56,20 +38,8 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn colour_only_adds_codes() {
-    let plain = terminal(
-        &story(),
-        TerminalOptions {
-            width: 140,
-            color: false,
-        },
-    );
-    let mut coloured = terminal(
-        &story(),
-        TerminalOptions {
-            width: 140,
-            color: true,
-        },
-    );
+    let plain = terminal(&story(), TerminalOptions { width: 140, color: false });
+    let mut coloured = terminal(&story(), TerminalOptions { width: 140, color: true });
     assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}[33msuspect\u{1b}[0m"));
     for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[36m"] {
         coloured = coloured.replace(code, "");
@@ -92,26 +62,14 @@ fn a_run_without_figures_says_so() {
         cell.latency_us.clear();
         cell.ratio_to_slowest = None;
     }
-    let text = terminal(
-        &empty,
-        TerminalOptions {
-            width: 140,
-            color: false,
-        },
-    );
-    assert!(
-        text.contains("no valid trial") && text.contains("No findings."),
-        "{text}"
-    );
+    let text = terminal(&empty, TerminalOptions { width: 140, color: false });
+    assert!(text.contains("no valid trial") && text.contains("No findings."), "{text}");
     assert!(markdown(&empty).contains("| 3 | 0 | - |"));
 }
 
 /// The report in all its forms, each as words with one space between them.
 fn shown(analysis: &Analysis) -> [String; 3] {
-    let options = TerminalOptions {
-        width: 100,
-        color: false,
-    };
+    let options = TerminalOptions { width: 100, color: false };
     let page = html(analysis, &Charts::default());
     [terminal(analysis, options), markdown(analysis), page].map(|text| {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -152,10 +110,7 @@ fn settings_are_reported_everywhere_with_the_configuration_that_has_them() {
     }
     let row = format!("| {name} | `jvm -Xss512k` |");
     assert!(markdown.contains(&row), "{markdown}");
-    assert!(
-        page.contains("<td class=\"t\"><code>jvm -Xss512k</code></td>"),
-        "{page}"
-    );
+    assert!(page.contains("<td class=\"t\"><code>jvm -Xss512k</code></td>"), "{page}");
 }
 
 #[test]
@@ -220,20 +175,14 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
-    let job = Job {
-        plan,
-        setups: Setups::new(setups.into()),
-    };
+    let job = Job { plan, setups: Setups::new(setups.into()) };
     let notes = ["20,000 IOPS bought, 18,750 reachable"];
     insta::assert_snapshot!("plan", plan_table(&job, &notes, 140));
     for width in [80, 100] {
         let text = plan_table(&job, &notes, width);
         let widest = text.lines().map(|l| l.chars().count()).max().unwrap();
         assert!(widest <= width, "{widest} of {width}:\n{text}");
-        assert!(
-            text.contains("gp2 320 GiB") && text.contains("187.5 IOPS") || text.contains("188 IOPS"),
-            "{text}"
-        );
+        assert!(text.contains("gp2 320 GiB") && text.contains("187.5 IOPS") || text.contains("188 IOPS"), "{text}");
     }
 }
 
@@ -264,9 +213,6 @@ fn the_method_tells_what_limited_the_volumes_of_this_run() {
         "{divided}"
     );
     let served = reported(true, &[true, true]);
-    assert!(
-        served.contains("a process that answers for each of them") && !served.contains("slices"),
-        "{served}"
-    );
+    assert!(served.contains("a process that answers for each of them") && !served.contains("slices"), "{served}");
     assert!(reported(true, &[true, false]).contains("Reads and writes share the limits of some volumes"));
 }

@@ -13,10 +13,7 @@ use report::{html, summary_csv};
 /// The values of an attribute, in the order of the page.
 fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let opening = format!(" {name}=\"");
-    page.split(opening.as_str())
-        .skip(1)
-        .map(|rest| rest.split('"').next().unwrap())
-        .collect()
+    page.split(opening.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
 fn is_sound(page: &str) {
@@ -54,11 +51,7 @@ fn is_balanced(page: &str) {
     let mut open: Vec<String> = Vec::new();
     for tag in page.split('<').skip(1) {
         let inside = tag.split('>').next().unwrap();
-        let name: String = inside
-            .trim_start_matches('/')
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
+        let name: String = inside.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
         let implied = open.last().is_some_and(|o| o == "li");
         if inside.starts_with('/') {
             if implied && name != "li" {
@@ -86,19 +79,12 @@ fn a_full_run() {
     is_sound(&page);
     has(&page, "<html lang=\"en\">");
     has(&page, "1:16 model");
-    let answer = page
-        .find("<b>Run io1</b>: 3.00 times (2.85 to 3.15) the throughput of gp2-320")
-        .unwrap();
+    let answer = page.find("<b>Run io1</b>: 3.00 times (2.85 to 3.15) the throughput of gp2-320").unwrap();
     assert!(answer < page.find("<main>").unwrap(), "the answer comes first");
-    let trials = attributes(&page, "id")
-        .into_iter()
-        .filter(|id| id.starts_with("trial_"));
+    let trials = attributes(&page, "id").into_iter().filter(|id| id.starts_with("trial_"));
     assert_eq!(trials.count(), 36);
     // A number with its interval in cells of their own, a limit with its numbers, the verdict and the knee in words.
-    has(
-        &page,
-        "<td class=\"num\">1,000</td><td class=\"num\">970</td><td class=\"num\">1,040</td>",
-    );
+    has(&page, "<td class=\"num\">1,000</td><td class=\"num\">970</td><td class=\"num\">1,040</td>");
     has(&page, "data volume: 990 of 1,000 IOPS (99 %).");
     has(&page, "Statistically indistinguishable");
     has(&page, ">knee<");
@@ -128,11 +114,7 @@ fn no_rule_of_the_style_depends_on_being_inside_an_svg() {
     let page = html(&analysis, &charts);
     has(&page, "<use href=");
     let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
-    for rule in style
-        .split('}')
-        .filter_map(|r| r.split_once('{'))
-        .map(|(selector, _)| selector)
-    {
+    for rule in style.split('}').filter_map(|r| r.split_once('{')).map(|(selector, _)| selector) {
         let selector = rule.rsplit("*/").next().unwrap().trim();
         assert!(!selector.starts_with("svg "), "{selector}");
     }
@@ -180,10 +162,7 @@ fn a_run_of_hostile_names() {
     let page = html(&analysis, &charts);
     is_sound(&page);
     assert!(!page.contains("<img"), "an image of the user's own");
-    has(
-        &page,
-        "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;so&#39;",
-    );
+    has(&page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;so&#39;");
 }
 
 #[test]
@@ -250,11 +229,7 @@ fn tables_paste_as_numbers() {
     }
     let page = html(&analysis, &charts);
     let mut numbers = 0;
-    for cell in page
-        .split("<td class=\"num")
-        .skip(1)
-        .chain(page.split("<td class=\"heat").skip(1))
-    {
+    for cell in page.split("<td class=\"num").skip(1).chain(page.split("<td class=\"heat").skip(1)) {
         let figure = cell.split_once('>').unwrap().1.split("</td>").next().unwrap();
         let is_number = figure.replace(',', "").parse::<f64>().is_ok();
         assert!(is_number || figure == "-", "{figure:?} is no number");

@@ -76,23 +76,9 @@ fn the_page_is_no_wider_than_its_window() {
         )
         .unwrap();
         let output = Command::new(browser)
-            .args([
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--no-first-run",
-            ])
-            .args([
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ])
-            .args([
-                "--host-resolver-rules=MAP * ~NOTFOUND",
-                "--allow-file-access-from-files",
-                "--hide-scrollbars",
-            ])
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--allow-file-access-from-files", "--hide-scrollbars"])
             .args(["--window-size=1500,1000", "--dump-dom"])
             .arg(format!("--user-data-dir={}", scratch.join("profile").display()))
             .arg(format!("file://{}", scratch.join("frame.html").display()))
@@ -103,12 +89,7 @@ fn the_page_is_no_wider_than_its_window() {
         // Two places, six configurations each.
         let money = if width == 400 { "scrolls" } else { "fits" };
         let expected = format!("wants {width} of {width}, 12 labels, 0 collisions, money {money}.");
-        assert_eq!(
-            said,
-            Some(expected.as_str()),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert_eq!(said, Some(expected.as_str()), "{}", String::from_utf8_lossy(&output.stderr));
         let _ = fs::remove_dir_all(&scratch);
     }
 }

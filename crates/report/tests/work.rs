@@ -17,10 +17,7 @@ fn each_configuration_stands_beside_the_baseline_and_what_nobody_knows_is_no_row
     let at = text.find("## What an operation cost").unwrap();
     let text = &text[at..];
     assert!(text.contains("read-heavy; 100 in flight:"), "{text}");
-    assert!(
-        text.contains("| Figure | gp2-320 | io1-10000 | to gp2-320, x |"),
-        "{text}"
-    );
+    assert!(text.contains("| Figure | gp2-320 | io1-10000 | to gp2-320, x |"), "{text}");
     assert_eq!(row(text, "Operations/s, geo. mean"), ["1,000", "2,000", "2.00"]);
     assert_eq!(row(text, "Device reads/op."), ["0.900", "0.900", "1.00"]);
     assert_eq!(row(text, "SSTables merged/read"), ["1.20", "2.40", "2.00"]);
@@ -36,14 +33,9 @@ fn each_configuration_stands_beside_the_baseline_and_what_nobody_knows_is_no_row
 fn a_configuration_that_is_alone_under_its_load_is_compared_with_nobody() {
     let (mut analysis, _) = page::run(&["gp2-320", "io1-10000"], &["read-heavy"], 3);
     // As after a search: each configuration has rates of its own.
-    analysis
-        .cells
-        .retain(|c| (c.configuration == "gp2-320") == (c.load == page::LOADS[0]));
+    analysis.cells.retain(|c| (c.configuration == "gp2-320") == (c.load == page::LOADS[0]));
     let text = markdown(&analysis);
-    assert!(
-        text.contains("| Figure | gp2-320; 100 in flight | io1-10000; 5,000/s Poisson |"),
-        "{text}"
-    );
+    assert!(text.contains("| Figure | gp2-320; 100 in flight | io1-10000; 5,000/s Poisson |"), "{text}");
     assert_eq!(row(&text, "SSTables merged/read"), ["1.20", "2.40"]);
     // Without a valid trial there is nothing to tell.
     analysis.cells.iter_mut().for_each(|c| c.valid_trials = 0);

@@ -15,11 +15,7 @@ impl Block {
     fn new(capacity: usize) -> Self {
         let storage = vec![0; capacity + ALIGNMENT];
         let start = storage.as_ptr().align_offset(ALIGNMENT);
-        Self {
-            storage,
-            start,
-            length: 0,
-        }
+        Self { storage, start, length: 0 }
     }
 
     fn capacity(&self) -> usize {
@@ -57,9 +53,7 @@ impl Blocks {
     pub fn take(&mut self, length: usize) -> Block {
         let class = length.next_power_of_two().max(ALIGNMENT);
         let free = self.free.iter_mut().find(|(of, _)| *of == class);
-        let mut block = free
-            .and_then(|(_, list)| list.pop())
-            .unwrap_or_else(|| Block::new(class));
+        let mut block = free.and_then(|(_, list)| list.pop()).unwrap_or_else(|| Block::new(class));
         block.length = length;
         block
     }

@@ -27,10 +27,8 @@ pub fn available() -> Result<()> {
 
 fn connect() -> Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    open(DEVICE, flags, Mode::empty()).map_err(|error| ServedError::NoFuse {
-        path: DEVICE.into(),
-        source: error.into(),
-    })
+    open(DEVICE, flags, Mode::empty())
+        .map_err(|error| ServedError::NoFuse { path: DEVICE.into(), source: error.into() })
 }
 
 /// A served file.
@@ -56,18 +54,12 @@ impl Channel {
     pub fn open(image: &Path, at: &Path) -> Result<Self> {
         let image = Arc::new(Image::open(image)?);
         let device = connect()?;
-        let options = format!(
-            "fd={},rootmode=100600,user_id=0,group_id=0,allow_other,default_permissions",
-            device.as_raw_fd()
-        );
+        let options =
+            format!("fd={},rootmode=100600,user_id=0,group_id=0,allow_other,default_permissions", device.as_raw_fd());
         let options = CString::new(options).expect("it has no NUL");
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOATIME;
         mount("iopslab", at, c"fuse", flags, options.as_c_str()).map_err(io_error("mount a served volume on", at))?;
-        Ok(Self {
-            device,
-            image,
-            connection: connection_of(at)?,
-        })
+        Ok(Self { device, image, connection: connection_of(at)? })
     }
 
     /// The next request.
@@ -114,8 +106,6 @@ fn connection_of(at: &Path) -> Result<u32> {
         let escaped = at.to_string_lossy().replace('\\', "\\134").replace(' ', "\\040");
         (point == escaped).then(|| device.to_owned())
     });
-    let number = device
-        .as_deref()
-        .and_then(|device| device.split_once(':')?.1.parse().ok());
+    let number = device.as_deref().and_then(|device| device.split_once(':')?.1.parse().ok());
     number.ok_or_else(|| io_error("find the mount of", at)(std::io::Error::from(std::io::ErrorKind::NotFound)))
 }

@@ -52,9 +52,5 @@ pub type Result<T> = std::result::Result<T, ServedError>;
 /// Names what failed, and where.
 pub(crate) fn io_error<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> ServedError {
     let path = path.to_owned();
-    move |source| ServedError::Io {
-        doing,
-        path,
-        source: source.into(),
-    }
+    move |source| ServedError::Io { doing, path, source: source.into() }
 }

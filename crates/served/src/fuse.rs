@@ -87,17 +87,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Message> {
         3 | 4 => FuseOperation::Attributes,
         14 => FuseOperation::Open,
         17 => FuseOperation::FileSystem,
-        15 => FuseOperation::Read {
-            offset: u64_at(bytes, body + 8)?,
-            length: u32_at(bytes, body + 16)? as usize,
-        },
+        15 => FuseOperation::Read { offset: u64_at(bytes, body + 8)?, length: u32_at(bytes, body + 16)? as usize },
         16 => {
             let length = u32_at(bytes, body + 16)? as usize;
             bytes.get(BEFORE_WRITE..BEFORE_WRITE + length)?;
-            FuseOperation::Write {
-                offset: u64_at(bytes, body + 8)?,
-                length,
-            }
+            FuseOperation::Write { offset: u64_at(bytes, body + 8)?, length }
         }
         20 => FuseOperation::Sync,
         18 | 25 | 38 => FuseOperation::Nothing,
@@ -189,11 +183,7 @@ pub(crate) fn file_system(size: u64) -> Vec<u8> {
 pub(crate) fn opened() -> Vec<u8> {
     const DIRECT_IO: u32 = 1;
     const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
-    Fields::default()
-        .u64(1)
-        .u32(DIRECT_IO | PARALLEL_DIRECT_WRITES)
-        .u32(0)
-        .0
+    Fields::default().u64(1).u32(DIRECT_IO | PARALLEL_DIRECT_WRITES).u32(0).0
 }
 
 /// So many bytes were written.
@@ -215,29 +205,15 @@ mod tests {
 
     #[test]
     fn requests_are_understood_and_what_is_cut_off_is_not() {
-        let body = Fields::default()
-            .u64(1)
-            .u64(8192)
-            .u32(512)
-            .u32(0)
-            .u64(0)
-            .u32(0)
-            .u32(0)
-            .0;
+        let body = Fields::default().u64(1).u64(8192).u32(512).u32(0).u64(0).u32(0).u32(0).0;
         let read = request(15, &body);
-        let asked = FuseOperation::Read {
-            offset: 8192,
-            length: 512,
-        };
+        let asked = FuseOperation::Read { offset: 8192, length: 512 };
         assert_eq!(parse(&read), Some(Message { unique: 77, asked }));
         assert_eq!(parse(&read[..50]), None);
         let mut write = request(16, &body);
         assert_eq!(parse(&write), None, "512 bytes are announced and none are there");
         write.resize(BEFORE_WRITE + 512, 1);
-        assert!(matches!(
-            parse(&write).unwrap().asked,
-            FuseOperation::Write { length: 512, .. }
-        ));
+        assert!(matches!(parse(&write).unwrap().asked, FuseOperation::Write { length: 512, .. }));
         assert_eq!(parse(&request(99, &[])).unwrap().asked, FuseOperation::Other);
     }
 

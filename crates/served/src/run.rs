@@ -52,19 +52,10 @@ fn harden() -> Hardening {
     };
     let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
     try_for("its memory cannot be locked", mlockall(all));
-    try_for(
-        "reclaim of memory may wait for it",
-        rustix::process::configure_io_flusher_behavior(true),
-    );
-    try_for(
-        "its timers may be 50 us late",
-        rustix::thread::set_current_timer_slack(NonZeroU64::new(1)),
-    );
+    try_for("reclaim of memory may wait for it", rustix::process::configure_io_flusher_behavior(true));
+    try_for("its timers may be 50 us late", rustix::thread::set_current_timer_slack(NonZeroU64::new(1)));
     // Where it was started with real-time priority this changes nothing.
-    try_for(
-        "it has no priority over the load that it serves",
-        rustix::process::setpriority_process(None, -20),
-    );
+    try_for("it has no priority over the load that it serves", rustix::process::setpriority_process(None, -20));
     Hardening { missing }
 }
 
@@ -174,20 +165,14 @@ impl Server {
         }
         let timeout = self.array.next_at_s().filter(|at_s| at_s.is_finite()).map(|at_s| {
             let wait_s = (at_s - self.now()).max(0.0);
-            Timespec {
-                tv_sec: wait_s as i64,
-                tv_nsec: ((wait_s.fract() * 1e9) as i64).min(999_999_999),
-            }
+            Timespec { tv_sec: wait_s as i64, tv_nsec: ((wait_s.fract() * 1e9) as i64).min(999_999_999) }
         });
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(SystemErrno::INTR) => {}
             Err(error) => return Err(io_error("wait on", Path::new("poll"))(error)),
         }
         let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
-        let asked = of_volumes
-            .iter()
-            .zip(&polled[1..])
-            .filter(|(_, polled)| is_ready(polled));
+        let asked = of_volumes.iter().zip(&polled[1..]).filter(|(_, polled)| is_ready(polled));
         let asked = asked.map(|(number, _)| *number).collect();
         let orders = self.is_led && polled.last().is_some_and(is_ready);
         Ok((orders, is_ready(&polled[0]), asked))
@@ -205,12 +190,8 @@ impl Server {
         while let Some(end) = self.orders.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.orders.drain(..=end).collect();
             let reply = match serde_json::from_slice::<Order>(&line) {
-                Ok(order) => self.obey(order).unwrap_or_else(|error| Reply::Refused {
-                    reason: error.to_string(),
-                }),
-                Err(error) => Reply::Refused {
-                    reason: format!("an order that cannot be understood: {error}"),
-                },
+                Ok(order) => self.obey(order).unwrap_or_else(|error| Reply::Refused { reason: error.to_string() }),
+                Err(error) => Reply::Refused { reason: format!("an order that cannot be understood: {error}") },
             };
             say(&reply)?;
         }
@@ -253,10 +234,7 @@ impl Server {
                 Ok(Reply::Done)
             }
             Order::Share { names, model } => {
-                let numbers = names
-                    .iter()
-                    .map(|name| self.by_name(name))
-                    .collect::<Result<Vec<_>>>()?;
+                let numbers = names.iter().map(|name| self.by_name(name)).collect::<Result<Vec<_>>>()?;
                 self.array.share(&numbers, *model, now);
                 Ok(Reply::Done)
             }
@@ -285,20 +263,14 @@ impl Server {
     fn by_name(&self, name: &str) -> Result<usize> {
         let is_it = |volume: &ServedVolume| volume.channel.is_some() && volume.name == name;
         let found = self.volumes.iter().rposition(is_it);
-        found.ok_or_else(|| ServedError::Refused {
-            reason: format!("no volume `{name}` is served"),
-        })
+        found.ok_or_else(|| ServedError::Refused { reason: format!("no volume `{name}` is served") })
     }
 
     fn counts(&self, number: usize, now: f64) -> Counts {
         let volume = &self.volumes[number];
         let (request_credits, byte_credits) = self.array.credits(number, now);
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
-        let under_way_s = if volume.awaited > 0 && volume.is_floor {
-            now - volume.awaited_since_s
-        } else {
-            0.0
-        };
+        let under_way_s = if volume.awaited > 0 && volume.is_floor { now - volume.awaited_since_s } else { 0.0 };
         Counts {
             waiting: volume.waiting,
             disk_floor_s: volume.counts.disk_floor_s + under_way_s,
@@ -337,11 +309,9 @@ impl Server {
         let unique = message.unique;
         let fits = |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= size);
         match message.asked {
-            FuseOperation::Init {
-                minor,
-                flags,
-                readahead,
-            } => channel.answer(unique, &fuse::init(minor, flags, readahead)),
+            FuseOperation::Init { minor, flags, readahead } => {
+                channel.answer(unique, &fuse::init(minor, flags, readahead))
+            }
             FuseOperation::Attributes => channel.answer(unique, &fuse::attributes(size)),
             FuseOperation::FileSystem => channel.answer(unique, &fuse::file_system(size)),
             FuseOperation::Open => channel.answer(unique, &fuse::opened()),
@@ -384,21 +354,13 @@ impl Server {
         let fresh = self.blocks.take(ALIGNMENT + LARGEST);
         let block = std::mem::replace(&mut self.receiving, fresh);
         let (from, to) = (ALIGNMENT, ALIGNMENT + length);
-        Work::Write {
-            block: block.cut(to),
-            from,
-            offset,
-        }
+        Work::Write { block: block.cut(to), from, offset }
     }
 
     fn submit(&mut self, volume: usize, unique: u64, direction: Direction, offset: u64, bytes: usize, work: Work) {
         let now = self.now();
         let tag = self.begin(volume, unique, direction, bytes, work);
-        let request = Request {
-            direction,
-            offset,
-            bytes: bytes as u64,
-        };
+        let request = Request { direction, offset, bytes: bytes as u64 };
         self.array.submit(now, volume, request, tag);
     }
 
@@ -409,16 +371,7 @@ impl Server {
         this.waiting += 1;
         if let Some(channel) = &this.channel {
             let slot = self.workers.begin(tag, &channel.image, work);
-            self.pending.insert(
-                tag,
-                Pending {
-                    volume,
-                    unique,
-                    direction,
-                    bytes,
-                    slot,
-                },
-            );
+            self.pending.insert(tag, Pending { volume, unique, direction, bytes, slot });
         }
         tag
     }

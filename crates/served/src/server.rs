@@ -43,12 +43,7 @@ impl Server {
             .map_err(io_error("start", Path::new(program)))?;
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        let mut server = Self {
-            child,
-            stdin,
-            stdout,
-            hardening: Hardening::default(),
-        };
+        let mut server = Self { child, stdin, stdout, hardening: Hardening::default() };
         match server.hear()? {
             Reply::Ready(hardening) => server.hardening = hardening,
             other => return Err(server.lost(format!("it began with {other:?}"))),
@@ -95,10 +90,7 @@ impl Server {
     ///
     /// When it is not served.
     pub fn change(&mut self, name: &str, model: &Model) -> Result<()> {
-        self.done(&Order::Change {
-            name: name.to_owned(),
-            model: Box::new(model.clone()),
-        })
+        self.done(&Order::Change { name: name.to_owned(), model: Box::new(model.clone()) })
     }
 
     /// These volumes share what their instance lets through to all of them, until they change.
@@ -107,10 +99,7 @@ impl Server {
     ///
     /// When one of them is not served.
     pub fn share(&mut self, names: &[String], model: &Model) -> Result<()> {
-        self.done(&Order::Share {
-            names: names.to_vec(),
-            model: Box::new(model.clone()),
-        })
+        self.done(&Order::Share { names: names.to_vec(), model: Box::new(model.clone()) })
     }
 
     /// So long is an answer on its way, seconds: service times are shorter by it from now on.
@@ -128,10 +117,7 @@ impl Server {
     ///
     /// When it is not served.
     pub fn set_faults(&mut self, name: &str, faults: &[VolumeFault]) -> Result<()> {
-        self.done(&Order::SetFaults {
-            name: name.to_owned(),
-            faults: faults.to_vec(),
-        })
+        self.done(&Order::SetFaults { name: name.to_owned(), faults: faults.to_vec() })
     }
 
     /// What a volume did since it is served.
@@ -196,9 +182,6 @@ impl Server {
     }
 
     fn lost(&self, reason: String) -> ServedError {
-        ServedError::Lost {
-            pid: self.child.id(),
-            reason,
-        }
+        ServedError::Lost { pid: self.child.id(), reason }
     }
 }

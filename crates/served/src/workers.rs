@@ -38,11 +38,7 @@ impl Image {
         };
         let buffered = open(OFlags::empty())?;
         let bytes = buffered.metadata().map_err(io_error("examine", path))?.len();
-        Ok(Self {
-            direct: open(OFlags::DIRECT)?,
-            buffered,
-            bytes,
-        })
+        Ok(Self { direct: open(OFlags::DIRECT)?, buffered, bytes })
     }
 
     fn read(&self, into: &mut [u8], offset: u64) -> std::result::Result<(), SystemErrno> {
@@ -168,12 +164,8 @@ impl Workers {
     pub fn start() -> Result<Self> {
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
             .map_err(io_error("create", Path::new("eventfd")))?;
-        let shared = Arc::new(Shared {
-            jobs: Mutex::default(),
-            there_is_one: Condvar::new(),
-            late: Mutex::default(),
-            bell,
-        });
+        let shared =
+            Arc::new(Shared { jobs: Mutex::default(), there_is_one: Condvar::new(), late: Mutex::default(), bell });
         for number in 0..THREADS {
             let shared = Arc::clone(&shared);
             std::thread::Builder::new()
@@ -189,11 +181,7 @@ impl Workers {
     pub fn begin(&self, tag: u64, image: &Arc<Image>, work: Work) -> Arc<Slot> {
         let state = Mutex::new(State::Working);
         let slot = Arc::new(Slot { tag, state });
-        lock(&self.shared.jobs).push_back(Job {
-            image: Arc::clone(image),
-            work,
-            slot: Arc::clone(&slot),
-        });
+        lock(&self.shared.jobs).push_back(Job { image: Arc::clone(image), work, slot: Arc::clone(&slot) });
         self.shared.there_is_one.notify_one();
         slot
     }
@@ -218,12 +206,7 @@ fn work(shared: &Shared) {
         let job = loop {
             match jobs.pop_front() {
                 Some(job) => break job,
-                None => {
-                    jobs = shared
-                        .there_is_one
-                        .wait(jobs)
-                        .unwrap_or_else(|poisoned| poisoned.into_inner())
-                }
+                None => jobs = shared.there_is_one.wait(jobs).unwrap_or_else(|poisoned| poisoned.into_inner()),
             }
         };
         drop(jobs);
@@ -247,10 +230,7 @@ fn carry_out(image: &Image, work: Work) -> Finished {
         Work::Punch { offset, length } => (image.punch(offset, length), None),
         Work::Sync => (image.buffered.sync_data().map_err(|_| SystemErrno::IO), None),
     };
-    Finished {
-        error: result.err().map(|error| Errno(error.raw_os_error())),
-        block,
-    }
+    Finished { error: result.err().map(|error| Errno(error.raw_os_error())), block }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -34,9 +34,7 @@ pub(super) fn node<'a>(
     request: &ClusterRequest,
     era: Option<&str>,
 ) -> Result<Node<'a>, NodeError> {
-    let instance = catalog
-        .instance(&request.instance)
-        .ok_or_else(|| NodeError::Instance(request.instance.clone()))?;
+    let instance = catalog.instance(&request.instance).ok_or_else(|| NodeError::Instance(request.instance.clone()))?;
     let with = |disks: Machine| Machine {
         cpus: instance.lasting_vcpus(),
         network_bytes_per_s: instance.network_gbps.map_or(f64::INFINITY, |gbps| gbps * 1e9 / 8.0),
@@ -47,33 +45,24 @@ pub(super) fn node<'a>(
         let is_known = limits.read_iops.is_some() && limits.write_iops.is_some();
         return Ok(Node {
             instance,
-            disk_bytes: instance
-                .local_disks
-                .as_ref()
-                .map_or(0.0, |disks| disks.total_gb() * 1e9),
+            disk_bytes: instance.local_disks.as_ref().map_or(0.0, |disks| disks.total_gb() * 1e9),
             iops: limits.read_iops,
             mb_per_s: limits.read_bytes_per_s.map(|bytes| bytes / MB),
             machine: is_known.then(|| with(Machine::apart(&limits))),
         });
     }
     let caps = catalog.caps(request, era)?;
-    let (iops, mib) = (
-        caps.ebs[AT_16_KIB].baseline.iops,
-        caps.ebs[AT_256_KIB].baseline.mib_per_s,
-    );
+    let (iops, mib) = (caps.ebs[AT_16_KIB].baseline.iops, caps.ebs[AT_256_KIB].baseline.mib_per_s);
     let gib: f64 = request.volumes.iter().map(|volume| volume.size_gib).sum();
     Ok(Node {
         instance,
         disk_bytes: gib * 1024.0 * MIB,
         iops: Some(iops),
         mb_per_s: Some(mib * MIB / MB),
-        machine: instance.ebs.is_some().then(|| {
-            with(Machine {
-                all_iops: iops,
-                all_bytes_per_s: mib * MIB,
-                ..Machine::UNLIMITED
-            })
-        }),
+        machine: instance
+            .ebs
+            .is_some()
+            .then(|| with(Machine { all_iops: iops, all_bytes_per_s: mib * MIB, ..Machine::UNLIMITED })),
     })
 }
 

@@ -162,9 +162,7 @@ impl Demand {
         let (mut writes, mut written) = (work.writes * self.writes_per_write, work.writes * self.bytes_per_write);
         let log_writes = work.writes * self.log_writes_per_write;
         let log_bytes = work.writes * self.log_bytes_per_write;
-        let commit_log = machine
-            .log
-            .map_or(0.0, |(iops, bytes)| (log_writes / iops).max(log_bytes / bytes));
+        let commit_log = machine.log.map_or(0.0, |(iops, bytes)| (log_writes / iops).max(log_bytes / bytes));
         if machine.log.is_none() {
             writes += log_writes;
             written += log_bytes;
@@ -175,9 +173,7 @@ impl Demand {
                 + charged(self.coordinator_share, work.client_writes, work.writes) * self.write_cpu_us)
                 / 1e6
                 / (machine.cpus * self.cpu_reach),
-            iops: (reads / machine.read_iops)
-                .max(writes / machine.write_iops)
-                .max((reads + writes) / machine.all_iops),
+            iops: (reads / machine.read_iops).max(writes / machine.write_iops).max((reads + writes) / machine.all_iops),
             throughput: (read / machine.read_bytes_per_s)
                 .max(written / machine.write_bytes_per_s)
                 .max((read + written) / machine.all_bytes_per_s),
@@ -216,10 +212,7 @@ impl CpuCost {
     /// Fits the cells, `share` of an operation being done once.
     fn fit(observations: &[&Observation<'_>], told_apart: bool, share: Option<f64>) -> Option<Self> {
         let row = |o: &&Observation<'_>| {
-            let (reads, writes) = (
-                charged(share, o.client_reads, o.reads),
-                charged(share, o.client_writes, o.writes),
-            );
+            let (reads, writes) = (charged(share, o.client_reads, o.reads), charged(share, o.client_writes, o.writes));
             (reads, writes, o.cpus_used / o.throughput * 1e6)
         };
         let rows: Vec<(f64, f64, f64)> = observations.iter().map(row).collect();
@@ -232,11 +225,7 @@ impl CpuCost {
         };
         let off = |(reads, writes, cpu): &(f64, f64, f64)| ((read_us * reads + write_us * writes) / cpu - 1.0).powi(2);
         let error = stats::ratio(rows.iter().map(off).sum(), rows.len() as f64)?;
-        Some(Self {
-            read_us,
-            write_us,
-            error,
-        })
+        Some(Self { read_us, write_us, error })
     }
 }
 
@@ -270,11 +259,7 @@ fn coordinator_share(observations: &[&Observation<'_>], told_apart: bool) -> Opt
 /// `x` and `y`, both at least 0, with the least sum of squared relative errors of `a x + b y` against `c` over rows (a,
 /// b, c).
 fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
-    let rows: Vec<(f64, f64)> = rows
-        .iter()
-        .filter(|row| row.2 > 0.0)
-        .map(|(a, b, c)| (a / c, b / c))
-        .collect();
+    let rows: Vec<(f64, f64)> = rows.iter().filter(|row| row.2 > 0.0).map(|(a, b, c)| (a / c, b / c)).collect();
     let sum = |term: &dyn Fn(&(f64, f64)) -> f64| rows.iter().map(term).sum::<f64>();
     let (aa, ab, bb) = (sum(&|r| r.0 * r.0), sum(&|r| r.0 * r.1), sum(&|r| r.1 * r.1));
     let (a, b) = (sum(&|r| r.0), sum(&|r| r.1));
@@ -289,11 +274,7 @@ fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
     // On the edge: whichever part alone fits better.
     let (x, y) = (alone(aa, a), alone(bb, b));
     let error = |x: f64, y: f64| sum(&|r| (r.0 * x + r.1 * y - 1.0).powi(2));
-    if error(x, 0.0) <= error(0.0, y) {
-        (x, 0.0)
-    } else {
-        (0.0, y)
-    }
+    if error(x, 0.0) <= error(0.0, y) { (x, 0.0) } else { (0.0, y) }
 }
 
 /// Cells that are predicted from the others: those of a configuration from all other configurations, in whichever run,
@@ -308,13 +289,7 @@ pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
             let others: Vec<&Observation<'_>> = observations
                 .iter()
                 .enumerate()
-                .filter(|(other, o)| {
-                    if by_configuration {
-                        !o.is_like(held)
-                    } else {
-                        *other != at
-                    }
-                })
+                .filter(|(other, o)| if by_configuration { !o.is_like(held) } else { *other != at })
                 .map(|(_, o)| o)
                 .collect();
             let predicted = Demand::fit(&others)?.capacity_of(held);
@@ -384,10 +359,8 @@ mod tests {
 
     #[test]
     fn two_parts_are_found_and_never_negative() {
-        let rows: Vec<_> = [(0.8, 0.2), (0.5, 0.5), (0.2, 0.8)]
-            .iter()
-            .map(|(a, b)| (*a, *b, 150.0 * a + 100.0 * b))
-            .collect();
+        let rows: Vec<_> =
+            [(0.8, 0.2), (0.5, 0.5), (0.2, 0.8)].iter().map(|(a, b)| (*a, *b, 150.0 * a + 100.0 * b)).collect();
         let (x, y) = two_parts(&rows);
         assert!((x - 150.0).abs() < 1e-6 && (y - 100.0).abs() < 1e-6, "{x} {y}");
         // More writes, less cost: the best that can be is that they are free.

@@ -71,10 +71,7 @@ pub fn compare_fleets(
     basis: &Basis,
 ) -> Result<FleetComparison, String> {
     basis.check(catalog).map_err(|error| error.to_string())?;
-    let (current, proposed) = (
-        fleet(catalog, current, usable, basis)?,
-        fleet(catalog, proposed, usable, basis)?,
-    );
+    let (current, proposed) = (fleet(catalog, current, usable, basis)?, fleet(catalog, proposed, usable, basis)?);
     let figures = |fleet: &Fleet| {
         let t = &fleet.total;
         [
@@ -95,14 +92,7 @@ pub fn compare_fleets(
         .zip(figures(&proposed))
         .filter_map(|((name, now), (_, then))| Some((name.to_owned(), stats::ratio(then?, now?)?)))
         .collect();
-    Ok(FleetComparison {
-        decision: None,
-        current,
-        proposed,
-        current_use: None,
-        ratios,
-        basis: basis.clone(),
-    })
+    Ok(FleetComparison { decision: None, current, proposed, current_use: None, ratios, basis: basis.clone() })
 }
 
 fn days(cost: &Cost) -> Vec<String> {

@@ -96,21 +96,9 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 }
                 let (dataset, chunk_bytes) = (&plan.dataset, configuration.settings.chunk_bytes());
                 let cache = caches.entry(chunk_bytes as u64).or_insert_with(|| {
-                    PageCache::new(
-                        workload.distribution,
-                        dataset.records,
-                        dataset.record_bytes(),
-                        chunk_bytes,
-                    )
+                    PageCache::new(workload.distribution, dataset.records, dataset.record_bytes(), chunk_bytes)
                 });
-                let built = Built {
-                    run,
-                    index,
-                    setup,
-                    configuration,
-                    workload,
-                    cache,
-                };
+                let built = Built { run, index, setup, configuration, workload, cache };
                 observations.extend(of_trials(&built, cell.load, &cell.id, &trials));
             }
         }
@@ -203,17 +191,10 @@ fn of_trials<'a>(
         client_reads: built.workload.mix.reads() / nodes,
         client_writes: built.workload.mix.writes() / nodes,
         trials: trials.len() as u64,
-        suspect_trials: suspicions
-            .iter()
-            .filter(|found| !unequal.is_empty() || !found.is_empty())
-            .count() as u64,
+        suspect_trials: suspicions.iter().filter(|found| !unequal.is_empty() || !found.is_empty()).count() as u64,
         is_at_rest: trials.iter().all(|t| t.backlog.is_none())
             && !suspicions.iter().flatten().any(|rule| *rule == Rule::NoSteadyState),
-        suspicions: suspicions
-            .into_iter()
-            .flatten()
-            .chain(unequal.iter().map(Finding::rule))
-            .collect(),
+        suspicions: suspicions.into_iter().flatten().chain(unequal.iter().map(Finding::rule)).collect(),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
         cpus_used: median(&|t| t.sum(|node| node.host.cpus_used))? / nodes,
@@ -235,12 +216,7 @@ fn of_trials<'a>(
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),
         data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale))?,
-        on_disk: median(&|t| {
-            stats::ratio(
-                t.data_bytes_on_disk(),
-                payload * f64::from(placement.replication_factor),
-            )
-        })?,
+        on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
         record_bytes: plan.dataset.record_bytes(),
     })
 }
@@ -257,10 +233,7 @@ fn of_a_node(workload: &Definition, placement: Placement, levels: ConsistencyLev
         true => mix.reads() * asked(levels.read),
         false => (mix.reads() - scans) * asked(levels.read) + scans * asked(levels.scan),
     };
-    (
-        reads / f64::from(placement.nodes),
-        mix.writes() * placement.share_per_node(),
-    )
+    (reads / f64::from(placement.nodes), mix.writes() * placement.share_per_node())
 }
 
 fn suspicions(trial: &TrialMeasurement) -> Vec<Rule> {

@@ -101,10 +101,7 @@ mod tests {
                 "{nodes} nodes, {cached} cached: simulated LRUs {real:.3}, model {ours:.3}, by a node's rows {before:.3}"
             );
             assert!((ours - real).abs() < 0.015, "{nodes} nodes: {ours} {real}");
-            assert!(
-                (before - real).abs() > 2.0 * (ours - real).abs(),
-                "{nodes} nodes: {before} {real}"
-            );
+            assert!((before - real).abs() > 2.0 * (ours - real).abs(), "{nodes} nodes: {before} {real}");
         }
     }
 }

@@ -23,10 +23,7 @@ fn grouped(mut counted: Vec<(f64, f64)>) -> Vec<SstablesOfMix> {
         stats::median(&values)
     };
     let mix = |of: &[(f64, f64)]| {
-        Some(SstablesOfMix {
-            read_share: median(of, |pair| pair.0)?,
-            per_read: median(of, |pair| pair.1)?,
-        })
+        Some(SstablesOfMix { read_share: median(of, |pair| pair.0)?, per_read: median(of, |pair| pair.1)? })
     };
     same.filter_map(mix).collect()
 }
@@ -55,14 +52,8 @@ mod tests {
         let pairs: Vec<(f64, f64)> = mixes.iter().map(|mix| (mix.read_share, mix.per_read)).collect();
         assert_eq!(pairs.len(), 3, "{pairs:?}");
         for (pair, expected) in pairs.iter().zip([(0.2, 3.1), (0.5, 2.0), (0.805, 1.3)]) {
-            assert!(
-                (pair.0 - expected.0).abs() < 1e-9 && (pair.1 - expected.1).abs() < 1e-9,
-                "{pair:?}"
-            );
-            assert!(
-                (at(&mixes, pair.0).unwrap() - pair.1).abs() < 1e-9,
-                "at {pair:?} itself"
-            );
+            assert!((pair.0 - expected.0).abs() < 1e-9 && (pair.1 - expected.1).abs() < 1e-9, "{pair:?}");
+            assert!((at(&mixes, pair.0).unwrap() - pair.1).abs() < 1e-9, "at {pair:?} itself");
         }
         assert_eq!((at(&mixes, 0.0), at(&mixes, 1.0)), (Some(pairs[0].1), Some(pairs[2].1)));
         assert!((at(&mixes, 0.35).unwrap() - 2.55).abs() < 1e-9);

@@ -27,10 +27,7 @@ pub(super) fn sustained<'a>(runs: &[RunEvidence<'_>], observations: &'a [Observa
         };
         let own: Vec<&'a Observation<'a>> = observations.iter().filter(|o| o.run == index).collect();
         let capacities = analyse(run).capacities;
-        capacities
-            .iter()
-            .filter_map(|found| of_capacity(found, bound_ms, &own))
-            .collect()
+        capacities.iter().filter_map(|found| of_capacity(found, bound_ms, &own)).collect()
     };
     runs.iter().enumerate().flat_map(of_run).collect()
 }
@@ -39,9 +36,7 @@ pub(super) fn sustained<'a>(runs: &[RunEvidence<'_>], observations: &'a [Observa
 fn bound_ms(run: &RunEvidence<'_>) -> Option<f64> {
     run.plan.search.as_ref()?;
     let bounds = &run.plan.objective.as_ref()?.latency;
-    let of_worst = bounds
-        .iter()
-        .filter(|bound| bound.figure == LatencyFigure::P99 && bound.operation.is_none());
+    let of_worst = bounds.iter().filter(|bound| bound.figure == LatencyFigure::P99 && bound.operation.is_none());
     of_worst.map(|bound| bound.limit_us / 1e3).reduce(f64::min)
 }
 
@@ -51,9 +46,7 @@ fn of_capacity<'a>(found: &Capacity, bound_ms: f64, own: &[&'a Observation<'a>])
     }
     let (rate, low, high) = (found.ops_per_s?, found.low_ops_per_s?, found.high_ops_per_s?);
     let distance = |o: &&&Observation<'_>| (o.throughput * o.scale - rate).abs();
-    let levels = own
-        .iter()
-        .filter(|o| found.levels.iter().any(|level| level.cell == o.cell));
+    let levels = own.iter().filter(|o| found.levels.iter().any(|level| level.cell == o.cell));
     let beside = *levels.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     let p99 = |of: Criterion| matches!(of, Criterion::Latency { figure: LatencyFigure::P99, limit_us, .. } if limit_us == bound_ms * 1e3);
     Some(SustainedRate {

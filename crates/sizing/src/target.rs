@@ -130,12 +130,7 @@ impl Target {
         ];
         for (what, given, least, most) in ranges {
             if !(least..=most).contains(&given) {
-                return Err(TargetError::Figure {
-                    what,
-                    given,
-                    least,
-                    most,
-                });
+                return Err(TargetError::Figure { what, given, least, most });
             }
         }
         let copies = self.replication_factor;

@@ -61,13 +61,7 @@ struct Running {
 impl Array {
     /// An array with these chunks, whose members have nothing on them yet.
     pub fn new(ledger: &Arc<Ledger>, chunk_kib: u32) -> Self {
-        Self {
-            ledger: Arc::clone(ledger),
-            chunk_kib,
-            has_file_system: false,
-            running: None,
-            mounted: None,
-        }
+        Self { ledger: Arc::clone(ledger), chunk_kib, has_file_system: false, running: None, mounted: None }
     }
 
     /// Builds it of attached volumes, always the same ones in the same order, makes its file system if that is missing,
@@ -114,11 +108,7 @@ impl Array {
             }
         };
         let device = path_of(&name);
-        self.running = Some(Running {
-            name,
-            members: files,
-            entry,
-        });
+        self.running = Some(Running { name, members: files, entry });
         if !self.has_file_system {
             file_system::make(&device)?;
             self.has_file_system = true;
@@ -127,9 +117,7 @@ impl Array {
     }
 
     fn mount(&mut self, device: &Path, mount_point: &Path) -> Result<()> {
-        self.mounted
-            .insert(Mounted::prepare(&self.ledger, mount_point)?)
-            .mount(device)
+        self.mounted.insert(Mounted::prepare(&self.ledger, mount_point)?).mount(device)
     }
 
     /// Unmounts and mounts it where it is: the cold start, which drops its page cache and nobody else's.
@@ -225,9 +213,7 @@ fn build(devices: &[PathBuf], chunk_kib: u32) -> Result<String> {
         run(&[modprobe.display().to_string(), "raid0".to_owned()], PATIENCE)?;
     }
     let is_there = |name: &str| loops::sysfs_of(name).exists();
-    let free = NUMBERS
-        .map(|number| format!("md{number}"))
-        .filter(|name| !is_there(name));
+    let free = NUMBERS.map(|number| format!("md{number}")).filter(|name| !is_there(name));
     let mut refused = None;
     for name in free.take(TRIES) {
         let mut argv = vec![
@@ -296,11 +282,7 @@ pub(crate) fn stop_all(members: &[PathBuf]) -> Result<BTreeSet<String>> {
 fn stop(name: &str, is_stopped: impl Fn() -> bool) -> Result<()> {
     let mdadm = require("mdadm", PACKAGE)?;
     let device = path_of(name);
-    let argv = [
-        mdadm.display().to_string(),
-        "--stop".to_owned(),
-        device.display().to_string(),
-    ];
+    let argv = [mdadm.display().to_string(), "--stop".to_owned(), device.display().to_string()];
     let mut outcome = Ok(String::new());
     let stopped = wait_until(BUSY_PATIENCE, || {
         outcome = run(&argv, PATIENCE);
@@ -313,8 +295,5 @@ fn stop(name: &str, is_stopped: impl Fn() -> bool) -> Result<()> {
         await_copies(number, &device)?;
     }
     outcome?;
-    Err(StorageError::Busy {
-        path: device,
-        holders: "something still uses this array".to_owned(),
-    })
+    Err(StorageError::Busy { path: device, holders: "something still uses this array".to_owned() })
 }

@@ -66,10 +66,7 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     }
     let base = base_of(ledger_path)?;
     let found = contents(ledger_path)?;
-    let mut cleaned = Cleaned {
-        bad: found.bad,
-        ..Cleaned::default()
-    };
+    let mut cleaned = Cleaned { bad: found.bad, ..Cleaned::default() };
     let mut ledger =
         open_private(ledger_path, OpenOptions::new().append(true)).map_err(io_error("open the ledger", ledger_path))?;
     end_stopped_servers(&found.entries);
@@ -94,13 +91,7 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
 /// A mount on a volume whose server stands still could not be unmounted: it would wait for it, without an end.
 fn end_stopped_servers(entries: &BTreeMap<LedgerId, Entry>) {
     for entry in entries.values() {
-        if let LedgerItem::ServedFile {
-            connection,
-            pid,
-            start_time_ticks,
-            executable,
-        } = &entry.item
-        {
+        if let LedgerItem::ServedFile { connection, pid, start_time_ticks, executable } = &entry.item {
             server::abort_if_stopped(*connection, *pid, *start_time_ticks, executable);
         }
     }
@@ -109,12 +100,9 @@ fn end_stopped_servers(entries: &BTreeMap<LedgerId, Entry>) {
 /// Removes one thing; returns whether it was there.
 fn undo(item: &LedgerItem) -> Result<bool> {
     match item {
-        LedgerItem::Process {
-            pid,
-            start_time_ticks,
-            executable,
-            ..
-        } => process::end(*pid, *start_time_ticks, executable, TERM_PATIENCE),
+        LedgerItem::Process { pid, start_time_ticks, executable, .. } => {
+            process::end(*pid, *start_time_ticks, executable, TERM_PATIENCE)
+        }
         LedgerItem::Mount { path } => mounts::unmount_all(path, IfBusy::Detach),
         LedgerItem::LoopDevice { image } => Ok(!loops::detach_all(image)?.is_empty()),
         LedgerItem::Array { members } => Ok(!array::stop_all(members)?.is_empty()),
@@ -160,34 +148,20 @@ mod tests {
         let made = directory.path().join("made");
         ledger.intend(LedgerItem::Directory { path: made.clone() }).unwrap();
         fs::create_dir_all(made.join("deep/er")).unwrap();
-        ledger
-            .intend(LedgerItem::File {
-                path: directory.path().join("never made"),
-            })
-            .unwrap();
+        ledger.intend(LedgerItem::File { path: directory.path().join("never made") }).unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        ledger
-            .intend(LedgerItem::process(child.id(), "a sleeper").unwrap())
-            .unwrap();
+        ledger.intend(LedgerItem::process(child.id(), "a sleeper").unwrap()).unwrap();
 
         let cleaned = clean(&path).unwrap();
         assert!(cleaned.is_complete(), "{cleaned:?}");
-        assert_eq!(
-            cleaned.removed.len(),
-            2,
-            "latest first, without what never came to be: {cleaned:?}"
-        );
+        assert_eq!(cleaned.removed.len(), 2, "latest first, without what never came to be: {cleaned:?}");
         assert!(cleaned.removed[0].contains("a sleeper"));
         assert!(!made.exists());
         child.wait().unwrap();
 
         assert!(clean(&path).unwrap().removed.is_empty());
         ledger.intend(LedgerItem::File { path: made.clone() }).unwrap();
-        assert_eq!(
-            Ledger::outstanding(&path).unwrap().len(),
-            1,
-            "an open ledger goes on working after a clean"
-        );
+        assert_eq!(Ledger::outstanding(&path).unwrap().len(), 1, "an open ledger goes on working after a clean");
     }
 
     #[test]
@@ -195,16 +169,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger.jsonl");
         let ledger = Ledger::open(&path).unwrap();
-        let item = LedgerItem::File {
-            path: directory.path().to_owned(),
-        };
+        let item = LedgerItem::File { path: directory.path().to_owned() };
         ledger.intend(item.clone()).unwrap();
         let cleaned = clean(&path).unwrap();
-        assert_eq!(
-            cleaned.failed.len(),
-            1,
-            "a directory is not deleted where a file was promised"
-        );
+        assert_eq!(cleaned.failed.len(), 1, "a directory is not deleted where a file was promised");
         assert_eq!(Ledger::outstanding(&path).unwrap(), [item]);
     }
 

@@ -28,10 +28,7 @@ pub(crate) fn locate(program: &str) -> Option<PathBuf> {
 
 /// Where `program` is installed, or the package to install.
 pub(crate) fn require(program: &str, package: &'static str) -> Result<PathBuf> {
-    locate(program).ok_or_else(|| StorageError::NotInstalled {
-        program: program.to_owned(),
-        package,
-    })
+    locate(program).ok_or_else(|| StorageError::NotInstalled { program: program.to_owned(), package })
 }
 
 /// Runs `argv` to its end and returns its stdout; after `patience` it is killed.
@@ -64,9 +61,7 @@ pub(crate) fn run(argv: &[String], patience: Duration) -> Result<String> {
         }
     };
     let text = |reader: thread::JoinHandle<Vec<u8>>| {
-        String::from_utf8_lossy(&reader.join().unwrap_or_default())
-            .trim_end()
-            .to_owned()
+        String::from_utf8_lossy(&reader.join().unwrap_or_default()).trim_end().to_owned()
     };
     let (stdout, stderr) = (text(stdout), text(stderr));
     match how {
@@ -74,11 +69,7 @@ pub(crate) fn run(argv: &[String], patience: Duration) -> Result<String> {
         Some(how) => {
             let lines: Vec<&str> = stderr.lines().collect();
             let stderr_tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
-            Err(StorageError::Command {
-                command: line,
-                how,
-                stderr_tail,
-            })
+            Err(StorageError::Command { command: line, how, stderr_tail })
         }
     }
 }
@@ -104,16 +95,9 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_command_and_its_last_words() {
-        let error = run(
-            &argv(&["sh", "-c", "echo no such thing >&2; exit 3"]),
-            Duration::from_secs(5),
-        )
-        .unwrap_err();
+        let error = run(&argv(&["sh", "-c", "echo no such thing >&2; exit 3"]), Duration::from_secs(5)).unwrap_err();
         let message = error.to_string();
-        assert!(
-            message.contains("no such thing") && message.contains("exit status: 3"),
-            "{message}"
-        );
+        assert!(message.contains("no such thing") && message.contains("exit status: 3"), "{message}");
     }
 
     #[test]

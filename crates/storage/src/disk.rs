@@ -40,10 +40,7 @@ impl Disk {
     /// [`StorageError::DeviceInUse`] when anything is on it, or when somebody holds it.
     pub fn check(device: &Path) -> Result<PathBuf> {
         let device = fs::canonicalize(device).map_err(io_error("find the device", device))?;
-        let in_use = |found: &str| StorageError::DeviceInUse {
-            device: device.clone(),
-            found: found.to_owned(),
-        };
+        let in_use = |found: &str| StorageError::DeviceInUse { device: device.clone(), found: found.to_owned() };
         let kind = fs::metadata(&device).map_err(io_error("examine", &device))?;
         if !kind.file_type().is_block_device() {
             return Err(in_use("it is no block device"));
@@ -69,14 +66,8 @@ impl Disk {
         let mkfs = require("mkfs.xfs", "xfsprogs")?;
         let device = Self::check(device)?;
         let random = Path::new("/proc/sys/kernel/random/uuid");
-        let uuid = fs::read_to_string(random)
-            .map_err(io_error("read", random))?
-            .trim()
-            .to_owned();
-        let entry = ledger.intend(LedgerItem::FileSystem {
-            device: device.clone(),
-            uuid: uuid.clone(),
-        })?;
+        let uuid = fs::read_to_string(random).map_err(io_error("read", random))?.trim().to_owned();
+        let entry = ledger.intend(LedgerItem::FileSystem { device: device.clone(), uuid: uuid.clone() })?;
         let mut argv = vec![mkfs.display().to_string()];
         argv.extend(["-q", "-K", "-L", LABEL, "-m"].map(str::to_owned));
         argv.push(format!("crc=1,reflink=1,uuid={uuid}"));
@@ -88,11 +79,7 @@ impl Disk {
             }
             return Err(error);
         }
-        Ok(Self {
-            ledger: Arc::clone(ledger),
-            device,
-            mounted: None,
-        })
+        Ok(Self { ledger: Arc::clone(ledger), device, mounted: None })
     }
 
     /// Mounts it, unless it is mounted.
@@ -107,10 +94,7 @@ impl Disk {
         // What a data set holds is read, never run and never a device.
         let flags = MountFlags::NOATIME | MountFlags::NODIRATIME | MountFlags::NOSUID | MountFlags::NODEV;
         let mounted = mount(&self.device, &path, c"xfs", flags, None);
-        mounted.map_err(io_error(
-            format!("mount {} (XFS; see dmesg for the reason) on", self.device.display()),
-            &path,
-        ))
+        mounted.map_err(io_error(format!("mount {} (XFS; see dmesg for the reason) on", self.device.display()), &path))
     }
 
     /// Unmounts it; nothing to do is success. This is the cold start, too.
@@ -156,25 +140,15 @@ pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
         return Ok(false);
     }
     let wipefs = require("wipefs", "util-linux")?;
-    let argv = [
-        wipefs.display().to_string(),
-        "--all".to_owned(),
-        device.display().to_string(),
-    ];
+    let argv = [wipefs.display().to_string(), "--all".to_owned(), device.display().to_string()];
     run(&argv, LOOK_PATIENCE).map(|_| true)
 }
 
 /// What wipefs(8) finds on a device, one line each: offset, UUID, label, type.
 fn signatures(device: &Path) -> Result<Vec<String>> {
     let wipefs = require("wipefs", "util-linux")?;
-    let argv = [
-        wipefs.display().to_string(),
-        "--parsable".to_owned(),
-        device.display().to_string(),
-    ];
+    let argv = [wipefs.display().to_string(), "--parsable".to_owned(), device.display().to_string()];
     let listed = run(&argv, LOOK_PATIENCE)?;
-    let lines = listed
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let lines = listed.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     Ok(lines.map(str::to_owned).collect())
 }

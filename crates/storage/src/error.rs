@@ -154,11 +154,7 @@ pub type Result<T> = std::result::Result<T, StorageError>;
 /// Names the action and the path of a failed system call: `fs::remove_file(p).map_err(io_error("remove", p))`.
 pub fn io_error<E: Into<io::Error>>(doing: impl Into<String>, path: &Path) -> impl FnOnce(E) -> StorageError {
     let (doing, path) = (doing.into(), path.to_owned());
-    move |source| StorageError::Io {
-        doing,
-        path,
-        source: source.into(),
-    }
+    move |source| StorageError::Io { doing, path, source: source.into() }
 }
 
 /// Where a disk is full: which one, and what is free there.
@@ -178,9 +174,5 @@ fn full(path: &Path, source: &io::Error) -> String {
 }
 
 fn tail(stderr: &str) -> String {
-    if stderr.is_empty() {
-        String::new()
-    } else {
-        format!(":\n{stderr}")
-    }
+    if stderr.is_empty() { String::new() } else { format!(":\n{stderr}") }
 }

@@ -46,10 +46,8 @@ impl Mounted {
     pub fn mount(&self, device: &Path) -> Result<()> {
         // What a data set holds is read, never run and never a device.
         let flags = MountFlags::NOATIME | MountFlags::NODIRATIME | MountFlags::NOSUID | MountFlags::NODEV;
-        mount(device, &self.path, c"xfs", flags, c"nouuid").map_err(io_error(
-            format!("mount {} (XFS; see dmesg for the reason) on", device.display()),
-            &self.path,
-        ))
+        mount(device, &self.path, c"xfs", flags, c"nouuid")
+            .map_err(io_error(format!("mount {} (XFS; see dmesg for the reason) on", device.display()), &self.path))
     }
 
     /// Where.

@@ -88,18 +88,8 @@ impl Ledger {
             write_whole(&mut file, b"\n").map_err(io_error("write to the ledger", path))?;
         }
         // The new file's name must survive a crash as well as its content.
-        File::open(&base)
-            .and_then(|d| d.sync_all())
-            .map_err(io_error("fsync", &base))?;
-        Ok(Self {
-            path: path.to_owned(),
-            base,
-            state: Mutex::new(State {
-                file,
-                last_id: 0,
-                roots: Vec::new(),
-            }),
-        })
+        File::open(&base).and_then(|d| d.sync_all()).map_err(io_error("fsync", &base))?;
+        Ok(Self { path: path.to_owned(), base, state: Mutex::new(State { file, last_id: 0, roots: Vec::new() }) })
     }
 
     /// From now on things may be made below this directory, too, which is there.
@@ -133,9 +123,7 @@ impl Ledger {
         let entry = Entry { item, root };
         permitted::check(&entry, &self.base)?;
         // Ids follow the clock, so that they differ between openings of a file that `clean` may have emptied.
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |d| d.as_nanos() as u64);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
         state.last_id = now.max(state.last_id + 1);
         let id = LedgerId(state.last_id);
         append(&mut state.file, &self.path, &Line::Intend { id, entry })?;
@@ -245,20 +233,14 @@ mod tests {
     fn entries_stay_until_done_and_survive_reopening() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger.jsonl");
-        assert!(
-            Ledger::outstanding(&path).unwrap().is_empty(),
-            "a missing ledger holds nothing"
-        );
+        assert!(Ledger::outstanding(&path).unwrap().is_empty(), "a missing ledger holds nothing");
         let ledger = Ledger::open(&path).unwrap();
         let a = ledger.intend(file(&directory, "a")).unwrap();
         ledger.intend(file(&directory, "b")).unwrap();
         ledger.done(a).unwrap();
         drop(ledger);
         Ledger::open(&path).unwrap().intend(file(&directory, "c")).unwrap();
-        assert_eq!(
-            Ledger::outstanding(&path).unwrap(),
-            [file(&directory, "b"), file(&directory, "c")]
-        );
+        assert_eq!(Ledger::outstanding(&path).unwrap(), [file(&directory, "b"), file(&directory, "c")]);
     }
 
     #[test]
@@ -266,18 +248,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger.jsonl");
         Ledger::open(&path).unwrap().intend(file(&directory, "a")).unwrap();
-        OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .unwrap()
-            .write_all(br#"{"intend":{"id":9,"it"#)
-            .unwrap();
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(br#"{"intend":{"id":9,"it"#).unwrap();
         assert_eq!(Ledger::outstanding(&path).unwrap(), [file(&directory, "a")]);
         Ledger::open(&path).unwrap().intend(file(&directory, "b")).unwrap();
-        assert_eq!(
-            Ledger::outstanding(&path).unwrap(),
-            [file(&directory, "a"), file(&directory, "b")]
-        );
+        assert_eq!(Ledger::outstanding(&path).unwrap(), [file(&directory, "a"), file(&directory, "b")]);
     }
 
     #[test]
@@ -287,17 +261,13 @@ mod tests {
         let ledger = Ledger::open(&path).unwrap();
         ledger.intend(file(&directory, "a")).unwrap();
         let mut raw = OpenOptions::new().append(true).open(&path).unwrap();
-        raw.write_all(b"{\"intend\":{\"id\":1,\"item\":{\"spaceship\":{}}}}\n\xff\xfe\n")
-            .unwrap();
+        raw.write_all(b"{\"intend\":{\"id\":1,\"item\":{\"spaceship\":{}}}}\n\xff\xfe\n").unwrap();
         ledger.intend(file(&directory, "b")).unwrap();
         let found = contents(&path).unwrap();
         let said: Vec<String> = found.bad.iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), 2);
         assert!(said[0].contains("line 2") && said[1].contains("line 3"), "{said:?}");
-        assert_eq!(
-            Ledger::outstanding(&path).unwrap(),
-            [file(&directory, "a"), file(&directory, "b")]
-        );
+        assert_eq!(Ledger::outstanding(&path).unwrap(), [file(&directory, "a"), file(&directory, "b")]);
     }
 
     #[test]

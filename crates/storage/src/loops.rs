@@ -22,11 +22,7 @@ use crate::process::wait_until;
 const SYS_BLOCK: &str = "/sys/block";
 /// How long `losetup` may take, try by try. The first was found too short on a machine whose two cores and disk were
 /// busy.
-const PATIENCE: [Duration; 3] = [
-    Duration::from_secs(20),
-    Duration::from_secs(60),
-    Duration::from_secs(180),
-];
+const PATIENCE: [Duration; 3] = [Duration::from_secs(20), Duration::from_secs(60), Duration::from_secs(180)];
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -110,10 +106,7 @@ fn backing_file(sys_block: &Path, name: &str) -> Option<PathBuf> {
 /// Attaches `image` (absolute, without symbolic links) to a free loop device with direct I/O.
 pub(crate) fn attach(image: &Path, behind: LoopBacking) -> Result<LoopDevice> {
     if let Some(device) = find(image).into_iter().next() {
-        return Err(StorageError::AlreadyAttached {
-            image: image.to_owned(),
-            device,
-        });
+        return Err(StorageError::AlreadyAttached { image: image.to_owned(), device });
     }
     let losetup = require("losetup", "util-linux")?;
     let argv = [
@@ -168,15 +161,10 @@ fn configure(name: &str, image: &Path, behind: LoopBacking) -> Result<LoopDevice
     let sysfs = sysfs_of(name);
     let read = |file: &str| {
         let path = sysfs.join(file);
-        fs::read_to_string(&path)
-            .map(|text| text.trim().to_owned())
-            .map_err(io_error("read", &path))
+        fs::read_to_string(&path).map(|text| text.trim().to_owned()).map_err(io_error("read", &path))
     };
     if read("loop/dio")? != "1" {
-        return Err(StorageError::NoDirectIo {
-            device: name.to_owned(),
-            image: image.to_owned(),
-        });
+        return Err(StorageError::NoDirectIo { device: name.to_owned(), image: image.to_owned() });
     }
     let number = parse_number(&read("dev")?).ok_or_else(|| {
         io_error("understand", &sysfs.join("dev"))(std::io::Error::from(std::io::ErrorKind::InvalidData))
@@ -194,11 +182,7 @@ fn configure(name: &str, image: &Path, behind: LoopBacking) -> Result<LoopDevice
     if read("queue/write_cache")? != behind.write_cache() {
         fs::write(&cache, behind.write_cache()).map_err(io_error("write to", &cache))?;
     }
-    Ok(LoopDevice {
-        name: name.to_owned(),
-        number,
-        previous_largest_io: differs.then_some(previous),
-    })
+    Ok(LoopDevice { name: name.to_owned(), number, previous_largest_io: differs.then_some(previous) })
 }
 
 fn parse_number(text: &str) -> Option<(u32, u32)> {
@@ -240,15 +224,8 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
     }
     let losetup = require("losetup", "util-linux")?;
     let device = PathBuf::from(format!("/dev/{name}"));
-    let argv = [
-        losetup.display().to_string(),
-        "--detach".to_owned(),
-        device.display().to_string(),
-    ];
-    let detached = try_again(
-        |patience| run(&argv, patience).map(drop),
-        || (!attached()).then_some(()),
-    );
+    let argv = [losetup.display().to_string(), "--detach".to_owned(), device.display().to_string()];
+    let detached = try_again(|patience| run(&argv, patience).map(drop), || (!attached()).then_some(()));
     let ended = || wait_until(Duration::from_secs(5), || !attached());
     if ended() {
         return Ok(());
@@ -310,11 +287,8 @@ mod tests {
     #[test]
     fn a_device_is_found_by_its_image_even_when_that_was_deleted() {
         let tree = tempfile::tempdir().unwrap();
-        for (name, backing) in [
-            ("loop0", "/a/one.img\n"),
-            ("loop1", "/a/two.img (deleted)\n"),
-            ("sda", "/a/one.img\n"),
-        ] {
+        for (name, backing) in [("loop0", "/a/one.img\n"), ("loop1", "/a/two.img (deleted)\n"), ("sda", "/a/one.img\n")]
+        {
             fs::create_dir_all(tree.path().join(name).join("loop")).unwrap();
             fs::write(tree.path().join(name).join("loop/backing_file"), backing).unwrap();
         }

@@ -25,9 +25,7 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(3);
 pub(crate) fn at_or_below(path: &Path) -> Result<Vec<PathBuf>> {
     let mountinfo = Path::new("/proc/self/mountinfo");
     let text = fs::read_to_string(mountinfo).map_err(io_error("read", mountinfo))?;
-    Ok(mount_points(&text)
-        .filter(|mounted| mounted.starts_with(path))
-        .collect())
+    Ok(mount_points(&text).filter(|mounted| mounted.starts_with(path)).collect())
 }
 
 /// Whether something is mounted exactly at `path`.
@@ -36,10 +34,7 @@ pub(crate) fn is_mounted(path: &Path) -> Result<bool> {
 }
 
 fn mount_points(mountinfo: &str) -> impl Iterator<Item = PathBuf> {
-    mountinfo
-        .lines()
-        .filter_map(|line| line.split_ascii_whitespace().nth(4))
-        .map(|field| unescape(field).into())
+    mountinfo.lines().filter_map(|line| line.split_ascii_whitespace().nth(4)).map(|field| unescape(field).into())
 }
 
 /// The kernel writes space, tab, newline and backslash as three octal digits.
@@ -74,9 +69,7 @@ fn mounted_elsewhere(device: (u32, u32)) -> Vec<String> {
     let number = format!("{}:{}", device.0, device.1);
     let has_it = |process: &Path| {
         let mountinfo = fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
-        mountinfo
-            .lines()
-            .any(|line| line.split_ascii_whitespace().nth(2) == Some(&number))
+        mountinfo.lines().any(|line| line.split_ascii_whitespace().nth(2) == Some(&number))
     };
     let holding = others.into_values().filter(|(_, process)| has_it(process));
     holding.map(|(_, process)| name_of(&process)).collect()
@@ -160,10 +153,7 @@ pub(crate) fn unmount_all(path: &Path, if_busy: IfBusy) -> Result<bool> {
                 } else {
                     format!("in use by {}", names.join(", "))
                 };
-                return Err(StorageError::Busy {
-                    path: path.to_owned(),
-                    holders,
-                });
+                return Err(StorageError::Busy { path: path.to_owned(), holders });
             }
             Err(error) => return Err(io_error("unmount", path)(error)),
         }

@@ -32,14 +32,8 @@ impl NetworkCut {
     /// # Errors
     /// nft is missing or refuses, for lack of rights or of the kernel's support.
     pub fn begin(ledger: &Arc<Ledger>, table: &str, addresses: &[Ipv4Addr], ports: &[u16]) -> Result<Self> {
-        let entry = ledger.intend(LedgerItem::NetworkCut {
-            table: table.to_owned(),
-        })?;
-        let cut = Self {
-            ledger: Arc::clone(ledger),
-            entry,
-            table: table.to_owned(),
-        };
+        let entry = ledger.intend(LedgerItem::NetworkCut { table: table.to_owned() })?;
+        let cut = Self { ledger: Arc::clone(ledger), entry, table: table.to_owned() };
         // One transaction: all of it or nothing.
         nft(&rules(table, addresses, ports))?;
         Ok(cut)
@@ -82,9 +76,7 @@ fn listed<T: ToString>(all: &[T]) -> String {
 
 /// Removes the table; whether it was there.
 pub(crate) fn remove(table: &str) -> Result<bool> {
-    let there = nft("list tables")?
-        .lines()
-        .any(|line| line.trim() == format!("table inet {table}"));
+    let there = nft("list tables")?.lines().any(|line| line.trim() == format!("table inet {table}"));
     if there {
         nft(&format!("delete table inet {table}"))?;
     }
@@ -141,11 +133,7 @@ mod tests {
         enter_network();
         let directory = tempfile::tempdir().unwrap();
         let ledger = Arc::new(Ledger::open(&directory.path().join("ledger.jsonl")).unwrap());
-        let (own, peer, other) = (
-            Ipv4Addr::LOCALHOST,
-            Ipv4Addr::new(127, 0, 0, 2),
-            Ipv4Addr::new(127, 0, 1, 1),
-        );
+        let (own, peer, other) = (Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 1, 1));
         let _listening = [own, peer, other].map(|address| TcpListener::bind((address, PORT)).unwrap());
         let answer = || {
             let answers =

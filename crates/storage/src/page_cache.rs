@@ -49,12 +49,7 @@ impl PageCacheBudget {
                 let _ = cgroup.set_memory_limit(held + own_mappings + budget.load(Ordering::Relaxed));
             }
         });
-        Self {
-            own_mappings,
-            budget_bytes,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { own_mappings, budget_bytes, stop: Some(stop), thread: Some(thread) }
     }
 
     /// The budget from now on.
@@ -98,11 +93,7 @@ fn besides_page_cache(memory: &ControllerPath) -> Option<u64> {
         CgroupVersion::V1 => "memory.usage_in_bytes",
         CgroupVersion::V2 => "memory.current",
     };
-    let used: u64 = std::fs::read_to_string(memory.path.join(usage))
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
+    let used: u64 = std::fs::read_to_string(memory.path.join(usage)).ok()?.trim().parse().ok()?;
     Some(used.saturating_sub(stat(&memory.path, cache_field(memory.version))?))
 }
 
@@ -117,8 +108,7 @@ fn mapped(memory: &ControllerPath) -> Option<u64> {
 
 fn stat(directory: &Path, field: &str) -> Option<u64> {
     let text = std::fs::read_to_string(directory.join("memory.stat")).ok()?;
-    text.lines()
-        .find_map(|line| line.strip_prefix(field)?.trim().parse().ok())
+    text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -131,16 +121,9 @@ mod tests {
         std::fs::write(directory.path().join("memory.usage_in_bytes"), "1000\n").unwrap();
         let lines = "cache 5\nmapped_file 1\ntotal_cache 300\ntotal_mapped_file 40\n";
         std::fs::write(directory.path().join("memory.stat"), lines).unwrap();
-        let at = |version| ControllerPath {
-            version,
-            path: directory.path().to_owned(),
-        };
+        let at = |version| ControllerPath { version, path: directory.path().to_owned() };
         assert_eq!(besides_page_cache(&at(CgroupVersion::V1)), Some(700));
         assert_eq!(mapped(&at(CgroupVersion::V1)), Some(40));
-        assert_eq!(
-            besides_page_cache(&at(CgroupVersion::V2)),
-            None,
-            "missing files give nothing"
-        );
+        assert_eq!(besides_page_cache(&at(CgroupVersion::V2)), None, "missing files give nothing");
     }
 }

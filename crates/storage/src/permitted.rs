@@ -47,12 +47,7 @@ pub(crate) fn is_below(path: &Path, directory: &Path) -> bool {
 /// [`StorageError::NotOurs`] says what speaks against it.
 pub(crate) fn check(entry: &Entry, base: &Path) -> Result<()> {
     let item = &entry.item;
-    let refuse = |reason: String| {
-        Err(StorageError::NotOurs {
-            what: item.to_string(),
-            reason,
-        })
-    };
+    let refuse = |reason: String| Err(StorageError::NotOurs { what: item.to_string(), reason });
     let root = entry.root.as_deref().unwrap_or(base);
     for path in paths_of(item) {
         if !is_below(path, root) {
@@ -86,10 +81,7 @@ pub(crate) fn check(entry: &Entry, base: &Path) -> Result<()> {
 /// That nobody else can put something else in the place of what has this name. What is not there any more is not looked
 /// at.
 fn check_parent(path: &Path) -> Result<()> {
-    let there = path
-        .ancestors()
-        .skip(1)
-        .find(|ancestor| fs::symlink_metadata(ancestor).is_ok());
+    let there = path.ancestors().skip(1).find(|ancestor| fs::symlink_metadata(ancestor).is_ok());
     there.map_or(Ok(()), |there| Ok(check_way(there)?))
 }
 
@@ -105,10 +97,7 @@ pub(crate) fn is_cgroup(path: &Path) -> Result<bool> {
 
 /// Letters, digits, `-` and `_`: it can neither leave a directory nor end a word of a command.
 fn is_plain(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 /// `8-4-4-4-12` hexadecimal digits.
@@ -134,19 +123,11 @@ mod tests {
         fs::create_dir_all(base.join("open")).unwrap();
         let item = |path: PathBuf| LedgerItem::Directory { path };
         assert_eq!(refusal(item(base.join("runs/x")), None, &base), None);
-        for outside in [
-            PathBuf::from("/etc"),
-            directory.path().to_owned(),
-            base.join("../other"),
-            "runs".into(),
-        ] {
+        for outside in [PathBuf::from("/etc"), directory.path().to_owned(), base.join("../other"), "runs".into()] {
             let refused = refusal(item(outside.clone()), None, &base).unwrap();
             assert!(refused.contains("is not below"), "{outside:?}: {refused}");
         }
-        assert_eq!(
-            refusal(item(directory.path().join("data/x")), Some(directory.path()), &base),
-            None
-        );
+        assert_eq!(refusal(item(directory.path().join("data/x")), Some(directory.path()), &base), None);
 
         // What others could exchange is not touched, wherever it lies.
         use std::os::unix::fs::PermissionsExt as _;
@@ -159,31 +140,15 @@ mod tests {
     fn devices_and_tables_are_reported_by_what_they_are() {
         let base = Path::new("/");
         let uuid = "0c3b2d3e-7a0e-4f5b-9e35-1d0a5f2b9a11";
-        let system = |device: &str, uuid: &str| LedgerItem::FileSystem {
-            device: device.into(),
-            uuid: uuid.to_owned(),
-        };
-        assert!(
-            refusal(system("/etc/passwd", uuid), None, base)
-                .unwrap()
-                .contains("no block device")
-        );
-        assert!(
-            refusal(system("/dev/none", ","), None, base)
-                .unwrap()
-                .contains("identifies no file system")
-        );
-        let table = |table: &str| LedgerItem::NetworkCut {
-            table: table.to_owned(),
-        };
+        let system = |device: &str, uuid: &str| LedgerItem::FileSystem { device: device.into(), uuid: uuid.to_owned() };
+        assert!(refusal(system("/etc/passwd", uuid), None, base).unwrap().contains("no block device"));
+        assert!(refusal(system("/dev/none", ","), None, base).unwrap().contains("identifies no file system"));
+        let table = |table: &str| LedgerItem::NetworkCut { table: table.to_owned() };
         assert_eq!(refusal(table("iopslab-1"), None, base), None);
         for name in ["firewall", "iopslab; flush ruleset"] {
             assert!(refusal(table(name), None, base).is_some(), "{name}");
         }
-        let device = LedgerItem::ReadAhead {
-            device: "../../../etc".to_owned(),
-            kb: 1,
-        };
+        let device = LedgerItem::ReadAhead { device: "../../../etc".to_owned(), kb: 1 };
         assert!(refusal(device, None, base).is_some());
         assert!(!is_cgroup(Path::new("/tmp")).unwrap() && !is_cgroup(Path::new("/no/such")).unwrap());
     }

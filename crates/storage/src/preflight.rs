@@ -18,10 +18,7 @@ pub struct Problem {
 
 impl Problem {
     fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            fix: fix.into(),
-        }
+        Self { what: what.into(), fix: fix.into() }
     }
 }
 
@@ -30,10 +27,7 @@ impl Problem {
 /// Volume images are sparse, so making them succeeds on a full disk and writing into them fails later: ask first.
 pub fn free_bytes(path: &Path) -> Result<u64> {
     let absolute = std::path::absolute(path).map_err(io_error("resolve", path))?;
-    let existing = absolute
-        .ancestors()
-        .find(|ancestor| ancestor.exists())
-        .unwrap_or(Path::new("/"));
+    let existing = absolute.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(Path::new("/"));
     let facts = rustix::fs::statvfs(existing).map_err(io_error("examine the file system of", existing))?;
     Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
@@ -93,21 +87,14 @@ pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec
         ));
     }
     let fix = "free some space, or name a directory on a larger disk in [provider.hosts]";
-    problems.extend(
-        directories
-            .iter()
-            .filter_map(|directory| too_small(directory, needed_bytes, fix)),
-    );
+    problems.extend(directories.iter().filter_map(|directory| too_small(directory, needed_bytes, fix)));
     problems
 }
 
 /// That others could change what a directory of ours holds, whether it is there or still to be made; changes nothing.
 pub fn changed_by_others(directory: &Path) -> Option<Problem> {
     let error = guarded::check_directory(directory).err()?;
-    Some(Problem::new(
-        error.to_string(),
-        "IOPSLAB_WORK and IOPSLAB_CACHE name other directories",
-    ))
+    Some(Problem::new(error.to_string(), "IOPSLAB_WORK and IOPSLAB_CACHE name other directories"))
 }
 
 fn too_small(directory: &Path, needed_bytes: u64, fix: &str) -> Option<Problem> {
@@ -147,10 +134,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let problems = preflight(&directory.path().join("not/yet"), u64::MAX, directory.path());
         assert!(problems.iter().any(|p| p.what.contains("GiB free")), "{problems:?}");
-        assert!(
-            problems.iter().filter(|p| p.what.contains("cannot be limited")).count() == 3,
-            "{problems:?}"
-        );
+        assert!(problems.iter().filter(|p| p.what.contains("cannot be limited")).count() == 3, "{problems:?}");
         assert!(problems.iter().all(|p| !p.fix.is_empty()));
     }
 

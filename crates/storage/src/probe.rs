@@ -123,11 +123,7 @@ fn measure(
         write_iops: write.iops,
         seconds: read.seconds + write.seconds,
     };
-    Ok(OfAll {
-        whole,
-        shares_of_reads,
-        shares_of_writes,
-    })
+    Ok(OfAll { whole, shares_of_reads, shares_of_writes })
 }
 
 /// Sectors that these devices have read, or written: the third or seventh word (Documentation/block/stat.rst).
@@ -165,9 +161,6 @@ mod tests {
         assert_eq!(shares(place, &[10, 500], &[40, 510]).unwrap(), [0.75, 0.25]);
         assert!(shares(place, &[], &[]).unwrap().is_empty());
         let nothing = shares(place, &[10, 500], &[10, 500]).unwrap_err().to_string();
-        assert!(
-            nothing.contains("/mnt/array") && nothing.contains("counted nothing"),
-            "{nothing}"
-        );
+        assert!(nothing.contains("/mnt/array") && nothing.contains("counted nothing"), "{nothing}");
     }
 }

@@ -53,10 +53,7 @@ pub(crate) fn executable(pid: u32) -> Option<PathBuf> {
 
 /// The program that a process has become once nothing launches it any more.
 pub(crate) fn settled_executable(pid: u32) -> Option<PathBuf> {
-    let is_launcher = |path: &Path| {
-        path.file_name()
-            .is_some_and(|name| LAUNCHERS.iter().any(|known| name == *known))
-    };
+    let is_launcher = |path: &Path| path.file_name().is_some_and(|name| LAUNCHERS.iter().any(|known| name == *known));
     let mut found = None;
     wait_until(LAUNCH_PATIENCE, || {
         found = executable(pid);
@@ -96,10 +93,9 @@ pub(crate) fn end(pid: u32, started_at_ticks: u64, program: &Path, patience: Dur
             return Ok(true);
         }
     }
-    Err(io_error(
-        "end (it survives SIGKILL, so it waits for the kernel: see stack in)",
-        &proc_path,
-    )(std::io::Error::from(std::io::ErrorKind::TimedOut)))
+    Err(io_error("end (it survives SIGKILL, so it waits for the kernel: see stack in)", &proc_path)(
+        std::io::Error::from(std::io::ErrorKind::TimedOut),
+    ))
 }
 
 /// SIGKILL by number, for members of a cgroup that we own: whoever is in there is ours.
@@ -143,10 +139,7 @@ pub(crate) fn holders(path: &Path) -> Vec<String> {
     let holds = |process: &Path| {
         let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         let links = ["cwd", "root", "exe"].map(|link| process.join(link));
-        links
-            .into_iter()
-            .chain(files.map(|file| file.path()))
-            .any(|link| below(&link))
+        links.into_iter().chain(files.map(|file| file.path())).any(|link| below(&link))
     };
     let holding = processes().filter(|(_, process)| holds(process));
     holding.map(|(_, process)| name_of(&process)).collect()
@@ -177,11 +170,7 @@ mod tests {
             return;
         };
         let state = || fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
-        assert!(
-            wait_until(Duration::from_secs(20), || state().contains(") Z ")),
-            "{}",
-            state()
-        );
+        assert!(wait_until(Duration::from_secs(20), || state().contains(") Z ")), "{}", state());
         assert!(start_time_ticks(child.id()).is_some(), "{}", state());
         child.kill().unwrap();
         child.wait().unwrap();
@@ -194,10 +183,7 @@ mod tests {
         let program = settled_executable(child.id()).unwrap();
         assert!(!end(child.id(), started + 1, &program, Duration::from_secs(1)).unwrap());
         assert!(!end(child.id(), started, Path::new("/bin/other"), Duration::from_secs(1)).unwrap());
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "another start time or program: another process, left alone"
-        );
+        assert!(child.try_wait().unwrap().is_none(), "another start time or program: another process, left alone");
         assert!(end(child.id(), started, &program, Duration::from_secs(1)).unwrap());
         child.wait().unwrap();
     }

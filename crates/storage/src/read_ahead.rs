@@ -33,16 +33,8 @@ impl ReadAhead {
     /// The device has no such setting, or shows another figure after it was set.
     pub fn set(ledger: &Arc<Ledger>, device: &str, kb: u32) -> Result<Self> {
         let before_kb = read(device)?;
-        let entry = ledger.intend(LedgerItem::ReadAhead {
-            device: device.to_owned(),
-            kb: before_kb,
-        })?;
-        let set = Self {
-            ledger: Arc::clone(ledger),
-            entry,
-            device: device.to_owned(),
-            before_kb,
-        };
+        let entry = ledger.intend(LedgerItem::ReadAhead { device: device.to_owned(), kb: before_kb })?;
+        let set = Self { ledger: Arc::clone(ledger), entry, device: device.to_owned(), before_kb };
         let shown = write(device, kb).and_then(|()| read(device));
         match shown {
             Ok(shown) if shown == kb => Ok(set),

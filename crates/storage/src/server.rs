@@ -54,12 +54,7 @@ impl Running {
             executable: executable.clone(),
             what: "volume server".to_owned(),
         })?;
-        Ok(Self {
-            server,
-            start_time_ticks,
-            executable,
-            entry,
-        })
+        Ok(Self { server, start_time_ticks, executable, entry })
     }
 }
 
@@ -118,14 +113,8 @@ impl VolumeServer {
         if self.on_the_way_s.get().is_some() {
             return Ok(());
         }
-        let certain = Latency {
-            median_us: CERTAIN_S * 1e6,
-            sigma: 0.0,
-        };
-        let steady = Model {
-            latency: Some(certain),
-            ..Model::unlimited()
-        };
+        let certain = Latency { median_us: CERTAIN_S * 1e6, sigma: 0.0 };
+        let steady = Model { latency: Some(certain), ..Model::unlimited() };
         self.change(name, &steady)?;
         let taken_s = undisturbed_read_s(device)?;
         self.change(name, model)?;
@@ -145,11 +134,7 @@ impl VolumeServer {
     pub fn is_lost(&self) -> bool {
         let until = Instant::now() + END_SEEN;
         loop {
-            if self
-                .running()
-                .as_mut()
-                .is_some_and(|running| running.server.has_ended())
-            {
+            if self.running().as_mut().is_some_and(|running| running.server.has_ended()) {
                 return true;
             }
             if Instant::now() > until {
@@ -337,13 +322,7 @@ impl ServedFile {
         let file = ledger.intend(LedgerItem::File { path: path.clone() })?;
         let made = guarded::write_anew(&path, 0o600);
         made.map_err(io_error("create the mount point", &path))?;
-        Ok(Self {
-            ledger: Arc::clone(ledger),
-            path,
-            file,
-            mount: None,
-            connection: None,
-        })
+        Ok(Self { ledger: Arc::clone(ledger), path, file, mount: None, connection: None })
     }
 
     /// Where it is.

@@ -30,9 +30,7 @@ pub fn restore_tree(pristine: &Path, target: &Path) -> Result<Restored> {
     // Looked at before anything is deleted: a wrong path must not cost the old data.
     let source = fs::metadata(pristine).map_err(io_error("restore from", pristine))?;
     if !source.is_dir() {
-        return Err(io_error("restore from", pristine)(std::io::Error::from(
-            ErrorKind::NotADirectory,
-        )));
+        return Err(io_error("restore from", pristine)(std::io::Error::from(ErrorKind::NotADirectory)));
     }
     clear(target)?;
     copy(pristine, target)
@@ -76,23 +74,15 @@ fn clear(directory: &Path) -> Result<()> {
     for entry in entries {
         let path = entry.map_err(io_error("list", directory))?.path();
         let kind = fs::symlink_metadata(&path).map_err(io_error("examine", &path))?;
-        if kind.is_dir() {
-            fs::remove_dir_all(&path)
-        } else {
-            fs::remove_file(&path)
-        }
-        .map_err(io_error("delete", &path))?;
+        if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }
+            .map_err(io_error("delete", &path))?;
     }
     Ok(())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<Restored> {
     let mut reflink = true;
-    let mut restored = Restored {
-        files: 0,
-        bytes: 0,
-        reflinked: true,
-    };
+    let mut restored = Restored { files: 0, bytes: 0, reflinked: true };
     copy_directory(from, to, &mut reflink, &mut restored)?;
     restored.reflinked &= restored.files > 0;
     // One syncfs(2) instead of an fsync per file: the volume has no other writer at this point.
@@ -143,9 +133,7 @@ fn copy_file(source: &Path, target: &Path, metadata: &Metadata, reflink: &mut bo
         std::io::copy(&mut input, &mut output).map_err(io_error(format!("copy {} to", source.display()), target))?;
     }
     if let Ok(modified) = metadata.modified() {
-        output
-            .set_modified(modified)
-            .map_err(io_error("set the time of", target))?;
+        output.set_modified(modified).map_err(io_error("set the time of", target))?;
     }
     drop(output);
     set_owner_and_mode(target, metadata, FILE_MODE)?;
@@ -196,11 +184,7 @@ mod tests {
         );
 
         fs::write(target.join("ks/table/big.db"), "changed by a trial").unwrap();
-        assert_eq!(
-            fs::metadata(pristine.join("ks/table/big.db")).unwrap().len(),
-            100_000,
-            "the pristine copy is safe"
-        );
+        assert_eq!(fs::metadata(pristine.join("ks/table/big.db")).unwrap().len(), 100_000, "the pristine copy is safe");
     }
 
     #[test]

@@ -95,10 +95,7 @@ impl LoopVolume {
             .create_new(true)
             .open(&image)
             .and_then(|file| file.set_len(size_bytes))
-            .map_err(io_error(
-                format!("create a volume image of {size_bytes} bytes at"),
-                &image,
-            ))
+            .map_err(io_error(format!("create a volume image of {size_bytes} bytes at"), &image))
             .and_then(|()| fill(&image));
         if let Err(error) = made {
             // The first error is the one to report; a remnant stays in the ledger.
@@ -144,24 +141,19 @@ impl LoopVolume {
     /// It behaves like this until it is detached; its credits are those of the model's start. Nothing happens where
     /// nobody serves it.
     pub fn behave(&self, model: &Model) -> Result<()> {
-        self.asked_of_server(|server, name| server.change(name, model))
-            .map(drop)
+        self.asked_of_server(|server, name| server.change(name, model)).map(drop)
     }
 
     /// It has these faults from now on instead of those before, their times counted from now. Nothing happens where
     /// nobody serves it.
     pub fn set_faults(&self, faults: &[VolumeFault]) -> Result<()> {
-        self.asked_of_server(|server, name| server.set_faults_of(name, faults))
-            .map(drop)
+        self.asked_of_server(|server, name| server.set_faults_of(name, faults)).map(drop)
     }
 
     /// Whom to ask what it does; `None` where nobody serves it, who would count.
     pub fn gauge(&self) -> Option<ServedGauge> {
         let (server, name) = self.server.as_ref()?;
-        Some(ServedGauge {
-            server: Arc::clone(server),
-            name: name.clone(),
-        })
+        Some(ServedGauge { server: Arc::clone(server), name: name.clone() })
     }
 
     /// What it did since it was attached; `None` where nobody serves it, who would count.
@@ -232,9 +224,7 @@ impl LoopVolume {
         let Some(attached) = &self.attached else {
             return Ok(());
         };
-        self.mounted
-            .insert(Mounted::prepare(&self.ledger, mount_point)?)
-            .mount(&attached.device.path())
+        self.mounted.insert(Mounted::prepare(&self.ledger, mount_point)?).mount(&attached.device.path())
     }
 
     /// Its device, and the file behind that, while it is attached.

@@ -118,13 +118,7 @@ mod tests {
         let directories = [directory.path().to_owned()];
         let all = (12 << 20) + 5;
         let read = |most| read_files(&directories, most, &mut |_| true).unwrap();
-        assert_eq!(
-            read(1 << 30),
-            ReadFiles {
-                bytes: all,
-                of_bytes: all
-            }
-        );
+        assert_eq!(read(1 << 30), ReadFiles { bytes: all, of_bytes: all });
         // Half of ten runs, and one of three.
         assert_eq!(read(all / 2 + 1).bytes, 6 << 20);
         assert_eq!(read(0).bytes, 0);

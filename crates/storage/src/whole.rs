@@ -38,8 +38,7 @@ pub struct ReadWhole {
 /// When it cannot be opened for reading.
 pub fn device_bytes(device: &Path) -> Result<u64> {
     let mut file = File::open(device).map_err(io_error("read", device))?;
-    file.seek(SeekFrom::End(0))
-        .map_err(io_error("find the size of", device))
+    file.seek(SeekFrom::End(0)).map_err(io_error("find the size of", device))
 }
 
 /// Reads every block of a device once, past the page cache, with several reads in flight. `goes_on` gets how many
@@ -93,10 +92,7 @@ pub fn read_whole(device: &Path, goes_on: &mut dyn FnMut(u64) -> bool) -> Result
         return Err(io_error::<std::io::Error>(where_, device)(error));
     }
     let is_whole = done.into_inner() == bytes;
-    Ok(is_whole.then(|| ReadWhole {
-        bytes,
-        seconds: began.elapsed().as_secs_f64(),
-    }))
+    Ok(is_whole.then(|| ReadWhole { bytes, seconds: began.elapsed().as_secs_f64() }))
 }
 
 /// Reads from `at` to `end`, however many reads that takes.

@@ -31,10 +31,7 @@ impl WorkDirectory {
         let path = private_directory(path)?;
         match take(&path.join(LOCK), "")? {
             Ok(lock) => Ok(Self { path, _lock: lock }),
-            Err(holder) => Err(StorageError::Locked {
-                path,
-                pid: holder.pid(),
-            }),
+            Err(holder) => Err(StorageError::Locked { path, pid: holder.pid() }),
         }
     }
 
@@ -57,10 +54,7 @@ impl WorkDirectory {
 
     /// That another process holds the work directory `path` now; takes and creates nothing.
     fn taken(path: &Path) -> Option<StorageError> {
-        held(&path.join(LOCK)).map(|holder| StorageError::Locked {
-            path: path.to_owned(),
-            pid: holder.pid(),
-        })
+        held(&path.join(LOCK)).map(|holder| StorageError::Locked { path: path.to_owned(), pid: holder.pid() })
     }
 
     /// Where it is, absolute.
@@ -177,9 +171,7 @@ impl Measuring {
         if let Some(directory) = path.parent() {
             private_directory(directory)?;
         }
-        let taken = |holder: Holder| StorageError::Measuring {
-            holder: holder.reported(),
-        };
+        let taken = |holder: Holder| StorageError::Measuring { holder: holder.reported() };
         let lock = take(path, what)?.map_err(taken)?;
         match beside_of(path).find_map(|path| held(&path)) {
             Some(holder) => Err(taken(holder)),
@@ -259,10 +251,7 @@ mod tests {
         let path = directory.path().join("run/measuring");
         let first = Measuring::begin(&path, "run gp3").unwrap();
         let refusal = Measuring::begin(&path, "a database").unwrap_err().to_string();
-        assert!(
-            refusal.contains(&format!("process {}, run gp3", std::process::id())),
-            "{refusal}"
-        );
+        assert!(refusal.contains(&format!("process {}, run gp3", std::process::id())), "{refusal}");
         let mut first = Some(first);
         let second = Measuring::take(&path, "gp2", false, |said| {
             assert!(said.contains("run gp3, which measures on this machine"), "{said}");
@@ -294,24 +283,15 @@ mod tests {
     fn the_second_owner_is_told_who_is_the_first() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("work");
-        assert!(
-            WorkDirectory::taken(&path).is_none() && !path.exists(),
-            "asking creates nothing"
-        );
+        assert!(WorkDirectory::taken(&path).is_none() && !path.exists(), "asking creates nothing");
         let first = WorkDirectory::lock(&path).unwrap();
         let asked = WorkDirectory::taken(&path).unwrap();
         for refusal in [WorkDirectory::lock(&path).unwrap_err(), asked] {
             let message = refusal.to_string();
-            assert!(
-                message.contains(&format!("process {}", std::process::id())),
-                "{message}"
-            );
+            assert!(message.contains(&format!("process {}", std::process::id())), "{message}");
         }
         let asked = WorkDirectory::lock_when_free(&path, |said| {
-            assert!(
-                said.contains(&format!("waiting for process {} to leave", std::process::id())),
-                "{said}"
-            );
+            assert!(said.contains(&format!("waiting for process {} to leave", std::process::id())), "{said}");
             false
         });
         assert!(matches!(asked, Err(StorageError::Locked { .. })));

@@ -1,11 +1,7 @@
 //! RAID 0 over volumes on the real machine, where its kernel has the md driver: limits hold for each member, and
 //! nothing stays.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "helpers of tests are tests, too"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
 
 mod machine;
 
@@ -59,24 +55,14 @@ fn two_limited_members_do_together_twice_what_one_may_and_evenly() {
     let mut members = members(&machine, 2);
     let array = mounted(&machine, &members);
     let limits = IoLimits::symmetric(Some(100.0), None);
-    let devices = members.iter().map(|member| DeviceLimit {
-        device: member.device_number().unwrap(),
-        limits,
-    });
-    let limits = ResourceLimits {
-        devices: devices.collect(),
-        ..ResourceLimits::default()
-    };
+    let devices = members.iter().map(|member| DeviceLimit { device: member.device_number().unwrap(), limits });
+    let limits = ResourceLimits { devices: devices.collect(), ..ResourceLimits::default() };
     let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap();
     let names: Vec<String> = members.iter().map(|m| m.device().unwrap().to_owned()).collect();
     let measured = |prefix: &[String], seconds: f64| {
         let found = probe_members(&machine.path("data"), prefix, seconds, 64 << 20, &names, || Ok(())).unwrap();
         let of = |n: usize| (found[n].read_iops, found[n].write_iops);
-        println!(
-            "figures: reads and writes a second of each of two members: {:.0?} {:.0?}",
-            of(0),
-            of(1)
-        );
+        println!("figures: reads and writes a second of each of two members: {:.0?} {:.0?}", of(0), of(1));
         found
     };
     // Never more than both may; more than one may in one of three attempts: a disk that others use too may give less
@@ -100,9 +86,7 @@ fn two_limited_members_do_together_twice_what_one_may_and_evenly() {
 
     drop(array);
     assert_eq!(running(), Vec::<String>::new(), "dropping it stops it");
-    members
-        .iter_mut()
-        .for_each(|member| member.unmount_and_detach().unwrap());
+    members.iter_mut().for_each(|member| member.unmount_and_detach().unwrap());
     assert!(machine.leftovers().is_empty(), "{:?}", machine.leftovers());
 }
 
@@ -115,9 +99,7 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     let info = String::from_utf8_lossy(&info.stdout).into_owned();
     // Blocks of 4 KiB: 256 KiB, and four times that.
     assert!(info.contains("sunit=64") && info.contains("swidth=256 blks"), "{info}");
-    let content: Vec<u8> = (0..8 << 20)
-        .map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
-        .collect();
+    let content: Vec<u8> = (0..8 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let file = machine.path("data/file");
     fs::write(&file, &content).unwrap();
 
@@ -134,10 +116,7 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     array.cool().unwrap();
     let before = sectors_read();
     assert!(fs::read(&file).unwrap() == content);
-    assert!(
-        (sectors_read() - before) * 512 >= content.len(),
-        "all of it came from the members"
-    );
+    assert!((sectors_read() - before) * 512 >= content.len(), "all of it came from the members");
 
     for _ in 0..2 {
         array.unmount_and_stop().unwrap();
@@ -147,12 +126,7 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
             member.unmount_and_detach().unwrap();
         }
         let refused = array.build_and_mount(&members, &machine.path("data"));
-        assert!(
-            refused
-                .unwrap_err()
-                .to_string()
-                .contains("not all of its volumes are attached")
-        );
+        assert!(refused.unwrap_err().to_string().contains("not all of its volumes are attached"));
         for member in &mut members {
             member.attach().unwrap();
         }
@@ -172,18 +146,10 @@ fn a_killed_run_leaves_an_array_that_its_ledger_undoes() {
     ReadAhead::set(&machine.ledger, &device, 64).unwrap();
     assert_eq!(running().len(), 1);
     // Killed: no destructor runs. Its mount is held, too.
-    let mut holder = Command::new("sleep")
-        .arg("300")
-        .current_dir(machine.path("data"))
-        .spawn()
-        .unwrap();
+    let mut holder = Command::new("sleep").arg("300").current_dir(machine.path("data")).spawn().unwrap();
     std::mem::forget(array);
     std::mem::forget(members);
-    assert!(
-        machine.leftovers().len() >= 3,
-        "mount, loop devices: {:?}",
-        machine.leftovers()
-    );
+    assert!(machine.leftovers().len() >= 3, "mount, loop devices: {:?}", machine.leftovers());
     let first = clean(&machine.ledger_path).unwrap();
     println!("while somebody has a file open in it: {first:?}");
     assert!(!first.is_complete(), "an array that is used is not stopped");
@@ -193,10 +159,7 @@ fn a_killed_run_leaves_an_array_that_its_ledger_undoes() {
     let cleaned = clean(&machine.ledger_path).unwrap();
     println!("{:#?}", cleaned.removed);
     assert!(cleaned.is_complete(), "{cleaned:?}");
-    assert!(
-        cleaned.removed.iter().any(|what| what.starts_with("array of ")),
-        "{cleaned:?}"
-    );
+    assert!(cleaned.removed.iter().any(|what| what.starts_with("array of ")), "{cleaned:?}");
     assert_eq!(running(), Vec::<String>::new());
     assert!(machine.leftovers().is_empty(), "{:?}", machine.leftovers());
     assert!(!machine.path("member-0.img").exists());

@@ -1,10 +1,6 @@
 //! A run that is killed: whatever it had made is found in the ledger and undone by the next one.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "helpers of tests are tests, too"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
 
 mod machine;
 
@@ -19,12 +15,7 @@ use storage::{Cgroup, CgroupVersion, Controller, DeviceLimit, Ledger, LedgerItem
 #[test]
 fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
     let Some(machine) = Machine::new() else { return };
-    machine
-        .ledger
-        .intend(LedgerItem::Directory {
-            path: machine.path("node1"),
-        })
-        .unwrap();
+    machine.ledger.intend(LedgerItem::Directory { path: machine.path("node1") }).unwrap();
     std::fs::create_dir_all(machine.path("node1/logs")).unwrap();
     let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), 512 << 20).unwrap();
     volume.attach_and_mount(&machine.path("data")).unwrap();
@@ -51,15 +42,8 @@ fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
         .spawn()
         .unwrap();
     let mut ready = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(database.stdout.take().unwrap()),
-        &mut ready,
-    )
-    .unwrap();
-    machine
-        .ledger
-        .intend(LedgerItem::process(database.id(), "database").unwrap())
-        .unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(database.stdout.take().unwrap()), &mut ready).unwrap();
+    machine.ledger.intend(LedgerItem::process(database.id(), "database").unwrap()).unwrap();
     let pids = cgroup.pids().unwrap();
     assert!(pids.len() >= 2 && pids.contains(&database.id()), "{pids:?}");
     // One line a hierarchy: one for each controller of version 1, one for all of version 2.
@@ -67,20 +51,9 @@ fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
     let available = storage::controllers(Path::new(CGROUP_ROOT));
     let version_1 = [&available.memory, &available.cpu, &available.cpuset, &available.io]
         .into_iter()
-        .filter(|controller| {
-            matches!(
-                controller,
-                Controller::Usable {
-                    version: CgroupVersion::V1,
-                    ..
-                }
-            )
-        })
+        .filter(|controller| matches!(controller, Controller::Usable { version: CgroupVersion::V1, .. }))
         .count();
-    let joined = of_itself
-        .lines()
-        .filter(|line| line.contains(&format!("/{}", machine.name)))
-        .count();
+    let joined = of_itself.lines().filter(|line| line.contains(&format!("/{}", machine.name))).count();
     assert!(joined >= version_1.max(1), "{of_itself}");
 
     // Killed: no destructor runs.
@@ -99,30 +72,19 @@ fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
         assert_eq!(storage::start_time_ticks(pid), None, "process {pid} survives");
     }
     assert!(Ledger::outstanding(&machine.ledger_path).unwrap().is_empty());
-    assert!(
-        clean(&machine.ledger_path).unwrap().removed.is_empty(),
-        "a second cleaning finds nothing"
-    );
+    assert!(clean(&machine.ledger_path).unwrap().removed.is_empty(), "a second cleaning finds nothing");
 }
 
 #[test]
 fn what_a_process_touches_is_charged_to_its_cgroup_from_the_first_byte() {
     let Some(machine) = Machine::new() else { return };
-    let limits = ResourceLimits {
-        memory_bytes: Some(64 << 20),
-        ..ResourceLimits::default()
-    };
+    let limits = ResourceLimits { memory_bytes: Some(64 << 20), ..ResourceLimits::default() };
     let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap();
     // Twice the limit of anonymous memory: the kernel's OOM killer ends it, inside the cgroup only.
     let prefix = cgroup.launch_prefix();
     let dd = |block: &str| {
         let program = ["dd", "if=/dev/zero", "of=/dev/null", "count=1", block];
-        Command::new(&prefix[0])
-            .args(&prefix[1..])
-            .args(program)
-            .output()
-            .unwrap()
-            .status
+        Command::new(&prefix[0]).args(&prefix[1..]).args(program).output().unwrap().status
     };
     assert!(dd("bs=16M").success());
     assert_eq!(dd("bs=128M").signal(), Some(9));
@@ -136,10 +98,7 @@ fn what_a_process_touches_is_charged_to_its_cgroup_from_the_first_byte() {
 #[test]
 fn a_memory_limit_falls_and_rises_again() {
     let Some(machine) = Machine::new() else { return };
-    let limits = ResourceLimits {
-        memory_bytes: Some(256 << 20),
-        ..ResourceLimits::default()
-    };
+    let limits = ResourceLimits { memory_bytes: Some(256 << 20), ..ResourceLimits::default() };
     let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap();
     let memory = cgroup.paths().memory.clone().unwrap();
     let file = match memory.version {
@@ -148,10 +107,7 @@ fn a_memory_limit_falls_and_rises_again() {
     };
     for mib in [128_u64, 512, 64, 300] {
         cgroup.set_memory_limit(mib << 20).unwrap();
-        assert_eq!(
-            std::fs::read_to_string(memory.path.join(file)).unwrap().trim(),
-            (mib << 20).to_string()
-        );
+        assert_eq!(std::fs::read_to_string(memory.path.join(file)).unwrap().trim(), (mib << 20).to_string());
     }
 }
 
@@ -165,9 +121,7 @@ fn a_line_of_the_ledger_that_a_full_disk_cuts_off_is_taken_back_and_the_disk_is_
     rustix::mount::mount("tmpfs", &small, "tmpfs", flags, c"size=64k,mode=700").unwrap();
     let path = small.join("ledger.jsonl");
     let ledger = Ledger::open(&path).unwrap();
-    let item = |number: u32| LedgerItem::File {
-        path: small.join(format!("file-{number}")),
-    };
+    let item = |number: u32| LedgerItem::File { path: small.join(format!("file-{number}")) };
     let filled = std::fs::write(small.join("filler"), vec![0; 60 << 10]);
     let refused = (0..1_000).find_map(|number| ledger.intend(item(number)).err());
     std::fs::remove_file(small.join("filler")).unwrap();
@@ -180,10 +134,7 @@ fn a_line_of_the_ledger_that_a_full_disk_cuts_off_is_taken_back_and_the_disk_is_
     filled.unwrap();
     later.unwrap();
     let refused = refused.unwrap().to_string();
-    assert!(
-        refused.contains("GiB are free on the disk of") && refused.contains("work_directory"),
-        "{refused}"
-    );
+    assert!(refused.contains("GiB are free on the disk of") && refused.contains("work_directory"), "{refused}");
     assert_eq!(text.lines().count(), written + 1, "{text}");
     let cleaned = cleaned.unwrap();
     assert!(cleaned.is_complete(), "{cleaned:?}");

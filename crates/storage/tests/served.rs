@@ -1,10 +1,6 @@
 //! Served volumes on the real machine. This program is the volume server as well, which is a process of its own.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "helpers of tests are tests, too"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
 
 mod machine;
 
@@ -103,11 +99,7 @@ fn mixed_iops(directory: &Path) -> f64 {
 
 /// Never more than 5 % above; as much in one of three attempts, because other work of this machine may take its disk.
 fn holds_its_limits(machine: &Machine) {
-    let (limits_iops, off_max) = if is_emulated() {
-        ([60.0, 200.0], 0.5)
-    } else {
-        ([200.0, 1000.0], 0.05)
-    };
+    let (limits_iops, off_max) = if is_emulated() { ([60.0, 200.0], 0.5) } else { ([200.0, 1000.0], 0.05) };
     let server = server(machine);
     let volume = mounted(machine, &server, Model::unlimited());
     let root = machine.path("data");
@@ -121,15 +113,10 @@ fn holds_its_limits(machine: &Machine) {
                 let files = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap());
                 let laid_out = |entry: &std::fs::DirEntry| {
                     let name = entry.file_name().into_string().unwrap();
-                    name.starts_with("iopslab-probe-")
-                        .then(|| entry.metadata().unwrap().len())
+                    name.starts_with("iopslab-probe-").then(|| entry.metadata().unwrap().len())
                 };
                 let bytes: Vec<u64> = files.filter_map(|entry| laid_out(&entry)).collect();
-                assert_eq!(
-                    bytes,
-                    [64 << 20],
-                    "the file is written before the volume is as slow as it should be"
-                );
+                assert_eq!(bytes, [64 << 20], "the file is written before the volume is as slow as it should be");
                 volume.behave(&limited(iops, Some(8.0)))
             };
             let figures = probe(&root, &[], 2.0, 64 << 20, behave).unwrap();
@@ -147,10 +134,7 @@ fn holds_its_limits(machine: &Machine) {
     }
     let counts = volume.served_counts().unwrap().unwrap();
     let least = limits_iops[1] as u64;
-    assert!(
-        counts.reads > least && counts.writes > least && counts.errors == 0,
-        "{counts:?}"
-    );
+    assert!(counts.reads > least && counts.writes > least && counts.errors == 0, "{counts:?}");
     assert!(counts.server_cpu_s > 0.0);
     end(volume, server);
 }
@@ -172,11 +156,7 @@ fn shares_its_instance(machine: &Machine) {
             running.map(|one| one.join().unwrap()).iter().sum()
         })
     };
-    let behave = || {
-        volumes
-            .iter()
-            .for_each(|volume| volume.behave(&limited(each, None)).unwrap())
-    };
+    let behave = || volumes.iter().for_each(|volume| volume.behave(&limited(each, None)).unwrap());
     let gauges = volumes.each_ref().map(|volume| volume.gauge().unwrap());
     behave();
     ServedGauge::share(&gauges, &limited(instance, None)).unwrap();
@@ -201,14 +181,8 @@ fn shares_its_instance(machine: &Machine) {
 
 fn takes_its_time(machine: &Machine) {
     let server = server(machine);
-    let latency = Some(Latency {
-        median_us: 5000.0,
-        sigma: 0.0,
-    });
-    let model = Model {
-        latency,
-        ..Model::unlimited()
-    };
+    let latency = Some(Latency { median_us: 5000.0, sigma: 0.0 });
+    let model = Model { latency, ..Model::unlimited() };
     let volume = mounted(machine, &server, model);
     let file = fs::OpenOptions::new()
         .read(true)
@@ -228,10 +202,7 @@ fn takes_its_time(machine: &Machine) {
         })
         .collect();
     times.sort();
-    println!(
-        "a write of 5 ms takes {:?} to {:?}, half of them {:?}",
-        times[0], times[49], times[25]
-    );
+    println!("a write of 5 ms takes {:?} to {:?}, half of them {:?}", times[0], times[49], times[25]);
     println!("on the way: {:?} s", server.on_the_way_s());
     assert!(times[25] >= Duration::from_micros(4900), "{:?}", times[25]);
     let most = Duration::from_millis(if is_emulated() { 50 } else { 7 });
@@ -250,11 +221,7 @@ fn write_pattern(path: &Path, bytes: usize) {
 
 fn has_pattern(path: &Path, bytes: usize) -> bool {
     let content = fs::read(path).unwrap();
-    content.len() == bytes
-        && content
-            .iter()
-            .enumerate()
-            .all(|(n, byte)| *byte == (n * 31 + n / 4096) as u8)
+    content.len() == bytes && content.iter().enumerate().all(|(n, byte)| *byte == (n * 31 + n / 4096) as u8)
 }
 
 fn keeps_what_was_written(machine: &Machine) {
@@ -271,10 +238,7 @@ fn keeps_what_was_written(machine: &Machine) {
     volume.unmount_and_detach().unwrap();
     volume.attach_and_mount(&root).unwrap();
     for bytes in [1, 511, 4097, 300_000, 20_000_003] {
-        assert!(
-            has_pattern(&root.join(format!("of-{bytes}")), bytes),
-            "{bytes} bytes after a cold start"
-        );
+        assert!(has_pattern(&root.join(format!("of-{bytes}")), bytes), "{bytes} bytes after a cold start");
         assert!(has_pattern(&machine.path("copied").join(format!("of-{bytes}")), bytes));
     }
     // The image is a file system of its own, too: without a server it holds the same.
@@ -291,12 +255,7 @@ fn has_faults(machine: &Machine) {
     let volume = mounted(machine, &server, Model::unlimited());
     let path = machine.path("data/file");
     write_pattern(&path, 1 << 20);
-    let mut file = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(DIRECT)
-        .open(&path)
-        .unwrap();
+    let mut file = fs::OpenOptions::new().read(true).write(true).custom_flags(DIRECT).open(&path).unwrap();
     let mut memory = vec![0; 8192];
     let start = memory.as_ptr().align_offset(4096);
     let block = &mut memory[start..start + 4096];
@@ -304,25 +263,13 @@ fn has_faults(machine: &Machine) {
         file.seek(std::io::SeekFrom::Start(at)).unwrap();
         file.read_exact(block)
     };
-    let fault = |effect: Effect, until_s: Option<f64>| VolumeFault {
-        from_s: 0.0,
-        until_s,
-        effect,
-    };
+    let fault = |effect: Effect, until_s: Option<f64>| VolumeFault { from_s: 0.0, until_s, effect };
     volume.set_faults(&[fault(Effect::Stall, Some(0.5))]).unwrap();
     let began = Instant::now();
     read(0).unwrap();
     let waited = began.elapsed();
-    assert!(
-        waited > Duration::from_millis(400) && waited < Duration::from_secs(3),
-        "{waited:?}"
-    );
-    let errors = Effect::Error {
-        reads: true,
-        writes: false,
-        range: None,
-        share: 1.0,
-    };
+    assert!(waited > Duration::from_millis(400) && waited < Duration::from_secs(3), "{waited:?}");
+    let errors = Effect::Error { reads: true, writes: false, range: None, share: 1.0 };
     volume.set_faults(&[fault(errors, None)]).unwrap();
     assert_eq!(read(8192).unwrap_err().raw_os_error(), Some(5));
     volume.set_faults(&[fault(Effect::Slow { times: 10.0 }, None)]).unwrap();
@@ -350,12 +297,7 @@ fn shut_down(machine: &Machine) {
     let fault = VolumeFault {
         from_s: 0.0,
         until_s: None,
-        effect: Effect::Error {
-            reads: false,
-            writes: true,
-            range: None,
-            share: 1.0,
-        },
+        effect: Effect::Error { reads: false, writes: true, range: None, share: 1.0 },
     };
     volume.set_faults(&[fault]).unwrap();
     let new = fs::File::create(root.join("new")).and_then(|file| file.sync_all());
@@ -478,11 +420,7 @@ fn server_stopped(machine: &Machine) {
 fn owner_gone(machine: &Machine) {
     cleaned_after(machine, |server| {
         // A volume forgotten above holds it, too; its memory is leaked, so that this is the last way to it.
-        let stall = VolumeFault {
-            from_s: 0.0,
-            until_s: None,
-            effect: Effect::Stall,
-        };
+        let stall = VolumeFault { from_s: 0.0, until_s: None, effect: Effect::Stall };
         server.set_faults_of("data", &[stall]).unwrap();
         server.let_go();
     });

@@ -1,10 +1,6 @@
 //! Volumes on the real machine: what they deliver, how they are restored, and that they start cold.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "helpers of tests are tests, too"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
 
 mod machine;
 
@@ -55,14 +51,8 @@ fn a_limited_volume_delivers_what_was_asked_for() {
     // Never more than that; as much in one of three attempts: a disk that others use too may give less for a while.
     let delivers = |limits: &IoLimits| {
         (0..3).any(|_| {
-            let figures = probe(
-                volume.mount_point().unwrap(),
-                &cgroup.launch_prefix(),
-                2.0,
-                64 << 20,
-                || Ok(()),
-            )
-            .unwrap();
+            let figures =
+                probe(volume.mount_point().unwrap(), &cgroup.launch_prefix(), 2.0, 64 << 20, || Ok(())).unwrap();
             println!("{figures:?}");
             let of = |delivered: f64, asked: Option<f64>| asked.map_or(0.0, |asked| delivered / asked);
             for delivered in [
@@ -79,18 +69,13 @@ fn a_limited_volume_delivers_what_was_asked_for() {
 
     for iops in [20.0, 60.0] {
         let slow = IoLimits::symmetric(Some(iops), None);
-        cgroup
-            .set_device_limits(volume.device_number().unwrap(), &slow)
-            .unwrap();
+        cgroup.set_device_limits(volume.device_number().unwrap(), &slow).unwrap();
         assert!(delivers(&slow), "limits move while the cgroup lives");
     }
 
     let unlimited = probe(volume.mount_point().unwrap(), &[], 0.5, 64 << 20, || Ok(())).unwrap();
     println!("{unlimited:?}");
-    assert!(
-        unlimited.read_iops > 4.0 * 60.0,
-        "without the prefix nothing is limited: {unlimited:?}"
-    );
+    assert!(unlimited.read_iops > 4.0 * 60.0, "without the prefix nothing is limited: {unlimited:?}");
     let left = fs::read_dir(volume.mount_point().unwrap()).unwrap().count();
     assert_eq!(left, 0, "the probe's file is gone");
     cgroup.remove().unwrap();
@@ -102,18 +87,12 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     let mut volume = mounted(&machine);
     let snapshot = machine.path("snapshot");
     fs::create_dir_all(snapshot.join("ks/table")).unwrap();
-    let content: Vec<u8> = (0..16 << 20)
-        .map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
-        .collect();
+    let content: Vec<u8> = (0..16 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(snapshot.join("ks/table/big.db"), &content).unwrap();
 
     let (pristine, data) = (machine.path("data/pristine"), machine.path("data/cassandra"));
     let copied = copy_tree(&snapshot, &pristine).unwrap();
-    assert_eq!(
-        (copied.files, copied.bytes, copied.reflinked),
-        (1, content.len() as u64, false),
-        "another file system"
-    );
+    assert_eq!((copied.files, copied.bytes, copied.reflinked), (1, content.len() as u64, false), "another file system");
     let started = Instant::now();
     let restored = restore_tree(&pristine, &data).unwrap();
     println!("restored {} bytes in {:?}", restored.bytes, started.elapsed());
@@ -128,11 +107,7 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     assert!(fs::read(data.join("ks/table/big.db")).unwrap() == content);
     let first = device_reads(&volume);
     let cached = fs::read(data.join("ks/table/big.db")).unwrap();
-    assert_eq!(
-        device_reads(&volume),
-        first,
-        "the page cache answers ({warm_before} reads before)"
-    );
+    assert_eq!(device_reads(&volume), first, "the page cache answers ({warm_before} reads before)");
 
     let mount_point = volume.mount_point().unwrap().to_owned();
     volume.unmount_and_detach().unwrap();
@@ -142,17 +117,10 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     let cold = device_reads(&volume);
     assert!(fs::read(data.join("ks/table/big.db")).unwrap() == cached);
     let needed = content.len() as u64 / (256 << 10);
-    assert!(
-        device_reads(&volume) - cold >= needed,
-        "every byte came from the device again, at most 256 KiB at a time"
-    );
+    assert!(device_reads(&volume) - cold >= needed, "every byte came from the device again, at most 256 KiB at a time");
 
     drop(volume);
-    assert!(
-        machine.leftovers().is_empty(),
-        "dropping unmounts and detaches: {:?}",
-        machine.leftovers()
-    );
+    assert!(machine.leftovers().is_empty(), "dropping unmounts and detaches: {:?}", machine.leftovers());
     let again = LoopVolume::open(&machine.ledger, &machine.path("data.img")).unwrap();
     let blocks = fs::metadata(machine.path("data.img")).unwrap().blocks();
     assert!(blocks * 512 < SIZE, "the image is sparse");
@@ -187,18 +155,12 @@ fn every_block_of_a_mounted_volume_is_read_once_and_it_can_be_stopped() {
     assert_eq!(read.bytes, SIZE + size);
     let from_the_device = device_read_bytes(&volume) - before;
     // Past the page cache, and each block once; the file system may read a little of its own meanwhile.
-    assert!(
-        (read.bytes..read.bytes + (4 << 20)).contains(&from_the_device),
-        "{from_the_device} of {}",
-        read.bytes
-    );
+    assert!((read.bytes..read.bytes + (4 << 20)).contains(&from_the_device), "{from_the_device} of {}", read.bytes);
     assert!(read.seconds > 0.0 && reported.is_sorted() && reported.iter().all(|done| *done <= read.bytes));
 
     // Somebody asks for the end at once.
     assert_eq!(read_whole(&device, &mut |_| false).unwrap(), None);
-    let error = read_whole(&machine.path("none"), &mut |_| true)
-        .unwrap_err()
-        .to_string();
+    let error = read_whole(&machine.path("none"), &mut |_| true).unwrap_err().to_string();
     assert!(error.contains("/none: No such file"), "{error}");
 }
 
@@ -210,9 +172,7 @@ fn a_volume_in_use_says_by_whom_and_an_attached_image_where() {
     let error = volume.unmount_and_detach().unwrap_err().to_string();
     assert!(error.contains(&format!("({})", std::process::id())), "{error}");
     assert!(volume.mount_point().is_some(), "still mounted, still known");
-    let error = LoopVolume::open(&machine.ledger, volume.image())
-        .unwrap()
-        .attach_and_mount(&machine.path("twice"));
+    let error = LoopVolume::open(&machine.ledger, volume.image()).unwrap().attach_and_mount(&machine.path("twice"));
     assert!(error.unwrap_err().to_string().contains(volume.device().unwrap()));
     drop(open);
     volume.unmount_and_detach().unwrap();
@@ -221,18 +181,13 @@ fn a_volume_in_use_says_by_whom_and_an_attached_image_where() {
 #[test]
 fn an_image_that_cannot_be_made_leaves_nothing() {
     let Some(machine) = Machine::new() else { return };
-    let error = LoopVolume::create(&machine.ledger, &machine.path("tiny.img"), 1 << 20)
-        .unwrap_err()
-        .to_string();
+    let error = LoopVolume::create(&machine.ledger, &machine.path("tiny.img"), 1 << 20).unwrap_err().to_string();
     assert!(error.contains("mkfs.xfs") && error.contains("tiny.img"), "{error}");
     assert!(!machine.path("tiny.img").exists());
     assert!(Ledger::outstanding(&machine.ledger_path).unwrap().is_empty());
     fs::write(machine.path("precious.img"), "x").unwrap();
     assert!(LoopVolume::create(&machine.ledger, &machine.path("precious.img"), SIZE).is_err());
-    assert!(
-        machine.path("precious.img").exists(),
-        "what was there before is not ours to delete"
-    );
+    assert!(machine.path("precious.img").exists(), "what was there before is not ours to delete");
 }
 
 /// A device is taken only when it is empty, and given back as it was.
@@ -242,10 +197,7 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
     let image = directory.path().join("device.img");
     std::fs::File::create(&image).unwrap().set_len(400 << 20).unwrap();
     let losetup = |arguments: &[&str]| {
-        let output = std::process::Command::new("/sbin/losetup")
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = std::process::Command::new("/sbin/losetup").args(arguments).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
@@ -261,10 +213,7 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
     assert!(busy.contains("somebody uses it"), "{busy}");
     let other = with_a_copy_of_the_mount(&directory.path().canonicalize().unwrap().join("mnt"));
     let warm = disk.unmount().unwrap_err().to_string();
-    assert!(
-        warm.contains(&format!("mount namespace of sleep ({})", other.id())),
-        "{warm}"
-    );
+    assert!(warm.contains(&format!("mount namespace of sleep ({})", other.id())), "{warm}");
     end(other);
     disk.unmount().unwrap();
     let taken = storage::Disk::format(&ledger, device).unwrap_err().to_string();
@@ -312,14 +261,7 @@ fn a_copy_in_a_namespace_that_follows_ours_ends_with_our_mount() {
     let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), storage::MIN_VOLUME_BYTES).unwrap();
     volume.attach_and_mount(&shared.join("data")).unwrap();
     let mut other = std::process::Command::new("unshare")
-        .args([
-            "--mount",
-            "--propagation",
-            "slave",
-            "sh",
-            "-c",
-            "echo ready; exec sleep 60",
-        ])
+        .args(["--mount", "--propagation", "slave", "sh", "-c", "echo ready; exec sleep 60"])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();

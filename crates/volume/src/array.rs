@@ -112,13 +112,7 @@ impl Array {
     /// Adds a volume; returns its number.
     pub fn add(&mut self, model: Model, now: f64) -> usize {
         let gate = Gate::new(&model, now);
-        self.volumes.push(VolumeState {
-            model,
-            gate,
-            instance: None,
-            faults: Vec::new(),
-            last: None,
-        });
+        self.volumes.push(VolumeState { model, gate, instance: None, faults: Vec::new(), last: None });
         self.volumes.len() - 1
     }
 
@@ -176,8 +170,7 @@ impl Array {
         let slow = slowness(&this.faults, now);
         let begin = this.gate.begins_at(request.direction, now);
         let requests = this.count(&request, now, begin);
-        this.gate
-            .take(request.direction, begin, requests * slow, request.bytes as f64 * slow);
+        this.gate.take(request.direction, begin, requests * slow, request.bytes as f64 * slow);
         if this.instance.is_some() {
             self.push(begin, volume, tag, What::AtInstance(request));
         } else {
@@ -203,11 +196,7 @@ impl Array {
             match event.what {
                 What::Answer(_) if held > event.at_s => self.events.push(Event { at_s: held, ..event }),
                 What::Answer(outcome) => {
-                    return Some(Answer {
-                        tag: event.tag,
-                        at_s: event.at_s,
-                        outcome,
-                    });
+                    return Some(Answer { tag: event.tag, at_s: event.at_s, outcome });
                 }
                 What::AtInstance(request) => {
                     let mut begin = event.at_s;
@@ -233,24 +222,14 @@ impl Array {
     fn serve(&mut self, begin: f64, volume: usize, request: Request, tag: u64) {
         let this = &self.volumes[volume];
         let outcome = this.outcome(&request, begin, &mut self.random);
-        let service_s = this
-            .model
-            .latency
-            .map_or(0.0, |latency| draw_s(&latency, &mut self.random));
+        let service_s = this.model.latency.map_or(0.0, |latency| draw_s(&latency, &mut self.random));
         let service_s = service_s * slowness(&this.faults, begin) - self.on_the_way_s;
         let at_s = begin + service_s.max(0.0);
         self.push(at_s, volume, tag, What::Answer(outcome));
     }
 
     fn push(&mut self, at_s: f64, volume: usize, tag: u64, what: What) {
-        self.events.push(Event {
-            at_s,
-            due_s: at_s,
-            order: self.next,
-            volume,
-            tag,
-            what,
-        });
+        self.events.push(Event { at_s, due_s: at_s, order: self.next, volume, tag, what });
         self.next += 1;
     }
 }
@@ -277,12 +256,7 @@ impl VolumeState {
         for fault in self.faults.iter().filter(|fault| fault.is_at(begin)) {
             match fault.effect {
                 Effect::Full if request.direction == Direction::Write => return RequestOutcome::NoSpace,
-                Effect::Error {
-                    reads,
-                    writes,
-                    range,
-                    share,
-                } => {
+                Effect::Error { reads, writes, range, share } => {
                     let of_kind = match request.direction {
                         Direction::Read => reads,
                         Direction::Write => writes,
@@ -317,9 +291,6 @@ impl PartialOrd for Event {
 impl Ord for Event {
     /// The greatest is the one that is due first.
     fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .at_s
-            .total_cmp(&self.at_s)
-            .then_with(|| other.order.cmp(&self.order))
+        other.at_s.total_cmp(&self.at_s).then_with(|| other.order.cmp(&self.order))
     }
 }

@@ -19,11 +19,7 @@ impl Bucket {
     /// A bucket that holds `level` units at the moment `now`.
     pub fn new(rate: f64, depth: f64, level: f64, now: f64) -> Self {
         let depth_s = depth / rate;
-        Self {
-            rate,
-            depth_s,
-            earned_at: now + depth_s - level.clamp(0.0, depth) / rate,
-        }
+        Self { rate, depth_s, earned_at: now + depth_s - level.clamp(0.0, depth) / rate }
     }
 
     /// When a request that comes at `now` may begin.

@@ -51,10 +51,7 @@ impl VolumeFault {
 pub(crate) fn held_until(faults: &[VolumeFault], moment_s: f64) -> f64 {
     let mut until_s = moment_s;
     // A stall may begin within another one and end after it.
-    while let Some(stall) = faults
-        .iter()
-        .find(|fault| matches!(fault.effect, Effect::Stall) && fault.is_at(until_s))
-    {
+    while let Some(stall) = faults.iter().find(|fault| matches!(fault.effect, Effect::Stall) && fault.is_at(until_s)) {
         match stall.until_s {
             Some(end_s) => until_s = end_s,
             None => return f64::INFINITY,

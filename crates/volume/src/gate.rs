@@ -35,13 +35,7 @@ impl Gate {
         let mut gate = Self { lanes: Vec::new() };
         let limits = &model.limits;
         gate.pair(Counts::Requests, limits.read_iops, limits.write_iops, model, now);
-        gate.pair(
-            Counts::Bytes,
-            limits.read_bytes_per_s,
-            limits.write_bytes_per_s,
-            model,
-            now,
-        );
+        gate.pair(Counts::Bytes, limits.read_bytes_per_s, limits.write_bytes_per_s, model, now);
         if let Some(burst) = model.burst.filter(|b| b.burst_iops > b.baseline_iops) {
             gate.lane(Counts::Requests, None, burst.burst_iops, now);
             let (most, start) = (burst.credits_max, burst.credits_start);
@@ -50,12 +44,7 @@ impl Gate {
             gate.lane(Counts::Requests, None, burst.baseline_iops, now);
         }
         if let Some(burst) = model.byte_burst {
-            gate.lane(
-                Counts::Bytes,
-                None,
-                burst.burst_bytes_per_s.max(burst.baseline_bytes_per_s),
-                now,
-            );
+            gate.lane(Counts::Bytes, None, burst.burst_bytes_per_s.max(burst.baseline_bytes_per_s), now);
             let (most, start) = (burst.credits_max, burst.credits_start);
             gate.credits(Counts::Bytes, burst.baseline_bytes_per_s, most, start, now);
         }
@@ -77,12 +66,7 @@ impl Gate {
 
     fn lane(&mut self, counts: Counts, direction: Option<Direction>, rate: f64, now: f64) {
         let depth = rate * WINDOW_S;
-        self.lanes.push(Lane {
-            counts,
-            direction,
-            bucket: Bucket::new(rate, depth, depth, now),
-            is_credits: false,
-        });
+        self.lanes.push(Lane { counts, direction, bucket: Bucket::new(rate, depth, depth, now), is_credits: false });
     }
 
     /// Saves at least as much as a limit does, or an empty bucket would be slower than its baseline.
@@ -116,9 +100,7 @@ impl Gate {
     }
 
     fn of(&self, direction: Direction) -> impl Iterator<Item = &Lane> {
-        self.lanes
-            .iter()
-            .filter(move |lane| lane.direction.is_none_or(|of| of == direction))
+        self.lanes.iter().filter(move |lane| lane.direction.is_none_or(|of| of == direction))
     }
 
     /// Credits of requests that are left.
@@ -132,10 +114,7 @@ impl Gate {
     }
 
     fn credits_of(&self, counts: Counts, now: f64) -> Option<f64> {
-        let lane = self
-            .lanes
-            .iter()
-            .find(|lane| lane.is_credits && lane.counts == counts)?;
+        let lane = self.lanes.iter().find(|lane| lane.is_credits && lane.counts == counts)?;
         Some(lane.bucket.level(now).max(0.0))
     }
 }

@@ -42,15 +42,9 @@ pub enum Direction {
 impl Unit {
     /// Solid state disks: 256 KiB (EBS user guide, "I/O characteristics and monitoring"). EBS "attempts" to merge
     /// smaller ones there as well; no source says how often that succeeds, so none are merged.
-    pub const SSD: Self = Self {
-        bytes: 256 << 10,
-        merges: false,
-    };
+    pub const SSD: Self = Self { bytes: 256 << 10, merges: false };
     /// Hard disks: 1 MiB, and those that follow one another are merged (the same source).
-    pub const HDD: Self = Self {
-        bytes: 1 << 20,
-        merges: true,
-    };
+    pub const HDD: Self = Self { bytes: 1 << 20, merges: true };
 
     /// How volumes of a type count.
     pub fn of(kind: VolumeType) -> Self {
@@ -74,38 +68,19 @@ impl Model {
 
     /// A solid state volume with ceilings for reads and writes together.
     pub fn limited(limits: IoLimits) -> Self {
-        Self {
-            limits,
-            together: true,
-            burst: None,
-            byte_burst: None,
-            unit: Unit::SSD,
-            latency: None,
-        }
+        Self { limits, together: true, burst: None, byte_burst: None, unit: Unit::SSD, latency: None }
     }
 
     /// A volume as it is bought, its credits filled by this share (0 to 1).
     pub fn of(bought: &ResolvedVolume, latency: Option<Latency>, share: f64) -> Self {
-        let burst = bought.burst.map(|burst| Burst {
-            credits_start: burst.credits_max * share,
-            ..burst
-        });
-        let byte_burst = bought.byte_burst().map(|burst| ByteBurst {
-            credits_start: burst.credits_max * share,
-            ..burst
-        });
+        let burst = bought.burst.map(|burst| Burst { credits_start: burst.credits_max * share, ..burst });
+        let byte_burst =
+            bought.byte_burst().map(|burst| ByteBurst { credits_start: burst.credits_max * share, ..burst });
         let mut limits = bought.limits;
         if byte_burst.is_some() {
             (limits.read_bytes_per_s, limits.write_bytes_per_s) = (None, None);
         }
-        Self {
-            limits,
-            together: true,
-            burst,
-            byte_burst,
-            unit: Unit::of(bought.request.kind),
-            latency,
-        }
+        Self { limits, together: true, burst, byte_burst, unit: Unit::of(bought.request.kind), latency }
     }
 
     /// A 1:`divisor` model: rates and credits shrink together; the time of one request and how it is counted do not.

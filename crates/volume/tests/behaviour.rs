@@ -10,11 +10,7 @@ const READ: Direction = Direction::Read;
 const WRITE: Direction = Direction::Write;
 
 fn request(direction: Direction, offset: u64, bytes: u64) -> Request {
-    Request {
-        direction,
-        offset,
-        bytes,
-    }
+    Request { direction, offset, bytes }
 }
 
 fn iops(iops: f64) -> Model {
@@ -112,37 +108,21 @@ fn reads_and_writes_share_a_limit_and_leave_at_an_even_pace() {
     for limit in [60.0, 960.0, 3000.0, 16_000.0] {
         let mut array = Array::new(1);
         let volume = array.add(iops(limit), 0.0);
-        let answered = saturate(
-            &mut array,
-            volume,
-            2.0,
-            small(|n| if n % 2 == 0 { READ } else { WRITE }),
-        );
+        let answered = saturate(&mut array, volume, 2.0, small(|n| if n % 2 == 0 { READ } else { WRITE }));
         let rate = (answered.len() as f64 - 0.02 * limit) / 2.0;
         assert!((rate / limit - 1.0).abs() < 0.02, "{rate} of {limit}");
         let gaps = answered.windows(2).map(|pair| pair[1].at_s - pair[0].at_s);
         let widest = gaps.fold(0.0, f64::max);
-        assert!(
-            widest < 1.01 / limit,
-            "no steps: the widest gap is {widest} s at {limit} IOPS"
-        );
+        assert!(widest < 1.01 / limit, "no steps: the widest gap is {widest} s at {limit} IOPS");
     }
 }
 
 #[test]
 fn limits_apart_let_a_mix_have_both() {
     let mut array = Array::new(1);
-    let model = Model {
-        together: false,
-        ..iops(1000.0)
-    };
+    let model = Model { together: false, ..iops(1000.0) };
     let volume = array.add(model, 0.0);
-    let answered = saturate(
-        &mut array,
-        volume,
-        2.0,
-        small(|n| if n % 2 == 0 { READ } else { WRITE }),
-    );
+    let answered = saturate(&mut array, volume, 2.0, small(|n| if n % 2 == 0 { READ } else { WRITE }));
     assert!(answered.len() > 3900, "{}", answered.len());
 }
 
@@ -155,28 +135,15 @@ fn large_requests_count_as_several_on_ssd_and_neighbours_as_one_on_hdd() {
         saturate(&mut array, volume, 10.0, sequential).len() as f64 / 10.0
     };
     assert!((of(iops(100.0), 256 << 10) - 100.0).abs() < 1.0);
-    assert!(
-        (of(iops(100.0), 1 << 20) - 25.0).abs() < 1.0,
-        "1 MiB is four of 256 KiB"
-    );
-    let hdd = || Model {
-        unit: Unit::HDD,
-        ..iops(100.0)
-    };
+    assert!((of(iops(100.0), 1 << 20) - 25.0).abs() < 1.0, "1 MiB is four of 256 KiB");
+    let hdd = || Model { unit: Unit::HDD, ..iops(100.0) };
     assert!((of(hdd(), 1 << 20) - 100.0).abs() < 1.0);
     let merged = of(hdd(), 64 << 10);
-    assert!(
-        merged > 1500.0,
-        "sixteen of 64 KiB that follow one another are one: {merged}"
-    );
+    assert!(merged > 1500.0, "sixteen of 64 KiB that follow one another are one: {merged}");
     let mut array = Array::new(1);
     let volume = array.add(hdd(), 0.0);
     let scattered = saturate(&mut array, volume, 10.0, |n| request(READ, n * (7 << 20), 64 << 10));
-    assert!(
-        (scattered.len() as f64 / 10.0 - 100.0).abs() < 1.0,
-        "{}",
-        scattered.len()
-    );
+    assert!((scattered.len() as f64 / 10.0 - 100.0).abs() < 1.0, "{}", scattered.len());
 }
 
 #[test]
@@ -184,28 +151,16 @@ fn bytes_are_limited_too() {
     let mut array = Array::new(1);
     let volume = array.add(Model::limited(IoLimits::symmetric(Some(3000.0), Some(125.0))), 0.0);
     let answered = saturate(&mut array, volume, 4.0, |n| request(READ, n << 18, 128 << 10));
-    assert!(
-        (answered.len() as f64 / 4.0 / 1000.0 - 1.0).abs() < 0.02,
-        "{}",
-        answered.len()
-    );
+    assert!((answered.len() as f64 / 4.0 / 1000.0 - 1.0).abs() < 0.02, "{}", answered.len());
 }
 
 /// EBS user guide, gp2: a full bucket of a 100 GiB volume lasts 5,400,000 / (3,000 - 300) = 2,000 s.
 #[test]
 fn credits_of_gp2_last_as_long_as_documented_and_come_back() {
     // Divided by 30, rates and credits alike: the same times.
-    let burst = Burst {
-        baseline_iops: 300.0,
-        burst_iops: 3000.0,
-        credits_max: 5.4e6,
-        credits_start: 5.4e6,
-    };
+    let burst = Burst { baseline_iops: 300.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 };
     let burst = burst.scaled(30.0);
-    let model = Model {
-        burst: Some(burst),
-        ..iops(100.0)
-    };
+    let model = Model { burst: Some(burst), ..iops(100.0) };
     let mut array = Array::new(1);
     let volume = array.add(model, 0.0);
     let answered = saturate(&mut array, volume, 2100.0, small(|_| READ));
@@ -214,10 +169,7 @@ fn credits_of_gp2_last_as_long_as_documented_and_come_back() {
     assert!((in_span(2010.0, 2100.0) / 90.0 - 10.0).abs() < 0.2);
     assert!(array.credits(volume, 2100.0).0.unwrap() < 1.0);
     let (earned, _) = array.credits(volume, 2200.0);
-    assert!(
-        (earned.unwrap() - 1000.0).abs() < 40.0,
-        "100 s at 10 a second: {earned:?}"
-    );
+    assert!((earned.unwrap() - 1000.0).abs() < 40.0, "100 s at 10 a second: {earned:?}");
 }
 
 #[test]
@@ -236,10 +188,7 @@ fn an_empty_bucket_of_bytes_leaves_the_baseline() {
     let volume = array.add(model, 0.0);
     let answered = saturate(&mut array, volume, 20.0, |n| request(READ, n << 20, 1 << 20));
     let in_span = |from: f64, to: f64| answered.iter().filter(|a| a.at_s >= from && a.at_s < to).count() as f64;
-    assert!(
-        (in_span(0.0, 9.0) / 9.0 - 125.0).abs() < 2.0,
-        "1050 / (125 - 20) = 10 s at full burst"
-    );
+    assert!((in_span(0.0, 9.0) / 9.0 - 125.0).abs() < 2.0, "1050 / (125 - 20) = 10 s at full burst");
     assert!((in_span(11.0, 20.0) / 9.0 - 20.0).abs() < 0.5);
 }
 
@@ -254,10 +203,7 @@ fn volumes_of_an_instance_share_its_limit_and_a_slow_one_does_not_hold_up_anothe
     }
     let answered = saturate(&mut array, fast, 2.0, |n| request(READ, n * 8192, 4096));
     let of_fast = answered.iter().filter(|a| a.tag >= 32).count() as f64 / 2.0;
-    assert!(
-        (of_fast - 990.0).abs() < 30.0,
-        "1,000 less the 10 of the slow one: {of_fast}"
-    );
+    assert!((of_fast - 990.0).abs() < 30.0, "1,000 less the 10 of the slow one: {of_fast}");
 }
 
 /// How many of each volume are answered in two seconds, each asked for as much as it gives.
@@ -306,10 +252,7 @@ fn volumes_of_two_instances_do_not_share_and_a_volume_that_changes_has_left() {
     array.share(&volumes[..1], iops(500.0), 0.0);
     array.share(&volumes[1..], iops(300.0), 0.0);
     let [one, other] = both_saturated(&mut array, volumes).map(|n| n / 2.0);
-    assert!(
-        (one - 505.0).abs() < 10.0 && (other - 303.0).abs() < 10.0,
-        "{one} and {other}"
-    );
+    assert!((one - 505.0).abs() < 10.0 && (other - 303.0).abs() < 10.0, "{one} and {other}");
     let mut array = Array::new(1);
     let volumes = [array.add(iops(800.0), 0.0), array.add(iops(800.0), 0.0)];
     array.share(&volumes, iops(100.0), 0.0);
@@ -322,22 +265,13 @@ fn volumes_of_two_instances_do_not_share_and_a_volume_that_changes_has_left() {
 
 #[test]
 fn service_times_are_log_normal_on_top_of_waiting() {
-    let model = Model {
-        latency: Some(Latency {
-            median_us: 700.0,
-            sigma: 0.3,
-        }),
-        ..Model::unlimited()
-    };
+    let model = Model { latency: Some(Latency { median_us: 700.0, sigma: 0.3 }), ..Model::unlimited() };
     let mut array = Array::new(7);
     let volume = array.add(model, 0.0);
     for tag in 0..20_000 {
         array.submit(tag as f64, volume, request(READ, 0, 4096), tag);
     }
-    let mut times: Vec<f64> = answers(&mut array, f64::MAX)
-        .iter()
-        .map(|a| (a.at_s - a.tag as f64) * 1e6)
-        .collect();
+    let mut times: Vec<f64> = answers(&mut array, f64::MAX).iter().map(|a| (a.at_s - a.tag as f64) * 1e6).collect();
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[(share * times.len() as f64) as usize];
     assert!((at(0.5) / 700.0 - 1.0).abs() < 0.02, "{}", at(0.5));
@@ -347,13 +281,7 @@ fn service_times_are_log_normal_on_top_of_waiting() {
 
 #[test]
 fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
-    let model = Model {
-        latency: Some(Latency {
-            median_us: 700.0,
-            sigma: 0.0,
-        }),
-        ..iops(100.0)
-    };
+    let model = Model { latency: Some(Latency { median_us: 700.0, sigma: 0.0 }), ..iops(100.0) };
     let mut array = Array::new(7);
     let volume = array.add(model, 0.0);
     array.take_off(0.0001);
@@ -362,10 +290,7 @@ fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
     }
     let all = answers(&mut array, 10.0);
     assert!((all[0].at_s - 0.0006).abs() < 1e-9);
-    assert!(
-        (all[99].at_s - all[89].at_s - 0.1).abs() < 1e-6,
-        "the limit stays what it is"
-    );
+    assert!((all[99].at_s - all[89].at_s - 0.1).abs() < 1e-6, "the limit stays what it is");
     array.take_off(0.01);
     array.submit(20.0, volume, request(READ, 0, 4096), 100);
     assert_eq!(array.due(20.0).map(|a| a.at_s), Some(20.0), "never before it came");
@@ -375,11 +300,7 @@ fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
 fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
     let mut array = Array::new(1);
     let volume = array.add(Model::unlimited(), 0.0);
-    let stall = |from_s: f64, until_s: Option<f64>| VolumeFault {
-        from_s,
-        until_s,
-        effect: Effect::Stall,
-    };
+    let stall = |from_s: f64, until_s: Option<f64>| VolumeFault { from_s, until_s, effect: Effect::Stall };
     array.set_faults(volume, vec![stall(1.0, Some(3.0)), stall(2.5, Some(4.0))], 0.0);
     for tag in 0..6 {
         array.submit(tag as f64, volume, request(WRITE, 0, 4096), tag);
@@ -399,22 +320,9 @@ fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
 #[test]
 fn a_slow_volume_has_a_part_of_its_limits_and_takes_longer() {
     let mut array = Array::new(1);
-    let latency = Some(Latency {
-        median_us: 1000.0,
-        sigma: 0.0,
-    });
-    let volume = array.add(
-        Model {
-            latency,
-            ..iops(1000.0)
-        },
-        0.0,
-    );
-    let slow = VolumeFault {
-        from_s: 0.0,
-        until_s: Some(2.0),
-        effect: Effect::Slow { times: 10.0 },
-    };
+    let latency = Some(Latency { median_us: 1000.0, sigma: 0.0 });
+    let volume = array.add(Model { latency, ..iops(1000.0) }, 0.0);
+    let slow = VolumeFault { from_s: 0.0, until_s: Some(2.0), effect: Effect::Slow { times: 10.0 } };
     array.set_faults(volume, vec![slow], 0.0);
     let answered = saturate(&mut array, volume, 4.0, small(|_| READ));
     let in_span = |from: f64, to: f64| answered.iter().filter(|a| a.at_s >= from && a.at_s < to).count() as f64;
@@ -428,32 +336,15 @@ fn errors_hit_a_kind_a_range_and_a_share_and_a_full_volume_refuses_writes() {
     let ended = |effect: Effect, request: Request| {
         let mut array = Array::new(3);
         let volume = array.add(Model::unlimited(), 0.0);
-        array.set_faults(
-            volume,
-            vec![VolumeFault {
-                from_s: 0.0,
-                until_s: None,
-                effect,
-            }],
-            0.0,
-        );
+        array.set_faults(volume, vec![VolumeFault { from_s: 0.0, until_s: None, effect }], 0.0);
         for tag in 0..1000 {
             array.submit(1.0, volume, request, tag);
         }
         let all = answers(&mut array, 2.0);
         let of = |outcome: RequestOutcome| all.iter().filter(|a| a.outcome == outcome).count();
-        (
-            of(RequestOutcome::Done),
-            of(RequestOutcome::Error),
-            of(RequestOutcome::NoSpace),
-        )
+        (of(RequestOutcome::Done), of(RequestOutcome::Error), of(RequestOutcome::NoSpace))
     };
-    let errors = |range: Option<(u64, u64)>, share: f64| Effect::Error {
-        reads: true,
-        writes: false,
-        range,
-        share,
-    };
+    let errors = |range: Option<(u64, u64)>, share: f64| Effect::Error { reads: true, writes: false, range, share };
     assert_eq!(ended(errors(None, 1.0), request(READ, 0, 4096)), (0, 1000, 0));
     assert_eq!(ended(errors(None, 1.0), request(WRITE, 0, 4096)), (1000, 0, 0));
     let range = Some((8192, 12_288));

@@ -29,10 +29,8 @@ pub enum WireError {
 
 /// Writes one message and flushes, so that the other side sees it now.
 pub fn write<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), WireError> {
-    let mut line = serde_json::to_vec(message).map_err(|source| WireError::Malformed {
-        line: "(while writing)".to_owned(),
-        source,
-    })?;
+    let mut line = serde_json::to_vec(message)
+        .map_err(|source| WireError::Malformed { line: "(while writing)".to_owned(), source })?;
     line.push(b'\n');
     to.write_all(&line)?;
     Ok(to.flush()?)
@@ -55,15 +53,12 @@ pub fn read_sized<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option
         }
         let text = line.trim_ascii();
         if !text.is_empty() {
-            return serde_json::from_slice(text)
-                .map(|message| Some((message, line.len())))
-                .map_err(|source| WireError::Malformed {
-                    line: String::from_utf8_lossy(&text[..text.len().min(480)])
-                        .chars()
-                        .take(120)
-                        .collect(),
+            return serde_json::from_slice(text).map(|message| Some((message, line.len()))).map_err(|source| {
+                WireError::Malformed {
+                    line: String::from_utf8_lossy(&text[..text.len().min(480)]).chars().take(120).collect(),
                     source,
-                });
+                }
+            });
         }
     }
 }
@@ -87,19 +82,14 @@ mod tests {
         super::write(&mut pipe, &Request::Hello { protocol: 1 }).unwrap();
         super::write(&mut pipe, &Request::Cancel).unwrap();
         let mut from = pipe.as_slice();
-        assert!(matches!(
-            super::read(&mut from).unwrap(),
-            Some(Request::Hello { protocol: 1 })
-        ));
+        assert!(matches!(super::read(&mut from).unwrap(), Some(Request::Hello { protocol: 1 })));
         assert!(matches!(super::read(&mut from).unwrap(), Some(Request::Cancel)));
         assert!(super::read::<Request>(&mut from).unwrap().is_none());
     }
 
     #[test]
     fn a_stray_line_is_shown_in_the_error() {
-        let error = super::read::<Event>(&mut "Segmentation fault\n".as_bytes())
-            .unwrap_err()
-            .to_string();
+        let error = super::read::<Event>(&mut "Segmentation fault\n".as_bytes()).unwrap_err().to_string();
         assert!(error.contains("Segmentation fault"), "{error}");
     }
 
@@ -115,10 +105,7 @@ mod tests {
     #[test]
     fn one_message_is_one_line_even_with_line_breaks_inside() {
         let mut pipe = Vec::new();
-        let progress = Event::Progress(Progress {
-            doing: "two\nlines".to_owned(),
-            share: None,
-        });
+        let progress = Event::Progress(Progress { doing: "two\nlines".to_owned(), share: None });
         super::write(&mut pipe, &progress).unwrap();
         assert_eq!(pipe.iter().filter(|b| **b == b'\n').count(), 1);
     }

@@ -36,9 +36,7 @@ pub fn to_wire(interval: &Interval) -> WireInterval {
 pub fn from_wire(interval: &WireInterval) -> Result<Interval, String> {
     let series =
         Series::from_tag(&interval.series).ok_or_else(|| format!("unknown latency series {:?}", interval.series))?;
-    let bytes = STANDARD
-        .decode(&interval.histogram)
-        .map_err(|e| format!("histogram is not base64: {e}"))?;
+    let bytes = STANDARD.decode(&interval.histogram).map_err(|e| format!("histogram is not base64: {e}"))?;
     let interval = Interval {
         series,
         start_s: interval.start_s,
@@ -65,12 +63,7 @@ mod tests {
             for (value, count) in [(1, 3), (950, 70_000), (1_700_000, 1), (HIGHEST_US, 2)] {
                 histogram.record_n(value, count).unwrap();
             }
-            let sent = Interval {
-                series,
-                start_s: -2.0,
-                length_s: 1.0,
-                histogram,
-            };
+            let sent = Interval { series, start_s: -2.0, length_s: 1.0, histogram };
             let got = super::from_wire(&super::to_wire(&sent)).unwrap();
             assert_eq!((got.series, got.start_s, got.length_s), (series, -2.0, 1.0));
             assert_eq!(got.histogram, sent.histogram);

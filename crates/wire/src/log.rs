@@ -30,14 +30,9 @@ impl LogPiece {
 
     /// Its bytes; empty at the end of the log. The error says what is wrong with it.
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
-        let bytes = STANDARD
-            .decode(&self.0)
-            .map_err(|error| format!("a piece of a log is not base64: {error}"))?;
+        let bytes = STANDARD.decode(&self.0).map_err(|error| format!("a piece of a log is not base64: {error}"))?;
         match bytes.len() as u64 > LOG_PIECE_BYTES {
-            true => Err(format!(
-                "a piece of a log has {} bytes, more than {LOG_PIECE_BYTES}",
-                bytes.len()
-            )),
+            true => Err(format!("a piece of a log has {} bytes, more than {LOG_PIECE_BYTES}", bytes.len())),
             false => Ok(bytes),
         }
     }

@@ -422,11 +422,7 @@ pub struct RequestError {
 impl RequestError {
     /// What failed and where.
     pub fn new(message: impl ToString) -> Self {
-        Self {
-            message: message.to_string(),
-            help: None,
-            cancelled: false,
-        }
+        Self { message: message.to_string(), help: None, cancelled: false }
     }
 
     /// The same with what to do now.
@@ -439,10 +435,7 @@ impl RequestError {
     /// A request that ended because the controller asked for it.
     pub fn cancelled() -> Self {
         let cancelled = true;
-        Self {
-            cancelled,
-            ..Self::new("cancelled")
-        }
+        Self { cancelled, ..Self::new("cancelled") }
     }
 }
 

@@ -16,43 +16,21 @@ fn main() {
         ("uniform", Distribution::Uniform),
         ("zipfian", Distribution::Zipfian { constant: 0.99 }),
         ("latest", Distribution::Latest),
-        (
-            "hotspot",
-            Distribution::Hotspot {
-                data_fraction: 0.2,
-                operation_fraction: 0.8,
-            },
-        ),
-        (
-            "exponential",
-            Distribution::Exponential {
-                percentile: 95.0,
-                fraction: 0.857_142_857_1,
-            },
-        ),
+        ("hotspot", Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 }),
+        ("exponential", Distribution::Exponential { percentile: 95.0, fraction: 0.857_142_857_1 }),
         ("sequential", Distribution::Sequential),
     ];
     for (name, distribution) in distributions {
         let definition = Definition {
             name: name.to_owned(),
-            mix: Mix {
-                read: 0.8,
-                update: 0.2,
-                ..Mix::default()
-            },
+            mix: Mix { read: 0.8, update: 0.2, ..Mix::default() },
             distribution,
             read_all_fields: true,
             write_all_fields: false,
             scan_length: ScanLength::default(),
             keys: KeyFormat::default(),
         };
-        let mut generator = Generator::new(
-            &definition,
-            10,
-            RECORDS,
-            Arc::new(InsertSequence::starting_at(RECORDS)),
-            1,
-        );
+        let mut generator = Generator::new(&definition, 10, RECORDS, Arc::new(InsertSequence::starting_at(RECORDS)), 1);
         measure(&format!("next_operation, {name}"), || {
             black_box(generator.next_operation());
         });
@@ -77,8 +55,5 @@ fn measure(name: &str, mut step: impl FnMut()) {
     for _ in 0..OPERATIONS {
         step();
     }
-    println!(
-        "{name:32} {:6.1} ns",
-        start.elapsed().as_secs_f64() * 1e9 / f64::from(OPERATIONS)
-    );
+    println!("{name:32} {:6.1} ns", start.elapsed().as_secs_f64() * 1e9 / f64::from(OPERATIONS));
 }

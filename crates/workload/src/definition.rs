@@ -24,13 +24,7 @@ pub enum OperationKind {
 
 impl OperationKind {
     /// Every kind, in the order in which reports show them.
-    pub const ALL: [Self; 5] = [
-        Self::Read,
-        Self::Update,
-        Self::Insert,
-        Self::Scan,
-        Self::ReadModifyWrite,
-    ];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite];
 
     /// The name used in files and reports, the same as in JSON.
     pub fn name(self) -> &'static str {
@@ -125,18 +119,11 @@ impl fmt::Display for Distribution {
             Self::Uniform => f.write_str("uniform"),
             Self::Zipfian { constant } => write!(f, "zipfian ({constant})"),
             Self::Latest => f.write_str("latest"),
-            Self::Hotspot {
-                data_fraction,
-                operation_fraction,
-            } => write!(
-                f,
-                "hotspot ({operation_fraction} of the operations on {data_fraction} of the records)"
-            ),
+            Self::Hotspot { data_fraction, operation_fraction } => {
+                write!(f, "hotspot ({operation_fraction} of the operations on {data_fraction} of the records)")
+            }
             Self::Exponential { percentile, fraction } => {
-                write!(
-                    f,
-                    "exponential ({percentile} % of the operations on {fraction} of the records)"
-                )
+                write!(f, "exponential ({percentile} % of the operations on {fraction} of the records)")
             }
             Self::Sequential => f.write_str("sequential"),
         }
@@ -156,11 +143,7 @@ pub struct ScanLength {
 
 impl Default for ScanLength {
     fn default() -> Self {
-        Self {
-            min: 1,
-            max: 1000,
-            zipfian: false,
-        }
+        Self { min: 1, max: 1000, zipfian: false }
     }
 }
 

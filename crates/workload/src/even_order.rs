@@ -24,11 +24,7 @@ impl EvenOrder {
         while common_divisor(step, records) > 1 {
             step += 1;
         }
-        Self {
-            records,
-            step,
-            start: Random::from_seed(seed).next_u64() % records,
-        }
+        Self { records, step, start: Random::from_seed(seed).next_u64() % records }
     }
 
     /// The record at a place of the order, from 0; after the last one they come again.

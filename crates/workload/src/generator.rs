@@ -87,17 +87,9 @@ impl Generator {
             OperationKind::Update | OperationKind::ReadModifyWrite => self.definition.write_all_fields,
             OperationKind::Insert => true,
         };
-        let field = if all_fields {
-            None
-        } else {
-            Some(uniform_item(u64::from(self.fields), self.random.next_u64()) as u32)
-        };
-        Operation {
-            kind,
-            record,
-            field,
-            scan_records,
-        }
+        let field =
+            if all_fields { None } else { Some(uniform_item(u64::from(self.fields), self.random.next_u64()) as u32) };
+        Operation { kind, record, field, scan_records }
     }
 
     /// 64 random bits of this thread's sequence, to choose values with.
@@ -119,17 +111,10 @@ impl MixChooser {
     /// Proportions need not sum to 1: as in YCSB each is divided by the sum.
     pub fn new(mix: &Mix) -> Self {
         let occurring = |kind: &OperationKind| mix.share(*kind) > 0.0;
-        let sum: f64 = OperationKind::ALL
-            .iter()
-            .filter(|kind| occurring(kind))
-            .map(|kind| mix.share(*kind))
-            .sum();
+        let sum: f64 = OperationKind::ALL.iter().filter(|kind| occurring(kind)).map(|kind| mix.share(*kind)).sum();
         Self {
             shares: OperationKind::ALL.map(|kind| if occurring(&kind) { mix.share(kind) / sum } else { 0.0 }),
-            last: OperationKind::ALL
-                .into_iter()
-                .rfind(occurring)
-                .unwrap_or(OperationKind::Read),
+            last: OperationKind::ALL.into_iter().rfind(occurring).unwrap_or(OperationKind::Read),
         }
     }
 

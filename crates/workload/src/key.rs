@@ -35,10 +35,7 @@ pub struct KeyFormat {
 impl Default for KeyFormat {
     /// YCSB's.
     fn default() -> Self {
-        Self {
-            hashed: true,
-            zero_padding: 1,
-        }
+        Self { hashed: true, zero_padding: 1 }
     }
 }
 
@@ -73,10 +70,7 @@ mod tests {
     use super::*;
 
     fn ordered(zero_padding: u32) -> KeyFormat {
-        KeyFormat {
-            hashed: false,
-            zero_padding,
-        }
+        KeyFormat { hashed: false, zero_padding }
     }
 
     #[test]
@@ -94,12 +88,9 @@ mod tests {
     #[test]
     fn padding_is_a_least_width_of_the_number() {
         let mut key = String::new();
-        for (padding, expected) in [
-            (0, "user5"),
-            (1, "user5"),
-            (8, "user00000005"),
-            (30, "user000000000000000000000000000005"),
-        ] {
+        for (padding, expected) in
+            [(0, "user5"), (1, "user5"), (8, "user00000005"), (30, "user000000000000000000000000000005")]
+        {
             write_key(5, ordered(padding), &mut key);
             assert_eq!(key, expected);
         }

@@ -39,9 +39,7 @@ impl PageCache {
     pub fn new(distribution: Distribution, records: u64, record_bytes: f64, chunk_bytes: f64) -> Self {
         if distribution == Distribution::Sequential {
             // The least recently used chunk is the next one: nothing is found until everything fits.
-            return Self {
-                table: vec![(0.0, 0.0), (1.0 - 1e-9, 0.0), (1.0, 1.0)],
-            };
+            return Self { table: vec![(0.0, 0.0), (1.0 - 1e-9, 0.0), (1.0, 1.0)] };
         }
         Self::of_classes(&classes(distribution, records, (chunk_bytes / record_bytes).max(1.0)))
     }
@@ -74,10 +72,7 @@ impl PageCache {
     pub fn hit_ratio(&self, share: f64) -> f64 {
         let share = share.clamp(0.0, 1.0);
         let above = self.table.partition_point(|(s, _)| *s < share);
-        match (
-            above.checked_sub(1).map(|below| self.table[below]),
-            self.table.get(above),
-        ) {
+        match (above.checked_sub(1).map(|below| self.table[below]), self.table.get(above)) {
             (None, _) => 0.0,
             (Some(_), None) => 1.0,
             (Some((s0, h0)), Some((s1, h1))) if *s1 > s0 => h0 + (h1 - h0) * (share - s0) / (s1 - s0),
@@ -96,19 +91,12 @@ fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Cl
             let constant = ScrambledZipfian::CONSTANT_OF_YCSB;
             zipfian(constant, zeta_of_large_space(rows.max(1), constant), chunks)
         }
-        Distribution::Hotspot {
-            data_fraction,
-            operation_fraction,
-        } => hotspot(
-            data_fraction,
-            operation_fraction,
-            rows as f64,
-            rows_per_chunk.round().max(1.0),
-        ),
-        Distribution::Uniform | Distribution::Exponential { .. } | Distribution::Sequential => vec![Class {
-            chunks,
-            popularity: 1.0 / chunks,
-        }],
+        Distribution::Hotspot { data_fraction, operation_fraction } => {
+            hotspot(data_fraction, operation_fraction, rows as f64, rows_per_chunk.round().max(1.0))
+        }
+        Distribution::Uniform | Distribution::Exponential { .. } | Distribution::Sequential => {
+            vec![Class { chunks, popularity: 1.0 / chunks }]
+        }
     }
 }
 
@@ -116,10 +104,7 @@ fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Cl
 /// distribution.
 fn hotspot(data_fraction: f64, operation_fraction: f64, rows: f64, rows_per_chunk: f64) -> Vec<Class> {
     let hot = data_fraction.clamp(1e-9, 1.0 - 1e-9);
-    let (each_hot, each_cold) = (
-        operation_fraction / (hot * rows),
-        (1.0 - operation_fraction) / ((1.0 - hot) * rows),
-    );
+    let (each_hot, each_cold) = (operation_fraction / (hot * rows), (1.0 - operation_fraction) / ((1.0 - hot) * rows));
     let chunks = rows / rows_per_chunk;
     // ln of the number of ways, term by term: no power of a small number underflows.
     let mut ln_ways = 0.0;
@@ -130,10 +115,7 @@ fn hotspot(data_fraction: f64, operation_fraction: f64, rows: f64, rows_per_chun
                 ln_ways += ((rows_per_chunk - j + 1.0) / j).ln();
             }
             let share = (ln_ways + j * hot.ln() + (rows_per_chunk - j) * (1.0 - hot).ln()).exp();
-            Class {
-                chunks: chunks * share,
-                popularity: j * each_hot + (rows_per_chunk - j) * each_cold,
-            }
+            Class { chunks: chunks * share, popularity: j * each_hot + (rows_per_chunk - j) * each_cold }
         })
         .filter(|class| class.chunks > 1e-9 * chunks)
         .collect()
@@ -152,10 +134,7 @@ fn zipfian(constant: f64, weight: f64, chunks: f64) -> Vec<Class> {
             let chunk = (random.next_unit() * chunks) as usize;
             popularity[chunk] += popularity_of(f64::from(rank));
         }
-        let alone = |popularity| Class {
-            chunks: 1.0,
-            popularity,
-        };
+        let alone = |popularity| Class { chunks: 1.0, popularity };
         return popularity.into_iter().map(alone).collect();
     }
     // Many more chunks than popular ranks: each of these has a chunk of its own, the other chunks are alike. Ranks of
@@ -167,20 +146,14 @@ fn zipfian(constant: f64, weight: f64, chunks: f64) -> Vec<Class> {
         let next = (rank + 1.0_f64.max((rank * CLASS_WIDTH).floor())).min(last.floor() + 1.0);
         let (ranks, popularity) = (next - rank, popularity_of(f64::midpoint(rank, next - 1.0)));
         head += ranks * popularity;
-        classes.push(Class {
-            chunks: ranks,
-            popularity,
-        });
+        classes.push(Class { chunks: ranks, popularity });
         rank = next;
     }
     let even = (1.0 - head).max(0.0) / chunks;
     for class in &mut classes {
         class.popularity += even;
     }
-    classes.push(Class {
-        chunks: chunks - last.floor(),
-        popularity: even,
-    });
+    classes.push(Class { chunks: chunks - last.floor(), popularity: even });
     classes
 }
 
@@ -237,17 +210,10 @@ mod tests {
     /// of chunks.
     #[test]
     fn hot_rows_are_scattered() {
-        let distribution = Distribution::Hotspot {
-            data_fraction: 0.2,
-            operation_fraction: 0.8,
-        };
+        let distribution = Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 };
         let rows = PageCache::new(distribution, 1_000_000, 1000.0, 1000.0);
         let chunks = PageCache::new(distribution, 1_000_000, 1000.0, 16_000.0);
-        println!(
-            "20 % cached: {:.3} by rows, {:.3} by chunks",
-            rows.hit_ratio(0.2),
-            chunks.hit_ratio(0.2)
-        );
+        println!("20 % cached: {:.3} by rows, {:.3} by chunks", rows.hit_ratio(0.2), chunks.hit_ratio(0.2));
         assert!((0.5..0.65).contains(&rows.hit_ratio(0.2)), "{}", rows.hit_ratio(0.2));
         assert!((0.2..0.3).contains(&chunks.hit_ratio(0.2)), "{}", chunks.hit_ratio(0.2));
         let sequential = PageCache::new(Distribution::Sequential, 1_000_000, 1000.0, 16_000.0);
@@ -261,18 +227,12 @@ mod tests {
         for distribution in [
             Distribution::Uniform,
             Distribution::Zipfian { constant: 0.99 },
-            Distribution::Hotspot {
-                data_fraction: 0.2,
-                operation_fraction: 0.8,
-            },
+            Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 },
         ] {
             let classes = classes(distribution, 3_000_000, 16.0);
             let cache = PageCache::of_classes(&classes);
             let ratios: Vec<f64> = (0..=10).map(|i| cache.hit_ratio(f64::from(i) / 10.0)).collect();
-            assert!(
-                ratios.windows(2).all(|w| w[0] < w[1] + 1e-12),
-                "{distribution:?}: {ratios:?}"
-            );
+            assert!(ratios.windows(2).all(|w| w[0] < w[1] + 1e-12), "{distribution:?}: {ratios:?}");
             assert_eq!((ratios[0], ratios[10]), (0.0, 1.0));
         }
     }

@@ -21,9 +21,7 @@ impl Random {
             z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
             z ^ (z >> 31)
         };
-        Self {
-            state: [next(), next(), next(), next()],
-        }
+        Self { state: [next(), next(), next(), next()] }
     }
 
     /// The next 64 random bits.
@@ -58,10 +56,7 @@ mod tests {
     fn agrees_with_the_reference_implementation() {
         let mut random = Random { state: [1, 2, 3, 4] };
         let first: Vec<u64> = (0..4).map(|_| random.next_u64()).collect();
-        assert_eq!(
-            first,
-            [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]
-        );
+        assert_eq!(first, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
     }
 
     #[test]

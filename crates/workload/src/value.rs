@@ -32,11 +32,7 @@ impl ValuePool {
         let text = (0..OFFSETS + field_length)
             .map(|position| {
                 let in_constant_part = position.checked_rem(field_length).is_some_and(|p| p < constant);
-                char::from(if in_constant_part {
-                    CONSTANT_CHARACTER
-                } else {
-                    printable(&mut random)
-                })
+                char::from(if in_constant_part { CONSTANT_CHARACTER } else { printable(&mut random) })
             })
             .collect();
         Self { text, field_length }

@@ -30,10 +30,7 @@ pub(crate) fn zeta(n: u64, theta: f64) -> f64 {
         return extend(0.0, 0, n, theta);
     }
     let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = answers
-        .iter()
-        .find(|(terms, bits, _)| (*terms, *bits) == (n, theta.to_bits()))
-    {
+    if let Some(known) = answers.iter().find(|(terms, bits, _)| (*terms, *bits) == (n, theta.to_bits())) {
         return known.2;
     }
     let summed = extend(0.0, 0, n.min(SUMMED_TERMS), theta);
@@ -83,10 +80,7 @@ mod tests {
         for theta in [0.0, 0.3, 0.5, 0.99, 1.0, 1.2, 2.0] {
             let summed = extend(0.0, 0, 1_000_000, theta);
             let quick = zeta_of_large_space(1_000_000, theta);
-            assert!(
-                (quick / summed - 1.0).abs() < 1e-12,
-                "theta {theta}: {quick} instead of {summed}"
-            );
+            assert!((quick / summed - 1.0).abs() < 1e-12, "theta {theta}: {quick} instead of {summed}");
         }
     }
 

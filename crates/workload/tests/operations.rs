@@ -15,29 +15,16 @@ fn definition(mix: Mix, distribution: Distribution) -> Definition {
         distribution,
         read_all_fields: true,
         write_all_fields: false,
-        scan_length: ScanLength {
-            min: 3,
-            max: 30,
-            zipfian: false,
-        },
+        scan_length: ScanLength { min: 3, max: 30, zipfian: false },
         keys: KeyFormat::default(),
     }
 }
 
-const READS: Mix = Mix {
-    read: 1.0,
-    update: 0.0,
-    insert: 0.0,
-    scan: 0.0,
-    read_modify_write: 0.0,
-};
+const READS: Mix = Mix { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
 
 fn generator(definition: &Definition, records: u64, seed: u64) -> (Generator, Arc<InsertSequence>) {
     let inserts = Arc::new(InsertSequence::starting_at(records));
-    (
-        Generator::new(definition, 10, records, Arc::clone(&inserts), seed),
-        inserts,
-    )
+    (Generator::new(definition, 10, records, Arc::clone(&inserts), seed), inserts)
 }
 
 /// How often each of 1,000 records is read in 200,000 reads.
@@ -52,31 +39,19 @@ fn popularity(distribution: Distribution) -> Vec<f64> {
 
 #[test]
 fn kinds_come_in_their_proportions() {
-    let mix = Mix {
-        read: 0.5,
-        update: 0.2,
-        insert: 0.05,
-        scan: 0.15,
-        read_modify_write: 0.1,
-    };
+    let mix = Mix { read: 0.5, update: 0.2, insert: 0.05, scan: 0.15, read_modify_write: 0.1 };
     let (mut generator, inserts) = generator(&definition(mix, Distribution::Zipfian { constant: 0.99 }), 1000, 1);
     let mut counts = [0u32; 5];
     for _ in 0..100_000 {
         let operation = generator.next_operation();
-        counts[OperationKind::ALL
-            .iter()
-            .position(|kind| *kind == operation.kind)
-            .unwrap()] += 1;
+        counts[OperationKind::ALL.iter().position(|kind| *kind == operation.kind).unwrap()] += 1;
         if operation.kind == OperationKind::Insert {
             inserts.acknowledge(operation.record);
         }
     }
     for (kind, count) in OperationKind::ALL.into_iter().zip(counts) {
         // Four standard deviations of the widest binomial here: 0.0063.
-        assert!(
-            (f64::from(count) / 1e5 - mix.share(kind)).abs() < 0.0064,
-            "{kind:?} {count}"
-        );
+        assert!((f64::from(count) / 1e5 - mix.share(kind)).abs() < 0.0064, "{kind:?} {count}");
     }
 }
 
@@ -85,10 +60,7 @@ fn uniform_and_sequential_reach_all_records_alike() {
     for distribution in [Distribution::Uniform, Distribution::Sequential] {
         let counts = popularity(distribution);
         // 200 reads of each expected, standard deviation 14.
-        assert!(
-            counts.iter().all(|share| (share - 0.001).abs() < 0.0004),
-            "{distribution:?}"
-        );
+        assert!(counts.iter().all(|share| (share - 0.001).abs() < 0.0004), "{distribution:?}");
     }
 }
 
@@ -98,22 +70,14 @@ fn the_most_popular_record_of_zipfian_has_one_part_in_its_total_weight() {
     // Rank 0 has 1/26.469 of the draws; the tail of 10^10 ranks falls on all records alike.
     counts.sort_by(f64::total_cmp);
     assert!((counts[999] - 1.0 / 26.469).abs() < 0.004, "{}", counts[999]);
-    assert!(
-        counts[0] > 0.0001,
-        "the least popular record is still read: {}",
-        counts[0]
-    );
+    assert!(counts[0] > 0.0001, "the least popular record is still read: {}", counts[0]);
     let top_tenth: f64 = counts[900..].iter().sum();
     assert!((0.2..0.5).contains(&top_tenth), "{top_tenth}");
 }
 
 #[test]
 fn a_greater_zipfian_constant_is_more_skewed() {
-    let hottest = |constant| {
-        popularity(Distribution::Zipfian { constant })
-            .into_iter()
-            .fold(0.0, f64::max)
-    };
+    let hottest = |constant| popularity(Distribution::Zipfian { constant }).into_iter().fold(0.0, f64::max);
     let shares: Vec<f64> = [0.5, 0.9, 0.99, 1.0, 1.2].into_iter().map(hottest).collect();
     assert!(shares.is_sorted(), "{shares:?}");
     // zeta(1.2) over the space is 5.54: 18 % of the reads go to one record.
@@ -122,20 +86,14 @@ fn a_greater_zipfian_constant_is_more_skewed() {
 
 #[test]
 fn hotspot_gives_its_share_to_the_first_records() {
-    let counts = popularity(Distribution::Hotspot {
-        data_fraction: 0.2,
-        operation_fraction: 0.8,
-    });
+    let counts = popularity(Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 });
     let hot: f64 = counts[..200].iter().sum();
     assert!((hot - 0.8).abs() < 0.005, "{hot}");
 }
 
 #[test]
 fn exponential_gives_its_percentile_to_the_newest_fraction() {
-    let counts = popularity(Distribution::Exponential {
-        percentile: 95.0,
-        fraction: 0.5,
-    });
+    let counts = popularity(Distribution::Exponential { percentile: 95.0, fraction: 0.5 });
     let newest: f64 = counts[500..].iter().sum();
     // Draws beyond the oldest record (0.25 % here) are drawn again.
     assert!((newest - 0.95 / 0.9975).abs() < 0.005, "{newest}");
@@ -149,9 +107,7 @@ fn latest_prefers_the_newest_and_follows_inserts() {
     for _ in 0..500 {
         inserts.acknowledge(inserts.claim());
     }
-    let newest = (0..10_000)
-        .filter(|_| generator.next_operation().record == 1499)
-        .count();
+    let newest = (0..10_000).filter(|_| generator.next_operation().record == 1499).count();
     // 1/zeta(1499, 0.99) = 0.122
     assert!((1000..1500).contains(&newest), "{newest}");
 }
@@ -161,19 +117,13 @@ fn threads_share_one_sequential_walk() {
     let definition = definition(READS, Distribution::Sequential);
     let (mut first, inserts) = generator(&definition, 5, 1);
     let mut second = Generator::new(&definition, 10, 5, inserts, 2);
-    let walk: Vec<u64> = (0..4)
-        .flat_map(|_| [first.next_operation().record, second.next_operation().record])
-        .collect();
+    let walk: Vec<u64> = (0..4).flat_map(|_| [first.next_operation().record, second.next_operation().record]).collect();
     assert_eq!(walk, [0, 1, 2, 3, 4, 0, 1, 2]);
 }
 
 #[test]
 fn inserted_records_come_into_play_once_acknowledged() {
-    let mix = Mix {
-        read: 0.5,
-        insert: 0.5,
-        ..Mix::default()
-    };
+    let mix = Mix { read: 0.5, insert: 0.5, ..Mix::default() };
     let definition = definition(mix, Distribution::Zipfian { constant: 0.99 });
     let (generator, inserts) = generator(&definition, 100, 8);
     let mut generator = generator.with_expected_operations(2_000);
@@ -195,17 +145,7 @@ fn inserted_records_come_into_play_once_acknowledged() {
 
 #[test]
 fn inserts_into_an_empty_data_set() {
-    let (mut generator, _) = generator(
-        &definition(
-            Mix {
-                insert: 1.0,
-                ..Mix::default()
-            },
-            Distribution::Latest,
-        ),
-        0,
-        1,
-    );
+    let (mut generator, _) = generator(&definition(Mix { insert: 1.0, ..Mix::default() }, Distribution::Latest), 0, 1);
     let records: Vec<u64> = (0..3).map(|_| generator.next_operation().record).collect();
     assert_eq!(records, [0, 1, 2]);
 }

@@ -36,45 +36,21 @@ requestdistribution=zipfian
 fn workload_a_of_ycsb() {
     let file = parse_ycsb("a", WORKLOAD_A).unwrap();
     assert_eq!(file.definition.name, "a");
-    assert_eq!(
-        file.definition.mix,
-        Mix {
-            read: 0.5,
-            update: 0.5,
-            ..Mix::default()
-        }
-    );
+    assert_eq!(file.definition.mix, Mix { read: 0.5, update: 0.5, ..Mix::default() });
     assert_eq!(file.definition.distribution, Distribution::Zipfian { constant: 0.99 });
     assert_eq!((file.records, file.operations), (Some(1000), Some(1000)));
-    assert_eq!(
-        (file.threads, file.target_ops_per_s, file.fields, file.field_length),
-        (None, None, None, None)
-    );
+    assert_eq!((file.threads, file.target_ops_per_s, file.fields, file.field_length), (None, None, None, None));
     assert!(file.ignored.is_empty() && file.notes.is_empty());
 }
 
 #[test]
 fn defaults_are_those_of_core_workload() {
     let definition = parse("").definition;
-    assert_eq!(
-        definition.mix,
-        Mix {
-            read: 0.95,
-            update: 0.05,
-            ..Mix::default()
-        }
-    );
+    assert_eq!(definition.mix, Mix { read: 0.95, update: 0.05, ..Mix::default() });
     assert_eq!(definition.distribution, Distribution::Uniform);
     assert!(definition.read_all_fields && !definition.write_all_fields && definition.keys.hashed);
     assert_eq!(definition.keys.zero_padding, 1);
-    assert_eq!(
-        definition.scan_length,
-        ScanLength {
-            min: 1,
-            max: 1000,
-            zipfian: false
-        }
-    );
+    assert_eq!(definition.scan_length, ScanLength { min: 1, max: 1000, zipfian: false });
 }
 
 #[test]
@@ -88,46 +64,16 @@ fn every_property_that_means_something() {
     );
     assert_eq!(file.records, Some(60_000_000));
     assert_eq!(file.operations, Some(10_000_000));
-    assert_eq!(
-        (file.fields, file.field_length, file.threads),
-        (Some(5), Some(200), Some(250))
-    );
+    assert_eq!((file.fields, file.field_length, file.threads), (Some(5), Some(200), Some(250)));
     assert_eq!(file.target_ops_per_s, Some(5000.0));
     let definition = file.definition;
-    let mix = Mix {
-        read: 0.1,
-        update: 0.2,
-        insert: 0.3,
-        scan: 0.25,
-        read_modify_write: 0.15,
-    };
+    let mix = Mix { read: 0.1, update: 0.2, insert: 0.3, scan: 0.25, read_modify_write: 0.15 };
     assert_eq!(definition.mix, mix);
-    assert_eq!(
-        definition.distribution,
-        Distribution::Hotspot {
-            data_fraction: 0.1,
-            operation_fraction: 0.9
-        }
-    );
-    assert_eq!(
-        definition.scan_length,
-        ScanLength {
-            min: 2,
-            max: 20,
-            zipfian: true
-        }
-    );
+    assert_eq!(definition.distribution, Distribution::Hotspot { data_fraction: 0.1, operation_fraction: 0.9 });
+    assert_eq!(definition.scan_length, ScanLength { min: 2, max: 20, zipfian: true });
     assert!(!definition.read_all_fields && definition.write_all_fields && !definition.keys.hashed);
     assert_eq!(definition.keys.zero_padding, 12);
-    assert_eq!(
-        file.ignored,
-        [
-            "cassandra.readconsistencylevel",
-            "maxexecutiontime",
-            "table",
-            "measurementtype"
-        ]
-    );
+    assert_eq!(file.ignored, ["cassandra.readconsistencylevel", "maxexecutiontime", "table", "measurementtype"]);
 }
 
 #[test]
@@ -142,11 +88,7 @@ fn proportions_are_divided_by_their_sum_and_that_is_said() {
     assert!((file.definition.mix.read - 1.0 / 1.05).abs() < 1e-12);
     assert!((file.definition.mix.sum() - 1.0).abs() < 1e-12);
     assert_eq!(file.notes.len(), 1);
-    assert!(
-        file.notes[0].contains("1.05") && file.notes[0].contains("default of 0.05"),
-        "{}",
-        file.notes[0]
-    );
+    assert!(file.notes[0].contains("1.05") && file.notes[0].contains("default of 0.05"), "{}", file.notes[0]);
 }
 
 #[test]
@@ -162,34 +104,10 @@ fn old_package_names_are_understood() {
 fn what_is_wrong_is_named_with_its_place() {
     // (line behind the class, column, property, part of what was expected, nearest)
     let cases: [(&str, u32, &str, &str, Option<&str>); 17] = [
-        (
-            "readpropotion=0.5",
-            1,
-            "readpropotion",
-            "readproportion",
-            Some("readproportion"),
-        ),
-        (
-            "readProportion=0.5",
-            1,
-            "readProportion",
-            "readproportion",
-            Some("readproportion"),
-        ),
-        (
-            "requestdistribution = zipfain",
-            23,
-            "requestdistribution",
-            "`zipfian`",
-            Some("zipfian"),
-        ),
-        (
-            "requestdistribution=histogram",
-            21,
-            "requestdistribution",
-            "`uniform`",
-            None,
-        ),
+        ("readpropotion=0.5", 1, "readpropotion", "readproportion", Some("readproportion")),
+        ("readProportion=0.5", 1, "readProportion", "readproportion", Some("readproportion")),
+        ("requestdistribution = zipfain", 23, "requestdistribution", "`zipfian`", Some("zipfian")),
+        ("requestdistribution=histogram", 21, "requestdistribution", "`uniform`", None),
         ("recordcount=0", 13, "recordcount", "from 1", None),
         ("recordcount=-5", 13, "recordcount", "from 1", None),
         ("recordcount=1e6", 13, "recordcount", "a whole number", None),
@@ -198,23 +116,11 @@ fn what_is_wrong_is_named_with_its_place() {
         ("readproportion=", 16, "readproportion", "a number", None),
         ("readallfields=yes", 15, "readallfields", "`true` or `false`", None),
         ("insertorder=hash", 13, "insertorder", "`hashed`", Some("hashed")),
-        (
-            "fieldlengthdistribution=zipfian",
-            25,
-            "fieldlengthdistribution",
-            "`constant`",
-            None,
-        ),
+        ("fieldlengthdistribution=zipfian", 25, "fieldlengthdistribution", "`constant`", None),
         ("insertstart=10", 13, "insertstart", "0", None),
         ("insertcount=10", 13, "insertcount", "`recordcount`", None),
         ("maxscanlength=5\nminscanlength=9", 15, "maxscanlength", "at most", None),
-        (
-            "exponential.percentile=100",
-            24,
-            "exponential.percentile",
-            "99.999",
-            None,
-        ),
+        ("exponential.percentile=100", 24, "exponential.percentile", "99.999", None),
     ];
     for (text, column, property, expected, near) in cases {
         let error = refuse(&format!("\n{text}\n"));

@@ -48,10 +48,7 @@ fn hashes_and_keys() {
     all_agree("fnv", |q| fnv_hash64(number(q[0])).to_string());
     let mut key = String::new();
     all_agree("key", |q| {
-        let format = KeyFormat {
-            hashed: q[1] == "hashed",
-            zero_padding: q[2].parse().unwrap(),
-        };
+        let format = KeyFormat { hashed: q[1] == "hashed", zero_padding: q[2].parse().unwrap() };
         write_key(number(q[0]), format, &mut key);
         key.clone()
     });
@@ -63,11 +60,7 @@ fn total_weight_and_eta() {
         let zipfian = Zipfian::new(number(q[0]), bits(q[1]));
         let (zeta, eta) = zipfian.zeta_and_eta();
         // Java's pow may differ from Rust's in the last bit; over millions of terms that leaves 1 part in 10^13.
-        assert!(
-            (zeta / bits(q[2]) - 1.0).abs() < 1e-13,
-            "{q:?}: {zeta} for {}",
-            bits(q[2])
-        );
+        assert!((zeta / bits(q[2]) - 1.0).abs() < 1e-13, "{q:?}: {zeta} for {}", bits(q[2]));
         let expected = bits(q[3]);
         assert!(
             eta == expected || (eta / expected - 1.0).abs() < 1e-12 || (eta.is_nan() && expected.is_nan()),
@@ -81,18 +74,14 @@ fn zipfian_ranks() {
     let mut known: BTreeMap<(u64, u64), Zipfian> = BTreeMap::new();
     all_agree("rank", |q| {
         let (items, constant) = (number(q[0]), bits(q[1]));
-        let zipfian = known
-            .entry((items, constant.to_bits()))
-            .or_insert_with(|| Zipfian::new(items, constant));
+        let zipfian = known.entry((items, constant.to_bits())).or_insert_with(|| Zipfian::new(items, constant));
         zipfian.item(bits(q[2])).to_string()
     });
 }
 
 #[test]
 fn scrambled_zipfian_records() {
-    all_agree("scrambled", |q| {
-        ScrambledZipfian::new(number(q[0]), 0.99).item(bits(q[1])).to_string()
-    });
+    all_agree("scrambled", |q| ScrambledZipfian::new(number(q[0]), 0.99).item(bits(q[1])).to_string());
     all_agree("core_zipfian", |q| {
         let items = expected_records(number(q[0]), number(q[1]), q[2].parse().unwrap());
         ScrambledZipfian::new(items, 0.99).item(bits(q[3])).to_string()
@@ -114,23 +103,16 @@ fn latest_records_while_inserts_arrive() {
             line[3].to_owned()
         })
     });
-    assert!(
-        negative.iter().all(|(records, item)| *records == 2 && item == "0"),
-        "{negative:?}"
-    );
+    assert!(negative.iter().all(|(records, item)| *records == 2 && item == "0"), "{negative:?}");
 }
 
 #[test]
 fn hotspot_exponential_and_uniform_records() {
     all_agree("hotspot", |q| {
-        Hotspot::new(number(q[0]), bits(q[1]), bits(q[2]))
-            .item(bits(q[3]), random(q[4]))
-            .to_string()
+        Hotspot::new(number(q[0]), bits(q[1]), bits(q[2])).item(bits(q[3]), random(q[4])).to_string()
     });
     all_agree("exponential", |q| {
-        Exponential::new(number(q[0]), bits(q[1]), bits(q[2]))
-            .distance(bits(q[3]))
-            .to_string()
+        Exponential::new(number(q[0]), bits(q[1]), bits(q[2])).distance(bits(q[3])).to_string()
     });
     all_agree("uniform", |q| uniform_item(number(q[0]), random(q[1])).to_string());
 }
@@ -139,13 +121,8 @@ fn hotspot_exponential_and_uniform_records() {
 fn operation_kinds() {
     all_agree("operation", |q| {
         let share = |i: usize| q[i].parse().unwrap();
-        let mix = Mix {
-            read: share(0),
-            update: share(1),
-            insert: share(2),
-            scan: share(3),
-            read_modify_write: share(4),
-        };
+        let mix =
+            Mix { read: share(0), update: share(1), insert: share(2), scan: share(3), read_modify_write: share(4) };
         let name = match MixChooser::new(&mix).kind(bits(q[5])) {
             OperationKind::Read => "READ",
             OperationKind::Update => "UPDATE",
@@ -160,14 +137,8 @@ fn operation_kinds() {
 #[test]
 fn scan_lengths() {
     let chooser = |q: &[&str], zipfian: bool| {
-        ScanLengthChooser::new(ScanLength {
-            min: q[0].parse().unwrap(),
-            max: q[1].parse().unwrap(),
-            zipfian,
-        })
+        ScanLengthChooser::new(ScanLength { min: q[0].parse().unwrap(), max: q[1].parse().unwrap(), zipfian })
     };
-    all_agree("scan_uniform", |q| {
-        chooser(q, false).length(random(q[2]), 0.0).to_string()
-    });
+    all_agree("scan_uniform", |q| chooser(q, false).length(random(q[2]), 0.0).to_string());
     all_agree("scan_zipfian", |q| chooser(q, true).length(0, bits(q[2])).to_string());
 }

@@ -60,10 +60,7 @@ impl ConfigurationFacts {
     /// 4 KiB random reads per second that fio measured on the data volumes of a node, one after the other or on their
     /// array, summed; `None` where it did not on one of them.
     pub fn probed_read_iops(&self) -> Option<f64> {
-        let mut each = self
-            .data_volumes()
-            .map(|volume| Some(volume.probe?.read_iops))
-            .peekable();
+        let mut each = self.data_volumes().map(|volume| Some(volume.probe?.read_iops)).peekable();
         each.peek()?;
         each.sum()
     }

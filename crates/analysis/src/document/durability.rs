@@ -30,11 +30,7 @@ impl Durability {
     pub fn of(facts: &ConfigurationFacts) -> Self {
         let is_stated = facts.exists_at.is_empty() || facts.placement.is_cluster();
         let is_one_node = is_stated && !facts.placement.is_cluster();
-        let replicas = if is_stated {
-            facts.placement.replication_factor
-        } else {
-            USUAL_REPLICAS
-        };
+        let replicas = if is_stated { facts.placement.replication_factor } else { USUAL_REPLICAS };
         let waits = |level: Consistency| match level {
             Consistency::Any => 0,
             level => level.replicas(replicas).min(replicas),
@@ -47,13 +43,8 @@ impl Durability {
             replicas,
             read_waits_for: levels.map_or(1, |l| fewest(l.read, l.scan)),
             write_waits_for: levels.map_or(1, |l| fewest(l.update, l.insert)),
-            most_waited_for: levels.map_or(1, |l| {
-                [l.read, l.scan, l.update, l.insert]
-                    .map(waits)
-                    .into_iter()
-                    .max()
-                    .unwrap_or(1)
-            }),
+            most_waited_for: levels
+                .map_or(1, |l| [l.read, l.scan, l.update, l.insert].map(waits).into_iter().max().unwrap_or(1)),
         }
     }
 

@@ -140,9 +140,7 @@ impl Analysis {
 
     /// The cell of a configuration under a workload and load level.
     pub fn cell(&self, configuration: &str, workload: &str, load: LoadLevel) -> Option<&CellAnalysis> {
-        self.cells
-            .iter()
-            .find(|c| c.configuration == configuration && c.workload == workload && c.load == load)
+        self.cells.iter().find(|c| c.configuration == configuration && c.workload == workload && c.load == load)
     }
 
     /// Whether its volumes were emulated.
@@ -195,22 +193,13 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
             let shares: Vec<String> = OperationKind::ALL
                 .into_iter()
                 .filter(|k| w.mix.share(*k) > 0.0)
-                .map(|k| {
-                    format!(
-                        "{} % {}",
-                        (w.mix.share(k) * 1e4).round() / 1e2,
-                        k.name().replace('_', "-")
-                    )
-                })
+                .map(|k| format!("{} % {}", (w.mix.share(k) * 1e4).round() / 1e2, k.name().replace('_', "-")))
                 .collect();
             let distribution = match w.distribution {
                 experiment::Distribution::Uniform => "uniform keys".to_owned(),
                 experiment::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),
                 experiment::Distribution::Latest => "latest keys".to_owned(),
-                experiment::Distribution::Hotspot {
-                    data_fraction,
-                    operation_fraction,
-                } => {
+                experiment::Distribution::Hotspot { data_fraction, operation_fraction } => {
                     format!("hotspot: {operation_fraction} of operations on {data_fraction} of keys")
                 }
                 experiment::Distribution::Exponential { .. } => "exponential keys".to_owned(),
@@ -219,9 +208,8 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
             let cache = plan.caches.conditions.get(&w.name);
             let ratio = cache.and_then(|cache| cache.ratio);
             let ratio = ratio.map_or_else(String::new, |ratio| format!(", data set {ratio} times the page cache"));
-            let cache = cache.map_or_else(String::new, |cache| {
-                format!(", page cache {} at the start", cache.state.name())
-            });
+            let cache =
+                cache.map_or_else(String::new, |cache| format!(", page cache {} at the start", cache.state.name()));
             WorkloadFacts {
                 begins_cold: plan.caches.state(&w.name) == CacheState::Cold,
                 name: w.name.clone(),

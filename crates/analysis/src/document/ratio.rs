@@ -28,22 +28,10 @@ pub enum Metric {
 
 impl Metric {
     /// The rows of the decision matrix.
-    pub const DECISIONS: [Self; 5] = [
-        Self::Throughput,
-        Self::Runtime,
-        Self::Mean,
-        Self::P99,
-        Self::OperationsPerDollar,
-    ];
+    pub const DECISIONS: [Self; 5] =
+        [Self::Throughput, Self::Runtime, Self::Mean, Self::P99, Self::OperationsPerDollar];
     /// What two runs are compared by.
-    pub const CHANGES: [Self; 6] = [
-        Self::Throughput,
-        Self::Mean,
-        Self::P50,
-        Self::P95,
-        Self::P99,
-        Self::P999,
-    ];
+    pub const CHANGES: [Self; 6] = [Self::Throughput, Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999];
 
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
@@ -156,10 +144,7 @@ impl Verdict {
 
     /// Whether a test was made.
     pub fn is_tested(self) -> bool {
-        matches!(
-            self,
-            Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown | Self::NotCarriedOver
-        )
+        matches!(self, Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown | Self::NotCarriedOver)
     }
 }
 

@@ -178,10 +178,7 @@ impl AnswerOutcome {
     /// Other settings of the hardware to run that may be run as well.
     pub fn any(&self) -> &[String] {
         match self {
-            Self::Run {
-                settings: Some(settings),
-                ..
-            } => &settings.any,
+            Self::Run { settings: Some(settings), .. } => &settings.any,
             _ => &[],
         }
     }

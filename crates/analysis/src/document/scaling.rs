@@ -39,11 +39,7 @@ pub struct Scaling {
 impl Scaling {
     /// What the law says of so many nodes, operations per second.
     pub fn by_law_ops_per_s(&self, nodes: f64) -> f64 {
-        let law = Scalability {
-            of_one: self.of_one_ops_per_s,
-            contention: self.contention,
-            coherency: self.coherency,
-        };
+        let law = Scalability { of_one: self.of_one_ops_per_s, contention: self.contention, coherency: self.coherency };
         law.at(nodes)
     }
 }

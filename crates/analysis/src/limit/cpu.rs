@@ -34,10 +34,7 @@ pub fn windows(node: &Node<'_>) -> Vec<Window> {
     if node.host.windows.is_empty() && node.host.cpus_used.is_none() {
         return Vec::new();
     }
-    host_windows(node)
-        .iter()
-        .filter_map(|window| of_window(node, window))
-        .collect()
+    host_windows(node).iter().filter_map(|window| of_window(node, window)).collect()
 }
 
 /// The CPUs of one window; `None` where the database was given none.
@@ -58,9 +55,10 @@ pub fn of_window(node: &Node<'_>, window: &HostWindow) -> Option<Window> {
 ///   that used half of its CPUs or more: the cgroup that it is started in comes before other programs, so that one that
 ///   used less of a full host waited for its volumes.
 fn available(given: f64, window: &HostWindow) -> f64 {
-    let stolen = window.stolen.zip(window.host_busy).map_or(0.0, |(stolen, busy)| {
-        stolen * stats::ratio(window.used, busy).unwrap_or(0.0).min(1.0)
-    });
+    let stolen = window
+        .stolen
+        .zip(window.host_busy)
+        .map_or(0.0, |(stolen, busy)| stolen * stats::ratio(window.used, busy).unwrap_or(0.0).min(1.0));
     let is_quota_own = given.fract() != 0.0;
     let held_back = match (window.throttled, window.throttled_periods) {
         _ if is_quota_own => 0.0,
@@ -85,89 +83,32 @@ mod tests {
     /// (CPUs given, window, CPUs available)
     #[test]
     fn what_was_taken_away_was_not_there() {
-        let window = HostWindow {
-            used: 3.2,
-            host_busy: Some(3.4),
-            host_idle: Some(1.6),
-            ..HostWindow::default()
-        };
+        let window = HostWindow { used: 3.2, host_busy: Some(3.4), host_idle: Some(1.6), ..HostWindow::default() };
         let cases = [
             ("nothing taken", 4.0, window, 4.0),
-            (
-                "a fifth stolen, a little of it from the client",
-                4.0,
-                HostWindow {
-                    stolen: Some(0.85),
-                    ..window
-                },
-                3.2,
-            ),
+            ("a fifth stolen, a little of it from the client", 4.0, HostWindow { stolen: Some(0.85), ..window }, 3.2),
             (
                 "a quota of 3.2 CPUs, by time",
                 4.0,
-                HostWindow {
-                    throttled: Some(0.8),
-                    throttled_periods: Some(1.0),
-                    ..window
-                },
+                HostWindow { throttled: Some(0.8), throttled_periods: Some(1.0), ..window },
                 3.2,
             ),
-            (
-                "a quota, by periods alone",
-                4.0,
-                HostWindow {
-                    throttled_periods: Some(0.1),
-                    ..window
-                },
-                3.6,
-            ),
+            ("a quota, by periods alone", 4.0, HostWindow { throttled_periods: Some(0.1), ..window }, 3.6),
             (
                 "every period reached its quota: what was used was all there was",
                 4.0,
-                HostWindow {
-                    throttled_periods: Some(1.0),
-                    ..window
-                },
+                HostWindow { throttled_periods: Some(1.0), ..window },
                 3.2,
             ),
-            (
-                "its own quota is its capacity",
-                3.5,
-                HostWindow {
-                    throttled_periods: Some(0.5),
-                    ..window
-                },
-                3.5,
-            ),
-            (
-                "the host is full",
-                4.0,
-                HostWindow {
-                    host_idle: Some(0.1),
-                    ..window
-                },
-                3.3,
-            ),
+            ("its own quota is its capacity", 3.5, HostWindow { throttled_periods: Some(0.5), ..window }, 3.5),
+            ("the host is full", 4.0, HostWindow { host_idle: Some(0.1), ..window }, 3.3),
             (
                 "a full host, and a database that wants little of it",
                 4.0,
-                HostWindow {
-                    used: 1.9,
-                    host_idle: Some(0.0),
-                    ..window
-                },
+                HostWindow { used: 1.9, host_idle: Some(0.0), ..window },
                 4.0,
             ),
-            (
-                "the same, and one that wants half",
-                4.0,
-                HostWindow {
-                    used: 2.0,
-                    host_idle: Some(0.0),
-                    ..window
-                },
-                2.0,
-            ),
+            ("the same, and one that wants half", 4.0, HostWindow { used: 2.0, host_idle: Some(0.0), ..window }, 2.0),
             ("counters read a little late", 3.0, window, 3.0),
         ];
         for (case, given, window, expected) in cases {

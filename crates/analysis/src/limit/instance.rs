@@ -19,11 +19,7 @@ pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched,
     let rates = rates.filter(|rates| rates.len() > 1).unwrap_or_default();
     let of = |dimension: Dimension, capacity: Option<f64>, reads: Rates, writes: Rates| {
         let done = |rates: &&WindowRates| -> Vec<f64> {
-            reads(rates)
-                .iter()
-                .zip(writes(rates))
-                .map(|(reads, writes)| reads + writes)
-                .collect()
+            reads(rates).iter().zip(writes(rates)).map(|(reads, writes)| reads + writes).collect()
         };
         let each: Vec<Vec<f64>> = rates.iter().map(done).collect();
         let count = each.iter().map(Vec::len).min().unwrap_or(0);
@@ -39,12 +35,7 @@ pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched,
         (Watched::Instance(dimension), windows.unwrap_or_default())
     };
     vec![
-        of(
-            Dimension::Requests,
-            limits.read_iops,
-            |rates| &rates.read_iops,
-            |rates| &rates.write_iops,
-        ),
+        of(Dimension::Requests, limits.read_iops, |rates| &rates.read_iops, |rates| &rates.write_iops),
         of(
             Dimension::Bytes,
             limits.read_bytes_per_s,

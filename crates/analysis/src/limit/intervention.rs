@@ -102,11 +102,7 @@ pub fn interventions(
                     to: other.configuration.to_owned(),
                     more,
                     beside,
-                    gain: Range {
-                        median: ratio.median,
-                        low: ratio.low,
-                        high: ratio.high,
-                    },
+                    gain: Range { median: ratio.median, low: ratio.low, high: ratio.high },
                     outcome,
                 })
             });
@@ -120,9 +116,7 @@ fn chosen(mut steps: Vec<Intervention>) -> Vec<Intervention> {
     let size = |step: &Intervention| -> f64 { step.more.iter().map(|c| c.factor.unwrap_or(f64::INFINITY)).product() };
     let resources = |step: &Intervention| -> Vec<Resource> { step.more.iter().map(|c| c.resource).collect() };
     steps.sort_by(|a, b| {
-        (a.more.len(), resources(a))
-            .cmp(&(b.more.len(), resources(b)))
-            .then(size(a).total_cmp(&size(b)))
+        (a.more.len(), resources(a)).cmp(&(b.more.len(), resources(b))).then(size(a).total_cmp(&size(b)))
     });
     let mut kept: Vec<Intervention> = Vec::new();
     for step in steps {
@@ -132,9 +126,7 @@ fn chosen(mut steps: Vec<Intervention>) -> Vec<Intervention> {
             Some(known) if is_decided(&step) && !is_decided(known) => *known = step,
             Some(_) => {}
             None => {
-                let is_known_alone = kept
-                    .iter()
-                    .any(|k| k.more.len() == 1 && own.contains(&k.more[0].resource));
+                let is_known_alone = kept.iter().any(|k| k.more.len() == 1 && own.contains(&k.more[0].resource));
                 if is_alone || !is_known_alone {
                     kept.push(step);
                 }
@@ -166,12 +158,7 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         return None;
     }
     let limit = cell.limit;
-    let is_spent = |unit| {
-        limit
-            .uses
-            .iter()
-            .any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit)
-    };
+    let is_spent = |unit| limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit);
     let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));
     // Where both hold their volumes together to the instance's path, it is a resource of its own.
     let paths = from.instance_limits.zip(to.instance_limits);
@@ -182,27 +169,16 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
     };
     let iops_of = |setup: &Setup| {
         let path = |limits: &IoLimits| (limits.read_iops, limits.write_iops);
-        of_data(setup, is_path_apart, path, |volume| {
-            requests(volume, iops_spent, is_path_apart)
-        })
+        of_data(setup, is_path_apart, path, |volume| requests(volume, iops_spent, is_path_apart))
     };
     let bytes_of = |setup: &Setup| {
         let path = |limits: &IoLimits| (limits.read_bytes_per_s, limits.write_bytes_per_s);
-        of_data(setup, is_path_apart, path, |volume| {
-            bytes(volume, bytes_spent, is_path_apart)
-        })
+        of_data(setup, is_path_apart, path, |volume| bytes(volume, bytes_spent, is_path_apart))
     };
     let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
-    let (iops_from, iops_to) = bounding(
-        fullest(Resource::DataIops),
-        cell.read_share,
-        (iops_of(from), iops_of(to)),
-    );
-    let (bytes_from, bytes_to) = bounding(
-        fullest(Resource::DataBytesPerS),
-        cell.read_bytes_share,
-        (bytes_of(from), bytes_of(to)),
-    );
+    let (iops_from, iops_to) = bounding(fullest(Resource::DataIops), cell.read_share, (iops_of(from), iops_of(to)));
+    let (bytes_from, bytes_to) =
+        bounding(fullest(Resource::DataBytesPerS), cell.read_bytes_share, (bytes_of(from), bytes_of(to)));
     let changes = [
         change(Resource::DataIops, iops_from, iops_to),
         change(Resource::DataBytesPerS, bytes_from, bytes_to),
@@ -236,12 +212,7 @@ fn change(resource: Resource, from: Option<f64>, to: Option<f64>) -> Option<Reso
         (None, None) => true,
         _ => factor.is_some_and(|f| f < ROUNDING && f > 1.0 / ROUNDING),
     };
-    (!is_same).then_some(ResourceChange {
-        resource,
-        from,
-        to,
-        factor,
-    })
+    (!is_same).then_some(ResourceChange { resource, from, to, factor })
 }
 
 /// What a volume allows; `None` is "no limit".
@@ -292,16 +263,10 @@ fn of_data(
     figures: fn(&IoLimits) -> (Option<f64>, Option<f64>),
     of: impl Fn(&VolumeSetup) -> Allowed,
 ) -> Allowed {
-    let path = setup
-        .instance_limits
-        .filter(|_| !is_path_apart && !setup.more_data.is_empty());
+    let path = setup.instance_limits.filter(|_| !is_path_apart && !setup.more_data.is_empty());
     let (path_reads, path_writes) = path.as_ref().map_or((None, None), figures);
-    let sum = |figure: fn(Allowed) -> Option<f64>| {
-        setup
-            .data_volumes()
-            .map(|volume| figure(of(volume)))
-            .sum::<Option<f64>>()
-    };
+    let sum =
+        |figure: fn(Allowed) -> Option<f64>| setup.data_volumes().map(|volume| figure(of(volume))).sum::<Option<f64>>();
     let least = |own: Option<f64>, path: Option<f64>| own.into_iter().chain(path).min_by(f64::total_cmp);
     Allowed {
         reads: least(sum(|allowed| allowed.reads), path_reads),
@@ -317,33 +282,23 @@ fn limits(volume: &VolumeSetup, is_path_apart: bool) -> IoLimits {
 
 /// Requests per second that a volume sustains, or while its credits last.
 fn requests(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
-    let both = |iops: f64| Allowed {
-        reads: Some(iops),
-        writes: Some(iops),
-    };
+    let both = |iops: f64| Allowed { reads: Some(iops), writes: Some(iops) };
     match volume.burst {
         Some(bucket) if is_spent => both(bucket.baseline_iops),
         Some(bucket) => both(bucket.burst_iops.max(bucket.baseline_iops)),
-        None => Allowed {
-            reads: limits(volume, is_path_apart).read_iops,
-            writes: limits(volume, is_path_apart).write_iops,
-        },
+        None => {
+            Allowed { reads: limits(volume, is_path_apart).read_iops, writes: limits(volume, is_path_apart).write_iops }
+        }
     }
 }
 
 /// Bytes per second that a volume sustains, or while its credits last.
 fn bytes(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
     if let Some(bucket) = volume.byte_burst.filter(|_| is_spent) {
-        return Allowed {
-            reads: Some(bucket.baseline_bytes_per_s),
-            writes: Some(bucket.baseline_bytes_per_s),
-        };
+        return Allowed { reads: Some(bucket.baseline_bytes_per_s), writes: Some(bucket.baseline_bytes_per_s) };
     }
     let limits = limits(volume, is_path_apart);
-    Allowed {
-        reads: limits.read_bytes_per_s,
-        writes: limits.write_bytes_per_s,
-    }
+    Allowed { reads: limits.read_bytes_per_s, writes: limits.write_bytes_per_s }
 }
 
 fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {

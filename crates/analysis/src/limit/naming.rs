@@ -51,10 +51,8 @@ pub fn named(nodes: &BTreeMap<HostId, Uses>, trials: &[&TrialMeasurement]) -> Li
 /// The nodes at a limit, of several: those whose resource is at its cap; where it is at its cap on none, the one whose
 /// is the fullest. Empty for one node, and for what is no node's.
 pub fn at<'a>(kind: LimitKind, uses: impl Iterator<Item = &'a ResourceUse>) -> Vec<HostId> {
-    let of_kind: Vec<(HostId, &ResourceUse)> = uses
-        .filter(|u| u.kind == kind)
-        .filter_map(|u| Some((u.node?, u)))
-        .collect();
+    let of_kind: Vec<(HostId, &ResourceUse)> =
+        uses.filter(|u| u.kind == kind).filter_map(|u| Some((u.node?, u))).collect();
     let at_cap = of_kind.iter().filter(|(_, u)| u.at_cap);
     let mut nodes: BTreeSet<HostId> = at_cap.map(|(node, _)| *node).collect();
     if nodes.is_empty() {
@@ -83,13 +81,7 @@ fn fullest(nodes: &BTreeMap<HostId, Uses>) -> Vec<ResourceUse> {
 
 /// A limit with its numbers.
 fn reported(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit {
-    Limit {
-        kind,
-        also,
-        evidence: uses.iter().flat_map(numbers::of).collect(),
-        uses,
-        ..Limit::default()
-    }
+    Limit { kind, also, evidence: uses.iter().flat_map(numbers::of).collect(), uses, ..Limit::default() }
 }
 
 /// The kind that a cell's limit has by what was used alone, whatever interventions say of it: these know throughput.
@@ -102,16 +94,10 @@ fn name(uses: &[ResourceUse]) -> (LimitKind, Vec<LimitKind>) {
     use LimitKind::{Client, Compaction, Cpu, Gc, NoneFound, OfferedRate};
     let of = |kind| uses.iter().find(|u| u.kind == kind);
     let is_held = of(OfferedRate).is_some_and(|u| u.at_cap);
-    let mut full: Vec<&ResourceUse> = uses
-        .iter()
-        .filter(|u| u.at_cap && !matches!(u.kind, Gc | Compaction | OfferedRate))
-        .collect();
+    let mut full: Vec<&ResourceUse> =
+        uses.iter().filter(|u| u.at_cap && !matches!(u.kind, Gc | Compaction | OfferedRate)).collect();
     let nearness = |u: &ResourceUse| (u.share().min(1.0), u.windows_at_cap);
-    full.sort_by(|a, b| {
-        nearness(b)
-            .partial_cmp(&nearness(a))
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
+    full.sort_by(|a, b| nearness(b).partial_cmp(&nearness(a)).unwrap_or(std::cmp::Ordering::Equal));
     let mut kinds: Vec<LimitKind> = full.iter().map(|u| u.kind).collect();
     // Pauses are reported with what had no room between them.
     let counts = |gc: &ResourceUse| match kinds.is_empty() {
@@ -120,10 +106,7 @@ fn name(uses: &[ResourceUse]) -> (LimitKind, Vec<LimitKind>) {
     };
     if let Some(gc) = of(Gc).filter(|gc| counts(gc)) {
         // Pauses that dominate are why the CPUs are busy; shorter ones cost a little of busy CPUs.
-        let cpu = kinds
-            .iter()
-            .position(|k| *k == Cpu)
-            .filter(|_| gc.share() >= GC_DOMINATES);
+        let cpu = kinds.iter().position(|k| *k == Cpu).filter(|_| gc.share() >= GC_DOMINATES);
         kinds.insert(cpu.unwrap_or(kinds.len()), Gc);
     }
     if is_held {

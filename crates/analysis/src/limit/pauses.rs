@@ -25,10 +25,7 @@ impl Pauses {
     pub fn of(node: &Node<'_>) -> Self {
         let windows = cpu::host_windows(node);
         let shares: Option<Vec<f64>> = windows.iter().map(|window| window.gc_pause_share).collect();
-        Self {
-            windows: shares.unwrap_or_default(),
-            mean: node.host.gc_pause_share.unwrap_or(0.0),
-        }
+        Self { windows: shares.unwrap_or_default(), mean: node.host.gc_pause_share.unwrap_or(0.0) }
     }
 
     /// Of a window by its place; of one that the host's counters do not have, the mean of the trial.

@@ -64,9 +64,7 @@ fn of_windows(windows: impl IntoIterator<Item = (Watched, Vec<Window>)>) -> Uses
     for (watched, windows) in windows {
         by_resource.entry(watched).or_default().push(windows);
     }
-    let all = by_resource
-        .iter()
-        .filter_map(|(watched, trials)| Some((*watched, typical(*watched, trials)?)));
+    let all = by_resource.iter().filter_map(|(watched, trials)| Some((*watched, typical(*watched, trials)?)));
     one_way_of_counting(all.collect())
 }
 
@@ -79,10 +77,7 @@ fn typical(watched: Watched, trials: &[Vec<Window>]) -> Option<ResourceUse> {
         *at_cap += usize::from(window.at_cap);
         *all += 1;
     }
-    let kind = full
-        .into_iter()
-        .max_by_key(|(_, counts)| *counts)
-        .map(|(kind, _)| kind)?;
+    let kind = full.into_iter().max_by_key(|(_, counts)| *counts).map(|(kind, _)| kind)?;
     let middle: Vec<Window> = trials.iter().filter_map(|windows| middle_of(windows, kind)).collect();
     let median = |figure: fn(&Window) -> f64| stats::median(&middle.iter().map(figure).collect::<Vec<_>>());
     let shares: Vec<f64> = trials

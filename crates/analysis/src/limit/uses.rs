@@ -31,9 +31,7 @@ pub fn of_node(setup: Option<&Setup>, node: &Node<'_>) -> Vec<(Watched, Vec<Wind
         (Watched::Cpu, cpu::windows(node)),
     ];
     let pauses = Pauses::of(node);
-    let shared = setup
-        .map(|setup| instance::windows(setup, node, &pauses))
-        .unwrap_or_default();
+    let shared = setup.map(|setup| instance::windows(setup, node, &pauses)).unwrap_or_default();
     for facts in &node.facts.volumes {
         let mut of_volume = volume::windows(setup, node, facts, &pauses);
         if shared.iter().any(|(_, windows)| !windows.is_empty()) {
@@ -54,20 +52,12 @@ fn known(mut uses: Vec<(Watched, Vec<Window>)>) -> Vec<(Watched, Vec<Window>)> {
 
 /// Achieved against offered; at its cap where the rate was held, neither missed nor exceeded by a backlog of before.
 fn offered(trial: &TrialMeasurement) -> Option<Window> {
-    let LoadLevel::Rate {
-        operations_per_s,
-        poisson,
-    } = trial.record.load
-    else {
+    let LoadLevel::Rate { operations_per_s, poisson } = trial.record.load else {
         return None;
     };
     let achieved = trial.throughput()?;
     let expected = operations_per_s * trial.window_s();
-    let by_chance = if poisson {
-        POISSON_DEVIATIONS / expected.max(1.0).sqrt()
-    } else {
-        0.0
-    };
+    let by_chance = if poisson { POISSON_DEVIATIONS / expected.max(1.0).sqrt() } else { 0.0 };
     let off = stats::ratio(achieved, operations_per_s)? - 1.0;
     Some(Window {
         kind: LimitKind::OfferedRate,

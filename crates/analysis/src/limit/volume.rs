@@ -39,13 +39,10 @@ pub fn windows(
         return Vec::new();
     };
     let rates = rates(activity);
-    let stated = setup
-        .filter(|setup| setup.has_real_volumes())
-        .and_then(|setup| Some(setup.volume(facts.role)?.limits));
+    let stated =
+        setup.filter(|setup| setup.has_real_volumes()).and_then(|setup| Some(setup.volume(facts.role)?.limits));
     let volume = MeasuredVolume {
-        setup: setup
-            .filter(|_| facts.role.is_data())
-            .and_then(|setup| setup.volume(facts.role)),
+        setup: setup.filter(|_| facts.role.is_data()).and_then(|setup| setup.volume(facts.role)),
         facts,
         limits: stated.unwrap_or(facts.limits),
         is_only_stated: stated.is_some(),
@@ -96,9 +93,9 @@ impl MeasuredVolume<'_> {
         let capacity = match counted {
             Counted::Reads => self.capacity_of_reads(dimension),
             Counted::Writes => self.asked_of_writes(dimension),
-            Counted::Together | Counted::InUnits => self
-                .is_one_number(dimension)
-                .then(|| self.capacity_of_reads(dimension))?,
+            Counted::Together | Counted::InUnits => {
+                self.is_one_number(dimension).then(|| self.capacity_of_reads(dimension))?
+            }
         };
         let is_sum = matches!(counted, Counted::Together | Counted::InUnits);
         let moved = match dimension {
@@ -191,11 +188,7 @@ impl MeasuredVolume<'_> {
         let is_of_requests = by_bytes.is_none_or(|bytes| bytes > asked);
         let most = stats::quantile(&self.rates.read_iops, 0.5).unwrap_or(0.0);
         let is_less = probe.read_iops < asked * (1.0 - PROBE_OFF) && most <= probe.read_iops * (1.0 + PROBE_OFF);
-        Some(if is_of_requests && is_less {
-            probe.read_iops
-        } else {
-            asked
-        })
+        Some(if is_of_requests && is_less { probe.read_iops } else { asked })
     }
 
     /// Which limit a full window shows: the commit log's, a spent bucket's, or the narrower of volume and instance.

@@ -29,12 +29,7 @@ pub struct Window {
 impl Window {
     /// At its cap from a share of its capacity on.
     pub fn at(kind: LimitKind, used: f64, capacity: f64, at_cap: f64) -> Self {
-        Self {
-            kind,
-            used,
-            capacity,
-            at_cap: used >= at_cap * capacity,
-        }
+        Self { kind, used, capacity, at_cap: used >= at_cap * capacity }
     }
 
     /// used / capacity.

@@ -18,9 +18,7 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     let mut uses = cell.limit.uses.iter();
     uses.find(|used| used.kind == LimitKind::Cpu && used.at_cap)?;
     let mine = cpu_us(cell)?;
-    let others = together
-        .others(at)
-        .filter_map(|(_, other)| Some((cpu_us(other)?, other)));
+    let others = together.others(at).filter_map(|(_, other)| Some((cpu_us(other)?, other)));
     let (least, other) = others.min_by(|a, b| a.0.total_cmp(&b.0))?;
     (mine > TIMES_MAX * least).then(|| {
         let figures = CpuPerOperation {

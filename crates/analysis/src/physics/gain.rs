@@ -73,10 +73,7 @@ fn explained(together: &ComparedCells<'_>, cell: &CellAnalysis, over: &CellAnaly
     };
     let reads = less(|c| c.device_reads_per_operation);
     let writes = less(|c| c.device_writes_per_operation);
-    let ran_on_credits = cell
-        .findings
-        .iter()
-        .any(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged));
+    let ran_on_credits = cell.findings.iter().any(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged));
     let explained_by = if ran_on_credits {
         Some(GainExplained::Credits)
     } else if reads.is_some() && !together.has_same_page_cache(cell, over) {
@@ -91,10 +88,5 @@ fn explained(together: &ComparedCells<'_>, cell: &CellAnalysis, over: &CellAnaly
         (None, Some(_)) => GainBecause::Compaction,
         (None, None) => GainBecause::Nothing,
     };
-    Explanation {
-        reads,
-        writes,
-        because,
-        explained_by,
-    }
+    Explanation { reads, writes, because, explained_by }
 }

@@ -34,7 +34,5 @@ pub fn findings(together: &ComparedCells<'_>) -> Vec<Vec<Finding>> {
     };
     // What is done to nodes by plan changes what operations cost.
     let is_judged = together.plan.faults.is_empty();
-    (0..together.cells.len())
-        .map(|at| if is_judged { of_cell(at) } else { Vec::new() })
-        .collect()
+    (0..together.cells.len()).map(|at| if is_judged { of_cell(at) } else { Vec::new() }).collect()
 }

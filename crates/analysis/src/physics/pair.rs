@@ -34,9 +34,7 @@ impl<'a> ComparedCells<'a> {
             let of_other = self.setup(other);
             other.workload == cell.workload
                 && other.valid_trials > 0
-                && setup
-                    .zip(of_other)
-                    .is_some_and(|(one, other)| is_one_database(one, other))
+                && setup.zip(of_other).is_some_and(|(one, other)| is_one_database(one, other))
         };
         let all = self.cells.iter().enumerate();
         all.filter(move |(place, other)| *place != at && is_comparable(other))
@@ -57,8 +55,7 @@ impl<'a> ComparedCells<'a> {
     pub fn has_same_page_cache(self, one: &CellAnalysis, other: &CellAnalysis) -> bool {
         let budget = |cell| self.setup(cell).map(|setup| setup.page_cache_budget_bytes as f64);
         let (one, other) = (budget(one), budget(other));
-        one.zip(other)
-            .is_some_and(|(one, other)| (one - other).abs() <= SAME_BUDGET * one.max(other))
+        one.zip(other).is_some_and(|(one, other)| (one - other).abs() <= SAME_BUDGET * one.max(other))
     }
 
     /// Whether the cell's trials were to begin with a cold page cache.

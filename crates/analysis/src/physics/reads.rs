@@ -25,10 +25,8 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
     let mine = of_trials(together, cell)?;
     let beside = |other: &CellAnalysis| {
         let theirs = of_trials(together, other)?;
-        let pairs: Vec<(f64, f64)> = mine
-            .iter()
-            .filter_map(|(block, reads)| Some((*reads, *theirs.get(block)?)))
-            .collect();
+        let pairs: Vec<(f64, f64)> =
+            mine.iter().filter_map(|(block, reads)| Some((*reads, *theirs.get(block)?))).collect();
         let is_more = |(mine, theirs): &(f64, f64)| *mine > theirs * (1.0 + MORE) && mine - theirs > READS_MIN;
         let is_shown = pairs.len() as u64 >= stats::REPETITIONS_MIN && pairs.iter().all(is_more);
         let is_one_cache = cell.load == other.load && together.has_same_page_cache(cell, other);
@@ -40,9 +38,7 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
         let ratios = pairs.iter().map(|(mine, theirs)| mine / theirs);
         (is_shown && is_one_cache && !merges_more).then(|| ratios.fold(f64::INFINITY, f64::min))
     };
-    let others = together
-        .others(at)
-        .filter_map(|(_, other)| Some((beside(other)?, other)));
+    let others = together.others(at).filter_map(|(_, other)| Some((beside(other)?, other)));
     let (least, other) = others.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let figures = ReadsPerOperation {
         other: other.configuration.clone(),

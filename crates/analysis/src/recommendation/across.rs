@@ -27,10 +27,7 @@ impl Answer<'_> {
         let best: Vec<BestOfAlike> = best.filter(|best| !best.configurations.is_empty()).collect();
         match best.len() {
             0 | 1 => whole,
-            _ => WorkloadAnswer {
-                outcome: AnswerOutcome::Unlike { best },
-                ..whole
-            },
+            _ => WorkloadAnswer { outcome: AnswerOutcome::Unlike { best }, ..whole },
         }
     }
 

@@ -30,14 +30,7 @@ pub(super) fn says(place: &WorkloadAnswer, name: &str) -> Stance {
         (AnswerOutcome::Run { .. } | AnswerOutcome::NoneMeets | AnswerOutcome::AllLostWrites, _)
         | (_, Some(Meets::No)) => Stance::Another,
         (_, Some(Meets::NotDecided)) => Stance::Open,
-        (
-            AnswerOutcome::Between {
-                configurations,
-                break_even,
-                ..
-            },
-            _,
-        ) => match (is_one(configurations), break_even) {
+        (AnswerOutcome::Between { configurations, break_even, .. }, _) => match (is_one(configurations), break_even) {
             (true, true) => Stance::Run,
             (true, false) => Stance::Open,
             (false, _) => Stance::Another,
@@ -91,10 +84,9 @@ fn of_all(all: &[WorkloadAnswer], name: &str) -> Option<OverallCandidate> {
         meets,
         worst_workload: worst.workload.clone(),
         worst_load: worst.load,
-        fleet: count.zip(first.usd_per_month).map(|(count, usd)| FleetOf {
-            count,
-            usd_per_month: f64::from(count) * usd,
-        }),
+        fleet: count
+            .zip(first.usd_per_month)
+            .map(|(count, usd)| FleetOf { count, usd_per_month: f64::from(count) * usd }),
     })
 }
 

@@ -54,10 +54,7 @@ impl Answer<'_> {
             };
             let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month).map(|(rate, usd)| {
                 let count = (demand / (rate * left)).ceil().clamp(1.0, 1e6) as u32;
-                FleetOf {
-                    count,
-                    usd_per_month: f64::from(count) * usd,
-                }
+                FleetOf { count, usd_per_month: f64::from(count) * usd }
             });
             Candidate {
                 configuration: capacity.configuration.clone(),
@@ -77,10 +74,7 @@ impl Answer<'_> {
         };
         let mut candidates: Vec<Candidate> = own.iter().map(candidate).collect();
         super::by_objective::by_price(&mut candidates);
-        WorkloadAnswer {
-            by: DecidedBy::Capacity,
-            ..self.cheapest_that_meets(workload.to_owned(), None, candidates)
-        }
+        WorkloadAnswer { by: DecidedBy::Capacity, ..self.cheapest_that_meets(workload.to_owned(), None, candidates) }
     }
 }
 
@@ -96,11 +90,7 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
         return AnswerOutcome::NoneMeets;
     }
-    let judged: Vec<&Capacity> = judged
-        .iter()
-        .filter(|c| c.outcome != CapacityOutcome::Floor)
-        .copied()
-        .collect();
+    let judged: Vec<&Capacity> = judged.iter().filter(|c| c.outcome != CapacityOutcome::Floor).copied().collect();
     if own.len() < 2 || judged.is_empty() {
         return AnswerOutcome::Nothing;
     }
@@ -112,15 +102,11 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
         })
         .collect();
     if !withheld.is_empty() {
-        return AnswerOutcome::Withheld {
-            configurations: withheld,
-        };
+        return AnswerOutcome::Withheld { configurations: withheld };
     }
     let most = judged.iter().flat_map(|c| &c.levels).map(|level| level.trials).max();
     if most.unwrap_or(0) < stats::REPETITIONS_MIN {
-        return AnswerOutcome::TooFew {
-            pairs: most.unwrap_or(0),
-        };
+        return AnswerOutcome::TooFew { pairs: most.unwrap_or(0) };
     }
     let price = |c: &Capacity| match by_money {
         true => c.usd_per_month.unwrap_or(f64::INFINITY),
@@ -131,14 +117,8 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     let Some(leader) = judged.iter().copied().max_by(|a, b| least(a).total_cmp(&least(b))) else {
         return AnswerOutcome::Nothing;
     };
-    let rivals = judged
-        .iter()
-        .copied()
-        .filter(|c| c.configuration != leader.configuration);
-    let open: Vec<String> = rivals
-        .filter(|c| utmost(c) > least(leader))
-        .map(|c| c.configuration.clone())
-        .collect();
+    let rivals = judged.iter().copied().filter(|c| c.configuration != leader.configuration);
+    let open: Vec<String> = rivals.filter(|c| utmost(c) > least(leader)).map(|c| c.configuration.clone()).collect();
     let is_of_leader = |name: &str| hardware.is_same(name, &leader.configuration);
     let (of_leader, others): (Vec<&Capacity>, Vec<&Capacity>) =
         judged.iter().copied().partition(|c| is_of_leader(&c.configuration));
@@ -147,26 +127,14 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
             let is_as_good = c.configuration == leader.configuration || open.contains(&c.configuration);
             is_as_good && others.iter().all(|other| utmost(other) <= least(c))
         };
-        let any: Vec<String> = of_leader
-            .iter()
-            .copied()
-            .filter(leads)
-            .map(|c| c.configuration.clone())
-            .collect();
+        let any: Vec<String> = of_leader.iter().copied().filter(leads).map(|c| c.configuration.clone()).collect();
         let (worse, open): (Vec<String>, Vec<String>) = of_leader
             .iter()
             .map(|c| c.configuration.clone())
             .filter(|name| !any.contains(name))
             .partition(|name| !open.contains(name));
-        let worse = worse.into_iter().map(|configuration| WorseSettings {
-            configuration,
-            throughput_ratio: None,
-        });
-        let settings = OtherSettings {
-            any: any.iter().skip(1).cloned().collect(),
-            worse: worse.collect(),
-            open,
-        };
+        let worse = worse.into_iter().map(|configuration| WorseSettings { configuration, throughput_ratio: None });
+        let settings = OtherSettings { any: any.iter().skip(1).cloned().collect(), worse: worse.collect(), open };
         return AnswerOutcome::Run {
             configuration: any.first().unwrap_or(&leader.configuration).clone(),
             same: Vec::new(),

@@ -38,11 +38,7 @@ impl Answer<'_> {
                 }
             }
             left => match self.by_value(workload.clone(), load, left).outcome {
-                AnswerOutcome::Run {
-                    configuration,
-                    same,
-                    settings,
-                } => {
+                AnswerOutcome::Run { configuration, same, settings } => {
                     let is_sure = |name: &String| {
                         let of = |c: &&Candidate| c.configuration == *name;
                         candidates.iter().find(of).is_some_and(|c| c.meets == Meets::Yes)
@@ -64,11 +60,7 @@ impl Answer<'_> {
                             same: if *run == configuration { same } else { Vec::new() },
                             settings: settings.map(|settings| {
                                 open.extend(settings.open);
-                                OtherSettings {
-                                    any: any.to_vec(),
-                                    open,
-                                    ..settings
-                                }
+                                OtherSettings { any: any.to_vec(), open, ..settings }
                             }),
                             configuration: run.clone(),
                         },
@@ -77,10 +69,7 @@ impl Answer<'_> {
                 other => other,
             },
         };
-        WorkloadAnswer {
-            candidates,
-            ..place(workload, load, DecidedBy::Objective, outcome)
-        }
+        WorkloadAnswer { candidates, ..place(workload, load, DecidedBy::Objective, outcome) }
     }
 
     pub(super) fn candidates(&self, objectives: &Objectives<'_>, members: &[usize]) -> Vec<Candidate> {
@@ -122,20 +111,15 @@ impl Answer<'_> {
             let mut checks = objectives.checks(i);
             checks.push(objectives.demand_check(i, demand, capacity));
             let meets = self.unless_withheld(i, objective::all(&checks));
-            let bounds_hold = checks
-                .iter()
-                .all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));
+            let bounds_hold =
+                checks.iter().all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));
             let usd = self.cells[i].usd_per_month;
-            let fleet = capacity
-                .zip(usd)
-                .filter(|((range, _), _)| bounds_hold && range.median > 0.0)
-                .map(|((range, _), usd)| {
+            let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0).map(
+                |((range, _), usd)| {
                     let count = (demand / range.median).ceil().clamp(1.0, 1e6) as u32;
-                    FleetOf {
-                        count,
-                        usd_per_month: f64::from(count) * usd,
-                    }
-                });
+                    FleetOf { count, usd_per_month: f64::from(count) * usd }
+                },
+            );
             let candidate = Candidate {
                 configuration: self.cells[i].configuration.clone(),
                 usd_per_month: usd,
@@ -143,21 +127,14 @@ impl Answer<'_> {
                 checks,
                 fleet,
             };
-            match by_configuration
-                .iter_mut()
-                .find(|(name, _)| *name == candidate.configuration)
-            {
+            match by_configuration.iter_mut().find(|(name, _)| *name == candidate.configuration) {
                 Some((_, all)) => all.push(candidate),
                 None => by_configuration.push((candidate.configuration.clone(), vec![candidate])),
             }
         }
         // The level that counts: one that carries it; else one that might; else the one with the most capacity.
         let rank = |c: &Candidate| {
-            let capacity = c
-                .checks
-                .last()
-                .and_then(|c| c.measured)
-                .map_or(0.0, |m: Range| m.median);
+            let capacity = c.checks.last().and_then(|c| c.measured).map_or(0.0, |m: Range| m.median);
             let meets: f64 = match c.meets {
                 Meets::Yes => 2.0,
                 Meets::NotDecided => 1.0,
@@ -186,13 +163,7 @@ impl Answer<'_> {
         candidates: Vec<Candidate>,
     ) -> WorkloadAnswer {
         let outcome = self.cheapest(&candidates, &|name| self.trials_under(&workload, name));
-        WorkloadAnswer {
-            workload,
-            load,
-            by: DecidedBy::Objective,
-            outcome,
-            candidates,
-        }
+        WorkloadAnswer { workload, load, by: DecidedBy::Objective, outcome, candidates }
     }
 
     /// The most valid trials that a configuration has of one load level under a workload.
@@ -206,11 +177,7 @@ impl Answer<'_> {
     pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> AnswerOutcome {
         let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
         // Without prices the question is only who meets it: decided where one alone does.
-        let pool: Vec<&Candidate> = if priced.is_empty() {
-            candidates.iter().collect()
-        } else {
-            priced.clone()
-        };
+        let pool: Vec<&Candidate> = if priced.is_empty() { candidates.iter().collect() } else { priced.clone() };
         let might: Vec<&&Candidate> = pool.iter().filter(|c| c.meets != Meets::No).collect();
         let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
         let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
@@ -242,10 +209,7 @@ impl Answer<'_> {
                 match cheaper.is_empty() {
                     true => run(sure),
                     false => AnswerOutcome::Between {
-                        configurations: names(&cheaper)
-                            .into_iter()
-                            .chain([pool[sure].configuration.clone()])
-                            .collect(),
+                        configurations: names(&cheaper).into_iter().chain([pool[sure].configuration.clone()]).collect(),
                         break_even: false,
                         alike: Vec::new(),
                         repetitions: None,

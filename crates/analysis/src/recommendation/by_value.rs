@@ -10,17 +10,10 @@ impl Answer<'_> {
     /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a
     /// price.
     pub(super) fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> WorkloadAnswer {
-        let with_figure: Vec<usize> = members
-            .iter()
-            .copied()
-            .filter(|i| self.throughput.figure(*i).is_some())
-            .collect();
+        let with_figure: Vec<usize> =
+            members.iter().copied().filter(|i| self.throughput.figure(*i).is_some()).collect();
         let priced = priced(self.cells, &with_figure, self.throughput);
-        let by = if priced.len() >= 2 {
-            DecidedBy::Value
-        } else {
-            DecidedBy::Throughput
-        };
+        let by = if priced.len() >= 2 { DecidedBy::Value } else { DecidedBy::Throughput };
         let judged: Vec<usize> = match by {
             DecidedBy::Value => priced.iter().map(|p| p.cell).collect(),
             _ => with_figure,
@@ -32,9 +25,7 @@ impl Answer<'_> {
         let outcome = if judged.len() < 2 {
             AnswerOutcome::Nothing
         } else if !withheld.is_empty() {
-            AnswerOutcome::Withheld {
-                configurations: withheld,
-            }
+            AnswerOutcome::Withheld { configurations: withheld }
         } else {
             self.best_of(&judged, by)
         };
@@ -85,11 +76,7 @@ impl Answer<'_> {
         }
         // Several that give the same throughput: the cheapest of them; without prices, the leader.
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
-        let pick = contenders
-            .iter()
-            .copied()
-            .min_by(|a, b| price(*a).total_cmp(&price(*b)))
-            .unwrap_or(leader);
+        let pick = contenders.iter().copied().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(leader);
         let pick = if by == DecidedBy::Value { pick } else { leader };
         if let Some(run) = self.run_of(judged, &contenders, pick, by) {
             return run;

@@ -19,9 +19,7 @@ impl Answer<'_> {
         let mut all = Vec::new();
         for setup in self.setups.iter() {
             let name = &setup.configuration;
-            let cells: Vec<usize> = (0..self.cells.len())
-                .filter(|i| self.cells[*i].configuration == *name)
-                .collect();
+            let cells: Vec<usize> = (0..self.cells.len()).filter(|i| self.cells[*i].configuration == *name).collect();
             let measured = cells.iter().filter(|i| self.cells[**i].valid_trials > 0).count();
             let why = if let Some(why) = self.lost_writes(name) {
                 Some(why)
@@ -40,10 +38,7 @@ impl Answer<'_> {
             } else {
                 None
             };
-            all.extend(why.map(|why| NotConsidered {
-                configuration: name.clone(),
-                why,
-            }));
+            all.extend(why.map(|why| NotConsidered { configuration: name.clone(), why }));
         }
         all
     }
@@ -98,10 +93,7 @@ impl Answer<'_> {
     fn limited_here(&self) -> Vec<LimitedHere> {
         let mut all: Vec<LimitedHere> = Vec::new();
         for cell in self.cells.iter() {
-            let limited = cell.limited_here.map(|by| LimitedHere {
-                configuration: cell.configuration.clone(),
-                by,
-            });
+            let limited = cell.limited_here.map(|by| LimitedHere { configuration: cell.configuration.clone(), by });
             all.extend(limited.filter(|one| !all.contains(one)));
         }
         all
@@ -119,21 +111,14 @@ impl Answer<'_> {
         }
         if let Some(others) = self.environment.get("beside") {
             let others = others.as_array().into_iter().flatten();
-            doubts.push(Doubt::Beside {
-                others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect(),
-            });
+            doubts.push(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() });
         }
         if self.trials.done < self.trials.planned {
-            doubts.push(Doubt::Missing {
-                trials: self.trials.planned - self.trials.done,
-                planned: self.trials.planned,
-            });
+            doubts
+                .push(Doubt::Missing { trials: self.trials.planned - self.trials.done, planned: self.trials.planned });
         }
         if self.trials.valid < self.trials.done {
-            doubts.push(Doubt::Invalid {
-                trials: self.trials.done - self.trials.valid,
-                done: self.trials.done,
-            });
+            doubts.push(Doubt::Invalid { trials: self.trials.done - self.trials.valid, done: self.trials.done });
         }
         let started =
             |v: &&experiment::VolumeSetup| v.burst_start().is_some_and(|b| b != experiment::BurstStart::Baseline);
@@ -141,32 +126,23 @@ impl Answer<'_> {
             .setups
             .iter()
             .flat_map(|s| {
-                let volumes = [Some(&s.data), s.commitlog.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .filter(started);
+                let volumes = [Some(&s.data), s.commitlog.as_ref()].into_iter().flatten().filter(started);
                 volumes.map(|v| (s.configuration.clone(), v.role))
             })
             .collect();
         if !volumes.is_empty() {
             doubts.push(Doubt::BurstStart { volumes });
         }
-        let open = all
-            .iter()
-            .filter(|p| !matches!(p.outcome, AnswerOutcome::Run { .. }))
-            .count() as u64;
+        let open = all.iter().filter(|p| !matches!(p.outcome, AnswerOutcome::Run { .. })).count() as u64;
         if run.is_some() && open > 0 && everywhere.is_empty() {
             doubts.push(Doubt::PlacesUndecided { places: open });
         }
         if let Some(run) = run {
             let of_place = |place: &WorkloadAnswer| {
                 let all = place.candidates.iter();
-                all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet))
-                    .collect::<Vec<Fleet>>()
+                all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet)).collect::<Vec<Fleet>>()
             };
-            let of_all = everywhere
-                .iter()
-                .map(|one| (one.configuration.clone(), one.usd_per_month, one.fleet));
+            let of_all = everywhere.iter().map(|one| (one.configuration.clone(), one.usd_per_month, one.fleet));
             match everywhere.is_empty() {
                 true => doubts.extend(all.iter().filter_map(|place| fleet_cheaper(&of_place(place), run))),
                 false => doubts.extend(fleet_cheaper(&of_all.collect::<Vec<Fleet>>(), run)),
@@ -189,15 +165,10 @@ impl Answer<'_> {
         let too_short = self.findings.iter().filter(|f| f.rule() == Rule::TooShortToJudge);
         let short = too_short.filter(|f| !invalid.contains(&f.scope)).count() as u64;
         if short > 0 && 2 * short >= self.trials.valid {
-            doubts.push(Doubt::TooShort {
-                trials: short,
-                valid: self.trials.valid,
-            });
+            doubts.push(Doubt::TooShort { trials: short, valid: self.trials.valid });
         }
         for configuration in candidates(all, run).into_iter().filter(|c| self.is_on_local_disks(c)) {
-            doubts.push(Doubt::LocalDisks {
-                configuration: configuration.to_owned(),
-            });
+            doubts.push(Doubt::LocalDisks { configuration: configuration.to_owned() });
         }
         let batches = self.batches();
         if batches.len() > 1 {

@@ -159,11 +159,8 @@ impl Answer<'_> {
             return workloads
                 .into_iter()
                 .map(|workload| {
-                    let members: Vec<usize> = groups
-                        .iter()
-                        .filter(|(w, _, _)| *w == workload)
-                        .flat_map(|(_, _, m)| m.clone())
-                        .collect();
+                    let members: Vec<usize> =
+                        groups.iter().filter(|(w, _, _)| *w == workload).flat_map(|(_, _, m)| m.clone()).collect();
                     let (members, lost) = self.without_losers(&members);
                     if members.is_empty() && lost {
                         return WorkloadAnswer {
@@ -208,13 +205,7 @@ impl Answer<'_> {
 }
 
 fn place(workload: String, load: LoadLevel, by: DecidedBy, outcome: AnswerOutcome) -> WorkloadAnswer {
-    WorkloadAnswer {
-        workload,
-        load: Some(load),
-        by,
-        outcome,
-        candidates: Vec::new(),
-    }
+    WorkloadAnswer { workload, load: Some(load), by, outcome, candidates: Vec::new() }
 }
 
 /// Why nothing is decided, where no place says what to run, or none that counts.

@@ -81,10 +81,7 @@ impl Answer<'_> {
         for i in own.iter().copied().filter(|i| !any.contains(i)) {
             match slower(i, &any).or_else(|| slower(i, &own)) {
                 None => settings.open.push(name(i)),
-                ratio => settings.worse.push(WorseSettings {
-                    configuration: name(i),
-                    throughput_ratio: ratio,
-                }),
+                ratio => settings.worse.push(WorseSettings { configuration: name(i), throughput_ratio: ratio }),
             }
         }
         let same = contenders.iter().copied().filter(|i| *i != run && is_same(*i, run));
@@ -99,9 +96,7 @@ impl Answer<'_> {
     fn is_no_worse(&self, one: usize, other: usize, by: DecidedBy) -> bool {
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
         let costs_no_more = by != DecidedBy::Value || price(one) <= price(other);
-        let is_better = self
-            .advantage(one, other, by)
-            .is_some_and(|r| r.verdict == Verdict::Faster);
+        let is_better = self.advantage(one, other, by).is_some_and(|r| r.verdict == Verdict::Faster);
         let is_as_fast = |r: Ratio| matches!(r.verdict, Verdict::Same | Verdict::Faster);
         is_better || (costs_no_more && self.throughput.ratio(one, other).is_some_and(is_as_fast))
     }
@@ -114,10 +109,8 @@ impl Answer<'_> {
             let all = others.iter().filter(|c| c.meets == meets);
             all.map(|c| c.configuration.clone()).collect()
         };
-        let worse = of(Meets::No).into_iter().map(|configuration| WorseSettings {
-            configuration,
-            throughput_ratio: None,
-        });
+        let worse =
+            of(Meets::No).into_iter().map(|configuration| WorseSettings { configuration, throughput_ratio: None });
         (!others.is_empty()).then(|| OtherSettings {
             any: of(Meets::Yes),
             worse: worse.collect(),
@@ -129,9 +122,7 @@ impl Answer<'_> {
     pub(super) fn any_of(&self, all: &[WorkloadAnswer], everywhere: &[OverallCandidate], run: &str) -> Option<AnyOf> {
         let offered = |name: &str| match everywhere.iter().find(|one| one.configuration == name) {
             Some(one) => one.meets == Meets::Yes,
-            None => all
-                .iter()
-                .all(|place| says(place, name) == Stance::Run && !is_only_as_fast(place, name)),
+            None => all.iter().all(|place| says(place, name) == Stance::Run && !is_only_as_fast(place, name)),
         };
         let mut any = vec![run];
         for name in self.setups.iter().map(|s| s.configuration.as_str()) {
@@ -164,12 +155,7 @@ impl Answer<'_> {
             all.filter(|i| self.cells[*i].configuration == name).collect()
         };
         let (ones, others) = (cells(one), cells(other));
-        let of = |i: &usize| {
-            others
-                .iter()
-                .filter_map(|j| self.throughput.ratio(*i, *j))
-                .collect::<Vec<Ratio>>()
-        };
+        let of = |i: &usize| others.iter().filter_map(|j| self.throughput.ratio(*i, *j)).collect::<Vec<Ratio>>();
         ones.iter().flat_map(of).collect()
     }
 

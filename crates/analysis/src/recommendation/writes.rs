@@ -21,14 +21,10 @@ impl Answer<'_> {
         let cell = &self.cells[only];
         let outcome = match (cell.valid_trials, cell.withheld) {
             (0, _) => AnswerOutcome::Nothing,
-            (_, Some(why)) => AnswerOutcome::Withheld {
-                configurations: vec![(cell.configuration.clone(), why)],
-            },
-            (_, None) => AnswerOutcome::Run {
-                configuration: cell.configuration.clone(),
-                same: Vec::new(),
-                settings: None,
-            },
+            (_, Some(why)) => AnswerOutcome::Withheld { configurations: vec![(cell.configuration.clone(), why)] },
+            (_, None) => {
+                AnswerOutcome::Run { configuration: cell.configuration.clone(), same: Vec::new(), settings: None }
+            }
         };
         place(workload, load, DecidedBy::Writes, outcome)
     }

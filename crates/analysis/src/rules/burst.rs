@@ -123,12 +123,7 @@ impl Credits {
 pub(crate) fn changed(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<BurstChanged>> {
     worst(trial, |node| {
         let (amount, unit, spent) = spent(trial, node, role, true)?;
-        let figures = BurstChanged {
-            volume: role,
-            unit,
-            spent,
-            lasts: None,
-        };
+        let figures = BurstChanged { volume: role, unit, spent, lasts: None };
         Some((amount, figures))
     })
 }
@@ -137,12 +132,7 @@ pub(crate) fn changed(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen
 pub(crate) fn only(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<BurstOnly>> {
     worst(trial, |node| {
         let (amount, unit, spent) = spent(trial, node, role, false)?;
-        let figures = BurstOnly {
-            volume: role,
-            unit,
-            spent: Some(spent),
-            lasts: None,
-        };
+        let figures = BurstOnly { volume: role, unit, spent: Some(spent), lasts: None };
         Some((amount, figures))
     })
 }
@@ -167,10 +157,7 @@ fn spent(
         let is_much = amount > 0.0 && done.is_none_or(|n| amount >= CREDITS_SHARE * n);
         let is_empty = end <= unit.empty();
         let is_asked = is_empty == ran_out && (!ran_out || start > unit.empty());
-        let spent = CreditsSpent {
-            credits_start: start,
-            credits_end: end,
-        };
+        let spent = CreditsSpent { credits_start: start, credits_end: end };
         (is_much && is_asked).then_some((amount, unit, spent))
     })
 }
@@ -190,10 +177,7 @@ fn of_bucket(bucket: &Bucket, measured: f64, demand: f64, scale: f64) -> BucketL
 
 /// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
 pub(crate) fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Seen<BurstOnly>> {
-    let Some(setup) = setups
-        .of(&trial.record.configuration)
-        .filter(|setup| setup.has_real_volumes())
-    else {
+    let Some(setup) = setups.of(&trial.record.configuration).filter(|setup| setup.has_real_volumes()) else {
         return Vec::new();
     };
     let of_role = |role| {
@@ -283,11 +267,7 @@ mod tests {
         assert_eq!(with(5000.0, 3000.0), [false, true]);
         assert_eq!(with(5000.0, 4900.0), [false, false], "100 credits for 9,720 requests");
         assert_eq!(with(5000.0, 4750.0), [false, true]);
-        assert_eq!(
-            with(337_500.0, 336_000.0),
-            [false, true],
-            "0.4 % of a bucket, 15 % of the requests"
-        );
+        assert_eq!(with(337_500.0, 336_000.0), [false, true], "0.4 % of a bucket, 15 % of the requests");
         assert_eq!(with(337_500.0, 337_400.0), [false, false]);
         assert_eq!(with(150.0, 0.0), [false, false], "what an empty bucket holds");
         assert_eq!(with(5000.0, 5000.0), [false, false]);
@@ -312,9 +292,7 @@ mod tests {
             record.nodes[0].volumes[0].byte_credits = Some((credits.0 * MIB, credits.1 * MIB));
             let trials = [measured(&record, 160.0 * 60.0)];
             let findings = analyse(&run(&job, &trials)).findings.into_iter();
-            findings
-                .filter(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged))
-                .collect::<Vec<_>>()
+            findings.filter(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged)).collect::<Vec<_>>()
         };
         let only = reported((32_000.0, 26_000.0)).remove(0);
         assert_eq!(only.rule(), Rule::BurstOnly);
@@ -337,23 +315,14 @@ mod tests {
     fn a_reader_learns_how_long_the_burst_lasts() {
         let mut job = job();
         job.setups[1].data.burst = Some(
-            experiment::Burst {
-                baseline_iops: 300.0,
-                burst_iops: 3000.0,
-                credits_max: 5.4e6,
-                credits_start: 5.4e6,
-            }
-            .scaled(16.0),
+            experiment::Burst { baseline_iops: 300.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 }
+                .scaled(16.0),
         );
         let mut record = sound_record();
         record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
         let trials = [measured(&record, 160.0 * 60.0)];
         let analysis = analyse(&run(&job, &trials));
-        let reported = analysis
-            .findings
-            .iter()
-            .find_map(Finding::figures::<BurstOnly>)
-            .unwrap();
+        let reported = analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).unwrap();
         let lasts = reported.lasts.unwrap();
         assert_eq!((lasts.baseline_per_s, lasts.burst_per_s), (18.75, 162.0));
         let seconds = lasts.full_bucket_lasts_s.unwrap();
@@ -366,19 +335,11 @@ mod tests {
         let reported = |baseline_iops: f64, burst_iops: f64, exists: bool| {
             let mut job = job();
             job.setups[1].existing = exists.then(|| vec!["h:9042".to_owned()]);
-            job.setups[1].data.burst = Some(experiment::Burst {
-                baseline_iops,
-                burst_iops,
-                credits_max: 5.4e6,
-                credits_start: 0.0,
-            });
+            job.setups[1].data.burst =
+                Some(experiment::Burst { baseline_iops, burst_iops, credits_max: 5.4e6, credits_start: 0.0 });
             let trials = [measured(&sound_record(), 160.0 * 60.0)];
             let analysis = analyse(&run(&job, &trials));
-            analysis
-                .findings
-                .iter()
-                .find_map(Finding::figures::<BurstOnly>)
-                .cloned()
+            analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
         };
         let found = reported(100.0, 3000.0, true).unwrap();
         let lasts = found.lasts.unwrap();
@@ -386,15 +347,7 @@ mod tests {
         assert_eq!(lasts.full_bucket_lasts_s, Some(5.4e6 / 62.0));
         assert_eq!(reported(160.0, 3000.0, true), None, "1 % above is how a rate breathes");
         assert_eq!(reported(300.0, 3000.0, true), None, "below its baseline");
-        assert_eq!(
-            reported(100.0, 150.0, true),
-            None,
-            "more than the volume that is stated can do"
-        );
-        assert_eq!(
-            reported(100.0, 3000.0, false),
-            None,
-            "of our own volumes the credits are known"
-        );
+        assert_eq!(reported(100.0, 150.0, true), None, "more than the volume that is stated can do");
+        assert_eq!(reported(100.0, 3000.0, false), None, "of our own volumes the credits are known");
     }
 }

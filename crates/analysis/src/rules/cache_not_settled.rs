@@ -95,10 +95,8 @@ fn filling(trial: &TrialMeasurement) -> Option<CacheFilling> {
     let room = trial.sum(room)?;
     let grew = stats::ratio(trial.sum(|node| node.host.page_cache_grew_bytes)?, room)?;
     let holds = stats::ratio(trial.sum(|node| node.page_cache_bytes())?, room)?;
-    (grew > GROWTH_MIN && holds < FULL).then_some(CacheFilling {
-        page_cache_grew_share: grew,
-        page_cache_filled_share: holds,
-    })
+    (grew > GROWTH_MIN && holds < FULL)
+        .then_some(CacheFilling { page_cache_grew_share: grew, page_cache_filled_share: holds })
 }
 
 /// Device reads of all data volumes for each operation, in each whole second of the window in which both were counted.
@@ -124,11 +122,7 @@ mod tests {
     fn plan(state: CacheState) -> Plan {
         let mut plan = job().plan;
         let name = plan.workloads[0].name.clone();
-        let condition = CacheCondition {
-            state,
-            ratio: None,
-            of: name.clone(),
-        };
+        let condition = CacheCondition { state, ratio: None, of: name.clone() };
         plan.caches.conditions.insert(name, condition);
         plan
     }
@@ -145,11 +139,8 @@ mod tests {
                 reading
             });
             first_host(t).data_reads = readings.collect();
-            t.record.nodes[0].rest = rest.map(|settled| Rest {
-                code_is_warm: true,
-                cache_is_settled: Some(settled),
-                ..Rest::default()
-            });
+            t.record.nodes[0].rest =
+                rest.map(|settled| Rest { code_is_warm: true, cache_is_settled: Some(settled), ..Rest::default() });
         })
     }
 
@@ -177,12 +168,7 @@ mod tests {
     fn a_page_cache_that_grows_is_not_settled_and_a_full_one_is() {
         let warm = plan(CacheState::Warm);
         let budget = 268_435_456.0;
-        for (grew, holds, fires) in [
-            (0.03, 0.5, true),
-            (0.01, 0.5, false),
-            (0.03, 0.95, false),
-            (-0.03, 0.5, false),
-        ] {
+        for (grew, holds, fires) in [(0.03, 0.5, true), (0.01, 0.5, false), (0.03, 0.95, false), (-0.03, 0.5, false)] {
             let mut trial = with(2000.0, 2000.0, 10, Some(true));
             let host = first_host(&mut trial);
             (host.page_cache_grew_bytes, host.page_cache_bytes) = (Some(grew * budget), Some(holds * budget));

@@ -29,9 +29,7 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClientSaturated>>
     let share_of =
         |client: &ClientResult| stats::ratio(client.client_cpu_s, client.measured_s * f64::from(client.threads));
     let busiest = each.filter_map(|client| Some((client, share_of(client)?)));
-    let (client, share) = busiest
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .filter(|(_, share)| *share > CLIENT_CPU_MAX)?;
+    let (client, share) = busiest.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > CLIENT_CPU_MAX)?;
     let figures = ClientSaturated {
         client_cpu_s: client.client_cpu_s,
         measured_s: client.measured_s,
@@ -51,12 +49,7 @@ mod tests {
     fn four_fifths_of_all_load_threads_are_the_bound() {
         fires(
             Rule::ClientSaturated,
-            &[
-                ((47.0, 1), false),
-                ((49.0, 1), true),
-                ((49.0, 2), false),
-                ((97.0, 2), true),
-            ],
+            &[((47.0, 1), false), ((49.0, 1), true), ((49.0, 2), false), ((97.0, 2), true)],
             |(cpu_s, threads)| counted(|c| (c.client_cpu_s, c.threads) = (cpu_s, threads)),
         );
     }

@@ -22,10 +22,7 @@ const APART_MAX_MS: f64 = 100.0;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClientsApart>> {
     let starts = || trial.record.clients.values().map(|part| part.started_after_ms);
-    let (first, last) = (
-        starts().fold(f64::INFINITY, f64::min),
-        starts().fold(f64::NEG_INFINITY, f64::max),
-    );
+    let (first, last) = (starts().fold(f64::INFINITY, f64::min), starts().fold(f64::NEG_INFINITY, f64::max));
     (last - first > APART_MAX_MS).then(|| {
         let figures = ClientsApart {
             apart_ms: last - first,
@@ -47,22 +44,14 @@ mod tests {
     fn a_tenth_of_a_second_between_the_first_and_the_last_is_the_bound() {
         fires(
             Rule::ClientsApart,
-            &[
-                (vec![], false),
-                (vec![0.0, 99.0], false),
-                (vec![0.0, 101.0], true),
-                (vec![0.0, -60.0, 50.0], true),
-            ]
-            .each_ref()
-            .map(|(starts, fires)| (starts.as_slice(), *fires)),
+            &[(vec![], false), (vec![0.0, 99.0], false), (vec![0.0, 101.0], true), (vec![0.0, -60.0, 50.0], true)]
+                .each_ref()
+                .map(|(starts, fires)| (starts.as_slice(), *fires)),
             |starts| {
                 recorded(|record| {
                     let whole = record.client.clone();
                     for (number, after_ms) in (0..).zip(starts) {
-                        let part = ClientPart {
-                            result: whole.clone().unwrap(),
-                            started_after_ms: *after_ms,
-                        };
+                        let part = ClientPart { result: whole.clone().unwrap(), started_after_ms: *after_ms };
                         record.clients.insert(HostId::client(number), part);
                     }
                 })

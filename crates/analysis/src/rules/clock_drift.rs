@@ -24,18 +24,10 @@ const DRIFT_MAX_MS: f64 = 50.0;
 
 /// The host whose clock moved most, if that is too much.
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClockDrift>> {
-    let drifts = trial
-        .record
-        .clocks
-        .iter()
-        .filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
+    let drifts = trial.record.clocks.iter().filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
     let (host, drift_ms) = drifts.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (drift_ms > DRIFT_MAX_MS).then(|| {
-        let figures = ClockDrift {
-            host: *host,
-            drift_ms,
-            threshold: DRIFT_MAX_MS,
-        };
+        let figures = ClockDrift { host: *host, drift_ms, threshold: DRIFT_MAX_MS };
         figures.into()
     })
 }
@@ -49,10 +41,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_moved_more_than_its_readings_can_tell() {
-        let reading = |offset_ms, round_trip_ms| ClockReading {
-            offset_ms,
-            round_trip_ms,
-        };
+        let reading = |offset_ms, round_trip_ms| ClockReading { offset_ms, round_trip_ms };
         fires(
             Rule::ClockDrift,
             &[

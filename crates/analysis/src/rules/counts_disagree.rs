@@ -44,14 +44,7 @@ mod tests {
         let with = |recorded| changed(|t| t.recorded = recorded);
         fires(
             Rule::CountsDisagree,
-            &[
-                (120_000, false),
-                (119_000, false),
-                (118_000, true),
-                (121_000, false),
-                (122_000, true),
-                (0, true),
-            ],
+            &[(120_000, false), (119_000, false), (118_000, true), (121_000, false), (122_000, true), (0, true)],
             with,
         );
     }

@@ -25,10 +25,7 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CpuThrottled>> {
         let share = node.host.cpu_throttled_share?;
         let is_whole = node.facts.cpus.fract() == 0.0;
         (is_whole && share > THROTTLED_MAX).then(|| {
-            let figures = CpuThrottled {
-                throttled_periods_share: share,
-                threshold: THROTTLED_MAX,
-            };
+            let figures = CpuThrottled { throttled_periods_share: share, threshold: THROTTLED_MAX };
             (share, figures)
         })
     })
@@ -43,12 +40,7 @@ mod tests {
     fn a_quota_of_its_own_is_the_configuration() {
         fires(
             Rule::CpuThrottled,
-            &[
-                ((0.009, 1.0), false),
-                ((0.011, 1.0), true),
-                ((0.5, 0.5), false),
-                ((0.5, 2.0), true),
-            ],
+            &[((0.009, 1.0), false), ((0.011, 1.0), true), ((0.5, 0.5), false), ((0.5, 2.0), true)],
             |(share, cpus)| {
                 changed(|t| {
                     t.record.nodes[0].cpus = cpus;

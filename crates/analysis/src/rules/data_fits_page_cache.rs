@@ -22,10 +22,7 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<DataFitsPageCache
         // A volume must be there to speak of.
         node.host.sum_of_data(|_| 0.0)?;
         (data > 0 && budget > 0 && data <= budget).then(|| {
-            let figures = DataFitsPageCache {
-                data_bytes_on_disk: data,
-                page_cache_budget_bytes: budget,
-            };
+            let figures = DataFitsPageCache { data_bytes_on_disk: data, page_cache_budget_bytes: budget };
             (data as f64 / budget as f64, figures)
         })
     };

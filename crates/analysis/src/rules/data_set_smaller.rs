@@ -107,11 +107,7 @@ fn of_one_replica(trial: &TrialMeasurement, setups: &Setups) -> f64 {
 
 /// Median over the run's trials of the bytes on disk of one replica of the data set.
 pub(crate) fn typical(setups: &Setups, trials: &[&TrialMeasurement]) -> Option<f64> {
-    let bytes: Vec<f64> = trials
-        .iter()
-        .map(|t| of_one_replica(t, setups))
-        .filter(|bytes| *bytes > 0.0)
-        .collect();
+    let bytes: Vec<f64> = trials.iter().map(|t| of_one_replica(t, setups)).filter(|bytes| *bytes > 0.0).collect();
     stats::median(&bytes)
 }
 
@@ -157,10 +153,7 @@ mod tests {
 
     #[test]
     fn values_that_can_be_compressed_lower_the_floor() {
-        let dataset = |compressibility| Dataset {
-            compressibility,
-            ..job().plan.dataset
-        };
+        let dataset = |compressibility| Dataset { compressibility, ..job().plan.dataset };
         assert_eq!(least_bytes(&dataset(0.0)), 313.2e6);
         assert_eq!(least_bytes(&dataset(0.5)), 163.2e6);
     }

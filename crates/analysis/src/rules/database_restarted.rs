@@ -27,10 +27,8 @@ mod tests {
 
     #[test]
     fn one_restart_is_enough_and_not_having_looked_is_none() {
-        fires(
-            Rule::DatabaseRestarted,
-            &[(None, false), (Some(0), false), (Some(1), true)],
-            |restarts| changed_host(|h| h.restarts = restarts),
-        );
+        fires(Rule::DatabaseRestarted, &[(None, false), (Some(0), false), (Some(1), true)], |restarts| {
+            changed_host(|h| h.restarts = restarts)
+        });
     }
 }

@@ -28,12 +28,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen
         let (_, activity) = node.volume(role)?;
         let (disk, cpu) = (activity.disk_floor_share?, activity.cpu_floor_share?);
         let share = Some(disk.max(cpu)).filter(|share| *share > FLOOR_MAX)?;
-        let figures = EmulationFloor {
-            volume: role,
-            disk_floor_share: disk,
-            cpu_floor_share: cpu,
-            threshold: FLOOR_MAX,
-        };
+        let figures =
+            EmulationFloor { volume: role, disk_floor_share: disk, cpu_floor_share: cpu, threshold: FLOOR_MAX };
         Some((share, figures))
     })
 }

@@ -58,28 +58,19 @@ fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Se
         found.sort_by(|a, b| b.1.off_by.abs().total_cmp(&a.1.off_by.abs()));
         let names = found.iter().map(|(node, _)| *node).collect();
         let (_, figures) = found.into_iter().next()?;
-        Some(Seen {
-            figures,
-            nodes: Some(SeenOn::some(names, volume.probes.len())),
-        })
+        Some(Seen { figures, nodes: Some(SeenOn::some(names, volume.probes.len())) })
     };
     by_figure.into_values().filter_map(furthest).collect()
 }
 
 /// What the limits allow the probe's reads, requests per second.
 pub fn expected_read_iops(limits: &IoLimits) -> Option<f64> {
-    least(
-        limits.read_iops,
-        limits.read_bytes_per_s.map(|b| b / ProbeResult::READ_BYTES),
-    )
+    least(limits.read_iops, limits.read_bytes_per_s.map(|b| b / ProbeResult::READ_BYTES))
 }
 
 /// What the limits allow the probe's writes, bytes per second.
 pub fn expected_write_bytes_per_s(limits: &IoLimits) -> Option<f64> {
-    least(
-        limits.write_bytes_per_s,
-        limits.write_iops.map(|i| i * ProbeResult::WRITE_BYTES),
-    )
+    least(limits.write_bytes_per_s, limits.write_iops.map(|i| i * ProbeResult::WRITE_BYTES))
 }
 
 fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
@@ -99,12 +90,7 @@ fn off_limit(configuration: &ConfigurationFacts, volume: &VolumeReport, probe: &
     };
     let floor = floor.min(volume.limits);
     let checks = [
-        (
-            VolumeLimit::ReadIops,
-            expected_read_iops(&volume.limits),
-            expected_read_iops(&floor),
-            probe.read_iops,
-        ),
+        (VolumeLimit::ReadIops, expected_read_iops(&volume.limits), expected_read_iops(&floor), probe.read_iops),
         (
             VolumeLimit::WriteBytesPerS,
             expected_write_bytes_per_s(&volume.limits),
@@ -157,12 +143,8 @@ mod tests {
     #[test]
     fn a_bursting_volume_may_be_between_baseline_and_ceiling() {
         let mut job = job();
-        job.setups[1].data.burst = Some(experiment::Burst {
-            baseline_iops: 300.0,
-            burst_iops: 625.0,
-            credits_max: 1e4,
-            credits_start: 1e4,
-        });
+        job.setups[1].data.burst =
+            Some(experiment::Burst { baseline_iops: 300.0, burst_iops: 625.0, credits_max: 1e4, credits_start: 1e4 });
         let off = |probe_read_iops: f64| {
             let reported = Reported {
                 configuration: "io1-10000",
@@ -174,9 +156,6 @@ mod tests {
             let analysis = analyse(&run(&job, &[measured(&record(reported), 9_600.0)]));
             analysis.findings.iter().any(|f| f.rule() == Rule::EmulationOffLimit)
         };
-        assert_eq!(
-            [200.0, 290.0, 500.0, 640.0, 700.0].map(off),
-            [true, false, false, false, true]
-        );
+        assert_eq!([200.0, 290.0, 500.0, 640.0, 700.0].map(off), [true, false, false, false, true]);
     }
 }

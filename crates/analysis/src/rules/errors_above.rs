@@ -44,13 +44,8 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ErrorsAbove>> {
     let failed: u64 = kinds.values().sum();
     let all = trial.counted() + trial.failed_operations();
     let share = stats::ratio(failed as f64, all as f64).filter(|share| *share > ERROR_SHARE_MAX)?;
-    let figures = ErrorsAbove {
-        errors: failed,
-        operations: all,
-        error_share: share,
-        threshold: ERROR_SHARE_MAX,
-        kinds,
-    };
+    let figures =
+        ErrorsAbove { errors: failed, operations: all, error_share: share, threshold: ERROR_SHARE_MAX, kinds };
     Some(figures.into())
 }
 
@@ -77,9 +72,6 @@ mod tests {
         );
         let trial = with((ErrorKind::ReadTimeout, 200));
         assert!(!trial.is_valid());
-        assert_eq!(
-            trial.invalid_reason().as_deref(),
-            Some("errors_above: 200 read_timeout")
-        );
+        assert_eq!(trial.invalid_reason().as_deref(), Some("errors_above: 200 read_timeout"));
     }
 }

@@ -24,11 +24,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Faul
     let faults = trial.record.faults.iter();
     let problems: Vec<String> = faults.filter_map(|f| f.problem.clone()).collect();
     (happened < planned || !problems.is_empty()).then(|| {
-        let figures = FaultNotAsPlanned {
-            planned: planned as u64,
-            happened: happened as u64,
-            problems,
-        };
+        let figures = FaultNotAsPlanned { planned: planned as u64, happened: happened as u64, problems };
         figures.into()
     })
 }
@@ -46,12 +42,7 @@ mod tests {
     fn a_fault_without_record_and_one_with_a_problem_are_reported() {
         let mut plan = job().plan;
         assert_eq!(finding(&recorded(|_| ()), &plan), None);
-        plan.faults = vec![NodeFault {
-            action: FaultAction::NodePause,
-            node: 1,
-            at_s: 20.0,
-            for_s: Some(10.0),
-        }];
+        plan.faults = vec![NodeFault { action: FaultAction::NodePause, node: 1, at_s: 20.0, for_s: Some(10.0) }];
         let with = |problem: Option<&str>| {
             recorded(|r| {
                 r.faults = vec![FaultRecord {

@@ -56,19 +56,12 @@ mod tests {
         let mut plan = job().plan;
         let reported = |plan: &Plan| of_plan(plan).map(|found| found.figures);
         assert_eq!(reported(&plan), None);
-        let fault = |node, at_s, for_s| NodeFault {
-            action: FaultAction::NodeKill,
-            node,
-            at_s,
-            for_s,
-        };
+        let fault = |node, at_s, for_s| NodeFault { action: FaultAction::NodeKill, node, at_s, for_s };
         plan.faults = vec![fault(2, 50.0, None), fault(1, 20.0, Some(20.0))];
         let found = reported(&plan).unwrap();
         assert_eq!((found.first_at_s, found.away_s), (20.0, 30.0));
         assert_eq!(found.disk_faults, 0);
-        plan.faults[1].action = FaultAction::DiskStall {
-            volume: VolumeRole::Data,
-        };
+        plan.faults[1].action = FaultAction::DiskStall { volume: VolumeRole::Data };
         assert_eq!(reported(&plan).unwrap().disk_faults, 1);
     }
 }

@@ -30,24 +30,14 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<LittlesLaw>> {
     };
     trial.record.client.as_ref()?;
     // Sum of all response times / window = mean number in flight.
-    let busy_us: f64 = trial
-        .response
-        .values()
-        .chain(trial.failed.values())
-        .map(|f| f.mean * f.samples as f64)
-        .sum();
+    let busy_us: f64 = trial.response.values().chain(trial.failed.values()).map(|f| f.mean * f.samples as f64).sum();
     let mean_in_flight = stats::ratio(busy_us / 1e6, trial.window_s())?;
     let off = stats::ratio(mean_in_flight, f64::from(in_flight))? - 1.0;
     let answers = trial.completed() as f64 + trial.failed.values().map(|f| f.samples as f64).sum::<f64>();
     let edges = stats::ratio(busy_us / 1e6, answers * trial.window_s())?;
     let allowed = LITTLE_MAX + edges;
     (off.abs() > allowed && busy_us > 0.0).then(|| {
-        let figures = LittlesLaw {
-            concurrency: in_flight,
-            mean_in_flight,
-            off_by: off,
-            threshold: allowed,
-        };
+        let figures = LittlesLaw { concurrency: in_flight, mean_in_flight, off_by: off, threshold: allowed };
         figures.into()
     })
 }
@@ -63,14 +53,7 @@ mod tests {
     fn two_percent_more_or_fewer_in_flight_are_allowed() {
         fires(
             Rule::LittlesLaw,
-            &[
-                (100, false),
-                (102, false),
-                (103, true),
-                (98, false),
-                (97, true),
-                (120, true),
-            ],
+            &[(100, false), (102, false), (103, true), (98, false), (97, true), (120, true)],
             |in_flight| recorded(|r| r.load = LoadLevel::Concurrency(in_flight)),
         );
     }

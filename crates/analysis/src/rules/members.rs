@@ -105,16 +105,8 @@ type Member<'a> = (VolumeRole, &'a VolumeActivity);
 
 /// The data volumes of a node, where there are several that were asked for enough.
 fn members<'a>(node: &Node<'a>) -> Vec<Member<'a>> {
-    let members: Vec<Member<'a>> = node
-        .host
-        .members
-        .iter()
-        .map(|(role, activity)| (*role, activity))
-        .collect();
-    let most = members
-        .iter()
-        .map(|(_, activity)| activity.requests())
-        .fold(0.0, f64::max);
+    let members: Vec<Member<'a>> = node.host.members.iter().map(|(role, activity)| (*role, activity)).collect();
+    let most = members.iter().map(|(_, activity)| activity.requests()).fold(0.0, f64::max);
     match most >= REQUESTS {
         true => members,
         false => Vec::new(),
@@ -128,11 +120,8 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, SlowMember)> 
         .iter()
         .filter_map(|(role, activity)| Some((*role, *activity, activity.await_s()?)))
         .max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let others: Vec<&VolumeActivity> = members
-        .iter()
-        .filter(|(other, _)| *other != role)
-        .map(|(_, activity)| *activity)
-        .collect();
+    let others: Vec<&VolumeActivity> =
+        members.iter().filter(|(other, _)| *other != role).map(|(_, activity)| *activity).collect();
     let waited: f64 = others.iter().map(|other| other.wait_s).sum::<Option<f64>>()?;
     let requests: f64 = others.iter().map(|other| other.requests()).sum();
     let others_await_s = stats::ratio(waited, requests)?;
@@ -165,12 +154,7 @@ fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) 
         true => [of_reads.and_then(|limit| stats::ratio(reads + writes, limit)), None],
         false => [(reads, of_reads), (writes, of_writes)].map(|(done, limit)| stats::ratio(done, limit?)),
     };
-    let requests = of(
-        activity.read_iops(),
-        activity.write_iops(),
-        limits.read_iops,
-        limits.write_iops,
-    );
+    let requests = of(activity.read_iops(), activity.write_iops(), limits.read_iops, limits.write_iops);
     let bytes = of(
         activity.read_bytes_per_s(),
         activity.write_bytes_per_s(),
@@ -208,12 +192,7 @@ fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Unbalan
         let least = *values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         (values.len() == members.len()).then_some((most, least))
     };
-    let iops = extremes(
-        members
-            .iter()
-            .map(|(role, activity)| (*role, activity.iops()))
-            .collect(),
-    );
+    let iops = extremes(members.iter().map(|(role, activity)| (*role, activity.iops())).collect());
     if let Some(found) = iops.and_then(|(most, least)| finding(MemberFigure::Iops, most, least, REQUESTS_APART)) {
         return Some(found);
     }
@@ -289,10 +268,7 @@ mod tests {
         let trial = with(&[(6000.0, 500.0), (6000.0, 500.0), (6100.0, 1000.0)]);
         let reported = seen::<SlowMember>(&trial).unwrap();
         assert_eq!(reported.volume, VolumeRole::Data3);
-        assert_eq!(
-            [reported.await_us, reported.others_await_us, reported.times].map(f64::round),
-            [1000.0, 500.0, 2.0]
-        );
+        assert_eq!([reported.await_us, reported.others_await_us, reported.times].map(f64::round), [1000.0, 500.0, 2.0]);
         // One finding for one cause.
         assert!(found(&trial, Rule::UnbalancedMembers).is_none());
     }

@@ -179,26 +179,17 @@ pub struct RunContext<'a> {
 impl<'a> RunContext<'a> {
     /// What the trials of a run have in common.
     pub fn of(plan: &'a Plan, setups: &'a Setups, provider: Provider, trials: &[&TrialMeasurement]) -> Self {
-        Self {
-            plan,
-            setups,
-            provider,
-            data_bytes: data_set_smaller::typical(setups, trials),
-        }
+        Self { plan, setups, provider, data_bytes: data_set_smaller::typical(setups, trials) }
     }
 }
 
 /// The findings on a trial, completed by what only the plan knows, and those that only its fellows show.
 pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> Vec<Finding> {
-    let RunContext {
-        plan, setups, provider, ..
-    } = *together;
+    let RunContext { plan, setups, provider, .. } = *together;
     let undisturbed = trial.undisturbed();
     let own = of_trial(trial).into_iter();
-    let mut found = Found {
-        scope: of(trial),
-        findings: own.filter_map(|finding| completed(finding, trial, together)).collect(),
-    };
+    let mut found =
+        Found { scope: of(trial), findings: own.filter_map(|finding| completed(finding, trial, together)).collect() };
     found.add(burst::unseen(trial, setups, plan.scale));
     found.add(data_set_smaller::than_the_others(trial, setups, together.data_bytes));
     found.add(still_rising::finding(undisturbed, plan));
@@ -211,12 +202,8 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> V
 
 /// The finding with what only the plan knows; `None` where that shows that it is none.
 fn completed(mut finding: Finding, trial: &TrialMeasurement, together: &RunContext<'_>) -> Option<Finding> {
-    let known = burst::Known {
-        trial,
-        setups: together.setups,
-        scale: together.plan.scale,
-        nodes: finding.nodes.as_ref(),
-    };
+    let known =
+        burst::Known { trial, setups: together.setups, scale: together.plan.scale, nodes: finding.nodes.as_ref() };
     let stays = match &mut finding.remark {
         Remark::NoSteadyState(found) => {
             no_steady_state::complete(found, trial, together.plan);
@@ -261,11 +248,7 @@ pub fn repetitions_spread(cell: &CellAnalysis, outlier: &Outlier) -> Vec<Finding
 pub fn of_configurations(configurations: &[ConfigurationFacts]) -> Vec<Finding> {
     let unequal = |configuration: &ConfigurationFacts| {
         let mut found = of_configuration(&configuration.name);
-        found.add(
-            unequal_nodes::of_configuration(configuration)
-                .into_iter()
-                .map(Seen::from),
-        );
+        found.add(unequal_nodes::of_configuration(configuration).into_iter().map(Seen::from));
         found.findings
     };
     let off = configurations.iter().flat_map(off_limit);
@@ -395,13 +378,7 @@ pub(crate) mod cases {
     pub fn fires<C: std::fmt::Debug + Copy>(rule: Rule, cases: &[(C, bool)], make: impl Fn(C) -> TrialMeasurement) {
         for (case, expected) in cases {
             let trial = make(*case);
-            assert_eq!(
-                found(&trial, rule).is_some(),
-                *expected,
-                "{} at {case:?}: {:?}",
-                rule.name(),
-                of_trial(&trial)
-            );
+            assert_eq!(found(&trial, rule).is_some(), *expected, "{} at {case:?}: {:?}", rule.name(), of_trial(&trial));
         }
     }
 

@@ -21,10 +21,7 @@ const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NetworkRetransmits>> {
     worst(trial, |node| {
         let rate = node.host.retransmits_per_mb.filter(|r| *r > RETRANSMITS_PER_MB)?;
-        let figures = NetworkRetransmits {
-            retransmits_per_mb: rate,
-            threshold_per_mb: RETRANSMITS_PER_MB,
-        };
+        let figures = NetworkRetransmits { retransmits_per_mb: rate, threshold_per_mb: RETRANSMITS_PER_MB };
         Some((rate, figures))
     })
 }
@@ -36,10 +33,8 @@ mod tests {
 
     #[test]
     fn one_segment_in_a_thousand() {
-        fires(
-            Rule::NetworkRetransmits,
-            &[(0.0, false), (0.68, false), (0.70, true)],
-            |rate| changed_host(|h| h.retransmits_per_mb = Some(rate)),
-        );
+        fires(Rule::NetworkRetransmits, &[(0.0, false), (0.68, false), (0.70, true)], |rate| {
+            changed_host(|h| h.retransmits_per_mb = Some(rate))
+        });
     }
 }

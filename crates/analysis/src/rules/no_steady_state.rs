@@ -60,14 +60,10 @@ mod tests {
     #[test]
     fn a_trend_that_is_large_and_shown_is_reported() {
         let drift = |over_window: f64| -> Vec<f64> {
-            (0..60)
-                .map(|t| 1000.0 * (1.0 + over_window * f64::from(t) / 60.0) + f64::from(t * 37 % 11))
-                .collect()
+            (0..60).map(|t| 1000.0 * (1.0 + over_window * f64::from(t) / 60.0) + f64::from(t * 37 % 11)).collect()
         };
-        fires(
-            Rule::NoSteadyState,
-            &[(0.0, false), (0.01, false), (0.04, true), (-0.3, true)],
-            |over_window| changed(|t| t.window = window(&drift(over_window), 60.0)),
-        );
+        fires(Rule::NoSteadyState, &[(0.0, false), (0.01, false), (0.04, true), (-0.3, true)], |over_window| {
+            changed(|t| t.window = window(&drift(over_window), 60.0))
+        });
     }
 }

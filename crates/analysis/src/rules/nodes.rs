@@ -10,19 +10,14 @@ use crate::seen::{Seen, SeenOn};
 ///
 /// Of several nodes those on which it fires are named, the worst, whose figures are printed, first.
 pub fn worst<F>(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f64, F)>) -> Option<Seen<F>> {
-    let mut seen: Vec<(HostId, f64, F)> = trial
-        .nodes()
-        .filter_map(|node| judge(&node).map(|(how_bad, figures)| (node.id, how_bad, figures)))
-        .collect();
+    let mut seen: Vec<(HostId, f64, F)> =
+        trial.nodes().filter_map(|node| judge(&node).map(|(how_bad, figures)| (node.id, how_bad, figures))).collect();
     // Stable: of two that are equally bad the first node's.
     seen.sort_by(|a, b| b.1.total_cmp(&a.1));
     let all = trial.nodes().count();
     let names: Vec<HostId> = seen.iter().map(|(node, ..)| *node).collect();
     let (_, _, figures) = seen.into_iter().next()?;
-    Some(Seen {
-        figures,
-        nodes: (all > 1).then(|| SeenOn::some(names, all)),
-    })
+    Some(Seen { figures, nodes: (all > 1).then(|| SeenOn::some(names, all)) })
 }
 
 /// The node whose figures are printed.

@@ -23,10 +23,7 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NotFound>> {
         .iter()
         .filter_map(|kind| client.completed.get(kind))
         .sum();
-    let figures = NotFound {
-        not_found: missing,
-        reads: missing + found,
-    };
+    let figures = NotFound { not_found: missing, reads: missing + found };
     Some(figures.into())
 }
 

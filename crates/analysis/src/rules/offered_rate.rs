@@ -51,20 +51,12 @@ pub(crate) fn drained(trial: &TrialMeasurement) -> Option<Seen<BacklogDrained>> 
 }
 
 fn of_trial(trial: &TrialMeasurement) -> Option<OfferedRate> {
-    let LoadLevel::Rate {
-        operations_per_s: offered,
-        poisson,
-    } = trial.record.load
-    else {
+    let LoadLevel::Rate { operations_per_s: offered, poisson } = trial.record.load else {
         return None;
     };
     let achieved = trial.throughput()?;
     let expected = offered * trial.window_s();
-    let chance = if poisson {
-        POISSON_DEVIATIONS / expected.sqrt()
-    } else {
-        0.0
-    };
+    let chance = if poisson { POISSON_DEVIATIONS / expected.sqrt() } else { 0.0 };
     Some(OfferedRate {
         offered_ops_per_s: offered,
         achieved_ops_per_s: achieved,
@@ -85,10 +77,7 @@ mod tests {
     fn one_percent_and_chance_are_allowed_in_either_direction() {
         let with = |operations_per_s: f64, poisson| {
             let trial = recorded(|r| {
-                r.load = LoadLevel::Rate {
-                    operations_per_s,
-                    poisson,
-                };
+                r.load = LoadLevel::Rate { operations_per_s, poisson };
             });
             [Rule::OfferedNotAchieved, Rule::BacklogDrained].map(|rule| found(&trial, rule).is_some())
         };

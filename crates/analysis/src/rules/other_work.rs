@@ -40,11 +40,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
     worst(trial, |node| {
         let other = node.host.busy_cpus? - of_the_run(node)?;
         (other > OTHER_CPUS_MAX).then(|| {
-            let figures = OtherWork {
-                other_cpus: other,
-                threshold: OTHER_CPUS_MAX,
-                programs: node.facts.others.clone(),
-            };
+            let figures =
+                OtherWork { other_cpus: other, threshold: OTHER_CPUS_MAX, programs: node.facts.others.clone() };
             (other, figures)
         })
     })
@@ -52,9 +49,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
 
 /// CPUs of the processes that serve the node's volumes: each volume has those of its whole process.
 fn server_cpus(node: &Node<'_>) -> f64 {
-    let each = VolumeRole::ALL
-        .into_iter()
-        .filter_map(|role| node.activity(role)?.server_cpus);
+    let each = VolumeRole::ALL.into_iter().filter_map(|role| node.activity(role)?.server_cpus);
     each.fold(0.0, f64::max)
 }
 
@@ -83,10 +78,7 @@ mod tests {
             assert!((reported(provider, 0.26).unwrap() - 0.26).abs() < 1e-9);
         }
         assert_eq!(reported(Provider::Aws, 0.24 - client), None);
-        assert!(
-            reported(Provider::Aws, 0.26 - client).is_some(),
-            "its clients have machines of their own"
-        );
+        assert!(reported(Provider::Aws, 0.26 - client).is_some(), "its clients have machines of their own");
     }
 
     /// Without the host's own counters, or the database's, nothing is known of others.

@@ -45,17 +45,9 @@ mod tests {
     #[test]
     fn a_trial_close_to_what_was_expected_is_not_worth_a_word() {
         let at = |residual: f64| {
-            let outlier = Outlier {
-                cell: 0,
-                block: 1,
-                residual,
-                rest: 0.001,
-            };
+            let outlier = Outlier { cell: 0, block: 1, residual, rest: 0.001 };
             finding(&outlier).is_some()
         };
-        assert_eq!(
-            [0.01, 0.049, 0.051, -0.051, -0.5].map(at),
-            [false, false, true, true, true]
-        );
+        assert_eq!([0.01, 0.049, 0.051, -0.051, -0.5].map(at), [false, false, true, true, true]);
     }
 }

@@ -46,10 +46,8 @@ mod tests {
     /// The sound trial answers in 50 ms: 5 % of that are 2.5 ms.
     #[test]
     fn a_twentieth_of_the_response_time_is_allowed() {
-        fires(
-            Rule::SendLag,
-            &[(900, false), (2_400, false), (2_600, true), (50_000, true)],
-            |p99| counted(|c| c.send_lag_us = Some(evidence::SendLag { p50: 10, p99, max: p99 })),
-        );
+        fires(Rule::SendLag, &[(900, false), (2_400, false), (2_600, true), (50_000, true)], |p99| {
+            counted(|c| c.send_lag_us = Some(evidence::SendLag { p50: 10, p99, max: p99 }))
+        });
     }
 }

@@ -30,14 +30,9 @@ const COMBINED_MAX: f64 = 1.05;
 
 pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<SeparateReadWriteLimits>> {
     worst(trial, |node| {
-        let (volume, activity) = node
-            .volume(role)
-            .filter(|(volume, _)| !volume.is_combined() && !volume.is_served)?;
+        let (volume, activity) = node.volume(role).filter(|(volume, _)| !volume.is_combined() && !volume.is_served)?;
         // EBS has one number for both kinds; only then is the sum comparable with it.
-        let limit = volume
-            .limits
-            .read_iops
-            .filter(|l| Some(*l) == volume.limits.write_iops)?;
+        let limit = volume.limits.read_iops.filter(|l| Some(*l) == volume.limits.write_iops)?;
         let combined = activity.read_iops() + activity.write_iops();
         let share = stats::ratio(combined, limit).filter(|share| *share > COMBINED_MAX)?;
         let figures = SeparateReadWriteLimits {
@@ -61,24 +56,18 @@ mod tests {
     /// The limit is 625, and 2 writes a second come beside the reads.
     #[test]
     fn five_percent_above_the_common_limit_are_allowed() {
-        fires(
-            Rule::SeparateReadWriteLimits,
-            &[(650.0, false), (660.0, true), (1200.0, true)],
-            |reads_per_s: f64| measured(&sound_record(), reads_per_s * 60.0),
-        );
+        fires(Rule::SeparateReadWriteLimits, &[(650.0, false), (660.0, true), (1200.0, true)], |reads_per_s: f64| {
+            measured(&sound_record(), reads_per_s * 60.0)
+        });
     }
 
     #[test]
     fn a_served_volume_and_one_whose_limit_is_divided_count_both_together_anyway() {
-        fires(
-            Rule::SeparateReadWriteLimits,
-            &[(false, true), (true, false)],
-            |is_served: bool| {
-                let mut record = sound_record();
-                record.nodes[0].volumes[0].is_served = is_served;
-                measured(&record, 700.0 * 60.0)
-            },
-        );
+        fires(Rule::SeparateReadWriteLimits, &[(false, true), (true, false)], |is_served: bool| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].is_served = is_served;
+            measured(&record, 700.0 * 60.0)
+        });
         fires(
             Rule::SeparateReadWriteLimits,
             &[(Some(false), true), (None, true), (Some(true), false)],

@@ -64,17 +64,11 @@ mod tests {
     #[test]
     fn a_node_that_is_only_watched_has_no_budget_of_nothing() {
         let mut watched = sound_record();
-        (
-            watched.nodes[0].page_cache_budget_bytes,
-            watched.nodes[0].data_bytes_on_disk,
-        ) = (0, 0);
+        (watched.nodes[0].page_cache_budget_bytes, watched.nodes[0].data_bytes_on_disk) = (0, 0);
         let trial = measured(&watched, 0.0);
         let reported = seen::<ServedFromPageCache>(&trial).unwrap();
         assert_eq!(reported.device_reads, 0.0);
-        assert_eq!(
-            (reported.page_cache_budget_bytes, reported.data_bytes_on_disk),
-            (None, None)
-        );
+        assert_eq!((reported.page_cache_budget_bytes, reported.data_bytes_on_disk), (None, None));
     }
 
     #[test]

@@ -59,12 +59,7 @@ mod tests {
     fn the_end_of_the_interval_decides_in_either_direction() {
         fires(
             Rule::SlowChangePossible,
-            &[
-                ((-0.01, 0.01), false),
-                ((-0.035, 0.039), false),
-                ((-0.041, 0.01), true),
-                ((-0.01, 0.06), true),
-            ],
+            &[((-0.01, 0.01), false), ((-0.035, 0.039), false), ((-0.041, 0.01), true), ((-0.01, 0.06), true)],
             |(low, high)| {
                 changed(|t| {
                     let mut judged = t.window.judged.unwrap();
@@ -87,10 +82,6 @@ mod tests {
             .collect();
         let trial = changed(|t| t.window = crate::steady::window(&decay, 120.0));
         let reported = [Rule::NoSteadyState, Rule::TooShortToJudge, Rule::SlowChangePossible];
-        assert!(
-            of_trial(&trial).iter().any(|f| reported.contains(&f.rule())),
-            "{:?}",
-            trial.window
-        );
+        assert!(of_trial(&trial).iter().any(|f| reported.contains(&f.rule())), "{:?}", trial.window);
     }
 }

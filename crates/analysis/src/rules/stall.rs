@@ -104,10 +104,7 @@ fn slowed(trial: &TrialMeasurement) -> Vec<usize> {
 /// The stops of the seconds from `from` on, in order. Each speed is judged by itself: when credits end, everything that
 /// is under way waits longer, and nothing stands still.
 fn stops(seconds: &[Second], from: usize, slowed: &[usize], load: LoadLevel) -> Vec<Stop> {
-    let inside = slowed
-        .iter()
-        .copied()
-        .filter(|at| (from + 1..seconds.len()).contains(at));
+    let inside = slowed.iter().copied().filter(|at| (from + 1..seconds.len()).contains(at));
     let mut edges: Vec<usize> = inside.collect();
     edges.insert(0, from);
     edges.push(seconds.len());
@@ -170,10 +167,7 @@ fn empty(window: &[Second], rate: f64) -> Vec<Stop> {
         let completed: u64 = run.iter().map(|s| s.completed).sum();
         let by_chance = poisson_at_most(completed, rate * run.len() as f64) * window.len() as f64;
         if is_empty(&run[0]) && by_chance < CHANCE {
-            stops.push(Stop {
-                from_s: f64::from(at),
-                length_s: run.len() as f64,
-            });
+            stops.push(Stop { from_s: f64::from(at), length_s: run.len() as f64 });
         }
         at += u32::try_from(run.len()).unwrap_or(u32::MAX);
     }
@@ -182,11 +176,7 @@ fn empty(window: &[Second], rate: f64) -> Vec<Stop> {
 
 /// Seconds in which everything that was waiting answers at once and late.
 fn late(window: &[Second], rate: f64, load: LoadLevel) -> Vec<Stop> {
-    let busy: Vec<f64> = window
-        .iter()
-        .filter(|s| s.completed > 0)
-        .map(|s| s.longest_us as f64)
-        .collect();
+    let busy: Vec<f64> = window.iter().filter(|s| s.completed > 0).map(|s| s.longest_us as f64).collect();
     let longer = match load {
         LoadLevel::Rate { .. } => LONGER_OPEN,
         LoadLevel::Concurrency(_) => LONGER_CLOSED,
@@ -214,15 +204,10 @@ fn late(window: &[Second], rate: f64, load: LoadLevel) -> Vec<Stop> {
                 LoadLevel::Concurrency(in_flight) => LATE_CLOSED * f64::from(in_flight),
             };
             if many >= enough.max(LATE_MIN) && (longest_us as f64) <= GROWS * first_us {
-                stops.push(Stop {
-                    from_s: ((at + 1) as f64 - length_s).max(0.0),
-                    length_s,
-                });
+                stops.push(Stop { from_s: ((at + 1) as f64 - length_s).max(0.0), length_s });
             }
         }
-        last = (at..next.min(window.len()))
-            .rfind(|i| window[*i].completed > 0)
-            .unwrap_or(last);
+        last = (at..next.min(window.len())).rfind(|i| window[*i].completed > 0).unwrap_or(last);
         at = next;
     }
     stops

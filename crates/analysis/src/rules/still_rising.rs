@@ -68,10 +68,7 @@ mod tests {
     fn with(completed: &[f64]) -> TrialMeasurement {
         changed(|t| {
             t.window = Window::whole(completed.len() as f64);
-            let second = |n: &f64| Second {
-                completed: *n as u64,
-                ..Second::default()
-            };
+            let second = |n: &f64| Second { completed: *n as u64, ..Second::default() };
             t.seconds = completed.iter().map(second).collect();
         })
     }

@@ -68,11 +68,7 @@ mod tests {
         let at_limit = 620.0 * 60.0;
         fires(
             Rule::ThrottleSlices,
-            &[
-                ((30_000, at_limit), true),
-                ((90_000, at_limit), false),
-                ((30_000, 9_600.0), false),
-            ],
+            &[((30_000, at_limit), true), ((90_000, at_limit), false), ((30_000, 9_600.0), false)],
             with,
         );
     }

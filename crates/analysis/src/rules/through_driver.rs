@@ -19,10 +19,7 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ThroughDriver>> {
     (!client.notes.is_empty()).then(|| {
         let completed: u64 = client.completed.values().sum();
         let cpu_us = client.client_cpu_s * 1e6 / completed.max(1) as f64;
-        let figures = ThroughDriver {
-            notes: client.notes.clone(),
-            cpu_us_per_operation: cpu_us,
-        };
+        let figures = ThroughDriver { notes: client.notes.clone(), cpu_us_per_operation: cpu_us };
         figures.into()
     })
 }

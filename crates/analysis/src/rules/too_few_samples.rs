@@ -38,9 +38,7 @@ pub(crate) fn findings(latency_us: &BTreeMap<OperationKind, LatencyAnalysis>) ->
         .filter_map(|(kind, latency)| {
             let samples = latency.samples as f64;
             // The lowest percentile that is not supported stands for those above it.
-            let (name, tail) = PERCENTILES
-                .into_iter()
-                .find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
+            let (name, tail) = PERCENTILES.into_iter().find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
             let figures = TooFewSamples {
                 operation: *kind,
                 percentile: name.to_owned(),

@@ -70,11 +70,7 @@ mod tests {
     fn less_than_forty_seconds_are_too_short_and_sixty_at_rest_are_not() {
         let rest = |seconds: usize| -> Vec<f64> { (0..seconds).map(|t| 1000.0 + (t * 37 % 11) as f64).collect() };
         let with = |seconds: usize| changed(|t| t.window = window(&rest(seconds), seconds as f64));
-        fires(
-            Rule::TooShortToJudge,
-            &[(5, true), (19, true), (39, true), (60, false), (120, false)],
-            with,
-        );
+        fires(Rule::TooShortToJudge, &[(5, true), (19, true), (39, true), (60, false), (120, false)], with);
         assert_eq!(seen::<TooShortToJudge>(&with(5)).unwrap().judged, None);
     }
 

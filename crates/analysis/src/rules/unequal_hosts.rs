@@ -85,22 +85,14 @@ pub(crate) fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasu
         (HostFact::Swap, words(swap)),
         (HostFact::Microcode, words(|e| e.microcode.clone())),
     ];
-    let differences: Vec<HostDifference> = all
-        .into_iter()
-        .filter_map(|(fact, how)| Some(HostDifference { fact, how: how? }))
-        .collect();
-    let figures = UnequalHosts {
-        hosts: hosts.len() as u64,
-        differences,
-    };
+    let differences: Vec<HostDifference> =
+        all.into_iter().filter_map(|(fact, how)| Some(HostDifference { fact, how: how? })).collect();
+    let figures = UnequalHosts { hosts: hosts.len() as u64, differences };
     (!figures.differences.is_empty()).then(|| figures.into())
 }
 
 fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64>) -> Vec<(HostId, f64)> {
-    known
-        .iter()
-        .filter_map(|(host, facts)| Some((*host, of(facts)?)))
-        .collect()
+    known.iter().filter_map(|(host, facts)| Some((*host, of(facts)?))).collect()
 }
 
 /// Words that differ: each of them with its hosts. What a host does not show is no difference.
@@ -208,26 +200,14 @@ mod tests {
                 json!({"cpu_model": "Other 2 GHz"}),
                 "processor: Example 3 GHz (database, database-2) / Other 2 GHz (database-3)",
             ),
-            (
-                json!({"microcode": "0x2"}),
-                "microcode: 0x1 (database, database-2) / 0x2 (database-3)",
-            ),
-            (
-                json!({"kernel": "6.1.1"}),
-                "kernel: 6.1.0 (database, database-2) / 6.1.1 (database-3)",
-            ),
+            (json!({"microcode": "0x2"}), "microcode: 0x1 (database, database-2) / 0x2 (database-3)"),
+            (json!({"kernel": "6.1.1"}), "kernel: 6.1.0 (database, database-2) / 6.1.1 (database-3)"),
             (
                 json!({"transparent_huge_pages": "always"}),
                 "transparent_huge_pages: always (database-3) / madvise (database, database-2)",
             ),
-            (
-                json!({"clock_source": "xen"}),
-                "clock_source: tsc (database, database-2) / xen (database-3)",
-            ),
-            (
-                json!({"swap_bytes": 4096}),
-                "swap: off (database, database-2) / on (database-3)",
-            ),
+            (json!({"clock_source": "xen"}), "clock_source: tsc (database, database-2) / xen (database-3)"),
+            (json!({"swap_bytes": 4096}), "swap: off (database, database-2) / on (database-3)"),
             (json!({"cpus": 4}), "cpus: database-2 / database-3"),
             (json!({"memory_bytes": 97_000}), "memory: database-2 / database-3"),
         ] {
@@ -257,10 +237,7 @@ mod tests {
         };
         assert_eq!(reported.hosts, 2);
         assert_eq!(reported.differences.len(), 1);
-        assert_eq!(
-            (reported.differences[0].fact, &reported.differences[0].how),
-            (HostFact::Cpus, &amounts)
-        );
+        assert_eq!((reported.differences[0].fact, &reported.differences[0].how), (HostFact::Cpus, &amounts));
     }
 
     #[test]
@@ -281,10 +258,7 @@ mod tests {
         setups[0].watched = vec![node(0), node(2)];
         assert_eq!(found(&setups, &environment), None);
         setups[0].watched = vec![node(1), node(2)];
-        assert_eq!(
-            in_words(&found(&setups, &environment).unwrap()),
-            ["cpus: database-3 / database-2"]
-        );
+        assert_eq!(in_words(&found(&setups, &environment).unwrap()), ["cpus: database-3 / database-2"]);
     }
 
     #[test]
@@ -297,10 +271,7 @@ mod tests {
                 record.clocks = (0..)
                     .zip(offsets)
                     .map(|(index, offset_ms)| {
-                        let start = ClockReading {
-                            offset_ms,
-                            round_trip_ms,
-                        };
+                        let start = ClockReading { offset_ms, round_trip_ms };
                         (HostId::database(index), Clock { start, end: None })
                     })
                     .collect();

@@ -60,12 +60,8 @@ type Figure = fn(&Node<'_>) -> Option<f64>;
 pub(crate) fn of_cell(nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]) -> Vec<UnequalNodes> {
     let rates: [(NodeFigure, Figure); 3] = [
         (NodeFigure::Cpus, |n| n.host.cpus_used),
-        (NodeFigure::DeviceReads, |n| {
-            n.host.sum_of_data(VolumeActivity::read_iops)
-        }),
-        (NodeFigure::DeviceWrites, |n| {
-            n.host.sum_of_data(VolumeActivity::write_iops)
-        }),
+        (NodeFigure::DeviceReads, |n| n.host.sum_of_data(VolumeActivity::read_iops)),
+        (NodeFigure::DeviceWrites, |n| n.host.sum_of_data(VolumeActivity::write_iops)),
     ];
     let of_rate = |(figure, of): (NodeFigure, Figure)| {
         let values = by_node(trials, of);
@@ -82,18 +78,13 @@ type ProbedFigure = fn(&ProbeResult) -> f64;
 
 /// In what the nodes differ of what fio measured of a configuration's volumes.
 pub(crate) fn of_configuration(configuration: &ConfigurationFacts) -> Vec<UnequalNodes> {
-    let figures: [(NodeFigure, ProbedFigure); 2] = [
-        (NodeFigure::ProbedReads, |p| p.read_iops),
-        (NodeFigure::ProbedWrites, |p| p.write_bytes_per_s),
-    ];
+    let figures: [(NodeFigure, ProbedFigure); 2] =
+        [(NodeFigure::ProbedReads, |p| p.read_iops), (NodeFigure::ProbedWrites, |p| p.write_bytes_per_s)];
     let of_volume = |volume: &VolumeReport| {
         let role = volume.role;
         let found = figures.into_iter().filter_map(|(figure, of)| {
-            let values: ByNode = volume
-                .probes
-                .iter()
-                .map(|(node, probe)| (*node, BTreeMap::from([(1, of(probe))])))
-                .collect();
+            let values: ByNode =
+                volume.probes.iter().map(|(node, probe)| (*node, BTreeMap::from([(1, of(probe))]))).collect();
             Some(Extremes::of(&values)?.figures(figure, Some(role)))
         });
         found.collect::<Vec<_>>()
@@ -149,22 +140,14 @@ impl Extremes {
         let most = *means.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         let least = *means.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let trials = values.values().map(BTreeMap::len).max()?;
-        (most.1 > 0.0 && most.1 > (1.0 + APART) * least.1).then_some(Self {
-            most,
-            least,
-            nodes: means.len(),
-            trials,
-        })
+        (most.1 > 0.0 && most.1 > (1.0 + APART) * least.1).then_some(Self { most, least, nodes: means.len(), trials })
     }
 
     /// Whether it is more than noise from trial to trial: the interval of their ratio, adjusted for the pairs among
     /// which these two stick out, lies above 1. With too few trials for an interval each trial must show it.
     fn is_shown(&self, values: &ByNode) -> bool {
         let (most, least) = (&values[&self.most.0], &values[&self.least.0]);
-        let pairs = || {
-            most.iter()
-                .filter_map(|(block, value)| Some((*value, *least.get(block)?)))
-        };
+        let pairs = || most.iter().filter_map(|(block, value)| Some((*value, *least.get(block)?)));
         let each = pairs().count() > 0 && pairs().all(|(more, less)| more > (1.0 + APART) * less);
         // Nothing at all against something that matters is not noise, and has no logarithm.
         if values.values().flat_map(BTreeMap::values).any(|v| *v <= 0.0) {
@@ -184,9 +167,8 @@ impl Extremes {
                 .collect(),
         );
         let position = |node: HostId| values.keys().position(|known| *known == node);
-        let contrast = position(self.most.0)
-            .zip(position(self.least.0))
-            .and_then(|(most, least)| layout.contrast(most, least));
+        let contrast =
+            position(self.most.0).zip(position(self.least.0)).and_then(|(most, least)| layout.contrast(most, least));
         let n = self.nodes as f64;
         match contrast {
             Some(contrast) => contrast.interval(LEVEL / (n * (n - 1.0) / 2.0)).0 > 1.0,

@@ -46,14 +46,10 @@ pub(crate) fn of_setup(setup: &Setup, scale: f64) -> Option<Seen<VolumeAboveInst
     let iops = above(bought.read_iops, reachable.read_iops);
     let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s);
     let figures = match (iops, bytes) {
-        (Some((bought_iops, reachable_iops)), _) => VolumeAboveInstance::Iops {
-            bought_iops,
-            reachable_iops,
-        },
-        (None, Some((bought_bytes_per_s, reachable_bytes_per_s))) => VolumeAboveInstance::Bytes {
-            bought_bytes_per_s,
-            reachable_bytes_per_s,
-        },
+        (Some((bought_iops, reachable_iops)), _) => VolumeAboveInstance::Iops { bought_iops, reachable_iops },
+        (None, Some((bought_bytes_per_s, reachable_bytes_per_s))) => {
+            VolumeAboveInstance::Bytes { bought_bytes_per_s, reachable_bytes_per_s }
+        }
         (None, None) => return None,
     };
     Some(figures.into())

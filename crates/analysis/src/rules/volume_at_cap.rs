@@ -55,16 +55,8 @@ pub(crate) fn of_node(node: &Node<'_>, role: VolumeRole) -> Option<(f64, VolumeA
         (VolumeLimit::BytesPerS, &bytes_per_s, limits.read_bytes_per_s),
         (VolumeLimit::ReadIops, &windows.read_iops, limits.read_iops),
         (VolumeLimit::WriteIops, &windows.write_iops, limits.write_iops),
-        (
-            VolumeLimit::ReadBytesPerS,
-            &windows.read_bytes_per_s,
-            limits.read_bytes_per_s,
-        ),
-        (
-            VolumeLimit::WriteBytesPerS,
-            &windows.write_bytes_per_s,
-            limits.write_bytes_per_s,
-        ),
+        (VolumeLimit::ReadBytesPerS, &windows.read_bytes_per_s, limits.read_bytes_per_s),
+        (VolumeLimit::WriteBytesPerS, &windows.write_bytes_per_s, limits.write_bytes_per_s),
     ]
     .into_iter()
     .filter_map(|(what, windows, limit)| Some((what, share_at(windows, limit)?, limit?)))

@@ -25,17 +25,9 @@ fn three() -> Vec<TrialMeasurement> {
         measured(&record(reported), device_reads)
     };
     let of_block = |block: u32, gp2: u64, io1: u64| {
-        [
-            reported("gp2-320", block, gp2, 3_590.0),
-            reported("io1-10000", block, io1, 12_000.0),
-        ]
+        [reported("gp2-320", block, gp2, 3_590.0), reported("io1-10000", block, io1, 12_000.0)]
     };
-    [
-        of_block(1, 30_000, 120_000),
-        of_block(2, 33_000, 126_000),
-        of_block(3, 31_500, 123_000),
-    ]
-    .concat()
+    [of_block(1, 30_000, 120_000), of_block(2, 33_000, 126_000), of_block(3, 31_500, 123_000)].concat()
 }
 
 #[test]
@@ -65,10 +57,7 @@ fn ratios_pair_the_trials_of_a_block() {
     // Block 1: 120/30; block 2: 126/33. Two pairs are shown and not tested.
     assert_eq!((ratio.to.as_str(), ratio.pairs), ("gp2-320", 2));
     assert!((ratio.median - (4.0_f64 * 126.0 / 33.0).sqrt()).abs() < 1e-9);
-    assert!(
-        (ratio.low - 126.0 / 33.0).abs() < 1e-9 && (ratio.high - 4.0).abs() < 1e-9,
-        "{ratio:?}"
-    );
+    assert!((ratio.low - 126.0 / 33.0).abs() < 1e-9 && (ratio.high - 4.0).abs() < 1e-9, "{ratio:?}");
     assert_eq!((ratio.verdict, ratio.p_value), (Verdict::TooFew, None));
 
     let analysis = analyse(&run(&job(), &three()));
@@ -84,10 +73,7 @@ fn ratios_pair_the_trials_of_a_block() {
     let t = (fast - slow - ratio.low.ln()) / ((one + other) / 3.0).sqrt();
     assert!((3.495..6.206).contains(&t), "{t} {ratio:?}");
     assert_eq!((ratio.verdict, ratio.level), (Verdict::Faster, 0.025));
-    assert_eq!(
-        analysis.cells[0].ratio_to_baseline.clone().unwrap().verdict,
-        Verdict::Reference
-    );
+    assert_eq!(analysis.cells[0].ratio_to_baseline.clone().unwrap().verdict, Verdict::Reference);
     // The ratio of the figures that are shown is the ratio that is tested.
     let shown = |i: usize| analysis.cells[i].throughput_ops_per_s.unwrap().median;
     assert!((shown(1) / shown(0) - ratio.median).abs() < 1e-9);
@@ -97,19 +83,13 @@ fn ratios_pair_the_trials_of_a_block() {
 fn the_decision_names_the_best_and_what_limited_the_others() {
     let analysis = analyse(&run(&job(), &three()));
     let throughput = &analysis.decision[0];
-    assert_eq!(
-        (throughput.metric, throughput.best.as_str()),
-        (Metric::Throughput, "io1-10000")
-    );
+    assert_eq!((throughput.metric, throughput.best.as_str()), (Metric::Throughput, "io1-10000"));
     assert!(throughput.indistinguishable.is_empty() && throughput.tested);
     assert_eq!(throughput.ranking[1].verdict, Verdict::Slower);
     let p99 = analysis.decision.iter().find(|d| d.metric == Metric::P99).unwrap();
     assert!(p99.cautions.contains(&Caution::ClosedLoopLatency));
     assert!(
-        analysis
-            .decision
-            .iter()
-            .all(|d| d.metric != Metric::OperationsPerDollar),
+        analysis.decision.iter().all(|d| d.metric != Metric::OperationsPerDollar),
         "without a price there is nothing to say about money"
     );
     assert_eq!(analysis.cells[0].limit.kind, LimitKind::VolumeIops);
@@ -121,10 +101,7 @@ fn the_decision_names_the_best_and_what_limited_the_others() {
 #[test]
 fn two_repetitions_decide_nothing() {
     let answer = analyse(&run(&job(), &three()[..4])).recommendation;
-    assert_eq!(
-        (answer.status, answer.reason, answer.run),
-        (Status::NotDecided, Reason::TooFewRepetitions, None)
-    );
+    assert_eq!((answer.status, answer.reason, answer.run), (Status::NotDecided, Reason::TooFewRepetitions, None));
     assert_eq!(answer.would_decide.unwrap().repetitions, 3);
     assert!(matches!(answer.places[0].outcome, AnswerOutcome::TooFew { pairs: 2 }));
 }
@@ -132,10 +109,7 @@ fn two_repetitions_decide_nothing() {
 fn priced(usd: [f64; 2]) -> Analysis {
     let mut job = job();
     job.plan.money = Money {
-        basis: Basis {
-            price_date: Some("2026-01-01".into()),
-            ..Basis::default()
-        },
+        basis: Basis { price_date: Some("2026-01-01".into()), ..Basis::default() },
         configurations: job
             .setups
             .iter()
@@ -149,26 +123,18 @@ fn priced(usd: [f64; 2]) -> Analysis {
             .collect(),
     };
     // Machines that are bought: whatever limits them is theirs.
-    analyse(&RunEvidence {
-        provider: Provider::Aws,
-        ..run(&job, &three())
-    })
+    analyse(&RunEvidence { provider: Provider::Aws, ..run(&job, &three()) })
 }
 
 #[test]
 fn money_is_worth_it_when_throughput_grows_as_much_as_cost() {
-    for (usd, verdict, run) in [
-        ([100.0, 300.0], ValueVerdict::WorthIt, "io1-10000"),
-        ([100.0, 500.0], ValueVerdict::NotWorthIt, "gp2-320"),
-    ] {
+    for (usd, verdict, run) in
+        [([100.0, 300.0], ValueVerdict::WorthIt, "io1-10000"), ([100.0, 500.0], ValueVerdict::NotWorthIt, "gp2-320")]
+    {
         let analysis = priced(usd);
         let value = &analysis.value_of_money[0];
         assert_eq!((value.from.as_str(), value.to.as_str()), ("gp2-320", "io1-10000"));
-        assert_eq!(
-            (value.verdict, value.knee),
-            (verdict, verdict == ValueVerdict::WorthIt),
-            "{value:?}"
-        );
+        assert_eq!((value.verdict, value.knee), (verdict, verdict == ValueVerdict::WorthIt), "{value:?}");
         assert_eq!(analysis.recommendation.run.as_deref(), Some(run));
         let shown = |i: usize| analysis.cells[i].throughput_ops_per_s.unwrap().median;
         let expected = (usd[1] - usd[0]) / ((shown(1) - shown(0)) * 16.0);
@@ -192,10 +158,7 @@ fn warm_up_is_in_no_figure_and_percentiles_are_the_histograms_own() {
     assert_eq!(read.samples, 24_000);
     // 100 in flight at 500/s: 200 ms; at 550/s: 181.8 ms. The warm-up took ten times as long.
     assert!(read.max < 201_000.0, "{read:?}");
-    assert!(
-        (read.mean - f64::midpoint(200_000.0, 181_818.0)).abs() < 200.0,
-        "{read:?}"
-    );
+    assert!((read.mean - f64::midpoint(200_000.0, 181_818.0)).abs() < 200.0, "{read:?}");
 }
 
 #[test]
@@ -223,10 +186,6 @@ fn a_run_without_trials_has_cells_without_figures() {
 #[test]
 fn the_document_keeps_its_shape() {
     let text = serde_json::to_string_pretty(&analysis()).unwrap();
-    assert_eq!(
-        serde_json::from_str::<Analysis>(&text).unwrap(),
-        analysis(),
-        "it reads back"
-    );
+    assert_eq!(serde_json::from_str::<Analysis>(&text).unwrap(), analysis(), "it reads back");
     insta::assert_snapshot!("analysis", text);
 }

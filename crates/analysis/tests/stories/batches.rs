@@ -25,10 +25,7 @@ fn job(batches: [u32; 3]) -> Job {
         let mut cell = cell.clone();
         cell.id = format!("{name}.read-heavy.c100");
         cell.configuration = name.to_owned();
-        let trial = |block| PlannedTrial {
-            block,
-            cell: cell.id.clone(),
-        };
+        let trial = |block| PlannedTrial { block, cell: cell.id.clone() };
         plan.trials.extend((1..=BLOCKS).map(trial));
         plan.cells.push(cell);
     }
@@ -84,9 +81,7 @@ fn false_winners(batches: [u32; 3]) -> usize {
     let shows_one = |seed: &u64| {
         let analysis = analysed(batches, &trials(*seed, [1.0; 3]));
         let ratios = analysis.cells.iter().filter_map(|cell| cell.ratio_to_slowest.as_ref());
-        ratios
-            .into_iter()
-            .any(|ratio| matches!(ratio.verdict, Verdict::Faster | Verdict::Slower))
+        ratios.into_iter().any(|ratio| matches!(ratio.verdict, Verdict::Faster | Verdict::Slower))
     };
     (0..EXPERIMENTS).filter(shows_one).count()
 }
@@ -97,10 +92,7 @@ fn equal_configurations_of_two_batches_are_not_made_unequal_by_the_hours_of_thei
     assert!(right <= 3, "{right} of {EXPERIMENTS}");
     // Taken for one batch, the hours that `a` and `b` share would make `c` another one.
     let taken_for_one = false_winners([0, 0, 0]);
-    assert!(
-        taken_for_one > right,
-        "{taken_for_one} against {right} of {EXPERIMENTS}"
-    );
+    assert!(taken_for_one > right, "{taken_for_one} against {right} of {EXPERIMENTS}");
 }
 
 #[test]
@@ -117,10 +109,8 @@ fn within_a_batch_ratios_are_as_sharp_as_without_the_other_one() {
     assert!(width(&b) < 1.1 && width(&c) > 1.2, "{b:?} {c:?}");
     // The report says so, with the sites.
     let site = |name: &str| Some(name.to_owned());
-    let batches = vec![
-        (vec!["a".to_owned(), "b".to_owned()], site("us-east-1")),
-        (vec!["c".to_owned()], site("us-west-2")),
-    ];
+    let batches =
+        vec![(vec!["a".to_owned(), "b".to_owned()], site("us-east-1")), (vec!["c".to_owned()], site("us-west-2"))];
     assert!(analysis.recommendation.doubts.contains(&Doubt::Batches { batches }));
     let together = analysed([0, 0, 0], &trials(7, [1.0, 1.05, 4.0]));
     let is_of_batches = |doubt: &Doubt| matches!(doubt, Doubt::Batches { .. });

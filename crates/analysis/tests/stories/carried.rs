@@ -24,21 +24,9 @@ struct Seen {
 }
 
 /// gp2 does its 60 IOPS, and has CPU left.
-const AT_ITS_VOLUME: Seen = Seen {
-    operations: 30_000,
-    iops: 59.8,
-    cpus: 0.2,
-    probed: 60.1,
-    late: None,
-};
+const AT_ITS_VOLUME: Seen = Seen { operations: 30_000, iops: 59.8, cpus: 0.2, probed: 60.1, late: None };
 /// io1 does four times as much, a third of what its volume would let through, on all of its CPU.
-const AT_ITS_CPU: Seen = Seen {
-    operations: 120_000,
-    iops: 200.0,
-    cpus: 0.97,
-    probed: 620.0,
-    late: None,
-};
+const AT_ITS_CPU: Seen = Seen { operations: 120_000, iops: 200.0, cpus: 0.97, probed: 620.0, late: None };
 
 fn trials(configuration: &'static str, seen: Seen) -> Vec<TrialMeasurement> {
     let trial = |block: u32| {
@@ -55,10 +43,7 @@ fn trials(configuration: &'static str, seen: Seen) -> Vec<TrialMeasurement> {
         let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
         (data.disk_floor_share, data.cpu_floor_share) = (seen.late, seen.late);
         // Short trials at a full CPU are judged where the code was seen compiled.
-        trial.record.nodes[0].rest = Some(evidence::Rest {
-            code_is_warm: true,
-            ..evidence::Rest::default()
-        });
+        trial.record.nodes[0].rest = Some(evidence::Rest { code_is_warm: true, ..evidence::Rest::default() });
         trial.forbidden = rules::forbidden(&trial);
         trial
     };
@@ -74,16 +59,11 @@ fn analysed(provider: Provider, gp2: Seen, io1: Seen, usd: f64, change: fn(&mut 
         lines: Vec::new(),
         missing: None,
     };
-    job.plan.money = Money {
-        basis: Basis::default(),
-        configurations: vec![price("gp2-320", 100.0), price("io1-10000", usd)],
-    };
+    job.plan.money =
+        Money { basis: Basis::default(), configurations: vec![price("gp2-320", 100.0), price("io1-10000", usd)] };
     change(&mut job);
     let all = [trials("gp2-320", gp2), trials("io1-10000", io1)].concat();
-    analyse(&RunEvidence {
-        provider,
-        ..run(&job, &all)
-    })
+    analyse(&RunEvidence { provider, ..run(&job, &all) })
 }
 
 fn here(gp2: Seen, io1: Seen) -> Analysis {
@@ -106,11 +86,7 @@ fn money_counts_what_is_shown_at_the_least() {
     let of = |provider: Provider, usd: f64| {
         let analysis = analysed(provider, AT_ITS_VOLUME, AT_ITS_CPU, usd, |_| {});
         let step = &analysis.value_of_money[0];
-        (
-            step.verdict,
-            step.repetitions_to_decide,
-            analysis.recommendation.run.clone(),
-        )
+        (step.verdict, step.repetitions_to_decide, analysis.recommendation.run.clone())
     };
     let worth_it = (ValueVerdict::WorthIt, None, Some("io1-10000".to_owned()));
     let not_worth_it = (ValueVerdict::NotWorthIt, None, Some("gp2-320".to_owned()));
@@ -128,14 +104,8 @@ fn money_counts_what_is_shown_at_the_least() {
 /// A run that repeats until it is known does not repeat what this machine leaves open.
 #[test]
 fn what_no_repetition_would_decide_keeps_no_run_going() {
-    let adaptive = Adaptive {
-        precision: 0.05,
-        blocks_min: 3,
-        blocks_max: 20,
-        budget_s: None,
-        budget_usd: None,
-        stopped: None,
-    };
+    let adaptive =
+        Adaptive { precision: 0.05, blocks_min: 3, blocks_max: 20, budget_s: None, budget_usd: None, stopped: None };
     let analysis = analysed(Provider::Local, AT_ITS_VOLUME, AT_ITS_CPU, 500.0, |_| {});
     assert_eq!(analysis.value_of_money[0].verdict, ValueVerdict::NotDecided);
     assert!(precision(&analysis, &adaptive, 3).enough);
@@ -151,32 +121,18 @@ fn the_faster_side_at_its_cpu_is_shown_at_the_least() {
     let ratio = ratio(&analysis);
     let expected = Bound {
         is: BoundIs::AtLeast,
-        by: vec![LimitedHere {
-            configuration: "io1-10000".to_owned(),
-            by: OfThisMachine::Cpu,
-        }],
+        by: vec![LimitedHere { configuration: "io1-10000".to_owned(), by: OfThisMachine::Cpu }],
     };
     assert_eq!((ratio.bound, ratio.verdict), (Some(expected), Verdict::Faster));
     assert!(ratio.low > 3.8 && ratio.high < 4.2);
-    assert_eq!(
-        analysis.value_of_money[0].usd_per_extra_op_per_s, None,
-        "nobody knows how many more it would be"
-    );
-    assert_eq!(
-        analysis.cells.iter().map(|c| c.limited_here).collect::<Vec<_>>(),
-        [None, Some(OfThisMachine::Cpu)]
-    );
+    assert_eq!(analysis.value_of_money[0].usd_per_extra_op_per_s, None, "nobody knows how many more it would be");
+    assert_eq!(analysis.cells.iter().map(|c| c.limited_here).collect::<Vec<_>>(), [None, Some(OfThisMachine::Cpu)]);
 }
 
 /// The CPU of the cheaper, slower one is full: bought, it might do as much as the other.
 #[test]
 fn the_slower_side_at_its_cpu_leaves_a_gain_open() {
-    let slow = Seen {
-        operations: 30_000,
-        iops: 24.0,
-        cpus: 0.97,
-        ..AT_ITS_VOLUME
-    };
+    let slow = Seen { operations: 30_000, iops: 24.0, cpus: 0.97, ..AT_ITS_VOLUME };
     let fast = Seen {
         // As many device reads for each operation.
         iops: 96.0,
@@ -203,16 +159,7 @@ fn a_full_cpu_beside_a_full_volume_carries_over() {
 /// Where nothing is full, it is what comes nearest: from four fifths of the CPU on, if its volume is less used.
 #[test]
 fn a_cpu_that_is_nearly_full_counts_from_four_fifths_on() {
-    let with = |cpus: f64, iops: f64| {
-        bound(&here(
-            AT_ITS_VOLUME,
-            Seen {
-                cpus,
-                iops,
-                ..AT_ITS_CPU
-            },
-        ))
-    };
+    let with = |cpus: f64, iops: f64| bound(&here(AT_ITS_VOLUME, Seen { cpus, iops, ..AT_ITS_CPU }));
     assert_eq!(with(0.79, 200.0), None);
     assert_eq!(with(0.81, 200.0), Some(BoundIs::AtLeast));
     assert_eq!(with(0.81, 540.0), None, "the volume is nearer");
@@ -222,16 +169,7 @@ fn a_cpu_that_is_nearly_full_counts_from_four_fifths_on() {
 #[test]
 fn a_disk_below_the_limit_of_its_volume_is_this_machines() {
     let with = |probed: f64, late: Option<f64>, iops: f64| {
-        let analysis = here(
-            AT_ITS_VOLUME,
-            Seen {
-                probed,
-                late,
-                iops,
-                cpus: 0.3,
-                ..AT_ITS_CPU
-            },
-        );
+        let analysis = here(AT_ITS_VOLUME, Seen { probed, late, iops, cpus: 0.3, ..AT_ITS_CPU });
         (bound(&analysis), analysis.cells[1].limited_here)
     };
     let disk = (Some(BoundIs::AtLeast), Some(OfThisMachine::Disk));
@@ -240,22 +178,14 @@ fn a_disk_below_the_limit_of_its_volume_is_this_machines() {
     // Late answers count where nothing else is full.
     assert_eq!(with(620.0, Some(0.06), 300.0), disk);
     assert_eq!(with(620.0, Some(0.04), 300.0), (None, None));
-    assert_eq!(
-        with(620.0, Some(0.06), 618.0),
-        (None, None),
-        "its volume is full all the same"
-    );
+    assert_eq!(with(620.0, Some(0.06), 618.0), (None, None), "its volume is full all the same");
 }
 
 /// CPUs are emulated among each other. With faster ones the volume of which more is used would come to be the limit.
 #[test]
 fn two_cells_at_cpus_in_proportion_carry_over_while_their_volumes_have_room() {
     let with = |gp2_iops: f64, io1_iops: f64, change: fn(&mut Job)| {
-        let full = |seen: Seen, iops: f64| Seen {
-            iops,
-            cpus: 0.97,
-            ..seen
-        };
+        let full = |seen: Seen, iops: f64| Seen { iops, cpus: 0.97, ..seen };
         let (gp2, io1) = (full(AT_ITS_VOLUME, gp2_iops), full(AT_ITS_CPU, io1_iops));
         let analysis = analysed(Provider::Local, gp2, io1, 500.0, change);
         (bound(&analysis), analysis.value_of_money[0].verdict)
@@ -266,11 +196,7 @@ fn two_cells_at_cpus_in_proportion_carry_over_while_their_volumes_have_room() {
     let at_most = (Some(BoundIs::AtMost), ValueVerdict::NotWorthIt);
     assert_eq!(with(24.0, 200.0, same_cpus), all, "two fifths and a third of them");
     assert_eq!(with(42.0, 440.0, same_cpus), all, "0.70 and 0.71: alike");
-    assert_eq!(
-        with(42.0, 200.0, same_cpus),
-        at_least,
-        "gp2 would come to its volume first"
-    );
+    assert_eq!(with(42.0, 200.0, same_cpus), at_least, "gp2 would come to its volume first");
     assert_eq!(with(24.0, 440.0, same_cpus), at_most, "io1 would");
     // Two CPUs of one machine size are not two of another.
     let other_cpus = |job: &mut Job| job.setups[1].cpus = 2.0;

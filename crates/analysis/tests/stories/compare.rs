@@ -31,10 +31,7 @@ fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
     assert_eq!(throughput(0).verdict, Verdict::Same);
     let lost = throughput(1);
     assert_eq!(lost.verdict, Verdict::Slower);
-    assert!(
-        (lost.change_percent + 20.0).abs() < 0.01 && lost.high_percent < -10.0,
-        "{lost:?}"
-    );
+    assert!((lost.change_percent + 20.0).abs() < 0.01 && lost.high_percent < -10.0, "{lost:?}");
     // In a closed loop, latency is the mirror image.
     assert_eq!(comparison.cells[1].metrics[&Metric::P99].verdict, Verdict::Slower);
     use GateOutcome::{Failed, Inconclusive, Passed};
@@ -47,10 +44,7 @@ fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
     ] {
         let decided = Gate::parse(gate).unwrap().decide(&comparison);
         assert_eq!(decided.outcome, outcome, "{gate}: {decided:?}");
-        assert!(
-            decided.cells.iter().all(|c| c.cell.starts_with("io1-10000")),
-            "{decided:?}"
-        );
+        assert!(decided.cells.iter().all(|c| c.cell.starts_with("io1-10000")), "{decided:?}");
     }
 }
 
@@ -61,11 +55,7 @@ fn a_run_against_itself_passes_every_gate() {
     let comparison = compare(&run(&job, &trials), &run(&job, &trials));
     assert!(comparison.differences.is_empty(), "{:?}", comparison.differences);
     for gate in ["throughput < 0%", "throughput > 0%", "p999 > 0%"] {
-        assert_eq!(
-            Gate::parse(gate).unwrap().decide(&comparison).outcome,
-            GateOutcome::Passed,
-            "{gate}"
-        );
+        assert_eq!(Gate::parse(gate).unwrap().decide(&comparison).outcome, GateOutcome::Passed, "{gate}");
     }
 }
 
@@ -74,10 +64,7 @@ fn single_repetitions_decide_no_gate_and_three_would() {
     let job = job();
     let (before, after) = (trials(1.0), trials(0.8));
     let comparison = compare(&run(&job, &before[..2]), &run(&job, &after[..2]));
-    assert_eq!(
-        comparison.cells[1].metrics[&Metric::Throughput].verdict,
-        Verdict::TooFew
-    );
+    assert_eq!(comparison.cells[1].metrics[&Metric::Throughput].verdict, Verdict::TooFew);
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
     assert_eq!(decided.outcome, GateOutcome::Inconclusive);
     assert_eq!(decided.would_decide_repetitions, Some(3));
@@ -110,10 +97,7 @@ fn nothing_in_common_passes_no_gate() {
     let comparison = compare(&run(&job, &trials), &run(&job, &[]));
     assert_eq!(comparison.not_compared.len(), 2);
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
-    assert_eq!(
-        (decided.outcome, decided.obstacles),
-        (GateOutcome::Inconclusive, vec![Obstacle::NothingCompared])
-    );
+    assert_eq!((decided.outcome, decided.obstacles), (GateOutcome::Inconclusive, vec![Obstacle::NothingCompared]));
 }
 
 #[test]
@@ -126,10 +110,7 @@ fn what_differs_between_the_runs_is_named() {
     let comparison = compare(&run(&before, &trials), &run(&after, &trials));
     assert_eq!(
         comparison.differences,
-        [
-            "configurations.gp2-320.data.limits.read_iops: 60.0 -> 90.0",
-            "scale: 16.0 -> 8.0"
-        ]
+        ["configurations.gp2-320.data.limits.read_iops: 60.0 -> 90.0", "scale: 16.0 -> 8.0"]
     );
 }
 
@@ -146,15 +127,7 @@ fn unrelated_runs_differ_in_words_not_in_json() {
     let trials = trials(1.0);
     let comparison = compare(&run(&before, &trials), &run(&after, &[]));
     let reported = &comparison.differences;
-    assert!(
-        reported
-            .iter()
-            .any(|d| d.starts_with("configurations.gp2-320: only in ")),
-        "{reported:?}"
-    );
-    assert!(
-        reported.iter().any(|d| d.starts_with("workloads.other: only in ")),
-        "{reported:?}"
-    );
+    assert!(reported.iter().any(|d| d.starts_with("configurations.gp2-320: only in ")), "{reported:?}");
+    assert!(reported.iter().any(|d| d.starts_with("workloads.other: only in ")), "{reported:?}");
     assert!(!reported.iter().any(|d| d.contains(['{', '[', '"'])), "{reported:?}");
 }

@@ -9,11 +9,7 @@ const FAST: &str = "io1-10000";
 
 /// The data volume of node 2 from 20 to 40 s.
 fn failing(kind: NodeFaultKind) -> FaultRecord {
-    FaultRecord {
-        kind,
-        volume: Some(VolumeRole::Data),
-        ..kill(20.0, Some(40.0), Some(40.0))
-    }
+    FaultRecord { kind, volume: Some(VolumeRole::Data), ..kill(20.0, Some(40.0), Some(40.0)) }
 }
 
 /// What `emulation_floor` says of a trial whose volumes were late from the one moment to the other.
@@ -55,9 +51,6 @@ fn a_volume_that_is_late_before_its_fault_is_this_machine_s() {
     for kind in SLOWED {
         let reported = found(Some(kind), (5.0, 40.0)).unwrap();
         let share = reported.disk_floor_share;
-        assert!(
-            (share - 0.5 * 14.0 / 19.0).abs() < 0.05,
-            "of the time before it: {share}"
-        );
+        assert!((share - 0.5 * 14.0 / 19.0).abs() < 0.05, "of the time before it: {share}");
     }
 }

@@ -50,24 +50,15 @@ fn before_during_and_after_are_told_apart() {
         [(at(20.0), at(1000.0)), (at(32.0), at(600.0)), (at(8.0), at(950.0))]
     );
     assert_eq!((before.operations, before.failed()), (20_000, 0));
-    assert_eq!(
-        during.errors,
-        BTreeMap::from([(ErrorKind::Unavailable, 32 * 15), (ErrorKind::WriteTimeout, 32 * 5)])
-    );
+    assert_eq!(during.errors, BTreeMap::from([(ErrorKind::Unavailable, 32 * 15), (ErrorKind::WriteTimeout, 32 * 5)]));
     assert_eq!(during.operations, 32 * 620);
     let share = during.error_share.unwrap().median;
     assert!((share - 20.0 / 620.0).abs() < 1e-12, "{share}");
     // 100 in flight: 100 ms at 1000/s, 161 ms at 620/s.
     let ms = |p: &PhaseAnalysis| p.p99_us.unwrap().median / 1e3;
-    assert!(
-        (ms(before) - 100.0).abs() < 0.1 && (ms(during) - 161.3).abs() < 0.2,
-        "{before:?} {during:?}"
-    );
+    assert!((ms(before) - 100.0).abs() < 0.1 && (ms(during) - 161.3).abs() < 0.2, "{before:?} {during:?}");
     let reported = fault(&cell);
-    assert_eq!(
-        (reported.node, reported.planned),
-        (HostId::database(1), Some(planned()))
-    );
+    assert_eq!((reported.node, reported.planned), (HostId::database(1), Some(planned())));
     assert_eq!((reported.back_s, reported.return_took_s), (at(52.0), at(12.0)));
     assert_eq!((reported.not_back, reported.left_away), (0, 0));
     assert_eq!((reported.recovery.recovered, reported.recovery.seconds), (1, at(0.0)));
@@ -100,9 +91,7 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
         assert_eq!(node.host.dropped_messages, Some(0.0));
     }
     // 180 reads of the volumes for 1000 operations, not for 863.
-    let reads = trial
-        .per_operation(trial.sum_of_volumes(experiment::VolumeRole::Data, |v| v.reads))
-        .unwrap();
+    let reads = trial.per_operation(trial.sum_of_volumes(experiment::VolumeRole::Data, |v| v.reads)).unwrap();
     assert!((reads - 0.18).abs() < 0.01, "{reads}");
     let job = plan_with(vec![planned()], 1);
     let trials = [trial];
@@ -111,18 +100,9 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
     assert!((cell.database_cpus_used.unwrap() - 1.5).abs() < 1e-9);
     // 19 s are too short to judge, and this little trial has few samples; nothing else.
     let is_small = |rule: &Rule| matches!(rule, Rule::TooFewSamples | Rule::TooShortToJudge);
-    let rules: Vec<Rule> = cell
-        .findings
-        .iter()
-        .map(Finding::rule)
-        .filter(|r| !is_small(r))
-        .collect();
+    let rules: Vec<Rule> = cell.findings.iter().map(Finding::rule).filter(|r| !is_small(r)).collect();
     assert_eq!(rules, [], "{:?}", cell.findings);
-    let said = analysis
-        .findings
-        .iter()
-        .filter(|f| f.rule() == Rule::FaultsPlanned)
-        .count();
+    let said = analysis.findings.iter().filter(|f| f.rule() == Rule::FaultsPlanned).count();
     assert_eq!(said, 1, "once, of the run");
 }
 
@@ -131,19 +111,12 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
 #[test]
 fn a_disk_that_fails_by_plan_spoils_no_trial() {
     let mut planned = planned();
-    planned.action = FaultAction::DiskError {
-        volume: VolumeRole::Data,
-        requests: FailingRequests::Reads,
-        share: 0.05,
-        range: None,
-    };
+    planned.action =
+        FaultAction::DiskError { volume: VolumeRole::Data, requests: FailingRequests::Reads, share: 0.05, range: None };
     let mut errors = kill(20.0, Some(40.0), Some(40.1));
     (errors.kind, errors.volume) = (NodeFaultKind::DiskError, Some(VolumeRole::Data));
     errors.failed_requests = Some(12);
-    errors.ended = Some(ProcessEnd {
-        at_s: 24.5,
-        how: "signal 7".to_owned(),
-    });
+    errors.ended = Some(ProcessEnd { at_s: 24.5, how: "signal 7".to_owned() });
     let trial = Trial::new(FAST, 1, vec![errors]);
     let measured = trial.measured();
     assert!(measured.is_valid(), "{:?}", measured.invalid_reason());
@@ -169,18 +142,11 @@ fn what_was_not_planned_still_invalidates() {
     let measured = unplanned.measured();
     assert!(!measured.is_valid());
     let reason = measured.invalid_reason().unwrap();
-    assert!(
-        reason.starts_with("errors_above: ") && reason.contains("480 unavailable"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("errors_above: ") && reason.contains("480 unavailable"), "{reason}");
     // A process that ends once more than planned, on the node that was killed or on another one.
     for node in [0, 1, 2] {
         let died = reported.measured_with_a_death_of(node);
-        assert!(
-            died.invalid_reason()
-                .is_some_and(|r| r.starts_with("database_restarted")),
-            "node {node}"
-        );
+        assert!(died.invalid_reason().is_some_and(|r| r.starts_with("database_restarted")), "node {node}");
     }
     // Errors before the fault are not those of the fault.
     let mut early = reported;
@@ -215,14 +181,7 @@ fn a_node_that_does_not_come_back_has_no_afterwards() {
         let cell = of_cell(vec![planned()], &[trial]);
         let reported = fault(&cell);
         assert_eq!((reported.left_away, reported.not_back), (left_away, not_back));
-        assert_eq!(
-            (
-                reported.recovery.recovered,
-                reported.recovery.never,
-                reported.recovery.too_short
-            ),
-            (0, 0, 0)
-        );
+        assert_eq!((reported.recovery.recovered, reported.recovery.never, reported.recovery.too_short), (0, 0, 0));
         assert_eq!(phase(&cell, PhaseKind::During).seconds, at(40.0));
         let phases = &cell.faults.as_ref().unwrap().phases;
         match phases.get(2) {
@@ -247,33 +206,14 @@ fn too_few_seconds_afterwards_tell_nothing() {
 
 #[test]
 fn two_faults_have_an_afterwards_each() {
-    let pause = NodeFault {
-        action: FaultAction::NodePause,
-        node: 3,
-        at_s: 40.0,
-        for_s: Some(5.0),
-    };
+    let pause = NodeFault { action: FaultAction::NodePause, node: 3, at_s: 40.0, for_s: Some(5.0) };
     let mut second = kill(40.2, Some(45.0), Some(45.0));
     (second.kind, second.host) = (NodeFaultKind::NodePause, HostId::database(2));
     let trial = Trial::new(FAST, 1, vec![kill(10.0, Some(20.0), Some(25.0)), second]);
     // A file may name them in any order.
-    let cell = of_cell(
-        vec![
-            pause,
-            NodeFault {
-                at_s: 10.0,
-                for_s: Some(10.0),
-                ..planned()
-            },
-        ],
-        &[trial],
-    );
+    let cell = of_cell(vec![pause, NodeFault { at_s: 10.0, for_s: Some(10.0), ..planned() }], &[trial]);
     let faults = cell.faults.as_ref().unwrap();
-    let shown: Vec<_> = faults
-        .phases
-        .iter()
-        .map(|p| (p.phase.name(), p.fault, p.seconds.unwrap().median))
-        .collect();
+    let shown: Vec<_> = faults.phases.iter().map(|p| (p.phase.name(), p.fault, p.seconds.unwrap().median)).collect();
     assert_eq!(
         shown,
         [
@@ -285,24 +225,16 @@ fn two_faults_have_an_afterwards_each() {
         ]
     );
     assert_eq!(faults.faults[1].planned, Some(pause));
-    assert_eq!(
-        faults.faults.iter().map(|f| f.recovery.recovered).collect::<Vec<_>>(),
-        [1, 1]
-    );
-    assert!(
-        cell.findings.iter().all(|f| f.rule() != Rule::FaultNotAsPlanned),
-        "{:?}",
-        cell.findings
-    );
+    assert_eq!(faults.faults.iter().map(|f| f.recovery.recovered).collect::<Vec<_>>(), [1, 1]);
+    assert!(cell.findings.iter().all(|f| f.rule() != Rule::FaultNotAsPlanned), "{:?}", cell.findings);
 }
 
 #[test]
 fn hints_wait_while_the_node_is_away_and_some_are_left() {
     let mut trial = Trial::new(FAST, 1, vec![kill(20.0, Some(40.0), Some(45.0))]);
     // The others write hints until the node is back and replay them; the node itself says nothing while it is away.
-    let others: Vec<Option<f64>> = (0..=60)
-        .map(|t: i32| Some(f64::from((t - 20).clamp(0, 25) - (2 * (t - 45)).clamp(0, 23))))
-        .collect();
+    let others: Vec<Option<f64>> =
+        (0..=60).map(|t: i32| Some(f64::from((t - 20).clamp(0, 25) - (2 * (t - 45)).clamp(0, 23)))).collect();
     let itself = (0..=60).map(|t: i32| (!(21..45).contains(&t)).then_some(0.0)).collect();
     trial.hints = vec![others.clone(), itself, others];
     let cell = of_cell(vec![planned()], &[trial.clone()]);
@@ -319,11 +251,7 @@ fn repetitions_give_a_median_and_a_range() {
     let trials: Vec<Trial> = [(1, 45.0), (2, 52.0), (3, 65.0)]
         .map(|(block, back_s)| {
             let back = (back_s < 60.0).then_some(back_s);
-            Trial::new(
-                FAST,
-                block,
-                vec![kill(20.0 + f64::from(block) / 10.0, Some(40.0), back)],
-            )
+            Trial::new(FAST, block, vec![kill(20.0 + f64::from(block) / 10.0, Some(40.0), back)])
         })
         .to_vec();
     let cell = of_cell(vec![planned()], &trials);
@@ -335,14 +263,8 @@ fn repetitions_give_a_median_and_a_range() {
     assert_eq!(reported.recovery.recovered, 2);
     // The second in which the node went away is in neither.
     let seconds = |kind| phase(&cell, kind).seconds.unwrap();
-    assert_eq!(
-        (seconds(PhaseKind::Before).median, seconds(PhaseKind::During).low),
-        (20.0, 24.0)
-    );
-    assert_eq!(
-        (seconds(PhaseKind::After).low, seconds(PhaseKind::After).high),
-        (0.0, 15.0)
-    );
+    assert_eq!((seconds(PhaseKind::Before).median, seconds(PhaseKind::During).low), (20.0, 24.0));
+    assert_eq!((seconds(PhaseKind::After).low, seconds(PhaseKind::After).high), (0.0, 15.0));
     assert_eq!(phase(&cell, PhaseKind::After).throughput_ops_per_s, at(950.0));
 }
 
@@ -385,10 +307,7 @@ fn who_keeps_its_writes_may_win() {
     assert_eq!(analysis.recommendation.run.as_deref(), Some(FAST));
     assert_eq!(analysis.recommendation.not_considered, []);
     let writes = analysis.cells[1].writes.as_ref().unwrap();
-    assert_eq!(
-        (writes.trials, writes.acknowledged, writes.values, writes.lost()),
-        (3, 36_000, 30_000, 0)
-    );
+    assert_eq!((writes.trials, writes.acknowledged, writes.values, writes.lost()), (3, 36_000, 30_000, 0));
     assert!(analysis.findings.iter().all(|f| f.severity != Severity::Failed));
 }
 
@@ -396,42 +315,21 @@ fn who_keeps_its_writes_may_win() {
 fn who_loses_acknowledged_writes_is_not_recommended() {
     let analysis = with_writes(&kept(), &lost(200, 14));
     let recommendation = &analysis.recommendation;
-    assert_eq!(
-        (recommendation.status, recommendation.run.as_deref()),
-        (Status::Decided, Some(SLOW))
-    );
+    assert_eq!((recommendation.status, recommendation.run.as_deref()), (Status::Decided, Some(SLOW)));
     assert_eq!(recommendation.places[0].by, DecidedBy::Writes);
     assert_eq!(
-        recommendation
-            .not_considered
-            .iter()
-            .map(|n| (n.configuration.as_str(), n.why))
-            .collect::<Vec<_>>(),
-        [(
-            FAST,
-            NotJudged::LostWrites {
-                lost: 642,
-                values: 30_000
-            }
-        )]
+        recommendation.not_considered.iter().map(|n| (n.configuration.as_str(), n.why)).collect::<Vec<_>>(),
+        [(FAST, NotJudged::LostWrites { lost: 642, values: 30_000 })]
     );
     let fast = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     // Its figures count all the same.
     assert_eq!(fast.valid_trials, 3);
     let reported = fast.findings.iter().find(|f| f.rule() == Rule::WritesLost).unwrap();
     let figures = reported.figures::<WritesLost>().unwrap();
-    assert_eq!(
-        (reported.severity, figures.older, figures.missing),
-        (Severity::Failed, 600, 42)
-    );
+    assert_eq!((reported.severity, figures.older, figures.missing), (Severity::Failed, 600, 42));
     let example = figures.example.as_ref().unwrap();
     assert!(example.contains("key user17, field 3"), "{example}");
-    assert!(
-        analysis
-            .decision
-            .iter()
-            .all(|d| d.cautions.contains(&Caution::LostWrites))
-    );
+    assert!(analysis.decision.iter().all(|d| d.cautions.contains(&Caution::LostWrites)));
     assert_eq!(analysis.value_of_money, []);
 }
 
@@ -439,10 +337,7 @@ fn who_loses_acknowledged_writes_is_not_recommended() {
 fn where_all_lose_writes_there_is_nothing_to_recommend() {
     let analysis = with_writes(&lost(1, 0), &lost(200, 14));
     let recommendation = &analysis.recommendation;
-    assert_eq!(
-        (recommendation.status, recommendation.reason),
-        (Status::NotDecided, Reason::Undecided)
-    );
+    assert_eq!((recommendation.status, recommendation.reason), (Status::NotDecided, Reason::Undecided));
     assert_eq!(recommendation.places[0].outcome, AnswerOutcome::AllLostWrites);
     assert_eq!(recommendation.not_considered.len(), 2);
 }
@@ -450,22 +345,12 @@ fn where_all_lose_writes_there_is_nothing_to_recommend() {
 /// One replica, whose node stays away: a third of the values cannot be read. Nobody knows whether they are lost.
 #[test]
 fn what_cannot_be_read_is_a_doubt_and_no_loss() {
-    let unread = WriteCheck {
-        intact: 6_667,
-        unreadable: 3_333,
-        ..kept()
-    };
+    let unread = WriteCheck { intact: 6_667, unreadable: 3_333, ..kept() };
     let analysis = with_writes(&kept(), &unread);
     let fast = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     assert_eq!(fast.writes.as_ref().unwrap().unreadable, 9_999);
     let reported = fast.findings.iter().find(|f| f.rule() == Rule::WritesUnread).unwrap();
-    assert_eq!(
-        (
-            reported.severity,
-            reported.figures::<WritesUnread>().unwrap().unreadable
-        ),
-        (Severity::Suspect, 9_999)
-    );
+    assert_eq!((reported.severity, reported.figures::<WritesUnread>().unwrap().unreadable), (Severity::Suspect, 9_999));
     assert_eq!(analysis.recommendation.run.as_deref(), Some(FAST));
 }
 
@@ -484,14 +369,8 @@ fn without_faults_a_cell_has_none_and_with_them_it_is_read_back_as_it_was() {
     let job = crate::story::job();
     let analysis = analyse(&run(&job, &crate::story::trials()));
     let text = serde_json::to_string(&analysis.cells).unwrap();
-    assert!(
-        text.contains("\"faults\":null") && text.contains("\"writes\":null"),
-        "{text}"
-    );
-    assert_eq!(
-        serde_json::from_str::<Vec<CellAnalysis>>(&text).unwrap(),
-        analysis.cells
-    );
+    assert!(text.contains("\"faults\":null") && text.contains("\"writes\":null"), "{text}");
+    assert_eq!(serde_json::from_str::<Vec<CellAnalysis>>(&text).unwrap(), analysis.cells);
     let trial = Trial::new(FAST, 1, vec![kill(20.0, Some(40.0), Some(52.0))]);
     let cell = of_cell(vec![planned()], &[trial]);
     let text = serde_json::to_string(&cell).unwrap();
@@ -501,18 +380,10 @@ fn without_faults_a_cell_has_none_and_with_them_it_is_read_back_as_it_was() {
 /// Its node is there all the time: machines are judged before it, and what it wrote is what the node counted more.
 #[test]
 fn a_compaction_is_reported_with_its_time_and_the_bytes_that_it_wrote() {
-    let compaction = FaultRecord {
-        kind: NodeFaultKind::Compaction,
-        gone_s: 20.0,
-        ..kill(20.0, Some(20.0), Some(31.0))
-    };
+    let compaction =
+        FaultRecord { kind: NodeFaultKind::Compaction, gone_s: 20.0, ..kill(20.0, Some(20.0), Some(31.0)) };
     let trial = Trial::new(FAST, 1, vec![compaction]);
-    let planned = NodeFault {
-        action: FaultAction::Compaction,
-        node: 2,
-        at_s: 20.0,
-        for_s: None,
-    };
+    let planned = NodeFault { action: FaultAction::Compaction, node: 2, at_s: 20.0, for_s: None };
     let with = |counted: &dyn Fn(f64) -> Option<f64>| {
         let mut samples = trial.samples();
         for sample in samples.get_mut(&HostId::database(1)).unwrap() {
@@ -528,10 +399,7 @@ fn a_compaction_is_reported_with_its_time_and_the_bytes_that_it_wrote() {
     let cell = with(&|t| Some(if t < 31.0 { 5e6 } else { 95e6 }));
     assert_eq!(cell.valid_trials, 1, "{:?}", cell.trials_invalid);
     let reported = fault(&cell);
-    assert_eq!(
-        (reported.kind, reported.planned),
-        (NodeFaultKind::Compaction, Some(planned))
-    );
+    assert_eq!((reported.kind, reported.planned), (NodeFaultKind::Compaction, Some(planned)));
     assert_eq!((reported.away_s, reported.compacted_bytes), (at(11.0), at(90e6)));
     assert_eq!(phase(&cell, PhaseKind::During).seconds, at(11.0));
     assert_eq!(fault(&with(&|_| None)).compacted_bytes, None, "missing is not zero");

@@ -25,17 +25,8 @@ fn an_invalid_trial_is_reported_with_its_reason_and_never_counted() {
     assert_eq!((gp2.trials, gp2.valid_trials), (2, 1));
     assert_eq!(gp2.trials_invalid[0].reason, "the database died");
     assert!((gp2.throughput_ops_per_s.unwrap().median - 550.0).abs() < 1e-9);
-    assert_eq!(
-        analysis.cells[1].ratio_to_slowest.clone().unwrap().pairs,
-        1,
-        "block 1 has lost its pair"
-    );
-    assert!(
-        analysis
-            .findings
-            .iter()
-            .any(|f| f.rule() == Rule::TrialInvalid && f.severity == Severity::Invalid)
-    );
+    assert_eq!(analysis.cells[1].ratio_to_slowest.clone().unwrap().pairs, 1, "block 1 has lost its pair");
+    assert!(analysis.findings.iter().any(|f| f.rule() == Rule::TrialInvalid && f.severity == Severity::Invalid));
 }
 
 /// Burst credits make a trial's value worth nothing for the sustained state, and its finding carries what a full bucket
@@ -65,20 +56,11 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
     let analysis = analyse(&run(&job, &all));
     assert_eq!(analysis.cells[0].withheld, None);
     assert!(
-        matches!(
-            analysis.cells[1].withheld,
-            Some(Withheld::Burst {
-                baseline_iops: 20.0,
-                ..
-            })
-        ),
+        matches!(analysis.cells[1].withheld, Some(Withheld::Burst { baseline_iops: 20.0, .. })),
         "{:?}",
         analysis.cells[1].withheld
     );
-    let mut reported = analysis.cells[1]
-        .findings
-        .iter()
-        .filter_map(Finding::figures::<BurstOnly>);
+    let mut reported = analysis.cells[1].findings.iter().filter_map(Finding::figures::<BurstOnly>);
     let lasts = reported.next().unwrap().lasts.unwrap();
     assert!(lasts.full_bucket_lasts_s.unwrap() > 1000.0, "{lasts:?}");
 }
@@ -121,10 +103,7 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
             device_reads: 12_000.0,
             probe_read_iops: 625.0,
         });
-        record.load = experiment::LoadLevel::Rate {
-            operations_per_s: 1000.0,
-            poisson: false,
-        };
+        record.load = experiment::LoadLevel::Rate { operations_per_s: 1000.0, poisson: false };
         // 60,000 requests were due in 60 s; they were answered evenly until `drained_s` later.
         let each = 60_000.0 / (60.0 + drained_s);
         let intervals: Vec<Interval> = (0..60)
@@ -140,16 +119,10 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
                 }
             })
             .collect();
-        let trial = measure(&TrialEvidence {
-            record: &record,
-            intervals: &intervals,
-            samples: &BTreeMap::new(),
-        });
+        let trial = measure(&TrialEvidence { record: &record, intervals: &intervals, samples: &BTreeMap::new() });
         (
             trial.throughput().unwrap().round(),
-            rules::of_trial(&trial)
-                .iter()
-                .any(|f| f.rule() == Rule::OfferedNotAchieved),
+            rules::of_trial(&trial).iter().any(|f| f.rule() == Rule::OfferedNotAchieved),
         )
     };
     assert_eq!(with(0.0), (1000.0, false));
@@ -173,14 +146,6 @@ fn what_a_closed_loop_has_under_way_at_the_end_is_throughput() {
     for interval in intervals.iter_mut().filter(|i| i.start_s == 59.0) {
         interval.length_s = 4.8;
     }
-    let trial = measure(&TrialEvidence {
-        record: &record,
-        intervals: &intervals,
-        samples: &BTreeMap::new(),
-    });
-    assert!(
-        (trial.throughput().unwrap() - 88.0).abs() < 0.01,
-        "{:?}",
-        trial.throughput()
-    );
+    let trial = measure(&TrialEvidence { record: &record, intervals: &intervals, samples: &BTreeMap::new() });
+    assert!((trial.throughput().unwrap() - 88.0).abs() < 0.01, "{:?}", trial.throughput());
 }

@@ -11,13 +11,7 @@ type Written = (f64, f64);
 
 fn trial(configuration: &'static str, block: u32, operations: u64, written: Option<Written>) -> TrialMeasurement {
     let device_reads = operations as f64 / 8.0;
-    let reported = Reported {
-        configuration,
-        block,
-        operations,
-        device_reads,
-        probe_read_iops: 60.1,
-    };
+    let reported = Reported { configuration, block, operations, device_reads, probe_read_iops: 60.1 };
     let mut trial = measured(&record(reported), device_reads);
     let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
     host.work.flushed_bytes = written.map(|(flushed, _)| flushed * operations as f64);
@@ -39,15 +33,9 @@ fn step(before: Option<Written>, after: Option<Written>) -> FreeStep {
         lines: vec![CostLine::stated("a month", 100.0, "an offer of 2026-01-01")],
         missing: None,
     };
-    job.plan.money = Money {
-        basis: Basis::default(),
-        configurations: job.setups.iter().map(money).collect(),
-    };
+    job.plan.money = Money { basis: Basis::default(), configurations: job.setups.iter().map(money).collect() };
     let of_block = |block: u32, operations: u64| {
-        [
-            trial("gp2-320", block, operations, before),
-            trial("io1-10000", block, 2 * operations, after),
-        ]
+        [trial("gp2-320", block, operations, before), trial("io1-10000", block, 2 * operations, after)]
     };
     let trials = [of_block(1, 30_000), of_block(2, 33_000), of_block(3, 31_500)].concat();
     let mut steps = analyse(&run(&job, &trials)).free_steps;
@@ -81,10 +69,6 @@ fn without_a_flush_nothing_is_known_of_what_becomes_of_a_byte() {
     ] {
         let reported = step(before, after);
         let all: Vec<Spending> = reported.elsewhere.iter().map(|s| s.what).collect();
-        assert_eq!(
-            all,
-            [Spending::DiskBytes, Spending::ChunkOffsetBytes],
-            "{before:?} {after:?}"
-        );
+        assert_eq!(all, [Spending::DiskBytes, Spending::ChunkOffsetBytes], "{before:?} {after:?}");
     }
 }

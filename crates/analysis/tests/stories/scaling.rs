@@ -22,19 +22,13 @@ fn job(sizes: &[u32]) -> Job {
     for nodes in sizes {
         let mut setup = setup.clone();
         setup.configuration = name(*nodes).to_owned();
-        setup.placement = Placement {
-            nodes: *nodes,
-            ..Placement::ONE_NODE
-        };
+        setup.placement = Placement { nodes: *nodes, ..Placement::ONE_NODE };
         setup.data.size_bytes /= u64::from(*nodes);
         job.setups.setups.push(setup);
         let mut cell = cell.clone();
         cell.id = format!("{}.read-heavy.c100", name(*nodes));
         cell.configuration = name(*nodes).to_owned();
-        job.plan.trials.extend((1..=3).map(|block| experiment::PlannedTrial {
-            block,
-            cell: cell.id.clone(),
-        }));
+        job.plan.trials.extend((1..=3).map(|block| experiment::PlannedTrial { block, cell: cell.id.clone() }));
         job.plan.cells.push(cell);
     }
     job
@@ -44,14 +38,8 @@ fn job(sizes: &[u32]) -> Job {
 fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
     let trial = |setup: &experiment::Setup, block: u32| {
         let nodes = f64::from(setup.placement.nodes);
-        let noise = 1.0
-            + 0.02
-                * (f64::from(block) - 2.0)
-                * if block.is_multiple_of(2) {
-                    0.0
-                } else {
-                    (nodes * 0.9).sin()
-                };
+        let noise =
+            1.0 + 0.02 * (f64::from(block) - 2.0) * if block.is_multiple_of(2) { 0.0 } else { (nodes * 0.9).sin() };
         let reported = Reported {
             configuration: name(setup.placement.nodes),
             block,
@@ -61,10 +49,7 @@ fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
         };
         measured(&record(reported), 9_600.0)
     };
-    job.setups
-        .iter()
-        .flat_map(|setup| (1..=3).map(|block| trial(setup, block)).collect::<Vec<_>>())
-        .collect()
+    job.setups.iter().flat_map(|setup| (1..=3).map(|block| trial(setup, block)).collect::<Vec<_>>()).collect()
 }
 
 fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
@@ -99,11 +84,7 @@ fn the_law_is_found_with_bounds_that_hold_it() {
     assert!(range.high - range.low < 0.1, "{range:?}");
     let contention = scaling.contention_range.unwrap();
     assert!((contention.low..=contention.high).contains(&0.08), "{contention:?}");
-    assert!(
-        (10.0..22.0).contains(&scaling.peak_nodes.unwrap()),
-        "{:?}: the truth is 15",
-        scaling.peak_nodes
-    );
+    assert!((10.0..22.0).contains(&scaling.peak_nodes.unwrap()), "{:?}: the truth is 15", scaling.peak_nodes);
 }
 
 /// Clusters that cost what they bring, of which the smallest was measured badly: what is shown to be alike is not asked
@@ -117,10 +98,7 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
         lines: Vec::new(),
         missing: None,
     };
-    job.plan.money = Money {
-        basis: Basis::default(),
-        configurations: [1, 3, 6].map(price).to_vec(),
-    };
+    job.plan.money = Money { basis: Basis::default(), configurations: [1, 3, 6].map(price).to_vec() };
     let answer = |one: f64, spread: f64| {
         let trial = |nodes: u32, block: u32, throughput: f64| {
             let reported = Reported {
@@ -145,13 +123,7 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
         let mut places = analysed(&job, &trials).recommendation.places;
         places.remove(0).outcome
     };
-    let AnswerOutcome::Between {
-        configurations,
-        break_even,
-        alike,
-        repetitions,
-    } = answer(0.93, 0.06)
-    else {
+    let AnswerOutcome::Between { configurations, break_even, alike, repetitions } = answer(0.93, 0.06) else {
         panic!("{:?}", answer(0.93, 0.06));
     };
     assert_eq!(configurations, ["six", "one", "three"]);
@@ -159,13 +131,7 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
     // Between six and three no number would: they are 0.5 % apart, and the margin is 5 %.
     assert!(repetitions.is_some_and(|n| (4..40).contains(&n)), "{repetitions:?}");
     // Measured as well as the others it is break-even, too.
-    let AnswerOutcome::Between {
-        break_even,
-        alike,
-        repetitions,
-        ..
-    } = answer(1.0, 0.001)
-    else {
+    let AnswerOutcome::Between { break_even, alike, repetitions, .. } = answer(1.0, 0.001) else {
         panic!("{:?}", answer(1.0, 0.001));
     };
     assert_eq!((break_even, alike.len(), repetitions), (true, 0, None));
@@ -178,16 +144,8 @@ fn clusters_that_differ_in_more_than_nodes_are_not_one_law() {
     assert!(analysed(&two, &trials(&two, |n| n)).scaling.is_empty());
     let mut other_replicas = job(&[1, 3, 6]);
     other_replicas.setups[2].placement.replication_factor = 3;
-    assert!(
-        analysed(&other_replicas, &trials(&other_replicas, |n| n))
-            .scaling
-            .is_empty()
-    );
+    assert!(analysed(&other_replicas, &trials(&other_replicas, |n| n)).scaling.is_empty());
     let mut other_volume = job(&[1, 3, 6]);
     other_volume.setups[0].data.limits = experiment::IoLimits::symmetric(Some(61.0), None);
-    assert!(
-        analysed(&other_volume, &trials(&other_volume, |n| n))
-            .scaling
-            .is_empty()
-    );
+    assert!(analysed(&other_volume, &trials(&other_volume, |n| n)).scaling.is_empty());
 }

@@ -50,7 +50,6 @@ fn a_full_disk_keeps_earlier_trials_and_nothing_half() {
 
     // Space again (a smaller log): the same run goes on.
     let logs = run.logs(CELLS[1], 1).unwrap();
-    run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), logs)
-        .unwrap();
+    run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), logs).unwrap();
     assert_eq!(run.remaining().unwrap().len(), 2);
 }

@@ -9,10 +9,7 @@ use archive::{JournalEvent, RunDirectory, RunError};
 use experiment::PlannedTrial;
 
 fn planned(cell: &str, block: u32) -> PlannedTrial {
-    PlannedTrial {
-        cell: cell.to_owned(),
-        block,
-    }
+    PlannedTrial { cell: cell.to_owned(), block }
 }
 
 #[test]
@@ -83,25 +80,16 @@ fn a_trial_set_aside_remains_to_be_done_and_can_be_looked_at() {
     let run = create(parent.path());
     for n in 1..=2 {
         write(&run, CELLS[0], 1);
-        let kept = run
-            .set_aside(&planned(CELLS[0], 1), "the database did not start")
-            .unwrap();
-        assert!(
-            kept.ends_with(format!("set-aside/{}/1.{n}", CELLS[0])),
-            "{}",
-            kept.display()
-        );
+        let kept = run.set_aside(&planned(CELLS[0], 1), "the database did not start").unwrap();
+        assert!(kept.ends_with(format!("set-aside/{}/1.{n}", CELLS[0])), "{}", kept.display());
         assert!(kept.join("trial.json").is_file());
         assert_eq!(run.remaining().unwrap().len(), 4);
         assert!(run.verify().unwrap().is_whole());
     }
     write(&run, CELLS[0], 1);
     let events: Vec<_> = run.journal_entries().unwrap().into_iter().map(|e| e.event).collect();
-    let aside = JournalEvent::TrialSetAside {
-        cell: CELLS[0].into(),
-        block: 1,
-        reason: "the database did not start".into(),
-    };
+    let aside =
+        JournalEvent::TrialSetAside { cell: CELLS[0].into(), block: 1, reason: "the database did not start".into() };
     assert_eq!(events.iter().filter(|e| **e == aside).count(), 2);
     assert!(run.verify().unwrap().is_whole());
 }

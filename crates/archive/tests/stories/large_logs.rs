@@ -25,9 +25,7 @@ fn a_log_arrives_is_stored_and_verified_in_pieces() {
         piece[0] = number as u8;
         logs.append("database.log", &piece).unwrap();
     }
-    let trial = run
-        .write_trial(&record(CELLS[0], 1), &intervals(), &samples(), logs)
-        .unwrap();
+    let trial = run.write_trial(&record(CELLS[0], 1), &intervals(), &samples(), logs).unwrap();
     let stored = trial.join("database.log");
     assert_eq!(stored.metadata().unwrap().len(), (PIECE * PIECES) as u64);
     let verified = run.verify().unwrap();

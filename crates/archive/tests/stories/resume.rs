@@ -13,12 +13,7 @@ fn what_remains_is_the_planned_order_minus_the_trials_in_place() {
     let run = create(parent.path());
     assert_eq!(run.remaining().unwrap(), run.plan().trials);
     write(&run, CELLS[0], 1);
-    let left: Vec<_> = run
-        .remaining()
-        .unwrap()
-        .into_iter()
-        .map(|t| (t.block, t.cell))
-        .collect();
+    let left: Vec<_> = run.remaining().unwrap().into_iter().map(|t| (t.block, t.cell)).collect();
     assert_eq!(left, [(1, CELLS[1].into()), (2, CELLS[0].into()), (2, CELLS[1].into())]);
 }
 
@@ -27,11 +22,7 @@ fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
     let parent = tempfile::tempdir().unwrap();
     let path = {
         let run = create(parent.path());
-        run.journal(JournalEvent::TrialStarted {
-            cell: CELLS[1].into(),
-            block: 1,
-        })
-        .unwrap();
+        run.journal(JournalEvent::TrialStarted { cell: CELLS[1].into(), block: 1 }).unwrap();
         write(&run, CELLS[1], 1);
         run.path().to_owned()
     };
@@ -55,14 +46,7 @@ fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
     assert!(!half.exists());
     run.journal(JournalEvent::Resumed).unwrap();
     let events: Vec<_> = run.journal_entries().unwrap().into_iter().map(|e| e.event).collect();
-    assert_eq!(
-        events[2],
-        JournalEvent::TrialDone {
-            cell: CELLS[1].into(),
-            block: 1,
-            valid: true
-        }
-    );
+    assert_eq!(events[2], JournalEvent::TrialDone { cell: CELLS[1].into(), block: 1, valid: true });
     assert_eq!(events[3], JournalEvent::Resumed);
     assert_eq!(events.len(), 4);
     for trial in run.remaining().unwrap() {
@@ -77,12 +61,7 @@ fn evidence_is_written_once() {
     let parent = tempfile::tempdir().unwrap();
     let run = create(parent.path());
     write(&run, CELLS[0], 1);
-    let again = run.write_trial(
-        &record(CELLS[0], 1),
-        &intervals(),
-        &samples(),
-        run.logs(CELLS[0], 1).unwrap(),
-    );
+    let again = run.write_trial(&record(CELLS[0], 1), &intervals(), &samples(), run.logs(CELLS[0], 1).unwrap());
     assert!(matches!(again, Err(RunError::TrialExists { .. })), "{again:?}");
 }
 

@@ -15,16 +15,10 @@ fn a_trial_reads_back_as_it_was_written() {
     let read_back = stored.latencies.intervals().unwrap();
     assert_eq!(read_back.len(), intervals().len());
     for (read, written) in read_back.iter().zip(intervals()) {
-        assert_eq!(
-            (read.series, read.start_s, read.length_s),
-            (written.series, written.start_s, written.length_s)
-        );
+        assert_eq!((read.series, read.start_s, read.length_s), (written.series, written.start_s, written.length_s));
         assert_eq!(read.histogram, written.histogram);
     }
-    assert_eq!(
-        fs::read(run.trial_path(CELLS[0], 2).join("database.log")).unwrap(),
-        b"INFO started\n"
-    );
+    assert_eq!(fs::read(run.trial_path(CELLS[0], 2).join("database.log")).unwrap(), b"INFO started\n");
 }
 
 /// The header that the Java tools look for, and whole seconds in it (see the module docs of `hlog`).

@@ -66,12 +66,7 @@ impl Basis {
     pub(super) fn checked_day(&self, catalog: &Catalog) -> Result<Option<String>, CostError> {
         let range = |key, given: f64, (least, most): (f64, f64)| {
             let possible = (least..=most).contains(&given);
-            possible.then_some(()).ok_or(CostError::Basis {
-                key,
-                given,
-                least,
-                most,
-            })
+            possible.then_some(()).ok_or(CostError::Basis { key, given, least, most })
         };
         range("hours per month", self.hours_per_month, (1.0, 8784.0))?;
         range("uplift percent", self.uplift_percent, (0.0, 1000.0))?;
@@ -91,10 +86,8 @@ impl Basis {
                 known: catalog.regions().into_iter().map(str::to_owned).collect(),
             });
         }
-        let parsed = self
-            .price_date
-            .as_ref()
-            .map(|date| day::last(date).ok_or_else(|| CostError::Date { given: date.clone() }));
+        let parsed =
+            self.price_date.as_ref().map(|date| day::last(date).ok_or_else(|| CostError::Date { given: date.clone() }));
         parsed.transpose()
     }
 }

@@ -49,12 +49,7 @@ impl Catalog {
             .map(|factor| {
                 let nodes = set * factor;
                 let cost = self.cost_of(&request.instance, &request.volumes, nodes, basis)?;
-                Ok(CapacityRow {
-                    factor,
-                    nodes,
-                    usd_per_month: cost.usd_per_month,
-                    usd_per_hour: cost.usd_per_hour,
-                })
+                Ok(CapacityRow { factor, nodes, usd_per_month: cost.usd_per_month, usd_per_hour: cost.usd_per_hour })
             })
             .collect()
     }
@@ -70,10 +65,6 @@ impl Catalog {
             return Err(CostError::RunHours { given: hours });
         }
         let month = self.total_cost(requests, basis)?;
-        Ok(RunCost {
-            hours,
-            usd: micro(month.usd_per_month / basis.hours_per_month * hours),
-            month,
-        })
+        Ok(RunCost { hours, usd: micro(month.usd_per_month / basis.hours_per_month * hours), month })
     }
 }

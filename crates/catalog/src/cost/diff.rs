@@ -46,10 +46,7 @@ impl Cost {
             basis
         };
         if comparable(self) != comparable(other) {
-            return Err(CostError::OtherBasis {
-                one: self.basis.to_string(),
-                other: other.basis.to_string(),
-            });
+            return Err(CostError::OtherBasis { one: self.basis.to_string(), other: other.basis.to_string() });
         }
         let mut kinds: BTreeMap<CostKind, (f64, f64)> = BTreeMap::new();
         for line in &self.lines {

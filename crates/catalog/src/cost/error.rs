@@ -73,9 +73,5 @@ pub enum CostError {
 }
 
 fn near(names: &[String]) -> String {
-    if names.is_empty() {
-        "; see: iopslab catalog list".to_owned()
-    } else {
-        format!("; nearest: {}", names.join(", "))
-    }
+    if names.is_empty() { "; see: iopslab catalog list".to_owned() } else { format!("; nearest: {}", names.join(", ")) }
 }

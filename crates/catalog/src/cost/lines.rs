@@ -53,16 +53,10 @@ pub(super) fn priced(
         return Err(CostError::NoNodes);
     }
     for some in machines {
-        let known = catalog
-            .instance(some.instance)
-            .ok_or_else(|| CostError::UnknownInstance {
-                given: some.instance.to_owned(),
-                nearest: catalog
-                    .nearest_instances(some.instance)
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect(),
-            })?;
+        let known = catalog.instance(some.instance).ok_or_else(|| CostError::UnknownInstance {
+            given: some.instance.to_owned(),
+            nearest: catalog.nearest_instances(some.instance).into_iter().map(str::to_owned).collect(),
+        })?;
         known.attaches(some.volumes.len())?;
         bill.instances(known, some)?;
         let mut volumes = Vec::new();
@@ -73,8 +67,7 @@ pub(super) fn priced(
             volumes.extend(std::iter::repeat_n(resolved, like.len()));
         }
         let beyond = reach::beyond(known, &volumes).into_iter();
-        bill.notes
-            .extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
+        bill.notes.extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
     }
     bill.extras(extras)?;
     Ok(bill.total())
@@ -105,13 +98,7 @@ impl Bill<'_> {
             None => {
                 let (region, day) = (&self.basis.region, self.day.as_deref());
                 let price = self.catalog.instance_price(&known.name, purchase, region, day)?;
-                self.add(line(
-                    CostKind::Instances,
-                    what,
-                    price.usd_per_hour,
-                    Some(&price.date),
-                    &price.source,
-                ));
+                self.add(line(CostKind::Instances, what, price.usd_per_hour, Some(&price.date), &price.source));
                 self.reserve(some.nodes, price);
             }
         }
@@ -131,9 +118,8 @@ impl Bill<'_> {
                 }));
             }
             surcharge => {
-                let usd = surcharge.map_or("not known".to_owned(), |usd| {
-                    format!("{usd} USD an hour on {SURCHARGE_DATE}")
-                });
+                let usd =
+                    surcharge.map_or("not known".to_owned(), |usd| format!("{usd} USD an hour on {SURCHARGE_DATE}"));
                 self.notes.push(format!(
                     "{}: EBS optimisation costs extra ({usd}) and is not counted; without it volumes share the network",
                     known.name
@@ -171,27 +157,13 @@ impl Bill<'_> {
                 "data between zones, out of one and into the other",
                 "GB",
             ),
-            (
-                CostKind::Snapshots,
-                OtherCharge::Snapshot,
-                extras.snapshot_gb,
-                1.0,
-                "EBS snapshots",
-                "GB-month",
-            ),
+            (CostKind::Snapshots, OtherCharge::Snapshot, extras.snapshot_gb, 1.0, "EBS snapshots", "GB-month"),
         ] {
             if !(0.0..=1e12).contains(&gb) {
-                return Err(CostError::Basis {
-                    key: kind.label(),
-                    given: gb,
-                    least: 0.0,
-                    most: 1e12,
-                });
+                return Err(CostError::Basis { key: kind.label(), given: gb, least: 0.0, most: 1e12 });
             }
             if gb > 0.0 {
-                let price = self
-                    .catalog
-                    .other_price(charge, &self.basis.region, self.day.as_deref())?;
+                let price = self.catalog.other_price(charge, &self.basis.region, self.day.as_deref())?;
                 let quantity = gb * directions;
                 self.add(CostLine {
                     kind,
@@ -223,16 +195,11 @@ impl Bill<'_> {
             volume: format!("{} volume of {} GiB", requested.kind, requested.size_gib),
             error,
         })?;
-        let price = self
-            .catalog
-            .volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
+        let price = self.catalog.volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
         let name = format!("{count} x {} {} GiB", requested.kind, requested.size_gib);
         let count = f64::from(count);
         let extras = price.extras(requested).ok_or_else(|| PriceError::Unknown {
-            what: format!(
-                "price of the IOPS or MiB/s of {} volumes on {}",
-                requested.kind, price.date
-            ),
+            what: format!("price of the IOPS or MiB/s of {} volumes on {}", requested.kind, price.date),
             known: Vec::new(),
         })?;
         for charge in std::iter::once(price.storage(requested)).chain(extras) {
@@ -251,8 +218,7 @@ impl Bill<'_> {
             if charge.kind == CostKind::Storage && self.free_gb > 0.0 {
                 let free = self.free_gb.min(quantity);
                 self.free_gb -= free;
-                self.lines
-                    .push(line(format!("free storage of {}", requested.kind), -free));
+                self.lines.push(line(format!("free storage of {}", requested.kind), -free));
             }
         }
         if let Some(usd) = price.usd_per_million_io {
@@ -295,10 +261,7 @@ impl Bill<'_> {
             lines: self.lines,
             term: self.term,
             notes: self.notes,
-            basis: Basis {
-                price_date: self.basis.price_date.clone().or(latest),
-                ..self.basis.clone()
-            },
+            basis: Basis { price_date: self.basis.price_date.clone().or(latest), ..self.basis.clone() },
         }
     }
 }

@@ -46,11 +46,7 @@ impl Catalog {
         nodes: u32,
         basis: &Basis,
     ) -> Result<Cost, CostError> {
-        let machines = lines::Machines {
-            instance,
-            volumes,
-            nodes,
-        };
+        let machines = lines::Machines { instance, volumes, nodes };
         lines::priced(self, &[machines], Extras::default(), basis)
     }
 

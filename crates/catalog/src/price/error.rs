@@ -35,9 +35,5 @@ pub enum PriceError {
 }
 
 fn advice(known: &[String]) -> String {
-    if known.is_empty() {
-        String::new()
-    } else {
-        format!("; known: {}", known.join(", "))
-    }
+    if known.is_empty() { String::new() } else { format!("; known: {}", known.join(", ")) }
 }

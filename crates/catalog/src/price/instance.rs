@@ -42,9 +42,7 @@ pub(crate) fn built_in() -> BTreeMap<String, Vec<InstancePrice>> {
     let mut prices: BTreeMap<String, Vec<InstancePrice>> = BTreeMap::new();
     table::read(include_str!("../../data/instance_prices.csv"), |row| {
         let date = row.text("date").unwrap_or_default();
-        let of_instance = prices
-            .entry(row.text("name").unwrap_or_default().to_owned())
-            .or_default();
+        let of_instance = prices.entry(row.text("name").unwrap_or_default().to_owned()).or_default();
         for purchase in Purchase::ALL {
             if let Some(usd_per_hour) = purchase.column().and_then(|column| row.number(column)) {
                 let stated = purchase.upfront_column().and_then(|column| row.number(column));

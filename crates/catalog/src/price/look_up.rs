@@ -26,23 +26,18 @@ impl Catalog {
         let here = |price: &&InstancePrice| price.region == region;
         let same: Vec<&InstancePrice> = history.iter().filter(here).filter(|p| p.purchase == purchase).collect();
         if same.is_empty() && purchase.is_stated() {
-            return Err(PriceError::NotStated {
-                what: what(),
-                instance: instance.to_owned(),
-            });
+            return Err(PriceError::NotStated { what: what(), instance: instance.to_owned() });
         }
         if same.is_empty() {
             let mut known: Vec<String> = history.iter().filter(here).map(|p| p.purchase.to_string()).collect();
             known.dedup();
             return Err(PriceError::Unknown { what: what(), known });
         }
-        latest(&same, day, |price| &price.date)
-            .copied()
-            .ok_or_else(|| PriceError::OnlyLater {
-                what: what(),
-                asked: day.unwrap_or_default().to_owned(),
-                days: same.iter().map(|price| price.date.clone()).collect(),
-            })
+        latest(&same, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
+            what: what(),
+            asked: day.unwrap_or_default().to_owned(),
+            days: same.iter().map(|price| price.date.clone()).collect(),
+        })
     }
 
     /// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
@@ -52,24 +47,16 @@ impl Catalog {
     /// When no price of that time is known, with the days that are.
     pub fn volume_price(&self, kind: VolumeType, region: &str, day: Option<&str>) -> Result<&VolumePrice, PriceError> {
         let what = || format!("price of {kind} volumes in {region}");
-        let history: Vec<&VolumePrice> = self
-            .volume_prices()
-            .iter()
-            .filter(|price| price.kind == kind && price.region == region)
-            .collect();
+        let history: Vec<&VolumePrice> =
+            self.volume_prices().iter().filter(|price| price.kind == kind && price.region == region).collect();
         if history.is_empty() {
-            return Err(PriceError::Unknown {
-                what: what(),
-                known: Vec::new(),
-            });
+            return Err(PriceError::Unknown { what: what(), known: Vec::new() });
         }
-        latest(&history, day, |price| &price.date)
-            .copied()
-            .ok_or_else(|| PriceError::OnlyLater {
-                what: what(),
-                asked: day.unwrap_or_default().to_owned(),
-                days: history.iter().map(|price| price.date.clone()).collect(),
-            })
+        latest(&history, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
+            what: what(),
+            asked: day.unwrap_or_default().to_owned(),
+            days: history.iter().map(|price| price.date.clone()).collect(),
+        })
     }
 
     /// The latest price on or before `day` (`None`: the latest of all).
@@ -79,26 +66,13 @@ impl Catalog {
     /// When none is known for that time or region.
     pub fn other_price(&self, what: OtherCharge, region: &str, day: Option<&str>) -> Result<OtherPrice, PriceError> {
         let words = || format!("price of {} in {region}", what.words());
-        let known = if region == REGION {
-            other::built_in(what)
-        } else {
-            Vec::new()
-        };
+        let known = if region == REGION { other::built_in(what) } else { Vec::new() };
         if known.is_empty() {
-            return Err(PriceError::Unknown {
-                what: words(),
-                known: Vec::new(),
-            });
+            return Err(PriceError::Unknown { what: words(), known: Vec::new() });
         }
         let days = known.iter().map(|price| price.date.clone()).collect();
-        let latest = known
-            .into_iter()
-            .rfind(|price| day.is_none_or(|day| price.date.as_str() <= day));
-        latest.ok_or_else(|| PriceError::OnlyLater {
-            what: words(),
-            asked: day.unwrap_or_default().to_owned(),
-            days,
-        })
+        let latest = known.into_iter().rfind(|price| day.is_none_or(|day| price.date.as_str() <= day));
+        latest.ok_or_else(|| PriceError::OnlyLater { what: words(), asked: day.unwrap_or_default().to_owned(), days })
     }
 }
 

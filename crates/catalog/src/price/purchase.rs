@@ -157,13 +157,9 @@ impl FromStr for Purchase {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let words = || Self::ALL.into_iter().map(Self::word);
-        Self::ALL
-            .into_iter()
-            .find(|purchase| purchase.word().eq_ignore_ascii_case(word))
-            .ok_or_else(|| UnknownPurchase {
-                given: word.to_owned(),
-                nearest: nearest::by_slips(word, words(), 4, 1).first().copied(),
-            })
+        Self::ALL.into_iter().find(|purchase| purchase.word().eq_ignore_ascii_case(word)).ok_or_else(|| {
+            UnknownPurchase { given: word.to_owned(), nearest: nearest::by_slips(word, words(), 4, 1).first().copied() }
+        })
     }
 }
 

@@ -65,40 +65,16 @@ impl VolumePrice {
     pub(crate) fn extras(&self, volume: &VolumeRequest) -> Option<Vec<Charge>> {
         let mut charges = Vec::new();
         let iops = volume.iops.unwrap_or(0.0);
-        let second = if self.usd_per_iops_above_32000.is_some() {
-            SECOND_TIER_IOPS
-        } else {
-            f64::INFINITY
-        };
-        let third = if self.usd_per_iops_above_64000.is_some() {
-            THIRD_TIER_IOPS
-        } else {
-            f64::INFINITY
-        };
+        let second = if self.usd_per_iops_above_32000.is_some() { SECOND_TIER_IOPS } else { f64::INFINITY };
+        let third = if self.usd_per_iops_above_64000.is_some() { THIRD_TIER_IOPS } else { f64::INFINITY };
         for (what, from, to, usd) in [
             ("provisioned IOPS", self.iops_above, second, self.usd_per_iops),
-            (
-                "provisioned IOPS above 32,000",
-                second,
-                third,
-                self.usd_per_iops_above_32000,
-            ),
-            (
-                "provisioned IOPS above 64,000",
-                third,
-                f64::INFINITY,
-                self.usd_per_iops_above_64000,
-            ),
+            ("provisioned IOPS above 32,000", second, third, self.usd_per_iops_above_32000),
+            ("provisioned IOPS above 64,000", third, f64::INFINITY, self.usd_per_iops_above_64000),
         ] {
             let quantity = iops.min(to) - from;
             if quantity > 0.0 {
-                charges.push(Charge {
-                    kind: CostKind::Iops,
-                    what,
-                    unit: "IOPS-month",
-                    quantity,
-                    unit_usd: usd?,
-                });
+                charges.push(Charge { kind: CostKind::Iops, what, unit: "IOPS-month", quantity, unit_usd: usd? });
             }
         }
         let quantity = volume.mib_per_s.unwrap_or(0.0) - self.mib_above;
@@ -131,9 +107,7 @@ pub(crate) fn built_in() -> Vec<VolumePrice> {
 fn read(row: &table::Row<'_>) -> VolumePrice {
     let text = |column: &str| row.text(column).unwrap_or_default().to_owned();
     VolumePrice {
-        kind: text("type")
-            .parse()
-            .unwrap_or_else(|error| panic!("data/volume_prices.csv: {error}")),
+        kind: text("type").parse().unwrap_or_else(|error| panic!("data/volume_prices.csv: {error}")),
         date: text("date"),
         region: REGION.to_owned(),
         usd_per_gb: row.required("usd_per_gb"),

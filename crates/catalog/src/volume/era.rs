@@ -66,11 +66,7 @@ fn in_force<'a>(
     era: &str,
 ) -> Option<&'a VolumeRules> {
     let last = day::last(era)?;
-    let middle = if era.len() == 4 {
-        format!("{era}-07-01")
-    } else {
-        last.clone()
-    };
+    let middle = if era.len() == 4 { format!("{era}-07-01") } else { last.clone() };
     of_type
         .clone()
         .rfind(|rules| begins(rules) <= middle)
@@ -92,14 +88,7 @@ fn covers(rules: &VolumeRules, year: &str) -> bool {
 /// The first day on which the rules are sure to have held: the documents say `2018-12-03`, `2015 (...)`, or
 /// `between 2016-11-03 and 2017-06-02`, of which the later one is sure.
 fn begins(rules: &VolumeRules) -> String {
-    let mut dates = rules
-        .valid_from
-        .split(|c: char| !c.is_ascii_digit() && c != '-')
-        .filter_map(day::first);
+    let mut dates = rules.valid_from.split(|c: char| !c.is_ascii_digit() && c != '-').filter_map(day::first);
     let first = dates.next().unwrap_or_default();
-    if rules.valid_from.starts_with("between") {
-        dates.next().unwrap_or(first)
-    } else {
-        first
-    }
+    if rules.valid_from.starts_with("between") { dates.next().unwrap_or(first) } else { first }
 }

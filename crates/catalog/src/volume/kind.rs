@@ -29,15 +29,7 @@ pub enum VolumeType {
 
 impl VolumeType {
     /// Every type, in the order in which lists show them.
-    pub const ALL: [Self; 7] = [
-        Self::Gp2,
-        Self::Gp3,
-        Self::Io1,
-        Self::Io2,
-        Self::St1,
-        Self::Sc1,
-        Self::Standard,
-    ];
+    pub const ALL: [Self; 7] = [Self::Gp2, Self::Gp3, Self::Io1, Self::Io2, Self::St1, Self::Sc1, Self::Standard];
 
     /// AWS's name.
     pub fn name(self) -> &'static str {
@@ -63,15 +55,10 @@ impl FromStr for VolumeType {
     type Err = UnknownVolumeType;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| UnknownVolumeType {
-                given: name.to_owned(),
-                nearest: nearest::by_slips(name, volume_type_names().into_iter(), 1, 1)
-                    .first()
-                    .copied(),
-            })
+        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name)).ok_or_else(|| UnknownVolumeType {
+            given: name.to_owned(),
+            nearest: nearest::by_slips(name, volume_type_names().into_iter(), 1, 1).first().copied(),
+        })
     }
 }
 

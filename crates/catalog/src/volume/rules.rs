@@ -96,11 +96,7 @@ impl VolumeRules {
         let by_size = (size * per_gib).floor();
         let most = by_size.min(self.max_iops).max(least);
         let rule = || {
-            let ratio = if by_size < self.max_iops {
-                "this size allows"
-            } else {
-                "the type allows"
-            };
+            let ratio = if by_size < self.max_iops { "this size allows" } else { "the type allows" };
             format!(
                 "{} takes {least} to {} IOPS and at most {per_gib} per GiB; {ratio} {most} with {} GiB",
                 self.kind, self.max_iops, size
@@ -143,11 +139,7 @@ impl VolumeRules {
             let tib = size_gib / GIB_PER_TIB;
             let baseline = (baseline * tib).min(self.max_baseline_mib_per_s.unwrap_or(self.max_mib_per_s));
             let burst = (burst * tib).min(self.max_mib_per_s).max(baseline);
-            return Throughput {
-                limit: baseline,
-                baseline,
-                burst,
-            };
+            return Throughput { limit: baseline, baseline, burst };
         }
         if let Some(per_iops) = self.mib_per_s_per_iops {
             let mut mib_per_s = (iops * per_iops).min(self.mib_per_s_cap.unwrap_or(f64::INFINITY));
@@ -162,16 +154,8 @@ impl VolumeRules {
             (Some(small_gib), Some(small)) if size_gib <= small_gib => small,
             _ => self.max_mib_per_s,
         };
-        let baseline = if self.burst_iops.is_some() {
-            most.min(iops * MIB_PER_LARGEST_IO)
-        } else {
-            most
-        };
-        Throughput {
-            limit: most,
-            baseline,
-            burst: most,
-        }
+        let baseline = if self.burst_iops.is_some() { most.min(iops * MIB_PER_LARGEST_IO) } else { most };
+        Throughput { limit: most, baseline, burst: most }
     }
 
     /// The bucket of a volume whose baseline lies below the burst.
@@ -204,23 +188,13 @@ impl VolumeRules {
     }
 
     fn error(&self, field: VolumeField, given: Option<f64>, rule: String, allowed: Option<(f64, f64)>) -> VolumeError {
-        VolumeError {
-            field,
-            given,
-            rule,
-            allowed,
-            source_of_rule: self.source.clone(),
-        }
+        VolumeError { field, given, rule, allowed, source_of_rule: self.source.clone() }
     }
 }
 
 impl Throughput {
     fn constant(mib_per_s: f64) -> Self {
-        Self {
-            limit: mib_per_s,
-            baseline: mib_per_s,
-            burst: mib_per_s,
-        }
+        Self { limit: mib_per_s, baseline: mib_per_s, burst: mib_per_s }
     }
 }
 

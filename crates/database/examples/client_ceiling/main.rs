@@ -39,27 +39,11 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let read = || Mix {
-        read: 1.0,
-        ..Mix::default()
-    };
-    let insert = || Mix {
-        insert: 1.0,
-        ..Mix::default()
-    };
-    let closed = Load::Closed {
-        concurrency: CONCURRENCY,
-    };
-    let open = |operations_per_s, poisson| Load::Open {
-        operations_per_s,
-        poisson,
-    };
-    let case = |name, mix, load, threads| Case {
-        name,
-        mix,
-        load,
-        threads,
-    };
+    let read = || Mix { read: 1.0, ..Mix::default() };
+    let insert = || Mix { insert: 1.0, ..Mix::default() };
+    let closed = Load::Closed { concurrency: CONCURRENCY };
+    let open = |operations_per_s, poisson| Load::Open { operations_per_s, poisson };
+    let case = |name, mix, load, threads| Case { name, mix, load, threads };
     vec![
         case("closed, read, 1 thread", read, closed, 1),
         case("closed, read, 2 threads", read, closed, 2),
@@ -76,10 +60,7 @@ struct Server(Child, u16);
 
 impl Server {
     fn start() -> Result<Self> {
-        let mut child = Command::new(std::env::current_exe()?)
-            .arg("serve")
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut child = Command::new(std::env::current_exe()?).arg("serve").stdout(Stdio::piped()).spawn()?;
         let output = child.stdout.take().ok_or("the server has no output")?;
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
@@ -117,11 +98,7 @@ fn main() -> Result<()> {
         driver_only: false,
         notes: Notes::default(),
     };
-    let driver = CqlConnect {
-        driver_only: true,
-        notes: Notes::default(),
-        ..connect.clone()
-    };
+    let driver = CqlConnect { driver_only: true, notes: Notes::default(), ..connect.clone() };
     let paths = [("own frames", Some(&connect)), ("driver", Some(&driver)), ("raw", None)];
     let mut rows: BTreeMap<(usize, usize), Vec<Row>> = BTreeMap::new();
     for _ in 0..rounds {
@@ -129,13 +106,10 @@ fn main() -> Result<()> {
             for (path, (name, connect)) in paths.iter().enumerate() {
                 let duration = Duration::from_secs(case_s);
                 let row = match connect {
-                    Some(connect) => Row::of(&engine::run_trial(
-                        *connect,
-                        &plan(case, duration),
-                        &mut |_| {},
-                        &false.into(),
-                    )?)
-                    .map_err(|e| format!("{}, {name}: {e}", case.name))?,
+                    Some(connect) => {
+                        Row::of(&engine::run_trial(*connect, &plan(case, duration), &mut |_| {}, &false.into())?)
+                            .map_err(|e| format!("{}, {name}: {e}", case.name))?
+                    }
                     None if case.threads == 1 && (case.mix)().read > 0.0 => {
                         Row::of_raw(&raw::run(server.1, case.load, duration)?)
                     }

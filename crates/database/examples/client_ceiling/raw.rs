@@ -53,33 +53,20 @@ pub fn run(port: u16, load: Load, duration: Duration) -> Result<Run> {
     let (before, began) = (cpu_s(), Instant::now());
     let (completed, lags) = match load {
         Load::Closed { concurrency } => (client.closed(concurrency, began + duration)?, Vec::new()),
-        Load::Open {
-            operations_per_s,
-            poisson,
-        } => client.open(operations_per_s, poisson, began, duration)?,
+        Load::Open { operations_per_s, poisson } => client.open(operations_per_s, poisson, began, duration)?,
     };
     let (cpu, seconds) = (cpu_s() - before, began.elapsed().as_secs_f64());
     let mut lags = lags;
     lags.sort_by(f64::total_cmp);
-    Ok(Run {
-        operations_per_s: completed as f64 / seconds,
-        cpu_us_per_operation: cpu * 1e6 / completed as f64,
-        lags,
-    })
+    Ok(Run { operations_per_s: completed as f64 / seconds, cpu_us_per_operation: cpu * 1e6 / completed as f64, lags })
 }
 
 impl Client {
     fn connect(port: u16) -> Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
-        let mut client = Self {
-            stream,
-            request: Vec::new(),
-            came: vec![0; 1 << 20],
-            held: 0,
-            outgoing: Vec::new(),
-            sent: 0,
-        };
+        let mut client =
+            Self { stream, request: Vec::new(), came: vec![0; 1 << 20], held: 0, outgoing: Vec::new(), sent: 0 };
         client.ask(STARTUP, b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0")?;
         let statement = "SELECT * FROM ycsb.usertable WHERE y_id = ?";
         let prepared = client.ask(PREPARE, &long(statement.as_bytes()))?;
@@ -184,10 +171,7 @@ impl Client {
                 self.flush()?;
             }
             let wait_s = (due_s - began.elapsed().as_secs_f64()).clamp(TOGETHER.as_secs_f64(), 1.0);
-            let timeout = Timespec {
-                tv_sec: wait_s as i64,
-                tv_nsec: (wait_s.fract() * 1e9) as i64,
-            };
+            let timeout = Timespec { tv_sec: wait_s as i64, tv_nsec: (wait_s.fract() * 1e9) as i64 };
             let is_readable = poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], Some(&timeout))? > 0;
             if is_readable {
                 completed += self.answers()?;

@@ -117,10 +117,7 @@ pub struct Admin {
 
 impl std::fmt::Debug for Admin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Admin")
-            .field("address", &self.address)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Admin").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
@@ -146,17 +143,8 @@ impl Admin {
             let _ = runtime.block_on(stopped);
         })?;
         // From here on, dropping `admin` ends the thread, whatever fails.
-        let mut admin = Self {
-            address,
-            session: None,
-            runtime: handle,
-            stop: Some(stop),
-            thread: Some(thread),
-        };
-        let connect_error = |reason: String| AdminError::Connect {
-            address,
-            refusal: Refusal::Other(reason),
-        };
+        let mut admin = Self { address, session: None, runtime: handle, stop: Some(stop), thread: Some(thread) };
+        let connect_error = |reason: String| AdminError::Connect { address, refusal: Refusal::Other(reason) };
         let only_this_node = AllowListHostFilter::new([address]).map_err(|error| connect_error(error.to_string()))?;
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::One)
@@ -199,22 +187,14 @@ impl Admin {
             let (unsettled, schema_version) = self.unsettled(nodes)?;
             quiet_looks = if unsettled.is_empty() { quiet_looks + 1 } else { 0 };
             if quiet_looks >= SETTLE_LOOKS {
-                return Ok(Settled {
-                    waited: started.elapsed(),
-                    nodes,
-                    schema_version,
-                });
+                return Ok(Settled { waited: started.elapsed(), nodes, schema_version });
             }
             if cancelled() {
                 return Err(AdminError::Cancelled { address: self.address });
             }
             if started.elapsed() >= timeout && !unsettled.is_empty() {
                 let waited_s = started.elapsed().as_secs_f64();
-                return Err(AdminError::NotSettled {
-                    address: self.address,
-                    waited_s,
-                    unsettled,
-                });
+                return Err(AdminError::NotSettled { address: self.address, waited_s, unsettled });
             }
             std::thread::sleep(SETTLE_POLL);
         }
@@ -225,18 +205,13 @@ impl Admin {
         let mut reasons = Vec::new();
         let gossip = self.rows("SELECT * FROM system_views.gossip_info")?;
         let status = |row: &ViewRow| {
-            let status = text(row, "status_with_port")
-                .or(text(row, "status"))
-                .unwrap_or("unknown");
+            let status = text(row, "status_with_port").or(text(row, "status")).unwrap_or("unknown");
             status.split(',').next().unwrap_or_default().to_owned()
         };
         let normal = gossip.iter().filter(|row| status(row) == "NORMAL").count();
         if normal != nodes as usize || gossip.len() != nodes as usize {
             let all: Vec<String> = gossip.iter().map(status).collect();
-            reasons.push(format!(
-                "gossip shows {normal} of {nodes} nodes NORMAL ({})",
-                all.join(", ")
-            ));
+            reasons.push(format!("gossip shows {normal} of {nodes} nodes NORMAL ({})", all.join(", ")));
         }
         let schemas = self.schema_versions()?;
         if schemas.len() > 1 {
@@ -307,10 +282,7 @@ impl Admin {
             _ => None,
         };
         // A peer whose version is not known yet does not agree.
-        Ok(rows
-            .iter()
-            .map(|row| version(row).unwrap_or_else(|| "unknown".into()))
-            .collect())
+        Ok(rows.iter().map(|row| version(row).unwrap_or_else(|| "unknown".into())).collect())
     }
 
     /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The
@@ -368,11 +340,8 @@ impl Admin {
 
     fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
         let contents = statement.contents.clone();
-        let failed = |reason: String| AdminError::Statement {
-            address: self.address,
-            statement: contents.clone(),
-            reason,
-        };
+        let failed =
+            |reason: String| AdminError::Statement { address: self.address, statement: contents.clone(), reason };
         let session = self.session.as_ref().ok_or_else(|| failed("not connected".into()))?;
         let result = self
             .runtime
@@ -382,20 +351,11 @@ impl Admin {
             return Ok(Vec::new());
         }
         let result = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
-        let names: Vec<String> = result
-            .column_specs()
-            .iter()
-            .map(|column| column.name().to_owned())
-            .collect();
+        let names: Vec<String> = result.column_specs().iter().map(|column| column.name().to_owned()).collect();
         let rows = result.rows::<Row>().map_err(|error| failed(error.to_string()))?;
         rows.map(|row| {
             let columns = row.map_err(|error| failed(error.to_string()))?.columns;
-            Ok(names
-                .iter()
-                .cloned()
-                .zip(columns)
-                .filter_map(|(name, value)| Some((name, value?)))
-                .collect())
+            Ok(names.iter().cloned().zip(columns).filter_map(|(name, value)| Some((name, value?))).collect())
         })
         .collect()
     }

@@ -23,12 +23,7 @@ type Figure = (&'static str, &'static str, &'static str, f64);
 const OF_TABLE: &[Figure] = &[
     (series::BLOOM_FALSE_POSITIVES, "BloomFilterFalsePositives", "Value", 1.0),
     (series::COMPRESSION_RATIO, "CompressionRatio", "Value", 1.0),
-    (
-        series::COMPRESSION_METADATA_BYTES,
-        "CompressionMetadataOffHeapMemoryUsed",
-        "Value",
-        1.0,
-    ),
+    (series::COMPRESSION_METADATA_BYTES, "CompressionMetadataOffHeapMemoryUsed", "Value", 1.0),
     (series::SSTABLES, "LiveSSTableCount", "Value", 1.0),
     (series::FLUSHES, "MemtableSwitchCount", "Count", 1.0),
     (series::FLUSHED_BYTES, "BytesFlushed", "Count", 1.0),
@@ -36,18 +31,8 @@ const OF_TABLE: &[Figure] = &[
     (series::COORDINATOR_READS, "CoordinatorReadLatency", "Count", 1.0),
     (series::COORDINATOR_WRITES, "CoordinatorWriteLatency", "Count", 1.0),
     // Microseconds.
-    (
-        series::COORDINATOR_READ_P99_MS,
-        "CoordinatorReadLatency",
-        "99thPercentile",
-        1e3,
-    ),
-    (
-        series::COORDINATOR_WRITE_P99_MS,
-        "CoordinatorWriteLatency",
-        "99thPercentile",
-        1e3,
-    ),
+    (series::COORDINATOR_READ_P99_MS, "CoordinatorReadLatency", "99thPercentile", 1e3),
+    (series::COORDINATOR_WRITE_P99_MS, "CoordinatorWriteLatency", "99thPercentile", 1e3),
 ];
 /// Of the node. The chunk cache is there where it is on.
 const OF_NODE: &[Figure] = &[
@@ -63,48 +48,18 @@ const OF_NODE: &[Figure] = &[
         "Value",
         1.0,
     ),
-    (
-        series::PENDING_READS,
-        "type=ThreadPools,path=request,scope=ReadStage,name=PendingTasks",
-        "Value",
-        1.0,
-    ),
-    (
-        series::PENDING_MUTATIONS,
-        "type=ThreadPools,path=request,scope=MutationStage,name=PendingTasks",
-        "Value",
-        1.0,
-    ),
+    (series::PENDING_READS, "type=ThreadPools,path=request,scope=ReadStage,name=PendingTasks", "Value", 1.0),
+    (series::PENDING_MUTATIONS, "type=ThreadPools,path=request,scope=MutationStage,name=PendingTasks", "Value", 1.0),
     (
         series::CLIENT_REQUESTS,
         "type=ThreadPools,path=transport,scope=Native-Transport-Requests,name=CompletedTasks",
         "Value",
         1.0,
     ),
-    (
-        series::CHUNK_CACHE_HITS,
-        "type=Cache,scope=ChunkCache,name=Hits",
-        "Count",
-        1.0,
-    ),
-    (
-        series::CHUNK_CACHE_REQUESTS,
-        "type=Cache,scope=ChunkCache,name=Requests",
-        "Count",
-        1.0,
-    ),
-    (
-        series::KEY_CACHE_HITS,
-        "type=Cache,scope=KeyCache,name=Hits",
-        "Count",
-        1.0,
-    ),
-    (
-        series::KEY_CACHE_REQUESTS,
-        "type=Cache,scope=KeyCache,name=Requests",
-        "Count",
-        1.0,
-    ),
+    (series::CHUNK_CACHE_HITS, "type=Cache,scope=ChunkCache,name=Hits", "Count", 1.0),
+    (series::CHUNK_CACHE_REQUESTS, "type=Cache,scope=ChunkCache,name=Requests", "Count", 1.0),
+    (series::KEY_CACHE_HITS, "type=Cache,scope=KeyCache,name=Hits", "Count", 1.0),
+    (series::KEY_CACHE_REQUESTS, "type=Cache,scope=KeyCache,name=Requests", "Count", 1.0),
 ];
 const METRICS: &str = "org.apache.cassandra.metrics:";
 /// Who knows the files of hints that wait.
@@ -163,12 +118,7 @@ impl Counters {
             }
         }
         let hints = known(connection.attribute(HINTS, "PendingHints"))?;
-        named.extend(
-            hints
-                .as_ref()
-                .and_then(hint_files)
-                .map(|files| (series::PENDING_HINT_FILES, files)),
-        );
+        named.extend(hints.as_ref().and_then(hint_files).map(|files| (series::PENDING_HINT_FILES, files)));
         let buckets = known(connection.invoke(&format!("{}{SSTABLES_PER_READ}", self.beans), "values", &[]))?;
         if let Some((reads, merged)) = buckets.as_ref().and_then(sum) {
             named.insert(series::TABLE_READS, reads);
@@ -234,21 +184,11 @@ mod tests {
     fn files_of_hints_are_those_of_all_nodes() {
         let written = |class: &str, written| {
             let class = class.to_owned();
-            Value::Object(Object {
-                class,
-                written,
-                ..Object::default()
-            })
+            Value::Object(Object { class, written, ..Object::default() })
         };
         let text = |word: &str| Value::Text(word.to_owned());
         let node = |files| {
-            let pairs = [
-                Value::Bytes(vec![0; 8]),
-                text("host_id"),
-                text("a"),
-                text("total_files"),
-                text(files),
-            ];
+            let pairs = [Value::Bytes(vec![0; 8]), text("host_id"), text("a"), text("total_files"), text(files)];
             written("java.util.HashMap", pairs.to_vec())
         };
         let list = |nodes: &[Value]| {

@@ -57,14 +57,8 @@ pub fn ensure_distribution(
     on_progress: &mut dyn FnMut(Fetched),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Distribution, DistributionError> {
-    let mirror = std::env::var(MIRROR_VARIABLE)
-        .ok()
-        .filter(|mirror| !mirror.trim().is_empty());
-    let repository = mirror
-        .as_deref()
-        .unwrap_or(DEFAULT_REPOSITORY)
-        .trim()
-        .trim_end_matches('/');
+    let mirror = std::env::var(MIRROR_VARIABLE).ok().filter(|mirror| !mirror.trim().is_empty());
+    let repository = mirror.as_deref().unwrap_or(DEFAULT_REPOSITORY).trim().trim_end_matches('/');
     ensure_distribution_from(repository, version, cache, on_progress, cancelled)
 }
 
@@ -136,9 +130,6 @@ mod tests {
     #[test]
     fn an_unknown_version_names_the_nearest() {
         let error = known("5.0.99").unwrap_err().to_string();
-        assert!(
-            error.contains("5.0.99") && error.contains("nearest it can fetch is 5.0.9"),
-            "{error}"
-        );
+        assert!(error.contains("5.0.99") && error.contains("nearest it can fetch is 5.0.9"), "{error}");
     }
 }

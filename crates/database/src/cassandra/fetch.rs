@@ -125,9 +125,7 @@ impl Queue {
 
 /// The operating system's trust store (a company's own certificate authority works) and proxy variables.
 fn agent() -> ureq::Agent {
-    let tls = ureq::tls::TlsConfig::builder()
-        .root_certs(ureq::tls::RootCerts::PlatformVerifier)
-        .build();
+    let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
     ureq::Agent::config_builder()
         .tls_config(tls)
         .timeout_connect(Some(Duration::from_secs(10)))
@@ -161,11 +159,7 @@ fn fetch(
             }
             Err(DownloadFailure::MayPass(reason)) if attempt == ATTEMPTS => {
                 let _ = std::fs::remove_file(&aside);
-                return Err(DistributionError::Unreachable {
-                    url,
-                    repository: repository.to_owned(),
-                    reason,
-                });
+                return Err(DistributionError::Unreachable { url, repository: repository.to_owned(), reason });
             }
             Err(DownloadFailure::MayPass(reason)) => tracing::debug!(url, attempt, reason, "will try again"),
         }
@@ -174,11 +168,7 @@ fn fetch(
     };
     if actual != jar.sha256 {
         let _ = std::fs::remove_file(&aside);
-        return Err(DistributionError::WrongHash {
-            url,
-            expected: jar.sha256.to_owned(),
-            actual,
-        });
+        return Err(DistributionError::WrongHash { url, expected: jar.sha256.to_owned(), actual });
     }
     std::fs::rename(&aside, &target).map_err(|source| write_error(source, &target, jar))
 }
@@ -197,10 +187,7 @@ fn download(
     stop: &AtomicBool,
     news: &mpsc::Sender<DownloadEvent>,
 ) -> Result<String, DownloadFailure> {
-    let mut response = agent
-        .get(url)
-        .call()
-        .map_err(|error| DownloadFailure::MayPass(error.to_string()))?;
+    let mut response = agent.get(url).call().map_err(|error| DownloadFailure::MayPass(error.to_string()))?;
     let mut body = response.body_mut().as_reader();
     let write_failed = |source| DownloadFailure::Final(write_error(source, aside, jar));
     let mut file = guarded::write_anew(aside, 0o644).map_err(write_failed)?;
@@ -236,10 +223,9 @@ fn download(
 fn write_error(source: io::Error, path: &Path, jar: &Locked) -> DistributionError {
     let path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DistributionError::DiskFull {
-            path,
-            needed_bytes: jar.size_bytes,
-        },
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            DistributionError::DiskFull { path, needed_bytes: jar.size_bytes }
+        }
         _ => DistributionError::Io { path, source },
     }
 }

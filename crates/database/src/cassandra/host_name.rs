@@ -28,10 +28,7 @@ pub fn check_host_name() -> Result<String, UnresolvedHostName> {
 fn resolve(name: &str) -> Result<String, UnresolvedHostName> {
     match (name, 0).to_socket_addrs() {
         Ok(_) => Ok(name.to_owned()),
-        Err(source) => Err(UnresolvedHostName {
-            name: name.to_owned(),
-            source,
-        }),
+        Err(source) => Err(UnresolvedHostName { name: name.to_owned(), source }),
     }
 }
 

@@ -19,18 +19,11 @@ pub(crate) fn settings(
     node: &Node,
     admin: &Admin,
     version: &str,
-    DataSetTable {
-        keyspace,
-        table,
-        is_restored,
-    }: DataSetTable<'_>,
+    DataSetTable { keyspace, table, is_restored }: DataSetTable<'_>,
 ) -> Result<SettingsInForce, NodeError> {
     let config = node.config();
-    let refused = |(setting, why): NotInForce| NodeError::NotInForce {
-        address: config.plan.client_address(),
-        setting,
-        why,
-    };
+    let refused =
+        |(setting, why): NotInForce| NodeError::NotInForce { address: config.plan.client_address(), setting, why };
     let mut found = SettingsInForce::default();
     if !config.plan.settings.jvm.is_empty() {
         let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
@@ -115,8 +108,7 @@ fn shown_value(name: &str, shown: &BTreeMap<String, String>) -> Option<String> {
 fn made_of(key: &str, asked: &str, said: &str) -> Option<(Option<String>, String)> {
     let after = |beginning: &str| {
         let line = said.lines().rev().find(|line| line.contains(beginning));
-        line.and_then(|line| line.split_once(beginning))
-            .map(|(_, rest)| rest.trim())
+        line.and_then(|line| line.split_once(beginning)).map(|(_, rest)| rest.trim())
     };
     match key {
         "disk_access_mode" => {
@@ -181,10 +173,7 @@ mod tests {
         let log = "INFO  [main] DatabaseDescriptor.java:1 - DiskAccessMode is standard, indexAccessMode is mmap\n";
         let checked = |key, value| keys("5.0.9", &asked(key, value), &shown, log);
         assert_eq!(checked("concurrent_reads", "64").unwrap()["concurrent_reads"], "64");
-        assert_eq!(
-            checked("read_request_timeout", "\"10s\"").unwrap()["read_request_timeout"],
-            "10000ms"
-        );
+        assert_eq!(checked("read_request_timeout", "\"10s\"").unwrap()["read_request_timeout"], "10000ms");
         let nested = checked("sstable", "{\"selected_format\":\"bti\"}").unwrap();
         assert_eq!(nested["sstable.selected_format"], "bti");
 
@@ -192,10 +181,7 @@ mod tests {
         assert_eq!(setting, "cassandra concurrent_reads = 65");
         assert_eq!(why, "system_views.settings shows concurrent_reads = 64");
         let (_, why) = checked("column_index_size", "\"4KiB\"").unwrap_err();
-        assert_eq!(
-            why,
-            "system_views.settings of this node does not show column_index_size"
-        );
+        assert_eq!(why, "system_views.settings of this node does not show column_index_size");
         // The table shows what was asked for, the log what became of it.
         let (_, why) = checked("disk_access_mode", "\"mmap\"").unwrap_err();
         assert_eq!(why, "its log says: DiskAccessMode is standard, indexAccessMode is mmap");
@@ -211,16 +197,10 @@ mod tests {
 
         let missing = asked(&["-Xss512k", "-Xss51"]);
         let (option, why) = jvm_options(&missing, line, "").unwrap_err();
-        assert_eq!(
-            (option.as_str(), why.as_str()),
-            ("-Xss51", "its process was started without it")
-        );
+        assert_eq!((option.as_str(), why.as_str()), ("-Xss51", "its process was started without it"));
 
         let said = "OpenJDK 64-Bit Server VM warning: Ignoring option UseBiasedLocking; support was removed in 18.0";
         let (option, why) = jvm_options(&good, line, said).unwrap_err();
-        assert_eq!(
-            (option.as_str(), why),
-            ("-XX:+UseBiasedLocking", format!("the JVM says: {said}"))
-        );
+        assert_eq!((option.as_str(), why), ("-XX:+UseBiasedLocking", format!("the JVM says: {said}")));
     }
 }

@@ -25,9 +25,7 @@ pub(crate) trait WithoutJavaOptions {
 
 impl WithoutJavaOptions for Command {
     fn without_java_options(&mut self) -> &mut Self {
-        OPTION_VARIABLES
-            .iter()
-            .fold(self, |command, name| command.env_remove(name))
+        OPTION_VARIABLES.iter().fold(self, |command, name| command.env_remove(name))
     }
 }
 
@@ -73,9 +71,7 @@ pub fn find_java() -> Result<Java, JavaError> {
 /// [`find_java`] with the two environment variables as arguments.
 pub fn find_java_in(java_home: Option<&Path>, path: &OsStr) -> Result<Java, JavaError> {
     let home = java_home.map(|home| home.join("bin/java"));
-    let candidates = home
-        .into_iter()
-        .chain(std::env::split_paths(path).map(|dir| dir.join("java")));
+    let candidates = home.into_iter().chain(std::env::split_paths(path).map(|dir| dir.join("java")));
     let mut found = Vec::new();
     let mut seen = Vec::new();
     for candidate in candidates {
@@ -85,11 +81,7 @@ pub fn find_java_in(java_home: Option<&Path>, path: &OsStr) -> Result<Java, Java
         seen.push(candidate.clone());
         let text = match Command::new(&candidate).arg("-version").without_java_options().output() {
             // `java -version` writes to standard error.
-            Ok(output) => String::from_utf8_lossy(&output.stderr)
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned(),
             Err(error) => {
                 found.push(format!("{}: cannot be run ({error})", candidate.display()));
                 continue;
@@ -97,21 +89,13 @@ pub fn find_java_in(java_home: Option<&Path>, path: &OsStr) -> Result<Java, Java
         };
         match feature_release(&text) {
             Some(version) if SUPPORTED.contains(&version) => {
-                return Ok(Java {
-                    path: candidate,
-                    version,
-                    version_text: text,
-                });
+                return Ok(Java { path: candidate, version, version_text: text });
             }
             _ if text.is_empty() => found.push(format!("{}: says nothing to -version", candidate.display())),
             _ => found.push(format!("{}: {text}", candidate.display())),
         }
     }
-    if found.is_empty() {
-        Err(JavaError::Missing)
-    } else {
-        Err(JavaError::Unsupported { found })
-    }
+    if found.is_empty() { Err(JavaError::Missing) } else { Err(JavaError::Unsupported { found }) }
 }
 
 /// The feature release in `openjdk version "17.0.15" 2025-04-15`; before Java 9 it is the second number (`1.8.0_292`).

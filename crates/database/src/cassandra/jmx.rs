@@ -131,11 +131,7 @@ impl Jmx {
         if client_port != connector_port {
             peer = Peer::connect(client_port, patience)?;
         }
-        Ok(Self {
-            peer,
-            object,
-            opened: Instant::now(),
-        })
+        Ok(Self { peer, object, opened: Instant::now() })
     }
 
     /// Whether the server still keeps it.
@@ -178,10 +174,7 @@ struct Peer {
 
 impl Peer {
     fn connect(port: u16, patience: Duration) -> Result<Self, JmxError> {
-        let failed = |reason: StreamError| JmxError::Connection {
-            port,
-            reason: reason.to_string(),
-        };
+        let failed = |reason: StreamError| JmxError::Connection { port, reason: reason.to_string() };
         Self::greet(port, patience).map_err(failed)
     }
 
@@ -220,18 +213,10 @@ impl Peer {
         let port = self.port;
         let answered = self.send(object, method, arguments).map_err(StreamError::from);
         let answer = answered.and_then(|()| self.answer());
-        let (is_thrown, value) = answer.map_err(|reason| JmxError::Connection {
-            port,
-            reason: reason.to_string(),
-        })?;
+        let (is_thrown, value) = answer.map_err(|reason| JmxError::Connection { port, reason: reason.to_string() })?;
         match value {
             Value::Object(thrown) if is_thrown => Err(JmxError::Refused {
-                message: thrown
-                    .fields
-                    .get("detailMessage")
-                    .and_then(Value::text)
-                    .unwrap_or_default()
-                    .to_owned(),
+                message: thrown.fields.get("detailMessage").and_then(Value::text).unwrap_or_default().to_owned(),
                 class: thrown.class,
             }),
             value => Ok(value),
@@ -253,10 +238,7 @@ impl Peer {
     }
 
     fn no_object(&self, who: &str) -> JmxError {
-        JmxError::Connection {
-            port: self.port,
-            reason: format!("{who} answers with no object of its own"),
-        }
+        JmxError::Connection { port: self.port, reason: format!("{who} answers with no object of its own") }
     }
 }
 
@@ -324,13 +306,7 @@ fn class((name, version): (&str, i64), how: u8, fields: &[&[u8]], place: Codebas
 
 fn array(of: (&str, i64), elements: &[Vec<u8>], place: CodebasePosition) -> Vec<u8> {
     let length = u32::try_from(elements.len()).unwrap_or(u32::MAX).to_be_bytes();
-    [
-        &[ARRAY][..],
-        &class(of, SERIALIZABLE, &[], place),
-        &length,
-        &elements.concat(),
-    ]
-    .concat()
+    [&[ARRAY][..], &class(of, SERIALIZABLE, &[], place), &length, &elements.concat()].concat()
 }
 
 fn texts(several: &[&str], place: CodebasePosition) -> Vec<u8> {
@@ -372,11 +348,7 @@ fn marshalled(arguments: &[Argument<'_>]) -> Vec<u8> {
     let add = |sum: i32, byte: &u8| sum.wrapping_mul(31).wrapping_add(i32::from(*byte as i8));
     let sum = stream.iter().fold(0, add);
     let bytes_field = |name: &str| [&[b'['][..], &text(name)[1..], &text(BYTES.0)].concat();
-    let fields = [
-        [&[b'I'][..], &text("hash")[1..]].concat(),
-        bytes_field("locBytes"),
-        bytes_field("objBytes"),
-    ];
+    let fields = [[&[b'I'][..], &text("hash")[1..]].concat(), bytes_field("locBytes"), bytes_field("objBytes")];
     let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
     let class = class(MARSHALLED, SERIALIZABLE, &fields, CodebasePosition::Inside);
     let elements: Vec<Vec<u8>> = stream.iter().map(|byte| vec![*byte]).collect();
@@ -394,10 +366,7 @@ mod tests {
     use crate::cassandra::serialized::Object;
 
     fn stub(bytes: &[u8]) -> Value {
-        Value::Object(Object {
-            written: vec![Value::Bytes(bytes.to_vec())],
-            ..Object::default()
-        })
+        Value::Object(Object { written: vec![Value::Bytes(bytes.to_vec())], ..Object::default() })
     }
 
     #[test]
@@ -429,19 +398,13 @@ mod tests {
             panic!("no object")
         };
         assert_eq!(marshalled.class, "java.rmi.MarshalledObject");
-        let Value::List(inner) = &marshalled.fields["objBytes"] else {
-            panic!("{marshalled:?}")
-        };
+        let Value::List(inner) = &marshalled.fields["objBytes"] else { panic!("{marshalled:?}") };
         let inner: Vec<u8> = inner.iter().map(|byte| byte.number().unwrap() as i8 as u8).collect();
-        let Value::List(values) = Stream::open(inner.as_slice()).unwrap().value().unwrap() else {
-            panic!("no array")
-        };
+        let Value::List(values) = Stream::open(inner.as_slice()).unwrap().value().unwrap() else { panic!("no array") };
         assert_eq!(values[0].number(), Some(1.0));
         assert_eq!(values[1].text(), Some("ycsb"));
         assert_eq!(values[2], Value::List(vec![Value::Text("usertable".to_owned())]));
-        let Value::Object(set) = &values[3] else {
-            panic!("{:?}", values[3])
-        };
+        let Value::Object(set) = &values[3] else { panic!("{:?}", values[3]) };
         let written: Vec<&str> = set.written.iter().filter_map(Value::text).collect();
         assert_eq!((set.class.as_str(), written), ("java.util.HashSet", vec!["/a", "/b"]));
     }
@@ -454,19 +417,12 @@ mod tests {
             let (mut stream, _) = listener.accept().unwrap();
             stream.write_all(b"HTTP/1.1 400 Bad Request\r\n").unwrap();
         });
-        let error = Jmx::connect(&Management::without_password(port), Duration::from_secs(5))
-            .err()
-            .unwrap()
-            .to_string();
+        let error =
+            Jmx::connect(&Management::without_password(port), Duration::from_secs(5)).err().unwrap().to_string();
         other.join().unwrap();
-        assert!(
-            error.contains(&port.to_string()) && error.contains("instead of a welcome"),
-            "{error}"
-        );
+        assert!(error.contains(&port.to_string()) && error.contains("instead of a welcome"), "{error}");
         // Nobody listens there any more.
-        let error = Jmx::connect(&Management::without_password(port), Duration::from_secs(5))
-            .err()
-            .unwrap();
+        let error = Jmx::connect(&Management::without_password(port), Duration::from_secs(5)).err().unwrap();
         assert!(matches!(error, JmxError::Connection { .. }), "{error}");
     }
 }

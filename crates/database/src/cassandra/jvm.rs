@@ -32,13 +32,8 @@ const COMPRESSED_POINTERS_BELOW: u64 = 32 * GIB;
 const MOST_COMPILERS: u32 = 12;
 
 /// Options that choose another garbage collector than the usual one.
-const COLLECTORS: [&str; 5] = [
-    "-XX:+UseSerialGC",
-    "-XX:+UseParallelGC",
-    "-XX:+UseZGC",
-    "-XX:+UseShenandoahGC",
-    "-XX:+UseEpsilonGC",
-];
+const COLLECTORS: [&str; 5] =
+    ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-XX:+UseShenandoahGC", "-XX:+UseEpsilonGC"];
 
 /// Modules that Cassandra opens on Java 17 (`jvm17-server.options`); Java 11 takes them too.
 const EXPORTS: &[&str] = &[
@@ -81,9 +76,7 @@ pub(crate) enum ArchiveUse<'a> {
 
 /// The module switches that every JVM with Cassandra's classes needs, its tools included.
 pub(crate) fn module_access() -> impl Iterator<Item = String> {
-    let exports = EXPORTS
-        .iter()
-        .map(|module| format!("--add-exports={module}=ALL-UNNAMED"));
+    let exports = EXPORTS.iter().map(|module| format!("--add-exports={module}=ALL-UNNAMED"));
     exports.chain(OPENS.iter().map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
 }
 
@@ -129,13 +122,7 @@ pub(crate) fn arguments(
     add(format!("-XX:MaxDirectMemorySize={}", config.plan.memory.buffer_bytes));
 
     // Garbage collector (jvm11/17-server.options)
-    if !config
-        .plan
-        .settings
-        .jvm
-        .iter()
-        .any(|option| COLLECTORS.contains(&option.as_str()))
-    {
+    if !config.plan.settings.jvm.iter().any(|option| COLLECTORS.contains(&option.as_str())) {
         // The JVM refuses two.
         add("-XX:+UseG1GC".into());
     }
@@ -171,18 +158,9 @@ pub(crate) fn arguments(
     add(format!("-Djava.io.tmpdir={}", temporary.display()));
     add(format!("-Djna.tmpdir={}", temporary.display()));
     add(format!("-Duser.home={}", config.plan.directories.own.display()));
-    add(format!(
-        "-Dcassandra.config=file://{}",
-        file_url_path(&conf.join("cassandra.yaml"))
-    ));
-    add(format!(
-        "-Dlogback.configurationFile={}",
-        conf.join("logback.xml").display()
-    ));
-    add(format!(
-        "-Dcassandra.storagedir={}",
-        config.plan.directories.own.display()
-    ));
+    add(format!("-Dcassandra.config=file://{}", file_url_path(&conf.join("cassandra.yaml"))));
+    add(format!("-Dlogback.configurationFile={}", conf.join("logback.xml").display()));
+    add(format!("-Dcassandra.storagedir={}", config.plan.directories.own.display()));
     add(format!("-Dcassandra.logdir={}", config.logs().display()));
     add(format!("-Dcassandra.triggers_dir={}", conf.join("triggers").display()));
     // Whoever may call it runs code in the server: on 127.0.0.1 alone, and with a password.
@@ -229,28 +207,21 @@ pub(crate) fn arguments(
         add(format!("-javaagent:{}", jamm.display()));
     }
     arguments.extend(config.plan.settings.jvm.iter().cloned());
-    arguments.extend([
-        "-cp".into(),
-        distribution.classpath(),
-        "org.apache.cassandra.service.CassandraDaemon".into(),
-    ]);
+    arguments.extend(["-cp".into(), distribution.classpath(), "org.apache.cassandra.service.CassandraDaemon".into()]);
     arguments
 }
 
 /// A path as it stands in a `file:` URL.
 fn file_url_path(path: &Path) -> String {
     use std::{fmt::Write, os::unix::ffi::OsStrExt};
-    path.as_os_str()
-        .as_bytes()
-        .iter()
-        .fold(String::new(), |mut url, &byte| {
-            if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
-                url.push(char::from(byte));
-            } else {
-                let _ = write!(url, "%{byte:02X}");
-            }
-            url
-        })
+    path.as_os_str().as_bytes().iter().fold(String::new(), |mut url, &byte| {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+        url
+    })
 }
 
 #[cfg(test)]
@@ -272,17 +243,10 @@ mod tests {
             start_archive: None,
             row_overhead_bytes: Some(180),
         };
-        let java = Java {
-            path: PathBuf::from("/usr/bin/java"),
-            version: 17,
-            version_text: String::new(),
-        };
+        let java = Java { path: PathBuf::from("/usr/bin/java"), version: 17, version_text: String::new() };
         let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
         config.plan.memory.main_bytes = 8 * GIB;
-        config.plan.place = Some(crate::plan::NodeLocation {
-            data_centre: "dc1".to_owned(),
-            rack: "rack1".to_owned(),
-        });
+        config.plan.place = Some(crate::plan::NodeLocation { data_centre: "dc1".to_owned(), rack: "rack1".to_owned() });
         config.plan.settings.jvm = options.iter().map(|option| (*option).to_owned()).collect();
         let archive = ArchiveUse::Use(Path::new("/cache/cassandra/archive.jsa"));
         arguments(&distribution, &java, &config, archive)
@@ -294,11 +258,7 @@ mod tests {
     fn what_iopslab_sets_for_a_node_is_refused_in_an_experiment() {
         let mut open = vec!["-ea", "-da", "-Xss256k"];
         open.extend(["-XX:UseG1GC", "-XX:ParallelRefProcEnabled", "-XX:MaxTenuringThreshold"]);
-        open.extend([
-            "-XX:G1RSetUpdatingPauseTimePercent",
-            "-XX:MaxGCPauseMillis",
-            "-XX:G1HeapRegionSize",
-        ]);
+        open.extend(["-XX:G1RSetUpdatingPauseTimePercent", "-XX:MaxGCPauseMillis", "-XX:G1HeapRegionSize"]);
         open.extend(["-XX:InitiatingHeapOccupancyPercent"]);
         let all = started_with(&[]);
         let options = all.iter().take_while(|word| *word != "-cp");

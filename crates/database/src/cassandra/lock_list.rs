@@ -34,11 +34,7 @@ pub(crate) fn nearest_version(version: &str) -> &'static str {
 
 fn parse_lock_line(line: &'static str) -> Option<Locked> {
     let mut words = line.split_whitespace();
-    Some(Locked {
-        sha256: words.next()?,
-        size_bytes: words.next()?.parse().ok()?,
-        path: words.next()?,
-    })
+    Some(Locked { sha256: words.next()?, size_bytes: words.next()?.parse().ok()?, path: words.next()? })
 }
 
 #[cfg(test)]
@@ -50,19 +46,9 @@ mod tests {
         assert_eq!(VERSIONS, LOCKS.iter().map(|(version, _)| *version).collect::<Vec<_>>());
         for (version, text) in LOCKS {
             let jars = lock_list(version).unwrap();
-            assert_eq!(
-                jars.len(),
-                text.lines().filter(|line| !line.starts_with('#')).count(),
-                "every line parses"
-            );
-            assert!(
-                jars.iter()
-                    .any(|jar| jar.path.ends_with(&format!("cassandra-all-{version}.jar")))
-            );
-            assert!(
-                jars.iter()
-                    .all(|jar| jar.sha256.len() == 64 && jar.size_bytes > 0 && !jar.path.contains(".."))
-            );
+            assert_eq!(jars.len(), text.lines().filter(|line| !line.starts_with('#')).count(), "every line parses");
+            assert!(jars.iter().any(|jar| jar.path.ends_with(&format!("cassandra-all-{version}.jar"))));
+            assert!(jars.iter().all(|jar| jar.sha256.len() == 64 && jar.size_bytes > 0 && !jar.path.contains("..")));
         }
     }
 }

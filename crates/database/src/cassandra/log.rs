@@ -24,10 +24,7 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     }
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..]
-        .iter()
-        .map(|line| shortened(line))
-        .collect()
+    all[all.len().saturating_sub(lines)..].iter().map(|line| shortened(line)).collect()
 }
 
 fn shortened(line: &str) -> String {
@@ -53,11 +50,7 @@ impl DroppedMessages {
     /// Count from the end of the log as it is now.
     pub fn from_now(system_log: &Path) -> Self {
         let offset = std::fs::metadata(system_log).map_or(0, |m| m.len());
-        Self {
-            path: system_log.to_owned(),
-            offset,
-            total: 0,
-        }
+        Self { path: system_log.to_owned(), offset, total: 0 }
     }
 
     /// Messages dropped since [`Self::from_now`]; `None` if the log cannot be read (missing is not zero).
@@ -103,11 +96,7 @@ mod tests {
         std::fs::write(&path, format!("first\nConfiguration: {}\nlast\n", "ä".repeat(20_000))).unwrap();
         let found = tail(&path, 2);
         assert_eq!((found.len(), found[1].as_str()), (2, "last"));
-        assert!(
-            found[0].ends_with("ää ...") && found[0].chars().count() == LINE_CHARACTERS + 4,
-            "{}",
-            found[0]
-        );
+        assert!(found[0].ends_with("ää ...") && found[0].chars().count() == LINE_CHARACTERS + 4, "{}", found[0]);
         assert!(tail(&directory.path().join("nothing"), 2).is_empty());
     }
 

@@ -28,9 +28,7 @@ pub struct Management {
 impl std::fmt::Debug for Management {
     /// Without the password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Management")
-            .field("port", &self.port)
-            .finish_non_exhaustive()
+        f.debug_struct("Management").field("port", &self.port).finish_non_exhaustive()
     }
 }
 
@@ -41,10 +39,7 @@ impl Management {
             guarded::random_word(PASSWORD_BYTES).map_err(|source| NodeError::io(&password_file(config), source))?;
         write_own(config, &password_file(config), &format!("{USER} {password}\n"))?;
         write_own(config, &access_file(config), &format!("{USER} readwrite\n"))?;
-        Ok(Self {
-            port: config.plan.ports.management,
-            password,
-        })
+        Ok(Self { port: config.plan.ports.management, password })
     }
 
     /// Of a JVM of which no password is known.
@@ -77,8 +72,7 @@ fn write_own(config: &NodeConfig, path: &Path, text: &str) -> Result<(), NodeErr
         _ => {}
     }
     let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    new.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(failed)?;
+    new.and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
     config.account.as_ref().map_or(Ok(()), |account| Ok(account.own(path)?))
 }
 
@@ -96,10 +90,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("conf")).unwrap();
         let config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, directory.path());
-        let (first, second) = (
-            Management::prepare(&config).unwrap(),
-            Management::prepare(&config).unwrap(),
-        );
+        let (first, second) = (Management::prepare(&config).unwrap(), Management::prepare(&config).unwrap());
         assert!(first != second);
         for file in [password_file(&config), access_file(&config)] {
             assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());

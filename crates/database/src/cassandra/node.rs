@@ -52,10 +52,7 @@ pub struct Node {
 impl Node {
     /// Write the node's files and start it.
     pub fn start(distribution: &Distribution, java: &Java, config: NodeConfig) -> Result<Self, NodeError> {
-        let archive = distribution
-            .start_archive
-            .as_deref()
-            .map_or(ArchiveUse::None, ArchiveUse::Use);
+        let archive = distribution.start_archive.as_deref().map_or(ArchiveUse::None, ArchiveUse::Use);
         Self::start_with(distribution, java, config, archive)
     }
 
@@ -77,9 +74,7 @@ impl Node {
         // Its directory is the database's: a name that is there may be a link.
         let console = guarded::create_new(&console_path, 0o644);
         let console = console.map_err(|source| NodeError::io(&console_path, source))?;
-        let errors = console
-            .try_clone()
-            .map_err(|source| NodeError::io(&console_path, source))?;
+        let errors = console.try_clone().map_err(|source| NodeError::io(&console_path, source))?;
         let prefix = config.plan.launch_prefix.iter().chain(&become_another);
         let mut words = prefix.map(AsRef::as_ref).chain([java.path.as_os_str()]);
         let program = words.next().unwrap_or(java.path.as_os_str());
@@ -94,18 +89,11 @@ impl Node {
             .stdout(console)
             .stderr(errors)
             .process_group(0);
-        let child = command.spawn().map_err(|source| NodeError::Spawn {
-            program: program.to_string_lossy().into_owned(),
-            source,
-        })?;
+        let child = command
+            .spawn()
+            .map_err(|source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
         tracing::debug!(pid = child.id(), address = %config.plan.client_address(), "Cassandra starts");
-        Ok(Self {
-            config,
-            management,
-            child,
-            started: Instant::now(),
-            ended: None,
-        })
+        Ok(Self { config, management, child, started: Instant::now(), ended: None })
     }
 
     /// What it was started with.
@@ -196,9 +184,7 @@ impl Node {
     pub fn stopped_cleanly(&self) -> bool {
         let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
         ended_by_term
-            && log::tail(&self.system_log(), 200)
-                .iter()
-                .any(|line| line.ends_with("Cassandra shutdown complete"))
+            && log::tail(&self.system_log(), 200).iter().any(|line| line.ends_with("Cassandra shutdown complete"))
     }
 
     /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends
@@ -279,12 +265,7 @@ impl Node {
                     return Err(NodeError::PortInUse { address, port, purpose });
                 }
                 Err(source) => {
-                    return Err(NodeError::Address {
-                        address,
-                        port,
-                        purpose,
-                        source,
-                    });
+                    return Err(NodeError::Address { address, port, purpose, source });
                 }
             }
         }
@@ -371,11 +352,7 @@ mod tests {
         }
         let began = Instant::now();
         assert!(!node.ends_by(Signal::KILL, Duration::from_millis(300)));
-        assert!(
-            (0.3..10.0).contains(&began.elapsed().as_secs_f64()),
-            "{:?}",
-            began.elapsed()
-        );
+        assert!((0.3..10.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
         assert_eq!(node.exited(), None, "it is still there, and nobody says otherwise");
         drop(frozen);
         assert!(node.ends_by(Signal::KILL, KILL_PATIENCE));

@@ -12,11 +12,7 @@ use crate::account::Account;
 use crate::plan::{Directories, MemoryPlan, NodePlan, Ports};
 
 /// The ports of the shipped configuration.
-pub(crate) const PORTS: Ports = Ports {
-    clients: 9042,
-    peers: 7000,
-    management: 7199,
-};
+pub(crate) const PORTS: Ports = Ports { clients: 9042, peers: 7000, management: 7199 };
 
 /// Everything that defines one node.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,11 +85,7 @@ impl NodeConfig {
     pub(crate) fn log_tail(&self, lines: usize) -> Vec<String> {
         let mut tail = log::tail(&self.system_log(), lines);
         // JDK 17 warns about the security manager at every start of Cassandra.
-        tail.extend(
-            log::tail(&self.console_log(), lines)
-                .into_iter()
-                .filter(|line| !line.starts_with("WARNING:")),
-        );
+        tail.extend(log::tail(&self.console_log(), lines).into_iter().filter(|line| !line.starts_with("WARNING:")));
         tail.split_off(tail.len().saturating_sub(lines))
     }
 }

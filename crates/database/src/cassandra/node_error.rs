@@ -121,15 +121,10 @@ pub enum NodeError {
 
 impl NodeError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { path: path.to_owned(), source }
     }
 }
 
 fn also(problem: &Option<Box<UnresolvedHostName>>) -> String {
-    problem
-        .as_ref()
-        .map_or_else(String::new, |problem| format!("; {problem}"))
+    problem.as_ref().map_or_else(String::new, |problem| format!("; {problem}"))
 }

@@ -25,12 +25,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
     }
     let conf = config.plan.directories.own.join("conf");
     let own = ["logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.plan.directories.own.join(d));
-    let measured = config
-        .plan
-        .directories
-        .data
-        .iter()
-        .chain([&config.plan.directories.commitlog]);
+    let measured = config.plan.directories.data.iter().chain([&config.plan.directories.commitlog]);
     let written: Vec<&PathBuf> = own.iter().chain(measured).collect();
     for directory in [&conf.join("triggers")].into_iter().chain(written.iter().copied()) {
         std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
@@ -48,10 +43,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
             _ => {}
         }
     }
-    for (name, text) in [
-        ("cassandra.yaml", cassandra_yaml(config)),
-        ("logback.xml", logback_xml(config)),
-    ] {
+    for (name, text) in [("cassandra.yaml", cassandra_yaml(config)), ("logback.xml", logback_xml(config))] {
         write(&conf.join(name), &text)?;
     }
     if let Some(place) = &config.plan.place {

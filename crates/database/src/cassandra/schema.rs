@@ -10,10 +10,7 @@ use crate::plan::Replication;
 /// What a data set's table is made with where nothing else is asked for. These are the server's defaults, stated:
 /// size-tiered compaction, LZ4 in 16 KiB chunks, keys cached and rows not.
 const TABLE_OPTIONS: [(&str, &str); 5] = [
-    (
-        "compaction",
-        "{'class': 'SizeTieredCompactionStrategy', 'min_threshold': 4, 'max_threshold': 32}",
-    ),
+    ("compaction", "{'class': 'SizeTieredCompactionStrategy', 'min_threshold': 4, 'max_threshold': 32}"),
     ("compression", "{'class': 'LZ4Compressor', 'chunk_length_in_kb': 16}"),
     ("caching", "{'keys': 'ALL', 'rows_per_partition': 'NONE'}"),
     ("bloom_filter_fp_chance", "0.01"),
@@ -28,9 +25,7 @@ pub(crate) fn schema_statements(
     replication: &Replication,
     options: &BTreeMap<String, TableOption>,
 ) -> Vec<String> {
-    let fields: String = (0..dataset.fields)
-        .map(|field| format!(", field{field} varchar"))
-        .collect();
+    let fields: String = (0..dataset.fields).map(|field| format!(", field{field} varchar")).collect();
     let copies = match replication {
         Replication::Each(copies) => format!("'replication_factor': {copies}"),
         Replication::ByDataCentre(copies) => {
@@ -80,9 +75,7 @@ fn in_cql(option: &TableOption) -> String {
     match option {
         TableOption::Value(value) => quoted(value),
         TableOption::Map(map) => {
-            let each = map
-                .iter()
-                .map(|(key, value)| format!("{}: {}", quoted(key), quoted(value)));
+            let each = map.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value)));
             format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
         }
     }

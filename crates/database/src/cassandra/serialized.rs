@@ -151,13 +151,7 @@ impl<R: Read> Stream<R> {
         let mut header = [0; 4];
         from.read_exact(&mut header)?;
         match header == HEADER {
-            true => Ok(Self {
-                from,
-                said: Vec::new(),
-                depth: 0,
-                bytes: 0,
-                values: 0,
-            }),
+            true => Ok(Self { from, said: Vec::new(), depth: 0, bytes: 0, values: 0 }),
             false => Err(malformed(format!("{header:02x?} where a stream begins"))),
         }
     }
@@ -256,11 +250,7 @@ impl<R: Read> Stream<R> {
     fn list(&mut self) -> Result<Value, StreamError> {
         let class = self.class()?.ok_or_else(|| malformed("an array without a class"))?;
         let at = self.reserve();
-        let of = *class
-            .name
-            .as_bytes()
-            .get(1)
-            .ok_or_else(|| malformed("an array of nothing"))?;
+        let of = *class.name.as_bytes().get(1).ok_or_else(|| malformed("an array of nothing"))?;
         let length = u32::from_be_bytes(self.array()?);
         let values: Result<Vec<Value>, StreamError> = (0..length).map(|_| self.field(of)).collect();
         self.remember(at, Value::List(values?))
@@ -269,10 +259,7 @@ impl<R: Read> Stream<R> {
     fn object(&mut self) -> Result<Value, StreamError> {
         let class = self.class()?.ok_or_else(|| malformed("an object without a class"))?;
         let at = self.reserve();
-        let mut object = Object {
-            class: class.name.clone(),
-            ..Object::default()
-        };
+        let mut object = Object { class: class.name.clone(), ..Object::default() };
         let mut classes = vec![class];
         // A chain may be put together from references, so that it is longer than what is read inside of each other.
         while let Some(parent) = classes.last().and_then(|class| class.parent.clone()) {
@@ -293,10 +280,7 @@ impl<R: Read> Stream<R> {
             } else if class.how & EXTERNALIZABLE != 0 && class.how & IN_BLOCKS != 0 {
                 object.written.extend(self.written()?);
             } else {
-                return Err(malformed(format!(
-                    "objects of {} say nothing of their shape",
-                    class.name
-                )));
+                return Err(malformed(format!("objects of {} say nothing of their shape", class.name)));
             }
         }
         self.remember(at, Value::Object(object))
@@ -371,12 +355,7 @@ impl<R: Read> Stream<R> {
         }
         self.written()?;
         let parent = self.class()?;
-        let class = Rc::new(Class {
-            name,
-            how,
-            fields,
-            parent,
-        });
+        let class = Rc::new(Class { name, how, fields, parent });
         // A reset inside of it has forgotten its place.
         if let Some(place) = self.said.get_mut(place) {
             *place = Said::Class(Rc::clone(&class));
@@ -416,9 +395,7 @@ impl<R: Read> Stream<R> {
     fn bytes(&mut self, length: u64) -> Result<Vec<u8>, StreamError> {
         self.bytes = self.bytes.saturating_add(length);
         if self.bytes > MOST_BYTES {
-            return Err(malformed(format!(
-                "{length} bytes announced, and an answer has at most {MOST_BYTES}"
-            )));
+            return Err(malformed(format!("{length} bytes announced, and an answer has at most {MOST_BYTES}")));
         }
         let mut bytes = Vec::new();
         let read = (&mut self.from).take(length).read_to_end(&mut bytes)?;
@@ -508,10 +485,7 @@ mod tests {
         let bytes = [&HEADER[..], &[ARRAY], &endless, &u32::MAX.to_be_bytes()].concat();
         let zeros = std::io::repeat(0);
         let from = std::io::Read::chain(bytes.as_slice(), zeros);
-        let words = Stream::open(from)
-            .and_then(|mut stream| stream.value())
-            .unwrap_err()
-            .to_string();
+        let words = Stream::open(from).and_then(|mut stream| stream.value()).unwrap_err().to_string();
         assert!(words.contains("more than"), "{words}");
     }
 
@@ -523,39 +497,25 @@ mod tests {
         assert_eq!(read_long.number(), Some(-5.0));
 
         let longs = class("[J", SERIALIZABLE, &[], &[NULL]);
-        let two = read(&[
-            &[ARRAY],
-            &longs,
-            &2_u32.to_be_bytes(),
-            &3_i64.to_be_bytes(),
-            &4_i64.to_be_bytes(),
-        ]);
+        let two = read(&[&[ARRAY], &longs, &2_u32.to_be_bytes(), &3_i64.to_be_bytes(), &4_i64.to_be_bytes()]);
         assert_eq!(two.unwrap(), Value::List(vec![Value::Whole(3), Value::Whole(4)]));
     }
 
     /// An exception is its own cause until it is given another one.
     #[test]
     fn an_object_may_refer_to_itself_and_to_what_was_said_before() {
-        let fields = [
-            (b'L', "cause", "Ljava/lang/Throwable;"),
-            (b'L', "detailMessage", "Ljava/lang/String;"),
-        ];
+        let fields = [(b'L', "cause", "Ljava/lang/Throwable;"), (b'L', "detailMessage", "Ljava/lang/String;")];
         let class = class("java.lang.Exception", SERIALIZABLE | WRITES_ITSELF, &fields, &[NULL]);
         // Numbers: the class 0, the names of the fields' classes 1 and 2, the object 3, its message 4.
         let refer = |number: u32| [&[REFERENCE], &(FIRST + number).to_be_bytes()[..]].concat();
         let own = [BLOCK, 2, 0xaa, 0xbb];
         let message = [&[TEXT, 0, 3], b"why".as_slice()].concat();
         let read = read(&[&[OBJECT], &class, &refer(3), &message, &own, &refer(4), &[END]]).unwrap();
-        let Value::Object(object) = read else {
-            panic!("{read:?}")
-        };
+        let Value::Object(object) = read else { panic!("{read:?}") };
         assert_eq!(object.class, "java.lang.Exception");
         assert_eq!(object.fields["cause"], Value::Null);
         assert_eq!(object.fields["detailMessage"].text(), Some("why"));
-        assert_eq!(
-            object.written,
-            [Value::Bytes(vec![0xaa, 0xbb]), Value::Text("why".to_owned())]
-        );
+        assert_eq!(object.written, [Value::Bytes(vec![0xaa, 0xbb]), Value::Text("why".to_owned())]);
     }
 
     #[test]

@@ -45,10 +45,7 @@ pub struct Cassandra {
 impl Cassandra {
     /// The version is only checked when it is installed.
     pub fn new(version: &str) -> Self {
-        Self {
-            version: version.to_owned(),
-            account: None,
-        }
+        Self { version: version.to_owned(), account: None }
     }
 
     /// Its nodes run as this user, instead of whoever starts them.
@@ -147,22 +144,12 @@ impl Installed for Software {
         // A plan may come from a run directory of somebody else's.
         for option in &plan.settings.jvm {
             if let Some(kept) = experiment::kept_jvm_option(option) {
-                return Err(ServerError::Failed(
-                    format!("{option}: {} ({})", kept.why, kept.help).into(),
-                ));
+                return Err(ServerError::Failed(format!("{option}: {} ({})", kept.why, kept.help).into()));
             }
         }
-        let config = NodeConfig {
-            plan: plan.clone(),
-            account: self.1.clone(),
-        };
+        let config = NodeConfig { plan: plan.clone(), account: self.1.clone() };
         let node = Node::start(distribution, java, config)?;
-        Ok(Box::new(Running {
-            software: self.clone(),
-            node,
-            patience: Duration::ZERO,
-            admin: None,
-        }))
+        Ok(Box::new(Running { software: self.clone(), node, patience: Duration::ZERO, admin: None }))
     }
 }
 
@@ -303,10 +290,7 @@ impl RunningNode for Running {
 
     fn logs(&self) -> Vec<NodeLog> {
         let log = |name, path| NodeLog { name, path };
-        vec![
-            log(DATABASE_LOG, self.node.system_log()),
-            log(GC_LOG, self.node.gc_log()),
-        ]
+        vec![log(DATABASE_LOG, self.node.system_log()), log(GC_LOG, self.node.gc_log())]
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
@@ -326,11 +310,7 @@ impl MetricsReader for Reader {
     fn read(&mut self) -> Metrics {
         let mut metrics = self.counters.read();
         let compacted_bytes = metrics.get(series::COMPACTED_BYTES).copied();
-        metrics.extend(
-            self.compactions
-                .count(&self.admin, compacted_bytes)
-                .map(|n| (series::COMPACTIONS, n)),
-        );
+        metrics.extend(self.compactions.count(&self.admin, compacted_bytes).map(|n| (series::COMPACTIONS, n)));
         metrics.extend(self.dropped.total().map(|n| (DROPPED_MESSAGES, n as f64)));
         metrics
     }

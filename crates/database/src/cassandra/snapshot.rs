@@ -28,25 +28,13 @@ pub fn snapshot_key(
     settings: &experiment::Settings,
     directories: u32,
 ) -> String {
-    let experiment::Dataset {
-        records,
-        fields,
-        field_length,
-        compressibility,
-        seed,
-    } = dataset;
+    let experiment::Dataset { records, fields, field_length, compressibility, seed } = dataset;
     let schema = schema_statements("k", "t", dataset, replication, &settings.table).join("\n");
     let nodes = places.len();
-    let placed: String = places
-        .iter()
-        .flatten()
-        .map(|place| format!("place {:?} {:?}\n", place.data_centre, place.rack))
-        .collect();
-    let keys: String = settings
-        .cassandra
-        .iter()
-        .map(|(key, value)| format!("cassandra.yaml {key}: {value}\n"))
-        .collect();
+    let placed: String =
+        places.iter().flatten().map(|place| format!("place {:?} {:?}\n", place.data_centre, place.rack)).collect();
+    let keys: String =
+        settings.cassandra.iter().map(|(key, value)| format!("cassandra.yaml {key}: {value}\n")).collect();
     let spread = match directories {
         0 | 1 => String::new(),
         n => format!("data directories {n}\n"),
@@ -66,20 +54,9 @@ mod tests {
 
     #[test]
     fn every_part_of_the_definition_changes_the_key() {
-        let base = experiment::Dataset {
-            records: 1000,
-            fields: 10,
-            field_length: 100,
-            compressibility: 0.0,
-            seed: 1,
-        };
+        let base = experiment::Dataset { records: 1000, fields: 10, field_length: 100, compressibility: 0.0, seed: 1 };
         let one = [None];
-        let place = |rack: &str| {
-            Some(NodeLocation {
-                data_centre: "north".to_owned(),
-                rack: rack.to_owned(),
-            })
-        };
+        let place = |rack: &str| Some(NodeLocation { data_centre: "north".to_owned(), rack: rack.to_owned() });
         let each = Replication::Each;
         let none = experiment::Settings::default();
         let key = |dataset: experiment::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none, 1);
@@ -87,10 +64,7 @@ mod tests {
         let table = |name: &str, key: &str, value: &str| {
             let map = [(key.to_owned(), value.to_owned())].into();
             let table = [(name.to_owned(), experiment::TableOption::Map(map))].into();
-            with(experiment::Settings {
-                table,
-                ..experiment::Settings::default()
-            })
+            with(experiment::Settings { table, ..experiment::Settings::default() })
         };
         let nodes = |places: &[Option<NodeLocation>], copies: &Replication| {
             snapshot_key("5.0.9", &base, places, copies, &none, 1)
@@ -108,14 +82,8 @@ mod tests {
             nodes(&[place("a"), place("b"), place("c")], &by_centre),
             key(experiment::Dataset { records: 1001, ..base }),
             key(experiment::Dataset { fields: 11, ..base }),
-            key(experiment::Dataset {
-                field_length: 101,
-                ..base
-            }),
-            key(experiment::Dataset {
-                compressibility: 0.5,
-                ..base
-            }),
+            key(experiment::Dataset { field_length: 101, ..base }),
+            key(experiment::Dataset { compressibility: 0.5, ..base }),
             key(experiment::Dataset { seed: 2, ..base }),
             table("compression", "chunk_length_in_kb", "4"),
             table("compression", "chunk_length_in_kb", "64"),

@@ -189,14 +189,7 @@ mod tests {
     }
 
     fn info(class: &str, bytes: u32) -> Vec<u8> {
-        [
-            text(class),
-            1_u32.to_be_bytes().into(),
-            text("option"),
-            text("value"),
-            bytes.to_be_bytes().into(),
-        ]
-        .concat()
+        [text(class), 1_u32.to_be_bytes().into(), text("option"), text("value"), bytes.to_be_bytes().into()].concat()
     }
 
     fn statistics(chance: f64) -> Vec<u8> {
@@ -236,13 +229,8 @@ mod tests {
         check(&files, &compression("ZstdCompressor", "16"), None).unwrap_err();
         let off = TableOption::Map([("enabled".to_owned(), "false".to_owned())].into());
         check(&files, &[("compression".to_owned(), off)].into(), None).unwrap_err();
-        let chance = |chance: &str| {
-            [(
-                "bloom_filter_fp_chance".to_owned(),
-                TableOption::Value(chance.to_owned()),
-            )]
-            .into()
-        };
+        let chance =
+            |chance: &str| [("bloom_filter_fp_chance".to_owned(), TableOption::Value(chance.to_owned()))].into();
         check(&files, &chance("0.01"), None).unwrap();
         check(&files, &chance("0.1"), None).unwrap_err();
         check(&files, &BTreeMap::new(), Some(&"bti".to_owned())).unwrap_err();

@@ -54,11 +54,7 @@ pub fn ensure_start_archive(
     cancelled: &dyn Fn() -> bool,
     remember: Remember<'_>,
 ) -> Result<(), NodeError> {
-    let asked = ArchiveRequest {
-        account,
-        cancelled,
-        remember,
-    };
+    let asked = ArchiveRequest { account, cancelled, remember };
     let path = archive_path(distribution, java);
     if !path.is_file() {
         make(distribution, java, &path, asked)?;
@@ -68,9 +64,7 @@ pub fn ensure_start_archive(
     if !overhead_path.is_file() {
         measure_row_overhead(distribution, java, &overhead_path, asked)?;
     }
-    distribution.row_overhead_bytes = fs::read_to_string(&overhead_path)
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
+    distribution.row_overhead_bytes = fs::read_to_string(&overhead_path).ok().and_then(|text| text.trim().parse().ok());
     Ok(())
 }
 
@@ -85,17 +79,8 @@ fn overhead_path(archive: &Path) -> PathBuf {
 }
 
 fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
-    let identity = format!(
-        "{}\n{}\n{}",
-        java.path.display(),
-        java.version_text,
-        distribution.classpath()
-    );
-    let name = format!(
-        "start-{}-{}.jsa",
-        distribution.version,
-        &hex(&Sha256::digest(identity.as_bytes()))[..16]
-    );
+    let identity = format!("{}\n{}\n{}", java.path.display(), java.version_text, distribution.classpath());
+    let name = format!("start-{}-{}.jsa", distribution.version, &hex(&Sha256::digest(identity.as_bytes()))[..16]);
     distribution.cache.join(name)
 }
 
@@ -114,11 +99,7 @@ fn make(distribution: &Distribution, java: &Java, path: &Path, asked: ArchiveReq
         let mut node = throw_away_node(distribution, java, (directory, asked), ArchiveUse::Make(&made))?;
         let ready = node.wait_ready(READY_TIMEOUT, asked.cancelled);
         // Writing the archive happens at the end of the process and takes some seconds.
-        let stopped = node.stop(if ready.is_ok() {
-            Duration::from_secs(120)
-        } else {
-            Duration::ZERO
-        });
+        let stopped = node.stop(if ready.is_ok() { Duration::from_secs(120) } else { Duration::ZERO });
         ready.and(stopped)?;
         keep(&made, path).map_err(|source| NodeError::io(path, source))
     })
@@ -142,17 +123,12 @@ fn measure_row_overhead(
     asked: ArchiveRequest<'_>,
 ) -> Result<(), NodeError> {
     in_throw_away_directory(distribution, asked.remember, |directory| {
-        let archive = distribution
-            .start_archive
-            .as_deref()
-            .map_or(ArchiveUse::None, ArchiveUse::Use);
+        let archive = distribution.start_archive.as_deref().map_or(ArchiveUse::None, ArchiveUse::Use);
         let mut node = throw_away_node(distribution, java, (directory, asked), archive)?;
         let ready = node.wait_ready(READY_TIMEOUT, asked.cancelled);
         node.kill();
         ready?;
-        let found = fs::read_to_string(node.system_log())
-            .ok()
-            .and_then(|log| row_overhead(&log));
+        let found = fs::read_to_string(node.system_log()).ok().and_then(|log| row_overhead(&log));
         match found {
             Some(bytes) => {
                 let text = format!("{bytes}\n");
@@ -211,14 +187,7 @@ fn throw_away_node(
 fn free_port(address: Ipv4Addr) -> Result<u16, NodeError> {
     let bound = TcpListener::bind((address, 0)).and_then(|listener| listener.local_addr());
     let purpose = "throw-away node";
-    bound
-        .map(|address| address.port())
-        .map_err(|source| NodeError::Address {
-            address,
-            port: 0,
-            purpose,
-            source,
-        })
+    bound.map(|address| address.port()).map_err(|source| NodeError::Address { address, port: 0, purpose, source })
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ pub(super) fn check(
 fn is_it(wanted: &TableOption, shown: &TableOption) -> bool {
     match (wanted, shown) {
         (TableOption::Value(wanted), TableOption::Value(shown)) => is_same(wanted, shown),
-        (TableOption::Map(wanted), TableOption::Map(shown)) => wanted
-            .iter()
-            .all(|(key, value)| shown.get(key).is_some_and(|shown| is_same(value, shown))),
+        (TableOption::Map(wanted), TableOption::Map(shown)) => {
+            wanted.iter().all(|(key, value)| shown.get(key).is_some_and(|shown| is_same(value, shown)))
+        }
         _ => false,
     }
 }
@@ -66,26 +66,17 @@ mod tests {
                     ("sstable_size_in_mb", "160"),
                 ]),
             ),
-            (
-                "bloom_filter_fp_chance".to_owned(),
-                TableOption::Value("0.1".to_owned()),
-            ),
+            ("bloom_filter_fp_chance".to_owned(), TableOption::Value("0.1".to_owned())),
         ]
         .into();
         let checked = |name: &str, wanted: TableOption| check(&[(name.to_owned(), wanted)].into(), &schema);
         let leveled = checked("compaction", map(&[("class", "LeveledCompactionStrategy")])).unwrap();
-        assert_eq!(
-            leveled["compaction"], schema["compaction"],
-            "what is kept is what was found"
-        );
+        assert_eq!(leveled["compaction"], schema["compaction"], "what is kept is what was found");
         checked("bloom_filter_fp_chance", TableOption::Value("0.10".to_owned())).unwrap();
 
         let (setting, why) = checked("compaction", map(&[("class", "UnifiedCompactionStrategy")])).unwrap_err();
         assert_eq!(setting, "table compaction = UnifiedCompactionStrategy");
-        assert!(
-            why.contains("shows org.apache.cassandra.db.compaction.LeveledCompactionStrategy"),
-            "{why}"
-        );
+        assert!(why.contains("shows org.apache.cassandra.db.compaction.LeveledCompactionStrategy"), "{why}");
         let other = map(&[("class", "LeveledCompactionStrategy"), ("sstable_size_in_mb", "10")]);
         checked("compaction", other).unwrap_err();
         let (_, why) = checked("memtable", TableOption::Value("trie".to_owned())).unwrap_err();

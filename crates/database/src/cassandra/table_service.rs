@@ -15,13 +15,7 @@ const A_FLUSH: Duration = Duration::from_secs(3600);
 /// The longest that a node under load may take to answer what costs it nothing.
 const AN_ANSWER: Duration = Duration::from_secs(30);
 /// Keyspaces that every node has.
-const OF_THE_NODE: [&str; 5] = [
-    "system",
-    "system_schema",
-    "system_auth",
-    "system_distributed",
-    "system_traces",
-];
+const OF_THE_NODE: [&str; 5] = ["system", "system_schema", "system_auth", "system_distributed", "system_traces"];
 
 /// Compacts all SSTables of a table into one, as `nodetool compact` does; returns when that is done.
 ///
@@ -34,9 +28,7 @@ pub fn compact_table(node: &Management, keyspace: &str, table: &str) -> Result<(
 /// The named tables, or with none all of the keyspace.
 fn compact(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), JmxError> {
     let with = [Argument::Flag(false), Argument::Text(keyspace), Argument::Texts(tables)];
-    connection
-        .invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with)
-        .map(drop)
+    connection.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with).map(drop)
 }
 
 /// Writes what a table has in memory into files, as `nodetool flush` does; returns when that is done.
@@ -50,9 +42,7 @@ pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(),
 /// The named tables, or with none all of the keyspace.
 fn flush(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Texts(tables)];
-    connection
-        .invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with)
-        .map(drop)
+    connection.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with).map(drop)
 }
 
 /// Writes what the tables of a keyspace have in memory into files, then compacts each of them into one SSTable; returns
@@ -105,10 +95,9 @@ pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directori
     let refused: Vec<&str> = refused.written.iter().filter_map(Value::text).collect();
     match refused.is_empty() {
         true => Ok(()),
-        false => Err(JmxError::Connection {
-            port: node.port,
-            reason: format!("it does not import {}", refused.join(", ")),
-        }),
+        false => {
+            Err(JmxError::Connection { port: node.port, reason: format!("it does not import {}", refused.join(", ")) })
+        }
     }
 }
 

@@ -21,24 +21,13 @@ pub(crate) struct Verified {
 impl Verified {
     pub(crate) fn load(path: &Path) -> Self {
         // Unreadable means nothing verified: everything is hashed again.
-        let lines = std::fs::read_to_string(path)
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect();
-        Self {
-            path: path.to_owned(),
-            lines,
-            changed: false,
-        }
+        let lines = std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect();
+        Self { path: path.to_owned(), lines, changed: false }
     }
 
     /// Whether the jar is there and is what the lock list says; a wrong one is removed so that it is fetched again.
     pub(crate) fn check(&mut self, jar: &Locked, path: &Path) -> Result<bool, DistributionError> {
-        let failed = |source| DistributionError::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| DistributionError::Io { path: path.to_owned(), source };
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -58,10 +47,8 @@ impl Verified {
     }
 
     pub(crate) fn note(&mut self, jar: &Locked, path: &Path) -> Result<(), DistributionError> {
-        let metadata = std::fs::metadata(path).map_err(|source| DistributionError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        let metadata =
+            std::fs::metadata(path).map_err(|source| DistributionError::Io { path: path.to_owned(), source })?;
         self.lines.retain(|known| !known.ends_with(&format!(" {}", jar.path)));
         self.lines.push(line(jar, &metadata));
         self.changed = true;
@@ -73,22 +60,13 @@ impl Verified {
             return Ok(());
         }
         let text = self.lines.join("\n") + "\n";
-        guarded::replace(&self.path, text.as_bytes(), 0o644).map_err(|source| DistributionError::Io {
-            path: self.path.clone(),
-            source,
-        })
+        guarded::replace(&self.path, text.as_bytes(), 0o644)
+            .map_err(|source| DistributionError::Io { path: self.path.clone(), source })
     }
 }
 
 fn line(jar: &Locked, metadata: &std::fs::Metadata) -> String {
-    format!(
-        "{} {} {}.{:09} {}",
-        jar.sha256,
-        metadata.len(),
-        metadata.mtime(),
-        metadata.mtime_nsec(),
-        jar.path
-    )
+    format!("{} {} {}.{:09} {}", jar.sha256, metadata.len(), metadata.mtime(), metadata.mtime_nsec(), jar.path)
 }
 
 fn hash_file(path: &Path) -> io::Result<String> {

@@ -40,16 +40,11 @@ pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
     }
     // Cassandra refuses the period of a way to write the commit log that is not used.
     let asked = &config.plan.settings.cassandra;
-    let is_other = asked
-        .get("commitlog_sync")
-        .is_some_and(|way| way.trim_matches('"') != "periodic");
+    let is_other = asked.get("commitlog_sync").is_some_and(|way| way.trim_matches('"') != "periodic");
     if is_other && !asked.contains_key("commitlog_sync_period") {
         settings.retain(|(key, _)| key != "commitlog_sync_period");
     }
-    let lines: String = settings
-        .iter()
-        .map(|(key, value)| format!("{key}: {value}\n"))
-        .collect();
+    let lines: String = settings.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
     format!("# Written by iopslab at every start; changes are lost.\n{lines}")
 }
 
@@ -61,12 +56,8 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     let inside = |name: &str| quoted(&config.plan.directories.own.join(name).to_string_lossy());
     let tokens = balanced_tokens(config.plan.index, config.plan.nodes);
     let tokens: Vec<String> = tokens.iter().map(i64::to_string).collect();
-    let seeds: Vec<String> = config
-        .plan
-        .seeds
-        .iter()
-        .map(|seed| format!("{seed}:{}", config.plan.ports.peers))
-        .collect();
+    let seeds: Vec<String> =
+        config.plan.seeds.iter().map(|seed| format!("{seed}:{}", config.plan.ports.peers)).collect();
     let allow_all = |class: &str| format!("{{class_name: {class}}}");
     let mut list = Vec::new();
     let mut set = |key: &str, value: String| list.push((key.to_owned(), value));
@@ -77,11 +68,7 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("initial_token", quoted(&tokens.join(",")));
     set("partitioner", "org.apache.cassandra.dht.Murmur3Partitioner".into());
     // Without places all nodes are in rack1 of datacenter1.
-    let snitch = config
-        .plan
-        .place
-        .as_ref()
-        .map_or("SimpleSnitch", |_| "GossipingPropertyFileSnitch");
+    let snitch = config.plan.place.as_ref().map_or("SimpleSnitch", |_| "GossipingPropertyFileSnitch");
     set("endpoint_snitch", snitch.into());
     set("dynamic_snitch", "true".into());
     set("dynamic_snitch_update_interval", "100ms".into());
@@ -113,18 +100,10 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("phi_convict_threshold", "8".into());
 
     // Where things lie
-    let data: Vec<String> = config
-        .plan
-        .directories
-        .data
-        .iter()
-        .map(|directory| quoted(&directory.to_string_lossy()))
-        .collect();
+    let data: Vec<String> =
+        config.plan.directories.data.iter().map(|directory| quoted(&directory.to_string_lossy())).collect();
     set("data_file_directories", format!("[{}]", data.join(", ")));
-    set(
-        "commitlog_directory",
-        quoted(&config.plan.directories.commitlog.to_string_lossy()),
-    );
+    set("commitlog_directory", quoted(&config.plan.directories.commitlog.to_string_lossy()));
     set("hints_directory", inside("hints"));
     set("saved_caches_directory", inside("saved_caches"));
     set("cdc_raw_directory", inside("cdc_raw"));
@@ -165,16 +144,10 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
 
     // Caches
     set("file_cache_enabled", "false".into());
-    set(
-        "file_cache_size",
-        format!("{}MiB", (heap_mib / 4).min(512).min(direct_mib / 2).max(32)),
-    );
+    set("file_cache_size", format!("{}MiB", (heap_mib / 4).min(512).min(direct_mib / 2).max(32)));
     set("networking_cache_size", format!("{}MiB", (heap_mib / 16).clamp(8, 128)));
     set("buffer_pool_use_heap_if_exhausted", "false".into());
-    set(
-        "key_cache_size",
-        format!("{}MiB", config.plan.memory.key_cache_bytes / MIB),
-    );
+    set("key_cache_size", format!("{}MiB", config.plan.memory.key_cache_bytes / MIB));
     set("key_cache_save_period", "4h".into());
     set("row_cache_size", "0MiB".into());
     set("row_cache_save_period", "0s".into());
@@ -209,14 +182,8 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("native_transport_max_concurrent_connections", "-1".into());
     set("native_transport_max_concurrent_connections_per_ip", "-1".into());
     // Shares of the heap, as the server computes them: requests beyond them wait in the socket (back pressure).
-    set(
-        "native_transport_max_request_data_in_flight",
-        format!("{}MiB", (heap_mib / 10).max(1)),
-    );
-    set(
-        "native_transport_max_request_data_in_flight_per_ip",
-        format!("{}MiB", (heap_mib / 40).max(1)),
-    );
+    set("native_transport_max_request_data_in_flight", format!("{}MiB", (heap_mib / 10).max(1)));
+    set("native_transport_max_request_data_in_flight_per_ip", format!("{}MiB", (heap_mib / 40).max(1)));
     set("native_transport_rate_limiting_enabled", "false".into());
     set("native_transport_allow_older_protocols", "true".into());
     set("batch_size_warn_threshold", "5KiB".into());
@@ -247,11 +214,7 @@ fn quoted(text: &str) -> String {
 
 /// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones.
 pub(crate) fn logback_xml(config: &NodeConfig) -> String {
-    let logs = config
-        .logs()
-        .to_string_lossy()
-        .replace('&', "&amp;")
-        .replace('<', "&lt;");
+    let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
     format!(
         r#"<configuration scan="false">
   <appender name="SYSTEM" class="ch.qos.logback.core.rolling.RollingFileAppender">
@@ -284,17 +247,10 @@ mod tests {
     #[test]
     fn keys_are_unique_and_extra_yaml_replaces_or_adds() {
         let mut config = NodeConfig::new("a \"b\"", "127.0.41.1".parse().unwrap(), "/x y".as_ref());
-        config.plan.settings.cassandra = [
-            ("concurrent_reads".into(), "7".into()),
-            ("paxos_variant".into(), "v2".into()),
-        ]
-        .into();
+        config.plan.settings.cassandra =
+            [("concurrent_reads".into(), "7".into()), ("paxos_variant".into(), "v2".into())].into();
         let text = cassandra_yaml(&config);
-        let mut keys: Vec<&str> = text
-            .lines()
-            .filter_map(|line| line.split_once(':'))
-            .map(|(key, _)| key)
-            .collect();
+        let mut keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key).collect();
         assert!(text.contains("\nconcurrent_reads: 7\n") && text.contains("\npaxos_variant: v2\n"));
         assert!(text.contains(r#"cluster_name: "a \"b\"""#) && text.contains(r#"hints_directory: "/x y/hints""#));
         let count = keys.len();
@@ -310,10 +266,7 @@ mod tests {
         config.plan.cpus = 16.0;
         config.plan.directories.data = ["/b", "/a 2", "/c", "/d"].map(std::path::PathBuf::from).to_vec();
         let text = cassandra_yaml(&config);
-        assert!(
-            text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#),
-            "{text}"
-        );
+        assert!(text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#), "{text}");
         assert!(text.contains("\nconcurrent_compactors: 4\n"), "{text}");
         config.plan.cpus = 1.5;
         assert!(cassandra_yaml(&config).contains("\nconcurrent_compactors: 2\n"));
@@ -325,10 +278,7 @@ mod tests {
         assert!(cassandra_yaml(&config).contains("\ncommitlog_sync_period: 10000ms\n"));
         config.plan.settings.cassandra = [("commitlog_sync".into(), "\"batch\"".into())].into();
         let text = cassandra_yaml(&config);
-        assert!(
-            text.contains("\ncommitlog_sync: \"batch\"\n") && !text.contains("commitlog_sync_period"),
-            "{text}"
-        );
+        assert!(text.contains("\ncommitlog_sync: \"batch\"\n") && !text.contains("commitlog_sync_period"), "{text}");
     }
 
     /// The buffer of the first flush, 32 MiB, is taken before page cache and load come.
@@ -352,10 +302,7 @@ mod tests {
     fn a_node_with_a_place_gossips_it() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: SimpleSnitch\n"));
-        let place = NodeLocation {
-            data_centre: "north".to_owned(),
-            rack: "a".to_owned(),
-        };
+        let place = NodeLocation { data_centre: "north".to_owned(), rack: "a".to_owned() };
         assert_eq!(rackdc_properties(&place), "dc=north\nrack=a\n");
         config.plan.place = Some(place);
         assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: GossipingPropertyFileSnitch\n"));

@@ -112,10 +112,7 @@ impl Connection {
         let taken = self.streams.borrow_mut().take(deadline_ns);
         let id = taken.ok_or(ErrorKind::Overloaded)?;
         encode::execute(&mut self.out.borrow_mut(), id, head, values);
-        Ok(Request {
-            connection: self,
-            id: Some(id),
-        })
+        Ok(Request { connection: self, id: Some(id) })
     }
 
     fn now_ns(&self) -> u64 {
@@ -203,13 +200,7 @@ enum Lost {
 
 /// Writes requests and reads answers. Ends without an error when nobody asks any more.
 async fn pump(connection: &Connection, stream: TcpStream) -> Result<(), Lost> {
-    let mut pump = Pump {
-        connection,
-        stream,
-        written: 0,
-        incoming: Incoming::new(),
-        is_armed: false,
-    };
+    let mut pump = Pump { connection, stream, written: 0, incoming: Incoming::new(), is_armed: false };
     let mut timer = pin!(tokio::time::sleep_until(connection.epoch));
     poll_fn(|context| {
         if connection.is_dropped.get() {

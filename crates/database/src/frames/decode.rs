@@ -77,12 +77,7 @@ impl Header {
             | opcode::AUTH_SUCCESS => {}
             other => return Err(Broken::Opcode(other)),
         }
-        Ok(Some(Self {
-            flags,
-            stream: i16::from_be_bytes([stream_high, stream_low]),
-            opcode,
-            length,
-        }))
+        Ok(Some(Self { flags, stream: i16::from_be_bytes([stream_high, stream_low]), opcode, length }))
     }
 
     /// What a body says that has this header, or the beginning of one.
@@ -280,12 +275,7 @@ impl Incoming {
 
     /// `bytes` are more than a header has.
     fn with_capacity(bytes: usize) -> Self {
-        Self {
-            buffer: vec![0; bytes].into(),
-            start: 0,
-            end: 0,
-            passing: None,
-        }
+        Self { buffer: vec![0; bytes].into(), start: 0, end: 0, passing: None }
     }
 
     /// Where the next bytes belong; never empty once [`Self::next`] has said that it needs more.
@@ -327,11 +317,8 @@ impl Incoming {
             return Ok(Some((header.stream, answer)));
         }
         if bytes.len() == self.buffer.len() {
-            self.passing = Some(Passing {
-                stream: header.stream,
-                answer: header.answer(body),
-                left: header.length - body.len(),
-            });
+            self.passing =
+                Some(Passing { stream: header.stream, answer: header.answer(body), left: header.length - body.len() });
             self.start = self.end;
         }
         Ok(None)
@@ -399,13 +386,7 @@ mod tests {
         for kind in 3..=5 {
             assert_eq!(answer(0, 0x08, &ints(&[kind])), Answer::Done);
         }
-        for senseless in [
-            ints(&[0]),
-            ints(&[6]),
-            Vec::new(),
-            ints(&[2, 4, 3]),
-            ints(&[2, 4, 3, u32::MAX]),
-        ] {
+        for senseless in [ints(&[0]), ints(&[6]), Vec::new(), ints(&[2, 4, 3]), ints(&[2, 4, 3, u32::MAX])] {
             assert_eq!(answer(0, 0x08, &senseless), Answer::Senseless, "{senseless:?}");
         }
         for opcode in [0x02, 0x03, 0x06, 0x0C, 0x0E, 0x10] {
@@ -447,15 +428,7 @@ mod tests {
     fn what_stands_before_an_answer_is_passed_over_in_its_order() {
         let trace = vec![1; 16];
         let warnings = [vec![0, 2], string("a"), string("bc")].concat();
-        let payload = [
-            vec![0, 2],
-            string("k"),
-            ints(&[1]),
-            vec![7],
-            string("n"),
-            ints(&[u32::MAX]),
-        ]
-        .concat();
+        let payload = [vec![0, 2], string("k"), ints(&[1]), vec![7], string("n"), ints(&[u32::MAX])].concat();
         let row = ints(&[2, 4, 1, 1]);
         for (flags, before) in [
             (0x02, vec![&trace]),
@@ -466,10 +439,7 @@ mod tests {
             (0x0E, vec![&trace, &warnings, &payload]),
         ] {
             let extras: Vec<u8> = before.into_iter().flatten().copied().collect();
-            assert_eq!(
-                answer(flags, 0x08, &[&extras, row.as_slice()].concat()),
-                Answer::Rows(1)
-            );
+            assert_eq!(answer(flags, 0x08, &[&extras, row.as_slice()].concat()), Answer::Rows(1));
             let busy = [extras, ints(&[0x1001]), string("busy")].concat();
             assert_eq!(answer(flags, 0x00, &busy), Answer::Failed(ErrorKind::Overloaded));
         }
@@ -502,11 +472,7 @@ mod tests {
         assert_eq!(with(1, 0x01), Err(Broken::Compressed));
         assert_eq!(with(4, 0x0A), Err(Broken::Opcode(0x0A)));
         assert_eq!(with(5, 0x7F), Err(Broken::Length(0x7F00_0004)));
-        assert_eq!(
-            understood(&[b"HTTP"], 1 << 10),
-            Err(Broken::Version(b'H')),
-            "less than a header"
-        );
+        assert_eq!(understood(&[b"HTTP"], 1 << 10), Err(Broken::Version(b'H')), "less than a header");
         let longest = [[0x84, 0, 0, 1, 0x08].as_slice(), &(256u32 << 20).to_be_bytes()].concat();
         assert!(Header::parse(&longest).unwrap().is_some());
     }
@@ -521,17 +487,11 @@ mod tests {
             (frame(8, 1, 0x08, &warned), Answer::Rows(0)),
             (frame(0, 2, 0x08, &row(400)), Answer::Rows(1)),
             (frame(0, -1, 0x0C, &string("UP")), Answer::Senseless),
-            (
-                frame(0, 32_767, 0x00, &ints(&[0x1200])),
-                Answer::Failed(ErrorKind::ReadTimeout),
-            ),
+            (frame(0, 32_767, 0x00, &ints(&[0x1200])), Answer::Failed(ErrorKind::ReadTimeout)),
             (frame(0, 3, 0x02, &[]), Answer::Senseless),
         ];
         let streams = [0, 300, 1, 2, -1, 32_767, 3];
-        let answers = streams
-            .into_iter()
-            .zip(frames.iter().map(|(_, answer)| *answer))
-            .collect();
+        let answers = streams.into_iter().zip(frames.iter().map(|(_, answer)| *answer)).collect();
         (frames.iter().flat_map(|(bytes, _)| bytes.clone()).collect(), answers)
     }
 
@@ -545,11 +505,7 @@ mod tests {
             assert_eq!(understood(&single, capacity), Ok(expected.clone()));
             for first in 0..bytes.len() {
                 let (one, other) = bytes.split_at(first);
-                assert_eq!(
-                    understood(&[one, other], capacity),
-                    Ok(expected.clone()),
-                    "cut at {first}"
-                );
+                assert_eq!(understood(&[one, other], capacity), Ok(expected.clone()), "cut at {first}");
             }
         }
     }

@@ -59,11 +59,7 @@ pub(super) fn options() -> Vec<u8> {
 
 /// The first request of a connection: no compression.
 pub(super) fn startup() -> Vec<u8> {
-    let options = [
-        ("CQL_VERSION", "3.0.0"),
-        ("DRIVER_NAME", "iopslab"),
-        ("DRIVER_VERSION", env!("CARGO_PKG_VERSION")),
-    ];
+    let options = [("CQL_VERSION", "3.0.0"), ("DRIVER_NAME", "iopslab"), ("DRIVER_VERSION", env!("CARGO_PKG_VERSION"))];
     let mut body = (options.len() as u16).to_be_bytes().to_vec();
     for text in options.iter().flat_map(|(name, value)| [name, value]) {
         body.extend((text.len() as u16).to_be_bytes());

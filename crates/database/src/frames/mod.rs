@@ -60,9 +60,7 @@ impl Frames {
         }
         let state = session.get_cluster_state();
         let (routes, firsts) = Routes::begin(policy, access.clone(), request_timeout, Rc::new(on_refused), state);
-        let frames = Self {
-            routes: Rc::new(routes),
-        };
+        let frames = Self { routes: Rc::new(routes) };
         let mut away = None;
         for first in firsts {
             match first.await {

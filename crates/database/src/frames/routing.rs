@@ -64,11 +64,8 @@ impl Routes {
 
     /// Takes up a picture of the cluster: connects to nodes that are new, and leaves those that are gone.
     pub(super) fn follow(&self, state: Arc<ClusterState>) -> Vec<First> {
-        let wanted: Vec<(u128, SocketAddr)> = state
-            .get_nodes_info()
-            .iter()
-            .filter_map(|node| self.place(node))
-            .collect();
+        let wanted: Vec<(u128, SocketAddr)> =
+            state.get_nodes_info().iter().filter_map(|node| self.place(node)).collect();
         let mut nodes = self.nodes.borrow_mut();
         nodes.retain(|node| {
             let stays = wanted.contains(&(node.host_id, node.connection.address()));

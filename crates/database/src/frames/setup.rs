@@ -50,9 +50,7 @@ async fn open_now(address: SocketAddr, access: &Access) -> Result<TcpStream, Set
     watch_peer(&stream)?;
     match ask(&mut stream, &encode::options()).await? {
         (opcode::SUPPORTED, body) if names_shards(&body) => {
-            return Err(SetupError::Refused(
-                "its nodes have shards, which the driver finds".to_owned(),
-            ));
+            return Err(SetupError::Refused("its nodes have shards, which the driver finds".to_owned()));
         }
         (opcode::SUPPORTED, _) => {}
         (other, _) => return Err(out_of_turn("OPTIONS", other)),
@@ -67,9 +65,9 @@ async fn open_now(address: SocketAddr, access: &Access) -> Result<TcpStream, Set
     };
     match ask(&mut stream, &encode::login(&login.user, &login.password)).await? {
         (opcode::AUTH_SUCCESS, _) => Ok(stream),
-        (opcode::AUTH_CHALLENGE, _) => Err(SetupError::Refused(
-            "it wants more of a login than a name and a password".to_owned(),
-        )),
+        (opcode::AUTH_CHALLENGE, _) => {
+            Err(SetupError::Refused("it wants more of a login than a name and a password".to_owned()))
+        }
         (other, _) => Err(out_of_turn("AUTH_RESPONSE", other)),
     }
 }

@@ -41,23 +41,12 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new() -> Self {
-        Self {
-            streams: Vec::new(),
-            free: Vec::new(),
-            oldest: NONE,
-            newest: NONE,
-        }
+        Self { streams: Vec::new(), free: Vec::new(), oldest: NONE, newest: NONE }
     }
 
     /// An id for a request; `None`: all are in use. Deadlines never get earlier from one to the next.
     pub(super) fn take(&mut self, deadline_ns: u64) -> Option<u16> {
-        let stream = Stream {
-            waits: Waits::For(None),
-            is_owed: true,
-            deadline_ns,
-            older: self.newest,
-            newer: NONE,
-        };
+        let stream = Stream { waits: Waits::For(None), is_owed: true, deadline_ns, older: self.newest, newer: NONE };
         let id = match self.free.pop() {
             Some(id) => {
                 self.streams[usize::from(id)] = stream;
@@ -154,9 +143,7 @@ impl Streams {
 
     /// When the oldest request that waits has waited long enough.
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {
-        self.streams
-            .get(usize::from(self.oldest))
-            .map(|stream| stream.deadline_ns)
+        self.streams.get(usize::from(self.oldest)).map(|stream| stream.deadline_ns)
     }
 
     /// Ends the wait of requests whose deadline has passed.

@@ -21,10 +21,7 @@ pub const HAS_TLS: bool = cfg!(feature = "tls");
 /// Nodes that requests may go to: those of the data centre, whichever holds the record.
 pub(crate) fn policy(access: &Access) -> Arc<dyn LoadBalancingPolicy> {
     match &access.data_centre {
-        Some(name) => DefaultPolicy::builder()
-            .prefer_datacenter(name.clone())
-            .permit_dc_failover(false)
-            .build(),
+        Some(name) => DefaultPolicy::builder().prefer_datacenter(name.clone()).permit_dc_failover(false).build(),
         None => DefaultPolicy::builder().build(),
     }
 }

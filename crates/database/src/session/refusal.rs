@@ -129,11 +129,7 @@ impl Refusal {
             ConnectionError::ConnectionSetupRequestError(setup) => match (setup.get_error(), &access.login) {
                 (ConnectionSetupRequestErrorKind::MissingAuthentication, _) => return Self::NoLogin,
                 (ConnectionSetupRequestErrorKind::DbError(DbError::AuthenticationError, said), Some(login)) => {
-                    return Self::Login {
-                        user: login.user.clone(),
-                        place: login.source.clone(),
-                        said: said.clone(),
-                    };
+                    return Self::Login { user: login.user.clone(), place: login.source.clone(), said: said.clone() };
                 }
                 _ => {}
             },
@@ -144,9 +140,7 @@ impl Refusal {
             _ => {}
         }
         match &access.tls {
-            None if broken(cause).is_some() => Self::Closed {
-                said: cause.to_string(),
-            },
+            None if broken(cause).is_some() => Self::Closed { said: cause.to_string() },
             Some(tls) => of_tls(cause, tls).unwrap_or_else(|| Self::Other(cause.to_string())),
             None => Self::Other(cause.to_string()),
         }
@@ -191,10 +185,7 @@ fn of_tls(cause: &ConnectionError, tls: &experiment::Tls) -> Option<Refusal> {
         Some(said) => Some(of_rustls(said, tls, shown)),
         // A connection that a server cuts right after the handshake, without an alert.
         None if matches!(cause, ConnectionError::IoError(_)) => None,
-        None => Some(Refusal::ClientCertificate {
-            alert: io.to_string(),
-            shown,
-        }),
+        None => Some(Refusal::ClientCertificate { alert: io.to_string(), shown }),
     }
 }
 
@@ -205,21 +196,14 @@ fn of_rustls(said: &rustls::Error, tls: &experiment::Tls, shown: Option<String>)
     match said {
         Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
             let own = || "the list of the operating system".to_owned();
-            Refusal::Authority {
-                trusted: tls.authorities.as_ref().map_or_else(own, |pem| pem.file.clone()),
-            }
+            Refusal::Authority { trusted: tls.authorities.as_ref().map_or_else(own, |pem| pem.file.clone()) }
         }
         Error::InvalidCertificate(CertificateError::ExpiredContext { time, not_after }) => Refusal::Date {
-            when: format!(
-                "expired {}",
-                days(time.as_secs().saturating_sub(not_after.as_secs()), "ago")
-            ),
+            when: format!("expired {}", days(time.as_secs().saturating_sub(not_after.as_secs()), "ago")),
         },
         Error::InvalidCertificate(CertificateError::NotValidYetContext { time, not_before }) => {
             let until = not_before.as_secs().saturating_sub(time.as_secs());
-            Refusal::Date {
-                when: format!("is valid only {}", days(until, "from now")),
-            }
+            Refusal::Date { when: format!("is valid only {}", days(until, "from now")) }
         }
         Error::InvalidCertificate(CertificateError::NotValidForNameContext { expected, presented }) => {
             let presented: Vec<_> = presented.iter().map(|name| bare(name)).collect();
@@ -232,10 +216,7 @@ fn of_rustls(said: &rustls::Error, tls: &experiment::Tls, shown: Option<String>)
             }
         }
         Error::InvalidMessage(_) => Refusal::Plain,
-        Error::AlertReceived(alert) => Refusal::ClientCertificate {
-            alert: format!("{alert:?}"),
-            shown,
-        },
+        Error::AlertReceived(alert) => Refusal::ClientCertificate { alert: format!("{alert:?}"), shown },
         other => Refusal::Tls(other.to_string()),
     }
 }

@@ -44,15 +44,10 @@ pub(super) fn context(tls: &Tls, contact_points: &[String]) -> Result<Arc<Client
                 file: identity.key.file.clone(),
                 reason: format!("no private key, in PEM and without a passphrase ({error})"),
             })?;
-            builder
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| Refusal::File {
-                    file: identity.key.file.clone(),
-                    reason: format!(
-                        "does not fit the certificate in {} ({error})",
-                        identity.certificate.file
-                    ),
-                })?
+            builder.with_client_auth_cert(chain, key).map_err(|error| Refusal::File {
+                file: identity.key.file.clone(),
+                reason: format!("does not fit the certificate in {} ({error})", identity.certificate.file),
+            })?
         }
     };
     Ok(Arc::new(config))
@@ -60,10 +55,7 @@ pub(super) fn context(tls: &Tls, contact_points: &[String]) -> Result<Arc<Client
 
 fn certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, Refusal> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.text.as_bytes()).collect();
-    let wrong = |reason: String| Refusal::File {
-        file: pem.file.clone(),
-        reason,
-    };
+    let wrong = |reason: String| Refusal::File { file: pem.file.clone(), reason };
     match read {
         Ok(found) if found.is_empty() => Err(wrong("no certificate in PEM (-----BEGIN CERTIFICATE-----)".to_owned())),
         Ok(found) => Ok(found),
@@ -74,10 +66,7 @@ fn certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, Refusal> {
 fn stated_roots(pem: &Pem) -> Result<RootCertStore, Refusal> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(pem)? {
-        roots.add(certificate).map_err(|error| Refusal::File {
-            file: pem.file.clone(),
-            reason: error.to_string(),
-        })?;
+        roots.add(certificate).map_err(|error| Refusal::File { file: pem.file.clone(), reason: error.to_string() })?;
     }
     Ok(roots)
 }

@@ -85,11 +85,7 @@ impl RandomRequest {
         match self {
             Self::Read(field) => driver.read(key, *field).await,
             Self::Update(written) => driver.update(key, &borrowed(written)).await,
-            Self::Insert(values) => {
-                driver
-                    .insert(key, &values.iter().map(String::as_str).collect::<Vec<_>>())
-                    .await
-            }
+            Self::Insert(values) => driver.insert(key, &values.iter().map(String::as_str).collect::<Vec<_>>()).await,
             Self::UpdateStamped(written) => driver.update_stamped(key, &borrowed(written), stamp).await,
             Self::InsertStamped(values) => {
                 let values: Vec<&str> = values.iter().map(String::as_str).collect();
@@ -121,14 +117,8 @@ fn borrowed(fields: &[(u32, String)]) -> Vec<(u32, &str)> {
 }
 
 async fn both(connect: &CqlConnect) -> [CqlDriver; 2] {
-    let own = CqlConnect {
-        notes: Notes::default(),
-        ..connect.clone()
-    };
-    let driver = CqlConnect {
-        driver_only: true,
-        ..own.clone()
-    };
+    let own = CqlConnect { notes: Notes::default(), ..connect.clone() };
+    let driver = CqlConnect { driver_only: true, ..own.clone() };
     let mut own_driver = own.connect().await.unwrap();
     assert_eq!(own.notes(), Vec::<String>::new(), "this server takes frames of our own");
     let mut driver = driver.connect().await.unwrap();
@@ -156,10 +146,7 @@ pub fn answers_are_equal_for_random_operations(connect: &CqlConnect) {
         }
         println!("answers: {seen:?}");
         assert_eq!(seen.values().sum::<u64>(), operations, "{seen:?}");
-        assert!(
-            seen["done"] > operations / 2 && seen["not_found"] > operations / 100,
-            "{seen:?}"
-        );
+        assert!(seen["done"] > operations / 2 && seen["not_found"] > operations / 100, "{seen:?}");
         assert!(seen["other"] > operations / 500, "{seen:?}");
         remove(connect).await;
     });
@@ -181,11 +168,7 @@ async fn slot_of(slot: u64, paths: Rc<[CqlDriver; 2]>, left: Rc<Cell<u64>>) -> B
             _ if asked.is_stamped() || random.below(5) == 0 => format!("stamped-{slot}-{}", random.below(KEYS)),
             _ => format!("both-{slot}-{}", random.below(KEYS)),
         };
-        let asked = if key.starts_with("stamped") {
-            asked.stamped()
-        } else {
-            asked
-        };
+        let asked = if key.starts_with("stamped") { asked.stamped() } else { asked };
         let stamp = Stamp::now(slot);
         let first = random.below(2) as usize;
         let one = asked.send(&paths[first], &key, &stamp).await;
@@ -220,10 +203,7 @@ async fn remove(connect: &CqlConnect) {
 
 pub fn a_stopped_server_means_the_same_timeouts_on_both_paths(connect: &CqlConnect, server: &Server) {
     let patient = connect;
-    let connect = CqlConnect {
-        request_timeout: Duration::from_millis(50),
-        ..connect.clone()
-    };
+    let connect = CqlConnect { request_timeout: Duration::from_millis(50), ..connect.clone() };
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| {
             on_a_runtime(async {

@@ -8,13 +8,7 @@ use super::*;
 const LOADED: u64 = 8;
 
 pub fn acknowledged_writes_are_found_and_planted_losses_are_reported(connect: &CqlConnect) {
-    let mix = Mix {
-        read: 0.2,
-        update: 0.5,
-        insert: 0.01,
-        scan: 0.0,
-        read_modify_write: 0.29,
-    };
+    let mix = Mix { read: 0.2, update: 0.5, insert: 0.01, scan: 0.0, read_modify_write: 0.29 };
     let mut plan = TrialPlan {
         operations: Some(4000),
         records: LOADED,
@@ -38,10 +32,7 @@ pub fn acknowledged_writes_are_found_and_planted_losses_are_reported(connect: &C
         let look = || read_back(connect, writes.clone(), &how, &mut |_, _| {}, &NEVER).unwrap();
         let whole = look();
         assert_eq!(whole.intact, whole.values, "{whole:?}");
-        assert!(
-            whole.values > LOADED * u64::from(FIELDS) + 20 * u64::from(FIELDS),
-            "inserts too"
-        );
+        assert!(whole.values > LOADED * u64::from(FIELDS) + 20 * u64::from(FIELDS), "inserts too");
 
         on_a_runtime(plant(connect));
         let damaged = look();
@@ -52,10 +43,7 @@ pub fn acknowledged_writes_are_found_and_planted_losses_are_reported(connect: &C
             "{damaged:?}"
         );
         let example = &damaged.examples[0];
-        assert!(
-            example.acknowledged.abs_diff(now_micros()) < MINUTE.as_micros() as u64,
-            "a timestamp: {example:?}"
-        );
+        assert!(example.acknowledged.abs_diff(now_micros()) < MINUTE.as_micros() as u64, "a timestamp: {example:?}");
         on_a_runtime(load(connect));
     }
 }
@@ -74,10 +62,7 @@ async fn load(connect: &CqlConnect) {
         session.query_unpaged(delete, ()).await.unwrap();
     }
     for record in 0..LOADED {
-        driver
-            .insert(&format!("user{record}"), &["loaded"; FIELDS as usize])
-            .await
-            .unwrap();
+        driver.insert(&format!("user{record}"), &["loaded"; FIELDS as usize]).await.unwrap();
     }
 }
 
@@ -91,10 +76,7 @@ async fn plant(connect: &CqlConnect) {
         let statement = format!("UPDATE ycsb.usertable SET {field} = ? WHERE y_id = ?");
         session.query_unpaged(statement, (value, key)).await.unwrap();
     };
-    session
-        .query_unpaged("DELETE FROM ycsb.usertable WHERE y_id = 'user1'", ())
-        .await
-        .unwrap();
+    session.query_unpaged("DELETE FROM ycsb.usertable WHERE y_id = 'user1'", ()).await.unwrap();
     set("field0", "user2", None).await;
     set("field3", "user2", Some(usual)).await;
     set("field2", "user4", Some(&of_another)).await;

@@ -111,12 +111,7 @@ impl Frame {
     fn order(&self) -> Option<String> {
         let body = String::from_utf8_lossy(&self.body);
         let order = body.split_once("do:")?.1;
-        Some(
-            order
-                .chars()
-                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-                .collect(),
-        )
+        Some(order.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect())
     }
 
     /// The identifier of the statement of an `EXECUTE`, with its length.
@@ -145,10 +140,7 @@ fn serve(mut client: TcpStream, state: &State) -> io::Result<()> {
                 let (opcode, body) = match *state.welcome.lock().unwrap() {
                     Welcome::Challenge => (AUTH_CHALLENGE, vec![0, 0, 0, 0]),
                     _ if asked.body == *b"\0\0\0\x0D\0bench\0secret" => (AUTH_SUCCESS, vec![0xFF; 4]),
-                    _ => (
-                        ERROR,
-                        error(0x0100, "Provided username bench and/or password are incorrect", &[]),
-                    ),
+                    _ => (ERROR, error(0x0100, "Provided username bench and/or password are incorrect", &[])),
                 };
                 frame(&mut client, 0x84, 0, [0, 0], opcode, &body)?;
                 continue;
@@ -178,11 +170,7 @@ fn contains(body: &[u8], what: &[u8]) -> bool {
 
 /// Whether the connection is set up by the null server.
 fn receive(client: &mut TcpStream, welcome: Welcome) -> io::Result<bool> {
-    let refusal = error(
-        0x000A,
-        "Invalid or unsupported protocol version (4); supported versions are (5/v5)",
-        &[],
-    );
+    let refusal = error(0x000A, "Invalid or unsupported protocol version (4); supported versions are (5/v5)", &[]);
     match welcome {
         Welcome::Open => return Ok(true),
         Welcome::OtherVersion => frame(client, 0x85, 0, [0, 0], ERROR, &refusal)?,
@@ -316,14 +304,7 @@ fn obey(order: &str, asked: &Frame, client: &mut TcpStream, is_own: bool, late: 
         }
         "stray" => frame(client, 0x84, 0, [0x7F, 0xFE], RESULT, &row)?,
         "event" => {
-            frame(
-                client,
-                0x84,
-                0,
-                [0xFF, 0xFF],
-                0x0C,
-                &[string("STATUS_CHANGE"), string("UP")].concat(),
-            )?;
+            frame(client, 0x84, 0, [0xFF, 0xFF], 0x0C, &[string("STATUS_CHANGE"), string("UP")].concat())?;
             frame(client, 0x84, 0, stream, RESULT, &row)?;
         }
         "version" => frame(client, 0x85, 0, stream, RESULT, &row)?,

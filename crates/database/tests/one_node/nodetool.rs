@@ -27,24 +27,11 @@ pub fn nodetool(distribution: &Distribution, java: &Java, config: &NodeConfig, a
         .arg("-Dcom.sun.jndi.rmiURLParsing=legacy")
         .args(MODULES)
         .args(["-cp", &distribution.classpath(), "org.apache.cassandra.tools.NodeTool"])
-        .args([
-            "-h",
-            "127.0.0.1",
-            "-p",
-            &config.plan.ports.management.to_string(),
-            "-u",
-            user,
-            "-pw",
-            password,
-        ])
+        .args(["-h", "127.0.0.1", "-p", &config.plan.ports.management.to_string(), "-u", user, "-pw", password])
         .args(arguments)
         .output()
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "nodetool {arguments:?}: {printed}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "nodetool {arguments:?}: {printed}{}", String::from_utf8_lossy(&output.stderr));
     printed
 }

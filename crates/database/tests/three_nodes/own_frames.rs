@@ -21,18 +21,10 @@ fn key(number: u32) -> String {
 }
 
 pub fn requests_go_to_a_replica_as_the_driver_sends_them(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
-    let dataset = Dataset {
-        records: 1,
-        fields: 1,
-        field_length: 10,
-        compressibility: 0.0,
-        seed: 1,
-    };
+    let dataset = Dataset { records: 1, fields: 1, field_length: 10, compressibility: 0.0, seed: 1 };
     let single = Replication::ByDataCentre([("north".to_owned(), 1)].into());
     let admin = Admin::connect(addresses[0], Duration::from_secs(20)).unwrap();
-    admin
-        .create_schema(KEYSPACE, "usertable", &dataset, &single, &BTreeMap::new())
-        .unwrap();
+    admin.create_schema(KEYSPACE, "usertable", &dataset, &single, &BTreeMap::new()).unwrap();
     drop(admin);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -65,11 +57,7 @@ async fn story(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
         own.insert(&key(number), &["x"]).await.unwrap();
     }
 
-    let session = SessionBuilder::new()
-        .known_node_addr(addresses[0])
-        .build()
-        .await
-        .unwrap();
+    let session = SessionBuilder::new().known_node_addr(addresses[0]).build().await.unwrap();
     let mut expected: BTreeMap<SocketAddr, u32> = BTreeMap::new();
     let mut owners = Vec::new();
     for number in 0..KEYS {
@@ -108,10 +96,7 @@ async fn story(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
     };
     for path in [&own, &driver] {
         while path.read(&lost, None).await != Err(ErrorKind::Unavailable) {
-            assert!(
-                began.elapsed() < Duration::from_secs(90),
-                "nobody notices that a node is dead"
-            );
+            assert!(began.elapsed() < Duration::from_secs(90), "nobody notices that a node is dead");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
@@ -130,12 +115,7 @@ async fn story(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
 /// The node that has a record, with the token as the server computes it.
 async fn owner(session: &Session, key: &str) -> SocketAddr {
     let statement = format!("SELECT token(y_id) FROM {KEYSPACE}.usertable WHERE y_id = '{key}'");
-    let rows = session
-        .query_unpaged(statement, ())
-        .await
-        .unwrap()
-        .into_rows_result()
-        .unwrap();
+    let rows = session.query_unpaged(statement, ()).await.unwrap().into_rows_result().unwrap();
     let (token,) = rows.single_row::<(i64,)>().unwrap();
     let state = session.get_cluster_state();
     let replicas = state.get_token_endpoints(KEYSPACE, "usertable", Token::new(token));
@@ -153,14 +133,7 @@ async fn answered(node: SocketAddr) -> i64 {
     let mut statement =
         scylla::statement::Statement::new("SELECT driver_name, request_count FROM system_views.clients");
     statement.set_load_balancing_policy(Some(target));
-    let rows = session
-        .query_unpaged(statement, ())
-        .await
-        .unwrap()
-        .into_rows_result()
-        .unwrap();
+    let rows = session.query_unpaged(statement, ()).await.unwrap().into_rows_result().unwrap();
     let rows = rows.rows::<(Option<String>, i64)>().unwrap().map(Result::unwrap);
-    rows.filter(|(name, _)| name.as_deref() == Some("iopslab"))
-        .map(|(_, count)| count)
-        .sum()
+    rows.filter(|(name, _)| name.as_deref() == Some("iopslab")).map(|(_, count)| count).sum()
 }

@@ -1,10 +1,7 @@
 //! A database that does what a script says, in this process.
 
 #![allow(dead_code, reason = "each test file uses its part")]
-#![allow(
-    clippy::unwrap_used,
-    reason = "this is test code, outside of a function that says so"
-)]
+#![allow(clippy::unwrap_used, reason = "this is test code, outside of a function that says so")]
 
 pub mod table;
 
@@ -149,14 +146,7 @@ impl Driver for Fake {
 
 /// A plan of reads over a thousand records, without warm-up.
 pub fn reads(load: Load, duration: Duration) -> TrialPlan {
-    plan(
-        Mix {
-            read: 1.0,
-            ..Mix::default()
-        },
-        load,
-        duration,
-    )
+    plan(Mix { read: 1.0, ..Mix::default() }, load, duration)
 }
 
 pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
@@ -192,10 +182,7 @@ pub fn closed(concurrency: u32) -> Load {
 }
 
 pub fn constant(operations_per_s: f64) -> Load {
-    Load::Open {
-        operations_per_s,
-        poisson: false,
-    }
+    Load::Open { operations_per_s, poisson: false }
 }
 
 pub fn run(fake: &Fake, plan: &TrialPlan) -> (TrialOutcome, Vec<Second>) {
@@ -207,11 +194,7 @@ pub fn run(fake: &Fake, plan: &TrialPlan) -> (TrialOutcome, Vec<Second>) {
 /// All measured latencies of a series.
 pub fn measured(outcome: &TrialOutcome, wanted: impl Fn(Series) -> bool) -> Histogram<u64> {
     let mut all = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
-    for interval in outcome
-        .intervals
-        .iter()
-        .filter(|i| i.start_s >= 0.0 && wanted(i.series))
-    {
+    for interval in outcome.intervals.iter().filter(|i| i.start_s >= 0.0 && wanted(i.series)) {
         all.add(&interval.histogram).unwrap();
     }
     all

@@ -28,26 +28,17 @@ pub enum Applied {
 
 /// Acknowledged after so many milliseconds, and there.
 pub fn kept(ms: u64) -> Fate {
-    Fate {
-        answer: (Duration::from_millis(ms), Ok(())),
-        applied: Applied::First,
-    }
+    Fate { answer: (Duration::from_millis(ms), Ok(())), applied: Applied::First }
 }
 
 /// Acknowledged, and never there: what the checker must find.
 pub fn dropped(ms: u64) -> Fate {
-    Fate {
-        applied: Applied::Never,
-        ..kept(ms)
-    }
+    Fate { applied: Applied::Never, ..kept(ms) }
 }
 
 /// A timeout for the client.
 pub fn unanswered(ms: u64, applied: Applied) -> Fate {
-    Fate {
-        answer: (Duration::from_millis(ms), Err(ErrorKind::WriteTimeout)),
-        applied,
-    }
+    Fate { answer: (Duration::from_millis(ms), Err(ErrorKind::WriteTimeout)), applied }
 }
 
 /// A value of the table.
@@ -95,10 +86,7 @@ impl Table {
     }
 
     fn with(records: u64, newest_wins: bool, script: impl Fn(u64) -> Fate + Send + Sync + 'static) -> Self {
-        let loaded = Cell {
-            micros: 1,
-            text: "loaded before the trial, as usual text".into(),
-        };
+        let loaded = Cell { micros: 1, text: "loaded before the trial, as usual text".into() };
         let row = vec![Some(loaded); 3];
         Self(Arc::new(State {
             fields: 3,
@@ -136,10 +124,7 @@ impl Table {
     }
 
     pub fn text(&self, record: u64, field: u32) -> String {
-        self.0.rows.lock().unwrap()[&key(record)][field as usize]
-            .clone()
-            .unwrap()
-            .text
+        self.0.rows.lock().unwrap()[&key(record)][field as usize].clone().unwrap().text
     }
 
     pub fn remove(&self, record: u64) {
@@ -155,9 +140,7 @@ impl Table {
     pub fn lost(&self) -> Vec<(i64, WrittenValue)> {
         let rows = self.0.rows.lock().unwrap();
         let is_there = |(key, field): &WrittenValue, acknowledged: i64| {
-            rows.get(key)
-                .and_then(|row| row[*field as usize].as_ref())
-                .is_some_and(|cell| cell.micros >= acknowledged)
+            rows.get(key).and_then(|row| row[*field as usize].as_ref()).is_some_and(|cell| cell.micros >= acknowledged)
         };
         let mut lost: Vec<_> = self
             .acknowledged()
@@ -194,9 +177,7 @@ impl Table {
 
     fn apply(&self, key: &str, fields: &[(u32, String)], micros: i64) {
         let mut rows = self.0.rows.lock().unwrap();
-        let row = rows
-            .entry(key.to_owned())
-            .or_insert_with(|| vec![None; self.0.fields as usize]);
+        let row = rows.entry(key.to_owned()).or_insert_with(|| vec![None; self.0.fields as usize]);
         for (field, text) in fields {
             let cell = &mut row[*field as usize];
             if !self.0.newest_wins || cell.as_ref().is_none_or(|cell| cell.micros < micros) {
@@ -260,10 +241,7 @@ impl Connect for Table {
         if !self.0.reachable.load(SeqCst) {
             return Err("nobody listens".into());
         }
-        Ok(Prepared {
-            table: self.clone(),
-            stamped: false,
-        })
+        Ok(Prepared { table: self.clone(), stamped: false })
     }
 }
 
@@ -278,11 +256,7 @@ impl Driver for Prepared {
     async fn read(&self, _: &str, _: Option<u32>) -> Result<(), ErrorKind> {
         tokio::time::sleep(Duration::from_millis(1)).await;
         let number = self.table.0.reads.fetch_add(1, SeqCst);
-        if number % 3 == 2 {
-            Err(ErrorKind::ReadTimeout)
-        } else {
-            Ok(())
-        }
+        if number % 3 == 2 { Err(ErrorKind::ReadTimeout) } else { Ok(()) }
     }
 
     async fn update(&self, _: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {

@@ -91,11 +91,7 @@ pub(super) fn place(
             "repetitions = \"auto\" with {} batches: each would stop after another number of blocks",
             placed.len()
         );
-        mistakes.add(
-            repetitions.span(),
-            message,
-            "state a number, or limits in which all machines stand at once",
-        );
+        mistakes.add(repetitions.span(), message, "state a number, or limits in which all machines stand at once");
     }
     settings.batches = placed
         .into_iter()
@@ -107,11 +103,7 @@ pub(super) fn place(
             AwsBatch {
                 site,
                 configurations: members.iter().map(|item| configurations[*item].name.clone()).collect(),
-                prices: settings
-                    .sites
-                    .iter()
-                    .map(|site| price(catalog, &machines, site))
-                    .collect(),
+                prices: settings.sites.iter().map(|site| price(catalog, &machines, site)).collect(),
                 machines,
             }
         })
@@ -128,11 +120,8 @@ fn read_quotas<'m>(
     mistakes: &mut Collector<'_>,
 ) -> bool {
     let limits = given.site.iter().map(|site| site.limits.as_ref());
-    let mut limited: Vec<_> = sites
-        .iter_mut()
-        .zip(limits)
-        .filter_map(|(site, limits)| Some((site, limits?.span())))
-        .collect();
+    let mut limited: Vec<_> =
+        sites.iter_mut().zip(limits).filter_map(|(site, limits)| Some((site, limits?.span()))).collect();
     let Some((_, first)) = limited.first() else {
         return true;
     };
@@ -152,11 +141,7 @@ fn read_quotas<'m>(
                 all = false;
                 let help =
                     "docs/aws-policy.json allows what is asked; or state vcpus, machines, volumes, volume_gib instead";
-                mistakes.add(
-                    at.clone(),
-                    format!("the quotas of {} cannot be read: {reason}", site.name),
-                    help,
-                );
+                mistakes.add(at.clone(), format!("the quotas of {} cannot be read: {reason}", site.name), help);
             }
         }
     }
@@ -189,9 +174,7 @@ fn report(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistake
     for none in nowhere {
         let name = &file.configuration[none.item].name;
         let why = none.why.iter();
-        let why: Vec<String> = why
-            .map(|(site, what)| format!("{}: {what}", sites[*site].name))
-            .collect();
+        let why: Vec<String> = why.map(|(site, what)| format!("{}: {what}", sites[*site].name)).collect();
         mistakes.add(
             name.span(),
             format!("no site has room for `{name}` and its clients ({})", why.join("; ")),
@@ -220,28 +203,17 @@ fn usd_per_hour_of(catalog: &Catalog, machine: &AwsMachine, site: &AwsSite) -> R
         ebs_optimised: machine.ebs_optimized.unwrap_or(false),
         ..Basis::default()
     };
-    let root = VolumeRequest {
-        kind: crate::aws::ROOT,
-        size_gib: f64::from(machine.root_gib),
-        iops: None,
-        mib_per_s: None,
-    };
+    let root =
+        VolumeRequest { kind: crate::aws::ROOT, size_gib: f64::from(machine.root_gib), iops: None, mib_per_s: None };
     let order = |volume: &AwsVolume| {
         Ok(VolumeRequest {
-            kind: volume
-                .kind
-                .parse()
-                .map_err(|error: UnknownVolumeType| error.to_string())?,
+            kind: volume.kind.parse().map_err(|error: UnknownVolumeType| error.to_string())?,
             size_gib: f64::from(volume.size_gib),
             iops: volume.iops.map(f64::from),
             mib_per_s: volume.mib_per_s.map(f64::from),
         })
     };
-    let mut orders = machine
-        .volumes
-        .values()
-        .map(order)
-        .collect::<Result<Vec<_>, String>>()?;
+    let mut orders = machine.volumes.values().map(order).collect::<Result<Vec<_>, String>>()?;
     orders.push(root);
     let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis);
     let cost = cost.map_err(|error| error.to_string())?;
@@ -262,10 +234,8 @@ fn databases(
 ) -> Option<Vec<Vec<AwsMachine>>> {
     let mut machines = Vec::new();
     let mut sound = true;
-    for ((configuration, first), raw) in configurations
-        .iter()
-        .zip(first_hosts(configurations.iter().map(|c| c.placement)))
-        .zip(&file.configuration)
+    for ((configuration, first), raw) in
+        configurations.iter().zip(first_hosts(configurations.iter().map(|c| c.placement))).zip(&file.configuration)
     {
         let at = raw.instance.span();
         let found = match configuration.instance.from_catalog {
@@ -278,10 +248,7 @@ fn databases(
         };
         let mut volumes = BTreeMap::new();
         let mut instance_store = false;
-        let log = configuration
-            .commitlog_volume
-            .as_ref()
-            .zip(raw.commitlog_volume.as_ref());
+        let log = configuration.commitlog_volume.as_ref().zip(raw.commitlog_volume.as_ref());
         let log = log.map(|(volume, given)| ("commitlog", volume, given.span()));
         let data = ("data", &configuration.data_volume, raw.data_volume.span());
         for (role, volume, at) in std::iter::once(data).chain(log) {
@@ -350,11 +317,7 @@ fn instance<'c>(
     let found = known_instance(catalog, name, at.clone(), mistakes)?;
     if found.lifecycle == Lifecycle::Retired {
         let message = format!("AWS no longer offers {name}");
-        mistakes.add(
-            at,
-            message,
-            "measure it emulated on one machine: without --provider aws",
-        );
+        mistakes.add(at, message, "measure it emulated on one machine: without --provider aws");
         return None;
     }
     Some(found)

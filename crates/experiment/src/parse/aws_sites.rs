@@ -36,16 +36,9 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Ve
             sound = false;
             continue;
         };
-        if sites
-            .iter()
-            .any(|other| (&other.region, &other.profile) == (&site.region, &site.profile))
-        {
+        if sites.iter().any(|other| (&other.region, &other.profile) == (&site.region, &site.profile)) {
             let message = format!("the same account in {} is a site already", site.region);
-            mistakes.add(
-                stated.span(),
-                message,
-                "one site for each account and region, with all that may stand there",
-            );
+            mistakes.add(stated.span(), message, "one site for each account and region, with all that may stand there");
         } else if sites.iter().any(|other| other.name == site.name) {
             let message = format!("two sites are called {}", site.name);
             mistakes.add(stated.span(), message, "name = \"...\", another one for each");
@@ -89,10 +82,7 @@ fn only(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<AwsSite> {
 fn checked(given: &raw::AwsSite, mistakes: &mut Collector<'_>) -> Option<AwsSite> {
     mistakes.sound(|mistakes| {
         if let Some(limits) = given.limits.as_ref().filter(|limits| *limits.get_ref() != QUOTAS) {
-            let help = format!(
-                "{}; or state vcpus, machines, volumes, volume_gib",
-                choice(limits, &[QUOTAS])
-            );
+            let help = format!("{}; or state vcpus, machines, volumes, volume_gib", choice(limits, &[QUOTAS]));
             mistakes.add(limits.span(), format!("limits cannot be `{limits}`"), help);
         }
         let mut most = |most: Option<&Spanned<i64>>, key: &str, least| {
@@ -146,10 +136,7 @@ fn network(
                 let message = "a subnet is named twice, or none is";
                 mistakes.add(subnets.span(), message, "one for each zone");
             }
-            Some(AwsNetwork {
-                vpc_id: word(vpc, "vpc", mistakes)?,
-                subnet_ids: subnets.get_ref().clone(),
-            })
+            Some(AwsNetwork { vpc_id: word(vpc, "vpc", mistakes)?, subnet_ids: subnets.get_ref().clone() })
         }
     }
 }

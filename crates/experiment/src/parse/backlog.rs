@@ -27,10 +27,7 @@ pub(super) fn check(given: &raw::Backlog, mistakes: &mut Collector<'_>) -> Optio
         );
         return None;
     }
-    Some(Backlog {
-        overwrites: share,
-        sstables: count as u32,
-    })
+    Some(Backlog { overwrites: share, sstables: count as u32 })
 }
 
 /// What else the experiment states that does not go with it.
@@ -83,11 +80,7 @@ fn size(
         );
     }
     let is_cluster = of.placement.is_cluster();
-    let most = if is_cluster {
-        MOST_OF_SEVERAL_BYTES
-    } else {
-        MOST_ALONE_BYTES
-    };
+    let most = if is_cluster { MOST_OF_SEVERAL_BYTES } else { MOST_ALONE_BYTES };
     let bytes = records * dataset.record_bytes() * of.placement.share_per_node();
     if bytes > most {
         let enough = (f64::from(backlog.sstables) * bytes / most).ceil();

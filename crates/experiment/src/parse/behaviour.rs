@@ -17,14 +17,8 @@ const SIGMA: std::ops::RangeInclusive<f64> = 0.0..=3.0;
 
 /// Those of [`KEYS`] that a volume states.
 fn stated(raw: &raw::Volume) -> impl Iterator<Item = &'static str> {
-    let are_stated = [
-        raw.latency_us.is_some(),
-        raw.latency_sigma.is_some(),
-        raw.combined.is_some(),
-    ];
-    KEYS.into_iter()
-        .zip(are_stated)
-        .filter_map(|(key, is)| is.then_some(key))
+    let are_stated = [raw.latency_us.is_some(), raw.latency_sigma.is_some(), raw.combined.is_some()];
+    KEYS.into_iter().zip(are_stated).filter_map(|(key, is)| is.then_some(key))
 }
 
 /// Whether a volume of a file states one of [`KEYS`].
@@ -50,18 +44,10 @@ pub(super) fn of_type(kind: VolumeType, span: &Range<usize>, raw: &raw::Volume, 
     for key in stated(raw) {
         let what = match key {
             "combined" => format!("reads and writes of {kind} share its limits"),
-            _ => format!(
-                "{kind} has the time of its type, {} us with a sigma of {}",
-                known.median_us, known.sigma
-            ),
+            _ => format!("{kind} has the time of its type, {} us with a sigma of {}", known.median_us, known.sigma),
         };
         let help = "remove it; or give the volume by its limits, without `type`";
-        mistakes.add_within(
-            span,
-            key,
-            format!("`{key}` is not for a volume with a type: {what}"),
-            help,
-        );
+        mistakes.add_within(span, key, format!("`{key}` is not for a volume with a type: {what}"), help);
         found = true;
     }
     found
@@ -90,17 +76,11 @@ pub(super) fn of_explicit(
             let message = "`latency_sigma` without `latency_us`: a spread of what?";
             mistakes.add_within(span, "latency_sigma", message, "for example latency_us = 500");
         }
-        for (key, value, range) in [
-            ("latency_us", raw.latency_us, LATENCY_US),
-            ("latency_sigma", raw.latency_sigma, SIGMA),
-        ] {
+        for (key, value, range) in
+            [("latency_us", raw.latency_us, LATENCY_US), ("latency_sigma", raw.latency_sigma, SIGMA)]
+        {
             mistakes.number_within(span, key, value, range);
         }
     });
-    sound.map(|()| {
-        raw.latency_us.map(|median_us| Latency {
-            median_us,
-            sigma: raw.latency_sigma.unwrap_or_default(),
-        })
-    })
+    sound.map(|()| raw.latency_us.map(|median_us| Latency { median_us, sigma: raw.latency_sigma.unwrap_or_default() }))
 }

@@ -23,11 +23,6 @@ pub struct ParseContext<'a> {
 impl<'a> ParseContext<'a> {
     /// Files alone: nobody asks AWS.
     pub fn files(file: ReadFile<'a>) -> Self {
-        Self {
-            file,
-            quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
-            client: None,
-            machine: None,
-        }
+        Self { file, quotas: &|_, _| Err("nobody asks AWS here".to_owned()), client: None, machine: None }
     }
 }

@@ -144,9 +144,7 @@ fn too_small(
     for ratio in ratios {
         let sizes = configurations.iter().flatten();
         let sizes = sizes.map(|c| (c, budget_bytes(dataset, c.placement, **ratio) / scale));
-        let least = sizes
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .filter(|(_, bytes)| *bytes < LEAST_PAGE_CACHE);
+        let least = sizes.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, bytes)| *bytes < LEAST_PAGE_CACHE);
         if let Some((configuration, bytes)) = least {
             let records = (dataset.records as f64 * LEAST_PAGE_CACHE / bytes).ceil();
             mistakes.add(
@@ -173,16 +171,11 @@ pub(super) fn divided(
     mistakes: &mut Collector<'_>,
 ) -> (Vec<Definition>, Caches) {
     let mut caches = Caches::default();
-    let condition = |state: CacheState, ratio: Option<f64>, of: &str| CacheCondition {
-        state,
-        ratio,
-        of: of.to_owned(),
-    };
+    let condition =
+        |state: CacheState, ratio: Option<f64>, of: &str| CacheCondition { state, ratio, of: of.to_owned() };
     if let ([state], []) = (states, ratios) {
         if file.load.cache.is_some() {
-            let each = workloads
-                .iter()
-                .map(|w| (w.name.clone(), condition(*state, None, &w.name)));
+            let each = workloads.iter().map(|w| (w.name.clone(), condition(*state, None, &w.name)));
             caches.conditions = each.collect();
         }
         return (workloads, caches);
@@ -198,34 +191,19 @@ pub(super) fn divided(
     };
     let mut all: Vec<Definition> = Vec::new();
     for workload in &workloads {
-        for (ratio, state) in ratios
-            .iter()
-            .flat_map(|ratio| states.iter().map(move |state| (*ratio, *state)))
-        {
+        for (ratio, state) in ratios.iter().flat_map(|ratio| states.iter().map(move |state| (*ratio, *state))) {
             let times = ratio.map_or_else(String::new, |ratio| format!("-{ratio}x"));
-            let word = if states.len() > 1 {
-                format!("-{}", state.name())
-            } else {
-                String::new()
-            };
+            let word = if states.len() > 1 { format!("-{}", state.name()) } else { String::new() };
             let name = format!("{}{times}{word}", workload.name);
             if workloads.iter().any(|other| other.name == name) {
                 mistakes.add(
                     at.clone(),
-                    format!(
-                        "cache makes `{name}` of `{}`, and another workload has that name",
-                        workload.name
-                    ),
+                    format!("cache makes `{name}` of `{}`, and another workload has that name", workload.name),
                     "call that workload something else",
                 );
             }
-            caches
-                .conditions
-                .insert(name.clone(), condition(state, ratio, &workload.name));
-            all.push(Definition {
-                name,
-                ..workload.clone()
-            });
+            caches.conditions.insert(name.clone(), condition(state, ratio, &workload.name));
+            all.push(Definition { name, ..workload.clone() });
         }
     }
     (all, caches)

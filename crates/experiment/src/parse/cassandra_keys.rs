@@ -50,10 +50,7 @@ fn name_problem(name: &str, known: &Known) -> Option<Problem> {
             Some(Kind::Rate) => ", with a unit: \"64MiB/s\"",
             _ => "",
         };
-        return Some((
-            format!("`{name}` is the old name of `{today}`"),
-            format!("write {today}{unit}"),
-        ));
+        return Some((format!("`{name}` is the old name of `{today}`"), format!("write {today}{unit}")));
     }
     if !known.keys.contains_key(name) || name.contains('.') {
         let top = known.keys.keys().copied().filter(|key| !key.contains('.'));
@@ -103,9 +100,7 @@ fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v
         (Kind::List, Value::Array(entries)) if entries.iter().all(|e| !e.is_table() && !e.is_array()) => None,
         (Kind::List, _) => expected(format!("a list in brackets, such as {name} = [\"...\"]")),
         (Kind::Class, Value::Table(keys)) => {
-            let other = keys
-                .keys()
-                .find(|key| !["class_name", "parameters"].contains(&key.as_str()));
+            let other = keys.keys().find(|key| !["class_name", "parameters"].contains(&key.as_str()));
             match other {
                 Some(other) => {
                     let what = format!("{name} has no key `{other}`");
@@ -160,9 +155,7 @@ fn clashes(given: &Keys, mistakes: &mut Collector<'_>) {
             "valid: auto, mmap, mmap_index_only (the default), standard; or commitlog_disk_access_mode = \"direct\"";
         refuse("disk_access_mode", what.to_owned(), help);
     }
-    let format = given
-        .get("sstable")
-        .and_then(|value| value.get("selected_format")?.as_str());
+    let format = given.get("sstable").and_then(|value| value.get("selected_format")?.as_str());
     if (format, word("storage_compatibility_mode")) == (Some("bti"), Some("CASSANDRA_4")) {
         let what =
             "selected_format = \"bti\" with storage_compatibility_mode = \"CASSANDRA_4\": Cassandra does not start";
@@ -175,9 +168,7 @@ fn clashes(given: &Keys, mistakes: &mut Collector<'_>) {
         let what = format!("{buffer} is at least 256KiB, or 0KiB: Cassandra does not start with less");
         refuse(buffer, what, "for example \"256KiB\"");
     }
-    let has_cache = given
-        .get("file_cache_enabled")
-        .is_some_and(|on| on.as_bool() == Some(true));
+    let has_cache = given.get("file_cache_enabled").is_some_and(|on| on.as_bool() == Some(true));
     let is_mapped = matches!(access, Some("mmap" | "auto"));
     if has_cache || is_mapped {
         let beside = match has_cache {
@@ -188,10 +179,7 @@ fn clashes(given: &Keys, mistakes: &mut Collector<'_>) {
         refuse(buffer, format!("{buffer} does nothing beside {beside}"), help);
     }
     let now = word("commitlog_sync").unwrap_or("periodic");
-    for (key, mode) in [
-        ("commitlog_sync_period", "periodic"),
-        ("commitlog_sync_group_window", "group"),
-    ] {
+    for (key, mode) in [("commitlog_sync_period", "periodic"), ("commitlog_sync_group_window", "group")] {
         if now != mode {
             let help = "remove it, or state the commitlog_sync that it belongs to";
             refuse(key, format!("{key} does nothing with commitlog_sync = \"{now}\""), help);

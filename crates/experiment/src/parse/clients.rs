@@ -118,11 +118,7 @@ fn carried(
     let threads = clients.number * cost.threads;
     let (s, scaled) = (
         if threads == 1 { "" } else { "s" },
-        if scale > 1.0 {
-            format!(" (of the model of 1:{scale})")
-        } else {
-            String::new()
-        },
+        if scale > 1.0 { format!(" (of the model of 1:{scale})") } else { String::new() },
     );
     mistakes.add(
         rate.span(),
@@ -162,11 +158,8 @@ fn counted(
     }
     // Without a level there is a mistake already.
     let most = highest_rate(levels, scale)?;
-    let cost = format!(
-        "{most:.0} operations/s x {:.0} us of CPU = {:.1} CPUs",
-        CLIENT_CPU_S * 1e6,
-        most * CLIENT_CPU_S
-    );
+    let cost =
+        format!("{most:.0} operations/s x {:.0} us of CPU = {:.1} CPUs", CLIENT_CPU_S * 1e6, most * CLIENT_CPU_S);
     let too_many = |number: f64, what: String, mistakes: &mut Collector<'_>| {
         let is_so = number > f64::from(MOST_CLIENTS);
         if is_so {
@@ -188,10 +181,7 @@ fn counted(
             if too_many(number, format!("{cost}; {each}"), mistakes) {
                 return None;
             }
-            (
-                number as u32,
-                format!("clients = \"auto\" is {number:.0}: {cost}; {each}"),
-            )
+            (number as u32, format!("clients = \"auto\" is {number:.0}: {cost}; {each}"))
         }
         Senders::Named { number, key } => {
             if too_many(*number as f64, format!("{key} names so many machines"), mistakes) {
@@ -209,10 +199,7 @@ fn counted(
             );
             (1, message)
         }
-        Senders::Simulated => (
-            1,
-            "clients = \"auto\" is 1: a simulation's client is never the limit".to_owned(),
-        ),
+        Senders::Simulated => (1, "clients = \"auto\" is 1: a simulation's client is never the limit".to_owned()),
     };
     let numbers = [("rate", most), ("clients", f64::from(number))];
     let note = Note::new("clients_counted", message, "State a number to have another one");

@@ -41,10 +41,7 @@ pub(super) fn check(
         );
     }
     let placement = placement::check(raw, mistakes);
-    let consistency = raw
-        .consistency
-        .as_ref()
-        .map(|given| consistency::check(given, mistakes));
+    let consistency = raw.consistency.as_ref().map(|given| consistency::check(given, mistakes));
     let version = match target.map(|target| &target.database) {
         Some(Database::Cassandra { version }) => version.as_str(),
         _ => "",
@@ -161,11 +158,7 @@ fn volume(
                 None => explicit_volume::check(given.span(), &raw, local, mistakes),
             };
             let (count, layout) = members?;
-            Some(ConfiguredVolume {
-                count,
-                layout,
-                ..volume?
-            })
+            Some(ConfiguredVolume { count, layout, ..volume? })
         }
         other => {
             let message = format!("{key} cannot be {other}");
@@ -190,12 +183,7 @@ fn instance_store(
         mistakes.add(span, message, help);
         return None;
     };
-    Some(ConfiguredVolume::plain(
-        disks.label(),
-        VolumeKind::Local,
-        disks.total_gb() * 1e9,
-        limits,
-    ))
+    Some(ConfiguredVolume::plain(disks.label(), VolumeKind::Local, disks.total_gb() * 1e9, limits))
 }
 
 /// The rules of a type, of today or of the era that is named.
@@ -240,12 +228,7 @@ fn of_type(
         mistakes.add(span, message, "for example size_gib = 320");
         return None;
     };
-    let request = VolumeRequest {
-        kind,
-        size_gib,
-        iops: raw.iops,
-        mib_per_s: raw.mib_per_s,
-    };
+    let request = VolumeRequest { kind, size_gib, iops: raw.iops, mib_per_s: raw.mib_per_s };
     let rules = rules(kind, raw.era.as_deref(), &span, mistakes)?;
     match catalog::resolve_volume_by(rules, &request) {
         Err(error) => {
@@ -288,10 +271,8 @@ fn at_start(
             mistakes.one_of(at, word, "burst cannot be", BurstWord::WORDS)?.share()
         }
     };
-    let byte_burst = resolved.byte_burst().map(|bucket| ByteBurst {
-        credits_start: bucket.credits_max * share,
-        ..bucket
-    });
+    let byte_burst =
+        resolved.byte_burst().map(|bucket| ByteBurst { credits_start: bucket.credits_max * share, ..bucket });
     let Some(mut burst) = resolved.burst else {
         let is_followed = byte_burst.is_some() && local.volumes == Emulation::Served;
         if stated.is_some() && !is_followed {
@@ -315,14 +296,8 @@ fn no_bucket(resolved: &ResolvedVolume) -> String {
     match resolved.request.kind {
         VolumeType::Gp2 => format!("with this size it does {} IOPS at all times", resolved.baseline_iops),
         VolumeType::St1 | VolumeType::Sc1 => match resolved.byte_burst() {
-            Some(_) => format!(
-                "throttled, it has the {:.0} MiB/s that last",
-                resolved.baseline_mib_per_s
-            ),
-            None => format!(
-                "with this size it does {:.0} MiB/s at all times",
-                resolved.baseline_mib_per_s
-            ),
+            Some(_) => format!("throttled, it has the {:.0} MiB/s that last", resolved.baseline_mib_per_s),
+            None => format!("with this size it does {:.0} MiB/s at all times", resolved.baseline_mib_per_s),
         },
         VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => "it does what was bought at all times".to_owned(),
         VolumeType::Standard => "the catalog knows no bucket of the previous generation".to_owned(),

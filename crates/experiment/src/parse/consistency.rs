@@ -23,12 +23,7 @@ pub(super) fn check(given: &Given, mistakes: &mut Collector<'_>) -> Option<Consi
                 Some(word) => level(given, word, mistakes),
             };
             let (read, scan, update, insert) = (of(&raw.read), of(&raw.scan), of(&raw.update), of(&raw.insert));
-            Some(ConsistencyLevels {
-                read: read?,
-                scan: scan?,
-                update: update?,
-                insert: insert?,
-            })
+            Some(ConsistencyLevels { read: read?, scan: scan?, update: update?, insert: insert? })
         }
         other => {
             let message = format!("consistency cannot be {}", other.type_str());
@@ -40,9 +35,7 @@ pub(super) fn check(given: &Given, mistakes: &mut Collector<'_>) -> Option<Consi
 }
 
 fn level(given: &Given, word: &str, mistakes: &mut Collector<'_>) -> Option<Consistency> {
-    let found = Consistency::ALL
-        .into_iter()
-        .find(|level| level.name().eq_ignore_ascii_case(word));
+    let found = Consistency::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(word));
     let at = place(given, word, mistakes);
     found.or_else(|| mistakes.one_of(at, word, "unknown consistency level", Consistency::WORDS))
 }
@@ -66,15 +59,11 @@ pub(super) fn reachable(
 ) {
     let of_target = file.target.as_ref().and_then(|t| t.consistency.as_ref());
     let of_all = of_target.zip(target.map(|t| t.consistency));
-    let of_each = file
-        .configuration
-        .iter()
-        .zip(configurations)
-        .filter_map(|(raw, checked)| {
-            let checked = checked.as_ref()?;
-            let own = raw.consistency.as_ref().zip(checked.consistency);
-            Some((own, checked))
-        });
+    let of_each = file.configuration.iter().zip(configurations).filter_map(|(raw, checked)| {
+        let checked = checked.as_ref()?;
+        let own = raw.consistency.as_ref().zip(checked.consistency);
+        Some((own, checked))
+    });
     let of_each: Vec<_> = of_each.collect();
     let stated = of_each.iter().filter_map(|(own, _)| *own).chain(of_all);
     for (at, levels) in stated {
@@ -147,11 +136,7 @@ pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) ->
         match found.iter_mut().find(|of| of.levels == levels) {
             _ if above_one.is_empty() => {}
             Some(of) => of.configurations.push(checked.name.clone()),
-            None => found.push(OfOneReplica {
-                levels,
-                above_one,
-                configurations: vec![checked.name.clone()],
-            }),
+            None => found.push(OfOneReplica { levels, above_one, configurations: vec![checked.name.clone()] }),
         }
     }
     found

@@ -25,9 +25,7 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
         None if given.at.starts_with('/') => mistakes.sound(|mistakes| {
             let of_s3 = [("region", place(&given.region)), ("profile", place(&given.profile))];
             mistakes.stray(of_s3, |key| format!("a directory has no {key}"), "leave it out");
-            DataSetPlace::Directory {
-                path: given.at.trim_end_matches('/').to_owned(),
-            }
+            DataSetPlace::Directory { path: given.at.trim_end_matches('/').to_owned() }
         }),
         None => {
             let message = format!("`{}` is neither a bucket nor an absolute directory", given.at);
@@ -36,10 +34,7 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
             None
         }
     };
-    Some(Some(DataSetStore {
-        place: place?,
-        keep: given.keep.unwrap_or(false),
-    }))
+    Some(Some(DataSetStore { place: place?, keep: given.keep.unwrap_or(false) }))
 }
 
 fn of_s3(store: &raw::DataSetStore, rest: &str, mistakes: &mut Collector<'_>) -> Option<DataSetPlace> {
@@ -68,10 +63,5 @@ fn of_s3(store: &raw::DataSetStore, rest: &str, mistakes: &mut Collector<'_>) ->
     let mut word = |given: &Option<Spanned<String>>, key| word(given.as_ref()?, key, mistakes);
     let (region, profile) = (word(&store.region, "region"), word(&store.profile, "profile"));
     let region = region?;
-    is_sound.then(|| DataSetPlace::S3 {
-        bucket: bucket.to_owned(),
-        prefix: prefix.to_owned(),
-        region,
-        profile,
-    })
+    is_sound.then(|| DataSetPlace::S3 { bucket: bucket.to_owned(), prefix: prefix.to_owned(), region, profile })
 }

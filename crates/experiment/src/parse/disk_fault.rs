@@ -14,9 +14,7 @@ pub(super) fn action(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Col
     mistakes.sound(|mistakes| {
         only_with_effect(given, kind, mistakes);
         let volume = given.volume.as_ref().filter(|_| kind.is_of_disk());
-        let volume = volume
-            .and_then(|word| mistakes.word(word, "unknown volume"))
-            .unwrap_or(VolumeRole::Data);
+        let volume = volume.and_then(|word| mistakes.word(word, "unknown volume")).unwrap_or(VolumeRole::Data);
         match kind {
             NodeFaultKind::NodeStop => FaultAction::NodeStop,
             NodeFaultKind::NodeKill => FaultAction::NodeKill,
@@ -25,10 +23,7 @@ pub(super) fn action(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Col
             NodeFaultKind::Compaction => FaultAction::Compaction,
             NodeFaultKind::DiskStall => FaultAction::DiskStall { volume },
             NodeFaultKind::DiskFull => FaultAction::DiskFull { volume },
-            NodeFaultKind::DiskSlow => FaultAction::DiskSlow {
-                volume,
-                times: times(given, mistakes),
-            },
+            NodeFaultKind::DiskSlow => FaultAction::DiskSlow { volume, times: times(given, mistakes) },
             NodeFaultKind::DiskError => errors(given, volume, mistakes),
         }
     })
@@ -53,10 +48,7 @@ fn only_with_effect(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Coll
         }
     }
     if kind.is_of_disk() && given.for_s.is_none() {
-        let what = format!(
-            "{} without for_s: a disk's fault ends before the measurement does",
-            kind.name()
-        );
+        let what = format!("{} without for_s: a disk's fault ends before the measurement does", kind.name());
         let help = "give for_s in seconds: acknowledged writes are read back at the end, from disks without faults";
         mistakes.add(given.kind.span(), what, help);
     }
@@ -111,10 +103,7 @@ pub(super) fn possible(
     if let Some(configuration) = configurations.iter().flatten().find(on_data) {
         mistakes.add(
             of_volume.clone(),
-            format!(
-                "volume = \"commitlog\": {} has none, its commit log is on the data volume",
-                configuration.name
-            ),
+            format!("volume = \"commitlog\": {} has none, its commit log is on the data volume", configuration.name),
             "give every configuration a commitlog_volume, or plan the fault of the data volume",
         );
     }
@@ -122,10 +111,7 @@ pub(super) fn possible(
     if let Some(configuration) = configurations.iter().flatten().find(is_beyond) {
         let has = match configuration.data_volume.count {
             1 => "one data volume, data".to_owned(),
-            n => format!(
-                "{n} data volumes, the last of them {}",
-                VolumeRole::DATA[n as usize - 1].name()
-            ),
+            n => format!("{n} data volumes, the last of them {}", VolumeRole::DATA[n as usize - 1].name()),
         };
         mistakes.add(
             of_volume,

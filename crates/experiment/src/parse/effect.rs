@@ -36,10 +36,7 @@ fn none_of(stated: Vec<String>, run: &str, advice: &'static str) -> Option<Note>
 
 /// The keys that are stated.
 fn stated<const N: usize>(keys: [(&str, bool); N]) -> Vec<String> {
-    keys.into_iter()
-        .filter(|(_, is_stated)| *is_stated)
-        .map(|(key, _)| key.to_owned())
-        .collect()
+    keys.into_iter().filter(|(_, is_stated)| *is_stated).map(|(key, _)| key.to_owned()).collect()
 }
 
 /// Those of these keys of `[provider.local]` that are stated.
@@ -55,10 +52,7 @@ fn of_local<const N: usize>(local: &raw::Local, keys: [&str; N]) -> Vec<String> 
         "start_timeout_s" => local.start_timeout_s.is_some(),
         _ => local.settle_timeout_s.is_some(),
     };
-    keys.into_iter()
-        .filter(is_stated)
-        .map(|key| format!("[provider.local] {key}"))
-        .collect()
+    keys.into_iter().filter(is_stated).map(|key| format!("[provider.local] {key}")).collect()
 }
 
 /// Each volume of the file, with what it was read as.
@@ -66,13 +60,10 @@ pub(super) fn volumes<'f>(
     file: &'f raw::Experiment,
     experiment: &'f Experiment,
 ) -> impl Iterator<Item = (&'f Form<raw::LocalWord, raw::Volume>, &'f ConfiguredVolume)> {
-    file.configuration
-        .iter()
-        .zip(&experiment.configurations)
-        .flat_map(|(raw, checked)| {
-            let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
-            std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log)
-        })
+    file.configuration.iter().zip(&experiment.configurations).flat_map(|(raw, checked)| {
+        let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
+        std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log)
+    })
 }
 
 /// A simulation has no Cassandra, no Java and no directory.
@@ -97,27 +88,17 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         ]),
         of_local(local, ["work_directory", "heap_mib", "volumes"]),
         stated([
-            (
-                "latency_us, latency_sigma and combined of volumes",
-                behaviour::is_any(file),
-            ),
+            ("latency_us, latency_sigma and combined of volumes", behaviour::is_any(file)),
             ("burst of st1 and sc1 volumes", volumes(file, experiment).any(has_burst)),
         ]),
         of_local(local, ["start_timeout_s", "settle_timeout_s"]),
     ];
-    let keys = none_of(
-        stated.concat(),
-        "in a simulated run",
-        "They are for a database on a machine",
-    );
+    let keys = none_of(stated.concat(), "in a simulated run", "They are for a database on a machine");
     let warmup = load.warmup.as_ref().map(|_| {
         let message = "warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s".to_owned();
         without_effect(message, "Simulated seconds cost nothing")
     });
-    keys.into_iter()
-        .chain(warmup)
-        .map(|note| note.only(Provider::Simulated))
-        .collect()
+    keys.into_iter().chain(warmup).map(|note| note.only(Provider::Simulated)).collect()
 }
 
 /// A cluster that exists has its memory, its volumes and its own start behind it.
@@ -142,11 +123,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ("memory_limit_gib", limits_memory(file)),
         ("racks", file.configuration.iter().any(|c| c.racks.is_some())),
     ]));
-    none_of(
-        keys,
-        "on an existing cluster",
-        "It is measured as it stands: remove them",
-    )
+    none_of(keys, "on an existing cluster", "It is measured as it stands: remove them")
 }
 
 fn limits_memory(file: &raw::Experiment) -> bool {
@@ -180,10 +157,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
     let local = &file.provider.local;
     let mut keys = of_local(local, ["work_directory"]);
     if !hosts.limits.unwrap_or(false) {
-        keys.extend(of_local(
-            local,
-            ["page_cache_mib", "burst", "volumes", "burst_credits_start"],
-        ));
+        keys.extend(of_local(local, ["page_cache_mib", "burst", "volumes", "burst_credits_start"]));
     }
     let advice = "Directories are stated with each host; limits are in force with limits = true";
     Some(none_of(keys, "on hosts", advice)?.only(Provider::Hosts))
@@ -191,14 +165,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
 
 /// Machines of AWS are what is bought: nothing of them is divided or emulated.
 fn on_aws(file: &raw::Experiment) -> Option<Note> {
-    let keys = [
-        "scale",
-        "work_directory",
-        "page_cache_mib",
-        "burst",
-        "volumes",
-        "burst_credits_start",
-    ];
+    let keys = ["scale", "work_directory", "page_cache_mib", "burst", "volumes", "burst_credits_start"];
     let mut keys = of_local(&file.provider.local, keys);
     keys.extend(stated([("memory_limit_gib", limits_memory(file))]));
     let advice = "Machines are measured as they are bought, at full size";
@@ -219,17 +186,11 @@ fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         (None, None) => return None,
     };
     let limits = |c: &Configuration| c.memory_limit_bytes;
-    let differ = experiment
-        .configurations
-        .windows(2)
-        .any(|pair| limits(&pair[0]) != limits(&pair[1]));
+    let differ = experiment.configurations.windows(2).any(|pair| limits(&pair[0]) != limits(&pair[1]));
     let stated = limits_memory(file);
     let (what, left) = match (differ, file.provider.local.heap_mib.is_some()) {
         (true, true) => ("the configurations differ in memory, and that has no effect", ""),
-        (true, false) => (
-            "the configurations differ in memory, and that has an effect",
-            " on the heap alone",
-        ),
+        (true, false) => ("the configurations differ in memory, and that has an effect", " on the heap alone"),
         (false, true) if stated => ("memory_limit_gib has no effect", ""),
         (false, false) if stated => ("memory_limit_gib has an effect", " on the heap alone"),
         (false, _) => return None,
@@ -265,10 +226,7 @@ fn basis(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         ("region", basis.region.is_some()),
         ("uplift_percent", basis.uplift_percent.is_some()),
     ]);
-    let own = experiment
-        .configurations
-        .iter()
-        .filter(|c| c.price_usd_per_month.is_some());
+    let own = experiment.configurations.iter().filter(|c| c.price_usd_per_month.is_some());
     let own: Vec<&str> = own.map(|c| c.name.as_str()).collect();
     (!stated.is_empty() && !own.is_empty()).then(|| {
         let message = format!(
@@ -290,11 +248,7 @@ fn closed_loop(experiment: &Experiment) -> Option<Note> {
          over the throughput",
         level.slug()
     );
-    Some(Note::new(
-        "closed_loop_latency",
-        message,
-        "Give rate = [N]: latency at the load that is expected",
-    ))
+    Some(Note::new("closed_loop_latency", message, "Give rate = [N]: latency at the load that is expected"))
 }
 
 /// A queue in front of a volume with an N-th of the IOPS takes N times as long, so that a bound on latency refuses what

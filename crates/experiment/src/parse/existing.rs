@@ -27,11 +27,7 @@ pub(super) fn check(
     let begins = keyspace.starts_with(|c: char| c.is_ascii_lowercase());
     if !(begins && keyspace.len() <= 48 && keyspace.chars().all(plain)) {
         let help = "lower-case letters, digits and _, at most 48, a letter first";
-        mistakes.add(
-            keyspace.span(),
-            format!("`{keyspace}` is no name of a keyspace here"),
-            help,
-        );
+        mistakes.add(keyspace.span(), format!("`{keyspace}` is no name of a keyspace here"), help);
         return None;
     }
     if let (Some(file), None) = (&target.password_file, &target.user) {
@@ -49,9 +45,7 @@ pub(super) fn check(
         user: own(&target.user),
         password_file: own(&target.password_file),
         tls: target.tls.as_ref().and_then(|given| tls(given, mistakes)),
-        clients: clients.map_or(Some(Vec::new()), |given| {
-            client_names("[target]", given, name, mistakes)
-        })?,
+        clients: clients.map_or(Some(Vec::new()), |given| client_names("[target]", given, name, mistakes))?,
         ssh: SshFiles {
             ssh_config: own(&target.ssh_config),
             binary_x86_64: own(&target.binary_x86_64),
@@ -73,18 +67,9 @@ fn tls(given: &Form<bool, raw::Tls>, mistakes: &mut Collector<'_>) -> Option<Tls
         }
     };
     if raw.client_cert.is_some() != raw.client_key.is_some() {
-        let key = if raw.client_cert.is_some() {
-            "client_cert"
-        } else {
-            "client_key"
-        };
+        let key = if raw.client_cert.is_some() { "client_cert" } else { "client_key" };
         let message = "a client's certificate and its key go together";
-        mistakes.add_within(
-            &given.span(),
-            key,
-            message,
-            "state client_cert and client_key, or neither",
-        );
+        mistakes.add_within(&given.span(), key, message, "state client_cert and client_key, or neither");
     }
     let identity = raw.client_cert.zip(raw.client_key);
     Some(TlsFiles {
@@ -153,10 +138,7 @@ pub(super) fn fits(
         if let Some(settings) = &configuration.settings {
             mistakes.add(
                 settings.span(),
-                format!(
-                    "settings of {}: iopslab changes none of a cluster that exists",
-                    configuration.name
-                ),
+                format!("settings of {}: iopslab changes none of a cluster that exists", configuration.name),
                 "remove them here and set them in the cluster; or leave [target] hosts out, for a Cassandra of its own",
             );
         }

@@ -22,12 +22,7 @@ pub(super) fn check(
     }
     if raw.burst.is_some() {
         let message = "a volume given by its limits has no burst bucket: it does its limits at all times";
-        mistakes.add_within(
-            &span,
-            "burst",
-            message,
-            "give `type` and `size_gib` instead, or remove `burst`",
-        );
+        mistakes.add_within(&span, "burst", message, "give `type` and `size_gib` instead, or remove `burst`");
         return None;
     }
     if raw.iops.is_none() && raw.mib_per_s.is_none() {
@@ -36,11 +31,9 @@ pub(super) fn check(
         return None;
     }
     let latency = mistakes.sound(|mistakes| {
-        for (key, value, least) in [
-            ("iops", raw.iops, 1.0),
-            ("mib_per_s", raw.mib_per_s, 0.1),
-            ("size_gib", raw.size_gib, 0.5),
-        ] {
+        for (key, value, least) in
+            [("iops", raw.iops, 1.0), ("mib_per_s", raw.mib_per_s, 0.1), ("size_gib", raw.size_gib, 0.5)]
+        {
             mistakes.number_within(&span, key, value, least..=1e7);
         }
         behaviour::of_explicit(&span, raw, local, mistakes)

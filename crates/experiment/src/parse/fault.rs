@@ -50,30 +50,18 @@ pub(super) fn check(
 }
 
 fn fault(given: &raw::Fault, duration_s: f64, mistakes: &mut Collector<'_>) -> Option<NodeFault> {
-    let raw::Fault {
-        kind,
-        node,
-        at_s,
-        for_s,
-        ..
-    } = given;
+    let raw::Fault { kind, node, at_s, for_s, .. } = given;
     let known = mistakes.word(kind, "unknown kind of fault");
     let action = known.map(|kind| disk_fault::action(given, kind, mistakes));
     let node = mistakes.sound(|mistakes| mistakes.integer(node, "node", 1..=12, 1));
     let at = mistakes.stated_number(at_s, "at_s", BEFORE_S_MIN..=f64::MAX)?;
     let lasting_s = mistakes.sound(|mistakes| mistakes.stated_number(for_s, "for_s", 1.0..=f64::MAX))?;
-    let fault = NodeFault {
-        action: action??,
-        node: node? as u32,
-        at_s: at,
-        for_s: lasting_s,
-    };
+    let fault = NodeFault { action: action??, node: node? as u32, at_s: at, for_s: lasting_s };
     let late = if at >= duration_s {
         Some((at_s.span(), format!("at_s = {at}")))
     } else {
         let over = fault.until_s().filter(|until_s| *until_s >= duration_s);
-        over.zip(for_s.as_ref())
-            .map(|(until_s, at)| (at.span(), format!("for_s = {at}: {until_s} s")))
+        over.zip(for_s.as_ref()).map(|(until_s, at)| (at.span(), format!("for_s = {at}: {until_s} s")))
     };
     if let Some((at, what)) = late {
         mistakes.add(

@@ -15,11 +15,7 @@ use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
 pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
     let limits = hosts.limits.unwrap_or(false);
     some("[provider.hosts] database", &hosts.database, mistakes);
-    let database: Vec<_> = hosts
-        .database
-        .iter()
-        .map(|host| machine(host, limits, mistakes))
-        .collect();
+    let database: Vec<_> = hosts.database.iter().map(|host| machine(host, limits, mistakes)).collect();
     let databases = database.iter().map(|machine| Some(machine.as_ref()?.ssh.as_str()));
     let help = "each node has a machine of its own; several nodes on one machine: --provider local";
     twice(&hosts.database, databases, help, mistakes);
@@ -98,9 +94,7 @@ fn machine(
         }),
         Value::Table(_) => {
             let host = table(given, "[provider.hosts] database", mistakes)?;
-            mistakes
-                .sound(|mistakes| stated(&given.span(), host, limits, mistakes))
-                .flatten()
+            mistakes.sound(|mistakes| stated(&given.span(), host, limits, mistakes)).flatten()
         }
         _ => neither(given, mistakes),
     }
@@ -142,16 +136,11 @@ fn stated(
             mistakes.add_within(span, keys[1], message, "remove one of them");
         }
         if limits && directory.is_some() {
-            let message = format!(
-                "{} is a directory, and limits = true cannot hold one to its IOPS",
-                keys[0]
-            );
+            let message = format!("{} is a directory, and limits = true cannot hold one to its IOPS", keys[0]);
             let help = format!("leave {} out for an emulated volume, or name a {}", keys[0], keys[1]);
             mistakes.add_within(span, keys[0], message, help);
         }
-        device
-            .map(MachineStorage::Device)
-            .or(directory.map(MachineStorage::Directory))
+        device.map(MachineStorage::Device).or(directory.map(MachineStorage::Directory))
     };
     let data = storage(["data", "device"], host.data, host.device);
     let commitlog = storage(["commitlog", "commitlog_device"], host.commitlog, host.commitlog_device);
@@ -162,14 +151,7 @@ fn stated(
         let help = "leave commitlog_device out: they share it then";
         mistakes.add_within(span, "commitlog_device", message, help);
     }
-    Some(DatabaseMachine {
-        ssh: ssh?,
-        address,
-        work_directory: host.work_directory,
-        data,
-        commitlog,
-        snapshot: None,
-    })
+    Some(DatabaseMachine { ssh: ssh?, address, work_directory: host.work_directory, data, commitlog, snapshot: None })
 }
 
 fn neither<S, T>(given: &Spanned<Value, S>, mistakes: &mut Collector<'_>) -> Option<T> {

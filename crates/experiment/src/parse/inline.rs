@@ -48,9 +48,7 @@ pub(super) fn within(text: &str, span: &Range<usize>, word: &str) -> Range<usize
         let (before, after) = (&inside[..*at], &inside[at + word.len()..]);
         !belongs(before.chars().next_back()) && !belongs(after.chars().next())
     });
-    found
-        .next()
-        .map_or_else(|| span.clone(), |(at, _)| span.start + at..span.start + at + word.len())
+    found.next().map_or_else(|| span.clone(), |(at, _)| span.start + at..span.start + at + word.len())
 }
 
 impl Collector<'_> {

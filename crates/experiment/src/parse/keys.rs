@@ -55,10 +55,7 @@ pub(super) fn explain(message: &str, key: Option<(&str, bool)>) -> (String, Stri
     if let Some(words) = wrong_kind(message, key) {
         return words;
     }
-    match message
-        .strip_prefix("missing field")
-        .and_then(|rest| rest.split('`').nth(1))
-    {
+    match message.strip_prefix("missing field").and_then(|rest| rest.split('`').nth(1)) {
         Some(missing) => (format!("the key `{missing}` is missing"), String::new()),
         None => (message.to_owned(), String::new()),
     }
@@ -86,14 +83,8 @@ pub(super) fn key_of<'t>(table: &'t DeTable<'_>, at: &Range<usize>) -> Option<(&
 /// Takes out the key at this place, wherever it is. Its value moves to the nearest valid key, unless that is there too:
 /// else the key that was meant would be missed besides, and its value not be checked.
 fn replace(table: &mut DeTable<'_>, at: &Range<usize>, valid: &[&str]) -> bool {
-    let Some(given) = table
-        .keys()
-        .find(|key| key.span() == *at)
-        .map(|key| key.get_ref().to_string())
-    else {
-        return table
-            .iter_mut()
-            .any(|(_, value)| replace_in(value.get_mut(), at, valid));
+    let Some(given) = table.keys().find(|key| key.span() == *at).map(|key| key.get_ref().to_string()) else {
+        return table.iter_mut().any(|(_, value)| replace_in(value.get_mut(), at, valid));
     };
     let value = table.remove(given.as_str());
     let meant = nearest(&given, valid.iter().copied()).filter(|meant| !table.contains_key(*meant));

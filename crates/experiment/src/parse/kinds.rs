@@ -4,9 +4,7 @@
 /// "4TB", expected f64`). With the key goes whether its value is a list. `None`: the message is about something else.
 pub(super) fn wrong_kind(message: &str, key: Option<(&str, bool)>) -> Option<(String, String)> {
     let stated = message.strip_prefix("invalid type: ");
-    let (given, expected) = stated
-        .or_else(|| message.strip_prefix("invalid value: "))?
-        .rsplit_once(", expected ")?;
+    let (given, expected) = stated.or_else(|| message.strip_prefix("invalid value: "))?.rsplit_once(", expected ")?;
     // Serde takes the elements of a list for the fields of a table, and complains about the first.
     if let Some((key, true)) = key
         && given == "map"
@@ -40,10 +38,7 @@ fn expected_words(given: &str, expected: &str, key: Option<&str>) -> String {
     let key = key.unwrap_or("key");
     let number = given.split('`').nth(1).unwrap_or("64");
     match (expected, given) {
-        ("f64", _) => format!(
-            "a number without quotes or unit, such as {key} = {}",
-            share(given).unwrap_or(4.5)
-        ),
+        ("f64", _) => format!("a number without quotes or unit, such as {key} = {}", share(given).unwrap_or(4.5)),
         // Unsigned: serde names the type.
         ("u32" | "u64", _) => format!("a whole number from 0 on, such as {key} = 3"),
         ("i64", _) => format!("a whole number without quotes, point or unit, such as {key} = 3 or {key} = 1_000_000"),

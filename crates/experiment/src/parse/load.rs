@@ -65,11 +65,7 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
     let Some(given) = &load.rate else {
         if let Some(arrival) = arrival {
             let help = "remove it, or give rate = [N]; a closed loop sends when an answer has come";
-            mistakes.add(
-                arrival.span(),
-                "arrival is for the open loop, and no rate is given",
-                help,
-            );
+            mistakes.add(arrival.span(), "arrival is for the open loop, and no rate is given", help);
         }
         return (Vec::new(), None);
     };
@@ -89,10 +85,7 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
                     continue;
                 };
                 let rate = mistakes.stated_number(&Spanned::<f64>::new(at.clone(), number), "rate", 1e-3..=1e9);
-                levels.extend(rate.map(|operations_per_s| LoadLevel::Rate {
-                    operations_per_s,
-                    poisson,
-                }));
+                levels.extend(rate.map(|operations_per_s| LoadLevel::Rate { operations_per_s, poisson }));
             }
             if stated.is_empty() && load.concurrency.is_empty() {
                 mistakes.add(at, "rate has no load level", "for example rate = [5000]");
@@ -179,11 +172,7 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> (f64, Option<f64>) 
     match &load.warmup {
         Some(text) if text.as_str() == "auto" => {
             if let Some(at) = place(&load.warmup_s) {
-                mistakes.add(
-                    at,
-                    "both warmup = \"auto\" and warmup_s are given",
-                    "remove one of them",
-                );
+                mistakes.add(at, "both warmup = \"auto\" and warmup_s are given", "remove one of them");
             }
             let most = mistakes.number(&load.max_warmup_s, "max_warmup_s", JUDGED_FROM_S..=DAY_S, 300.0);
             (WARMUP_AFTER_REST_S, Some(most))

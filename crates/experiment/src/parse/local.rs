@@ -13,20 +13,14 @@ pub(super) fn check(local: &raw::Local, unstated: Emulation, mistakes: &mut Coll
     LocalSettings {
         work_directory: local.work_directory.as_deref().cloned(),
         scale: mistakes.number(&local.scale, "scale", 1.0..=1_000.0, 1.0),
-        page_cache_bytes: mistakes
-            .stated_number(&local.page_cache_mib, "page_cache_mib", 16.0..=1e7)
-            .map(bytes),
-        heap_bytes: mistakes
-            .stated_number(&local.heap_mib, "heap_mib", 256.0..=31_744.0)
-            .map(bytes),
+        page_cache_bytes: mistakes.stated_number(&local.page_cache_mib, "page_cache_mib", 16.0..=1e7).map(bytes),
+        heap_bytes: mistakes.stated_number(&local.heap_mib, "heap_mib", 256.0..=31_744.0).map(bytes),
         burst_credits_start: burst_start(local, mistakes),
         patience: Patience {
             start_s: mistakes.number(&local.start_timeout_s, "start_timeout_s", seconds.clone(), start_s),
             settle_s: mistakes.number(&local.settle_timeout_s, "settle_timeout_s", seconds, settle_s),
         },
-        volumes: volumes
-            .and_then(|word| mistakes.word(word, "volumes cannot be"))
-            .unwrap_or(unstated),
+        volumes: volumes.and_then(|word| mistakes.word(word, "volumes cannot be")).unwrap_or(unstated),
     }
 }
 

@@ -16,11 +16,7 @@ struct Problem {
 }
 
 fn problem(at: Range<usize>, what: impl Into<String>, help: &'static str) -> Problem {
-    Problem {
-        at,
-        what: what.into(),
-        help,
-    }
+    Problem { at, what: what.into(), help }
 }
 
 /// Refuses the frozen file of a run that is to go on, where it states what cannot be measured, or what this plan of it
@@ -62,9 +58,7 @@ fn tell(problems: impl IntoIterator<Item = Problem>, provider: Option<Provider>,
             mistakes.add(problem.at, problem.what, problem.help);
         } else {
             let what = format!("iopslab run refuses this: {}", problem.what);
-            mistakes
-                .notes
-                .push(Note::new("cannot_be_run", what, capitalised(problem.help)));
+            mistakes.notes.push(Note::new("cannot_be_run", what, capitalised(problem.help)));
         }
     }
 }
@@ -113,11 +107,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
         Some(Provider::Local) | None => Vec::new(),
     };
     problems.extend(file.configuration.iter().filter_map(|c| not_ours(file, c, provider)));
-    problems.extend(
-        file.fault
-            .iter()
-            .filter_map(|fault| not_taken_away(file, fault, provider)),
-    );
+    problems.extend(file.fault.iter().filter_map(|fault| not_taken_away(file, fault, provider)));
     problems.extend(real_volumes(file, text, provider));
     problems.extend(several_volumes(file, text, provider));
     problems
@@ -139,9 +129,7 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
     let truth = file.provider.simulated.as_ref();
     let reported = truth.map(|truth| super::variant::with_effects(truth, file).settings);
     for c in &file.configuration {
-        let is_reported = reported
-            .as_ref()
-            .is_some_and(|reported| reported.contains_key(c.name.as_str()));
+        let is_reported = reported.as_ref().is_some_and(|reported| reported.contains_key(c.name.as_str()));
         if let Some(settings) = c.settings.as_ref().filter(|_| !is_reported) {
             let what = format!("settings of {}: a simulation has no database to set them in", c.name);
             let help = "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of the \
@@ -182,9 +170,7 @@ fn real_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) 
     };
     let help = "remove it, or run on this machine with volumes = \"served\" in [provider.local]";
     let places = behaviour::places(file, text).into_iter();
-    places
-        .map(|(key, at)| problem(at, format!("`{key}` of a volume: {why}"), help))
-        .collect()
+    places.map(|(key, at)| problem(at, format!("`{key}` of a volume: {why}"), help)).collect()
 }
 
 /// Several data volumes of a node, where iopslab does not make them.
@@ -200,18 +186,14 @@ fn several_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider
     let help =
         "remove it, or run on this machine or with limits = true in [provider.hosts], where iopslab makes the volumes";
     let what = |name, count| format!("count = {count} of {name}'s data_volume: {why}");
-    members::places(file, text)
-        .map(|(at, name, count)| problem(at, what(name, count), help))
-        .collect()
+    members::places(file, text).map(|(at, name, count)| problem(at, what(name, count), help)).collect()
 }
 
 /// A fault that this provider cannot carry out.
 fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider: Option<Provider>) -> Option<Problem> {
     let kind = &fault.kind;
     let is_cut = kind.as_str() == NodeFaultKind::HostCut.name();
-    let is_of_disk = NodeFaultKind::ALL
-        .iter()
-        .any(|k| k.name() == kind.as_str() && k.is_of_disk());
+    let is_of_disk = NodeFaultKind::ALL.iter().any(|k| k.name() == kind.as_str() && k.is_of_disk());
     match provider {
         Some(Provider::Simulated) => Some(problem(
             fault.span(),
@@ -255,31 +237,17 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
     let machines = hosts.database.len();
     let mut problems = Vec::new();
     for configuration in &file.configuration {
-        if let Some(nodes) = configuration
-            .nodes
-            .as_ref()
-            .filter(|nodes| is_above(***nodes, machines))
-        {
-            let what = format!(
-                "nodes = {nodes} of {}: [provider.hosts] names {machines} for databases",
-                configuration.name
-            );
+        if let Some(nodes) = configuration.nodes.as_ref().filter(|nodes| is_above(***nodes, machines)) {
+            let what =
+                format!("nodes = {nodes} of {}: [provider.hosts] names {machines} for databases", configuration.name);
             let help = "name one machine for each node in [provider.hosts] database";
             problems.push(problem(nodes.span(), what, help));
         }
     }
     let sending = hosts.client.len();
-    if let Some((at, clients)) = file
-        .load
-        .stated_clients()
-        .filter(|(_, clients)| is_above(*clients, sending))
-    {
+    if let Some((at, clients)) = file.load.stated_clients().filter(|(_, clients)| is_above(*clients, sending)) {
         let what = format!("clients = {clients}: [provider.hosts] names {sending}");
-        problems.push(problem(
-            at,
-            what,
-            "name one machine for each client in [provider.hosts] client",
-        ));
+        problems.push(problem(at, what, "name one machine for each client in [provider.hosts] client"));
     }
     let scale = file.provider.local.scale.as_ref().filter(|scale| ***scale != 1.0);
     if let Some(scale) = scale.filter(|_| !hosts.limits.unwrap_or(false)) {
@@ -299,7 +267,5 @@ fn on_aws(file: &raw::Experiment) -> Option<Problem> {
 
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
-    characters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

@@ -62,9 +62,7 @@ pub(super) fn check(
             }
         }
         let layout = match is_striped {
-            true => DataLayout::Raid0 {
-                chunk_kib: raw.chunk_kib.unwrap_or(DataLayout::CHUNK_KIB),
-            },
+            true => DataLayout::Raid0 { chunk_kib: raw.chunk_kib.unwrap_or(DataLayout::CHUNK_KIB) },
             false => DataLayout::Directories,
         };
         (count, (count > 1).then_some(layout))

@@ -171,15 +171,12 @@ fn check(
     let local = local::check(&file.provider.local, unstated, mistakes);
     at_least_one(file, mistakes);
     let each = file.configuration.iter();
-    let mut configurations: Vec<_> = each
-        .map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes))
-        .collect();
+    let mut configurations: Vec<_> =
+        each.map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes)).collect();
     let names = file.configuration.iter().map(|c| (c.name.span(), c.name.as_str()));
     mistakes.unique(names, "configuration");
     let each = file.workload.iter();
-    let workloads: Vec<_> = each
-        .map(|w| workload::check(w, &file.dataset, beside.file, mistakes))
-        .collect();
+    let workloads: Vec<_> = each.map(|w| workload::check(w, &file.dataset, beside.file, mistakes)).collect();
     let names = file.workload.iter().zip(&workloads);
     let names = names.filter_map(|(raw, checked)| Some((raw.span(), checked.as_ref()?.name.as_str())));
     mistakes.unique(names, "workload");
@@ -203,23 +200,13 @@ fn check(
     if let Some(baseline) = &file.baseline {
         is_configuration(file, baseline.span(), "baseline ", baseline, mistakes);
     }
-    backlog::fits(
-        file,
-        (dataset.as_ref(), &local),
-        load.as_ref(),
-        &configurations,
-        mistakes,
-    );
+    backlog::fits(file, (dataset.as_ref(), &local), load.as_ref(), &configurations, mistakes);
     let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
     let simulated = file.provider.simulated.as_ref().map(|truth| {
         truth_checked(truth, file, mistakes);
         variant::with_effects(truth, file)
     });
-    let hosts = file
-        .provider
-        .hosts
-        .as_ref()
-        .and_then(|given| hosts::check(given, mistakes));
+    let hosts = file.provider.hosts.as_ref().and_then(|given| hosts::check(given, mistakes));
     let aws = on_aws(file, provider, mistakes);
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
     let (workloads, caches) = divided?;
@@ -257,10 +244,7 @@ fn check(
 }
 
 fn at_least_one(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
-    for (key, is_empty) in [
-        ("configuration", file.configuration.is_empty()),
-        ("workload", file.workload.is_empty()),
-    ] {
+    for (key, is_empty) in [("configuration", file.configuration.is_empty()), ("workload", file.workload.is_empty())] {
         if is_empty {
             let message = format!("the experiment has no [[{key}]]");
             mistakes.add(file.name.span(), message, "add at least one");
@@ -288,10 +272,8 @@ fn rates_to_find(file: &raw::Experiment, objective: Option<&Objective>, mistakes
 fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
     let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
     if let (Some(at), Some(w)) = (place(&file.load.warmup), workloads.iter().flatten().find(inserts)) {
-        let message = format!(
-            "warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest",
-            w.name
-        );
+        let message =
+            format!("warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest", w.name);
         mistakes.add(at, message, "give warmup_s in seconds");
     }
 }
@@ -338,16 +320,9 @@ fn truth_checked(truth: &Spanned<crate::Truth>, file: &raw::Experiment, mistakes
 
 /// A budget in USD needs to know what trials cost.
 fn has_prices(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
-    let free = experiment
-        .money
-        .configurations
-        .iter()
-        .find(|m| m.usd_per_month.is_none());
+    let free = experiment.money.configurations.iter().find(|m| m.usd_per_month.is_none());
     if let (Some(at), Some(free)) = (place(&file.load.budget_usd), free) {
-        let message = format!(
-            "budget_usd needs a price for every configuration, `{}` has none",
-            free.configuration
-        );
+        let message = format!("budget_usd needs a price for every configuration, `{}` has none", free.configuration);
         mistakes.add(at, message, free.missing.clone().unwrap_or_default());
     }
 }

@@ -34,10 +34,7 @@ pub(super) fn objective(
         latency.extend(bounds(Some(kind), &each, mistakes));
     }
     let error_share = mistakes.stated_number(&raw.error_share, "error_share", 0.0..=1.0);
-    if let (Some(at), Some(share)) = (
-        place(&raw.error_share),
-        error_share.filter(|share| *share > ERROR_SHARE_MAX),
-    ) {
+    if let (Some(at), Some(share)) = (place(&raw.error_share), error_share.filter(|share| *share > ERROR_SHARE_MAX)) {
         mistakes.add(
             at,
             format!("error_share = {share} has no effect: a trial with more than {ERROR_SHARE_MAX} failed operations is invalid"),
@@ -51,9 +48,7 @@ pub(super) fn objective(
     }
     let states_nothing = raw.worst().iter().all(|(_, _, bound)| bound.is_none())
         && raw.of_kinds().iter().all(|(_, bounds)| bounds.is_none())
-        && [&raw.error_share, &raw.throughput, &raw.headroom]
-            .iter()
-            .all(|given| given.is_none());
+        && [&raw.error_share, &raw.throughput, &raw.headroom].iter().all(|given| given.is_none());
     if states_nothing {
         let help = "for example p99_ms = 10, or throughput = 5000; or remove it";
         mistakes.add(raw.span(), "[objective] states nothing", help);
@@ -82,19 +77,11 @@ fn bounds(operation: Option<OperationKind>, given: &Bounds<'_>, mistakes: &mut C
         if let Some(lower) = lower {
             mistakes.add(
                 at.span(),
-                format!(
-                    "{key} = {ms} is less than {}_ms = {}",
-                    lower.figure.name(),
-                    lower.limit_us / 1e3
-                ),
+                format!("{key} = {ms} is less than {}_ms = {}", lower.figure.name(), lower.limit_us / 1e3),
                 "a higher percentile is never the smaller one; were they swapped?",
             );
         }
-        found.push(LatencyObjective {
-            operation,
-            figure: *figure,
-            limit_us,
-        });
+        found.push(LatencyObjective { operation, figure: *figure, limit_us });
     }
     found
 }
@@ -114,10 +101,8 @@ fn implied(name: &str, worst: &Bounds<'_>, of_kind: &Bounds<'_>, mistakes: &mut 
 
 /// The rules of the decision; what the file leaves out is the default.
 pub(super) fn decision(given: Option<&Spanned<raw::Decision>>, mistakes: &mut Collector<'_>) -> DecisionRules {
-    let mut rules = DecisionRules {
-        durability: given.and_then(|d| d.durability).unwrap_or_default(),
-        ..DecisionRules::default()
-    };
+    let mut rules =
+        DecisionRules { durability: given.and_then(|d| d.durability).unwrap_or_default(), ..DecisionRules::default() };
     let Some(margin) = given.and_then(|d| d.margin.as_ref()) else {
         return rules;
     };

@@ -18,11 +18,7 @@ pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> O
     // A rack for each replica, where the nodes can be spread evenly over so many.
     let usual = if nodes.is_multiple_of(replicas) { replicas } else { 1 };
     let racks = of_nodes(&raw.racks, "racks", most, usual, mistakes)?;
-    let placement = Placement {
-        nodes,
-        racks,
-        replication_factor: replicas,
-    };
+    let placement = Placement { nodes, racks, replication_factor: replicas };
     let Some(stated) = &raw.racks else {
         return Some(placement);
     };
@@ -63,10 +59,6 @@ fn of_nodes(
         most => format!("{most} nodes"),
     };
     let help = format!("a whole number from 1 to {most}; or state more `nodes`");
-    mistakes.add(
-        stated.span(),
-        format!("{key} = {value} is not possible with {of}"),
-        help,
-    );
+    mistakes.add(stated.span(), format!("{key} = {value} is not possible with {of}"), help);
     None
 }

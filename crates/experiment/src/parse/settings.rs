@@ -81,11 +81,7 @@ fn read_ahead_kb(given: &raw::Keys, mistakes: &mut Collector<'_>) -> Option<u32>
                 "scheduler: the devices of emulated volumes pass requests on as they come".to_owned(),
                 "remove it",
             ),
-            (other, _) => (
-                key.span(),
-                format!("a host has no setting `{other}`"),
-                "valid: read_ahead_kb",
-            ),
+            (other, _) => (key.span(), format!("a host has no setting `{other}`"), "valid: read_ahead_kb"),
         };
         mistakes.add(at, what, help);
     }
@@ -110,10 +106,7 @@ fn problem(option: &str, is_new: bool) -> Option<(String, &'static str)> {
         return Some((what, "each option is an entry of its own, in quotes of its own"));
     }
     if !option.starts_with('-') {
-        return Some((
-            format!("`{option}` is no option of the JVM: they begin with `-`"),
-            FOR_EXAMPLE,
-        ));
+        return Some((format!("`{option}` is no option of the JVM: they begin with `-`"), FOR_EXAMPLE));
     }
     if !is_jvm_setting(option) {
         return Some((format!("`{option}` sets nothing of a JVM"), FOR_EXAMPLE));
@@ -121,10 +114,5 @@ fn problem(option: &str, is_new: bool) -> Option<(String, &'static str)> {
     if let Some(kept) = kept_jvm_option(option) {
         return Some((format!("{option}: {}", kept.why), kept.help));
     }
-    (!is_new).then(|| {
-        (
-            format!("{} is set twice", jvm_option_name(option)),
-            "the last one would win: remove the other",
-        )
-    })
+    (!is_new).then(|| (format!("{} is set twice", jvm_option_name(option)), "the last one would win: remove the other"))
 }

@@ -18,30 +18,16 @@ const USUAL_COMPRESSOR: &str = "LZ4Compressor";
 /// Below this no bloom filter can be made (`BloomCalculations` of Cassandra).
 const LEAST_FALSE_POSITIVES: f64 = 6.71e-5;
 /// Options that are words.
-const OF_WORDS: [&str; 4] = [
-    "memtable",
-    "speculative_retry",
-    "additional_write_policy",
-    "read_repair",
-];
+const OF_WORDS: [&str; 4] = ["memtable", "speculative_retry", "additional_write_policy", "read_repair"];
 /// Options that an experiment may not state, and why.
 const KEPT: &[(&str, &str)] = &[
     ("default_time_to_live", "records would go while they are measured"),
     ("comment", "it changes nothing that is measured"),
     ("extensions", "it changes nothing that is measured"),
     ("cdc", "copies of files would fill a volume of limited size"),
-    (
-        "incremental_backups",
-        "copies of files would fill a volume of limited size",
-    ),
-    (
-        "allow_auto_snapshot",
-        "copies of files would fill a volume of limited size",
-    ),
-    (
-        "auto_repair",
-        "the data set is loaded whole on every replica, and its repair would be measured",
-    ),
+    ("incremental_backups", "copies of files would fill a volume of limited size"),
+    ("allow_auto_snapshot", "copies of files would fill a volume of limited size"),
+    ("auto_repair", "the data set is loaded whole on every replica, and its repair would be measured"),
 ];
 
 /// Each option as CQL has it.
@@ -68,12 +54,7 @@ pub(super) fn check(
 fn name_problem(name: &str, known: &Known) -> Option<(String, String)> {
     let why = |name: &str| KEPT.iter().find(|(kept, _)| *kept == name);
     if !known.table.contains(name) {
-        let all: Vec<&str> = known
-            .table
-            .iter()
-            .copied()
-            .filter(|option| why(option).is_none())
-            .collect();
+        let all: Vec<&str> = known.table.iter().copied().filter(|option| why(option).is_none()).collect();
         return Some((format!("a table has no option `{name}`"), choice(name, &all)));
     }
     why(name).map(|(_, why)| (format!("{name}: {why}"), "remove it".to_owned()))
@@ -93,11 +74,9 @@ fn option(name: &str, given: &Value, known: &Known, cassandra: &Keys) -> Result<
     };
     match (name, given) {
         _ if !is_finite(given) => not("finite numbers: not nan, not inf"),
-        ("compaction" | "compression" | "caching", Value::Table(keys)) if keys.is_empty() => Err((
-            String::new(),
-            format!("{name} says nothing"),
-            format!("for example {example}"),
-        )),
+        ("compaction" | "compression" | "caching", Value::Table(keys)) if keys.is_empty() => {
+            Err((String::new(), format!("{name} says nothing"), format!("for example {example}")))
+        }
         ("compaction", Value::Table(keys)) => compaction(keys, known),
         ("compression", Value::Table(keys)) => compression(keys, known),
         ("caching", Value::Table(keys)) => caching(keys, cassandra),
@@ -153,11 +132,7 @@ fn compression(keys: &toml::Table, known: &Known) -> Result<TableOption, Problem
         }
         Some(Value::Boolean(false)) => {
             let what = "compression that is off has no other options".to_owned();
-            return Err(about(
-                "enabled",
-                what,
-                "compression = { enabled = false }, or remove `enabled`",
-            ));
+            return Err(about("enabled", what, "compression = { enabled = false }, or remove `enabled`"));
         }
         Some(other) => {
             let what = format!("enabled of compression cannot be {other}");
@@ -220,9 +195,8 @@ fn class<'c>(keys: &toml::Table, of: &str, usual: &'c str, classes: &[&'c str]) 
 
 fn caching(keys: &toml::Table, cassandra: &Keys) -> Result<TableOption, Problem> {
     // What is left out is as without any of them.
-    let mut map: BTreeMap<String, String> = [("keys", "ALL"), ("rows_per_partition", "NONE")]
-        .map(|(key, usual)| (key.to_owned(), usual.to_owned()))
-        .into();
+    let mut map: BTreeMap<String, String> =
+        [("keys", "ALL"), ("rows_per_partition", "NONE")].map(|(key, usual)| (key.to_owned(), usual.to_owned())).into();
     for (key, value) in keys {
         let text = plain(value);
         let is_count = || matches!(value, Value::Integer(n) if *n > 0);
@@ -252,9 +226,7 @@ fn caching(keys: &toml::Table, cassandra: &Keys) -> Result<TableOption, Problem>
 
 /// A memtable is one of those that `cassandra.yaml` names.
 fn memtable(word: &str, cassandra: &Keys) -> Result<TableOption, Problem> {
-    let named = cassandra
-        .get("memtable")
-        .and_then(|value| value.get("configurations")?.as_table());
+    let named = cassandra.get("memtable").and_then(|value| value.get("configurations")?.as_table());
     if word == "default" || named.is_some_and(|named| named.contains_key(word)) {
         return Ok(TableOption::Value(word.to_owned()));
     }

@@ -11,10 +11,7 @@ const DEFAULT_VERSION: &str = "5.0.9";
 pub(super) fn check(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collector<'_>) -> Option<Target> {
     let of_one = ConsistencyLevels::all(Consistency::One);
     let Some(target) = target else {
-        return Some(Target {
-            database: cassandra(None, mistakes),
-            consistency: of_one,
-        });
+        return Some(Target { database: cassandra(None, mistakes), consistency: of_one });
     };
     if let (Some(hosts), Some(_)) = (&target.hosts, target.database.as_ref().or(target.version.as_ref())) {
         mistakes.add(
@@ -24,11 +21,7 @@ pub(super) fn check(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collec
         );
         return None;
     }
-    if let Some(database) = target
-        .database
-        .as_ref()
-        .filter(|database| database.as_str() != "cassandra")
-    {
+    if let Some(database) = target.database.as_ref().filter(|database| database.as_str() != "cassandra") {
         let help = "valid: cassandra; other CQL databases by hosts = [\"address:9042\"]";
         mistakes.add(database.span(), format!("unknown database `{database}`"), help);
     }
@@ -56,7 +49,5 @@ fn cassandra(version: Option<&Spanned<String>>, mistakes: &mut Collector<'_>) ->
             mistakes.add(version.span(), format!("version `{version}` is not supported"), help);
         }
     }
-    Database::Cassandra {
-        version: version.map_or(DEFAULT_VERSION.to_owned(), Spanned::to_string),
-    }
+    Database::Cassandra { version: version.map_or(DEFAULT_VERSION.to_owned(), Spanned::to_string) }
 }

@@ -19,10 +19,7 @@ pub(super) fn apply(file: &mut raw::Experiment, mistakes: &mut Collector<'_>) {
     }
     let plain = std::mem::take(&mut file.configuration);
     for configuration in plain {
-        let its = file
-            .variant
-            .iter()
-            .filter(|variant| is_for(variant, &configuration.name));
+        let its = file.variant.iter().filter(|variant| is_for(variant, &configuration.name));
         let with: Vec<_> = its.map(|variant| varied(&configuration, variant)).collect();
         file.configuration.push(configuration);
         file.configuration.extend(with);
@@ -44,10 +41,7 @@ pub(super) fn with_effects(truth: &Truth, file: &raw::Experiment) -> Truth {
             }
         }
     }
-    Truth {
-        settings,
-        ..truth.clone()
-    }
+    Truth { settings, ..truth.clone() }
 }
 
 /// The name of the configuration that a variant makes of another.
@@ -58,12 +52,7 @@ fn made(of: &str, variant: &raw::Variant) -> String {
 fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
     mistakes.safe_name(&variant.name, "variant");
     let name = &variant.name;
-    let raw::Settings {
-        jvm,
-        cassandra,
-        table,
-        host,
-    } = &*variant.settings;
+    let raw::Settings { jvm, cassandra, table, host } = &*variant.settings;
     let says = |keys: &Option<raw::Keys>| keys.as_ref().is_some_and(|keys| !keys.is_empty());
     let says_jvm = jvm.as_ref().is_some_and(|options| !options.is_empty());
     if !(says_jvm || says(cassandra) || says(table) || says(host)) {
@@ -101,11 +90,7 @@ fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<r
     let mut configuration = of.get_ref().clone();
     let name = made(&configuration.name, variant);
     configuration.name = Spanned::new(variant.name.span(), name);
-    let own = configuration
-        .settings
-        .take()
-        .map(Spanned::into_inner)
-        .unwrap_or_default();
+    let own = configuration.settings.take().map(Spanned::into_inner).unwrap_or_default();
     let settings = merged(own, &variant.settings);
     configuration.settings = Some(Spanned::new(variant.settings.span(), settings));
     Spanned::new(of.span(), configuration)
@@ -115,9 +100,7 @@ fn merged(own: raw::Settings, over: &raw::Settings) -> raw::Settings {
     let jvm = match (own.jvm, over.jvm.clone()) {
         (Some(own), Some(over)) => {
             let wins: BTreeSet<String> = over.iter().map(|option| jvm_option_name(option)).collect();
-            let kept = own
-                .into_iter()
-                .filter(|option| !wins.contains(&jvm_option_name(option)));
+            let kept = own.into_iter().filter(|option| !wins.contains(&jvm_option_name(option)));
             Some(kept.chain(over).collect())
         }
         (own, over) => over.or(own),

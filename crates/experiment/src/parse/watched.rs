@@ -34,11 +34,7 @@ pub(super) fn check(
         ];
         let help = "name nodes to watch ([[target.node]] ssh = \"db1\") or machines of clients (client = [\"load1\"]), \
                     or remove it";
-        mistakes.stray(
-            of_ssh,
-            |key| format!("`{key}` without a machine that is reached by SSH"),
-            help,
-        );
+        mistakes.stray(of_ssh, |key| format!("`{key}` without a machine that is reached by SSH"), help);
     }
     for (raw, configuration) in file.configuration.iter().zip(configurations) {
         let its = clusters.iter().find(|cluster| cluster.hosts == of(raw, of_target));
@@ -100,11 +96,7 @@ fn clusters<'f>(
         let hosts = hosts.as_slice();
         if lists.iter().any(|(known, nodes)| *known == hosts && !nodes.is_empty()) {
             let message = format!("the nodes of {} are stated twice", hosts.join(", "));
-            mistakes.add(
-                first.span(),
-                message,
-                "once is enough: configurations of one cluster share them",
-            );
+            mistakes.add(first.span(), message, "once is enough: configurations of one cluster share them");
             continue;
         }
         lists.push((hosts, &configuration.node));

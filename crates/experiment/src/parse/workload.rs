@@ -92,10 +92,7 @@ const DISTRIBUTIONS: [&str; 6] = ["uniform", "zipfian", "latest", "hotspot", "ex
 
 fn distribution(given: &Form<String, raw::Distribution>, mistakes: &mut Collector<'_>) -> Option<Distribution> {
     let raw = match given.get_ref() {
-        Value::String(name) => raw::Distribution {
-            kind: name.clone(),
-            ..raw::Distribution::default()
-        },
+        Value::String(name) => raw::Distribution { kind: name.clone(), ..raw::Distribution::default() },
         _ => table(given, "distribution", mistakes)?,
     };
     let span = given.span();
@@ -134,10 +131,7 @@ fn distribution(given: &Form<String, raw::Distribution>, mistakes: &mut Collecto
             let operation_fraction = raw.operation_fraction.unwrap_or(0.8);
             let valid = within_range("data_fraction", data_fraction, 0.0, 1.0)
                 & within_range("operation_fraction", operation_fraction, 0.0, 1.0);
-            valid.then_some(Distribution::Hotspot {
-                data_fraction,
-                operation_fraction,
-            })
+            valid.then_some(Distribution::Hotspot { data_fraction, operation_fraction })
         }
         "exponential" => {
             let percentile = raw.percentile.unwrap_or(95.0);
@@ -188,11 +182,7 @@ fn from_ycsb(
     let parsed = match workload::parse_ycsb(&name, &text) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let near = error
-                .nearest
-                .as_ref()
-                .map(|n| format!("; did you mean `{n}`?"))
-                .unwrap_or_default();
+            let near = error.nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
             let message = format!("{}: {}", error.property, error.problem);
             let help = format!("expected {}{near}", error.expected);
             mistakes.add_in(path, &text, error.span.clone(), message, help);
@@ -204,12 +194,7 @@ fn from_ycsb(
     for (property, theirs, key, ours) in [
         ("recordcount", parsed.records, "records", *dataset.records),
         ("fieldcount", fields, "fields", default(&dataset.fields, 10)),
-        (
-            "fieldlength",
-            length,
-            "field_length",
-            default(&dataset.field_length, 100),
-        ),
+        ("fieldlength", length, "field_length", default(&dataset.field_length, 100)),
     ] {
         if let Some(theirs) = theirs.filter(|theirs| *theirs as i64 != ours) {
             let at = within(&text, &(0..text.len()), property);
@@ -219,43 +204,22 @@ fn from_ycsb(
         }
     }
     let ours = [
-        (
-            "operationcount",
-            parsed.operations.is_some(),
-            "[load] operations and duration_s bound a trial",
-        ),
-        (
-            "threadcount",
-            parsed.threads.is_some(),
-            "[load] concurrency is the number of requests in flight",
-        ),
-        (
-            "target",
-            parsed.target_ops_per_s.is_some(),
-            "[load] rate offers operations/s",
-        ),
+        ("operationcount", parsed.operations.is_some(), "[load] operations and duration_s bound a trial"),
+        ("threadcount", parsed.threads.is_some(), "[load] concurrency is the number of requests in flight"),
+        ("target", parsed.target_ops_per_s.is_some(), "[load] rate offers operations/s"),
     ];
     let stated = ours.iter().filter(|(_, stated, _)| *stated);
     mistakes.notes.extend(
         stated.map(|(property, _, instead)| ycsb_note(format!("{path}: {property} has no effect here: {instead}"))),
     );
     if !parsed.ignored.is_empty() {
-        mistakes.notes.push(ycsb_note(format!(
-            "{path}: without meaning here: {}",
-            parsed.ignored.join(", ")
-        )));
+        mistakes.notes.push(ycsb_note(format!("{path}: without meaning here: {}", parsed.ignored.join(", "))));
     }
-    mistakes
-        .notes
-        .extend(parsed.notes.iter().map(|note| ycsb_note(format!("{path}: {note}"))));
+    mistakes.notes.extend(parsed.notes.iter().map(|note| ycsb_note(format!("{path}: {note}"))));
     Some(parsed.definition)
 }
 
 /// What a property file says and the experiment does otherwise.
 fn ycsb_note(message: String) -> Note {
-    Note::new(
-        "ycsb_property",
-        message,
-        "The experiment file decides what the property file cannot",
-    )
+    Note::new("ycsb_property", message, "The experiment file decides what the property file cannot")
 }

@@ -44,10 +44,7 @@ pub(crate) struct Settings {
 
 /// Settings of a machine.
 #[derive(JsonSchema)]
-#[expect(
-    dead_code,
-    reason = "describes the keys for the schema; the check reads them with their places"
-)]
+#[expect(dead_code, reason = "describes the keys for the schema; the check reads them with their places")]
 pub(crate) struct Host {
     /// Read-ahead of the configuration's volumes, KiB: whole pages of 4.
     pub read_ahead_kb: Option<u32>,

@@ -44,19 +44,14 @@ pub fn accepted(text: &str) -> Experiment {
 }
 
 pub fn refused(text: &str) -> Mistakes {
-    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)
-        .err()
-        .unwrap_or_else(|| panic!("accepted:\n{text}"))
+    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
 }
 
 /// Each text is refused with words that contain what stands beside it.
 pub fn each_refused(cases: &[(String, &str)]) {
     for (text, expected) in cases {
         let message = refused(text).to_string();
-        assert!(
-            message.contains(expected),
-            "expected: {expected}\n message: {message}\n{text}"
-        );
+        assert!(message.contains(expected), "expected: {expected}\n message: {message}\n{text}");
     }
 }
 

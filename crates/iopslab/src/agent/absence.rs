@@ -55,10 +55,8 @@ impl Compacting {
             }
             std::thread::sleep(LOOK);
         }
-        let (result, done_unix_ms) = self
-            .0
-            .join()
-            .map_err(|_| RequestError::new("the compaction's thread has failed"))?;
+        let (result, done_unix_ms) =
+            self.0.join().map_err(|_| RequestError::new("the compaction's thread has failed"))?;
         result.map_err(RequestError::new)?;
         Ok(done_unix_ms)
     }
@@ -106,12 +104,5 @@ pub(super) fn begin(
         }
     };
     let done_unix_ms = unix_ms();
-    Ok((
-        absence,
-        Moments {
-            began_unix_ms,
-            done_unix_ms,
-        },
-        problem,
-    ))
+    Ok((absence, Moments { began_unix_ms, done_unix_ms }, problem))
 }

@@ -69,8 +69,7 @@ impl Backing {
 
     /// A served volume is as fast as this machine again.
     pub fn relax(&self) -> Result<(), StorageError> {
-        self.emulated()
-            .map_or(Ok(()), |volume| volume.behave(&Model::unlimited()))
+        self.emulated().map_or(Ok(()), |volume| volume.behave(&Model::unlimited()))
     }
 
     /// A served volume has these faults from now on instead of those before; `false`: nobody serves it, who could.
@@ -166,11 +165,7 @@ impl Served {
         figures.burst_credits = counts.request_credits;
         // Less than one request is an empty bucket; hard disks have requests of 1 MiB.
         figures.iops_limit = self.burst.zip(counts.request_credits).map(|(burst, credits)| {
-            if credits >= 1.0 {
-                burst.burst_iops.max(burst.baseline_iops)
-            } else {
-                burst.baseline_iops
-            }
+            if credits >= 1.0 { burst.burst_iops.max(burst.baseline_iops) } else { burst.baseline_iops }
         });
         figures.byte_credits = counts.byte_credits;
         figures.bytes_limit = self.byte_burst.zip(counts.byte_credits).map(|(burst, credits)| {

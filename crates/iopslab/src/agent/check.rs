@@ -39,11 +39,7 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
         });
     }
     for problem in missing(&work_directory, needs.bytes, needs.machine_use.as_ref()) {
-        problems.push(Problem {
-            what: problem.what,
-            fix: problem.fix,
-            is_in_the_experiment: false,
-        });
+        problems.push(Problem { what: problem.what, fix: problem.fix, is_in_the_experiment: false });
     }
     if let Some((directory, is_written)) = &needs.data_sets {
         problems.extend(store_problem(directory, *is_written));
@@ -89,24 +85,14 @@ fn sum(demand: &Demand, unit: f64, digits: usize) -> String {
 /// What stands in the way of a directory of data sets.
 fn store_problem(directory: &str, is_written: bool) -> Option<Problem> {
     let path = Path::new(directory);
-    let problem = |what: String, fix: &str| Problem {
-        what,
-        fix: fix.to_owned(),
-        is_in_the_experiment: false,
-    };
+    let problem = |what: String, fix: &str| Problem { what, fix: fix.to_owned(), is_in_the_experiment: false };
     if !path.is_dir() {
         let fix = "make it, or mount it, on every database host; or name another place in [dataset.store]";
-        return Some(problem(
-            format!("the store of data sets {directory} is no directory"),
-            fix,
-        ));
+        return Some(problem(format!("the store of data sets {directory} is no directory"), fix));
     }
     let is_denied = is_written && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
     is_denied.then(|| {
         let fix = "let the agent's user write to it, or leave out keep in [dataset.store]";
-        problem(
-            format!("nothing can be kept in the store of data sets {directory}"),
-            fix,
-        )
+        problem(format!("nothing can be kept in the store of data sets {directory}"), fix)
     })
 }

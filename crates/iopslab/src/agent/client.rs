@@ -21,15 +21,7 @@ use crate::machine;
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
     match request {
-        ClientRequest::Load {
-            endpoint,
-            dataset,
-            keys,
-            first_record,
-            records,
-            concurrency,
-            overwrites,
-        } => {
+        ClientRequest::Load { endpoint, dataset, keys, first_record, records, concurrency, overwrites } => {
             let plan = LoadPlan {
                 first_record,
                 records,
@@ -50,12 +42,9 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, R
             existing.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
             Ok(Reply::Marked)
         }
-        ClientRequest::Warm {
-            task,
-            seconds,
-            in_flight,
-            reads_alone,
-        } => warm(&task, (seconds, in_flight), reads_alone, outbox),
+        ClientRequest::Warm { task, seconds, in_flight, reads_alone } => {
+            warm(&task, (seconds, in_flight), reads_alone, outbox)
+        }
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -80,10 +69,7 @@ fn take(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
     let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
     let data_centre = wanted.endpoint.access.data_centre.as_deref();
     let found = existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre);
-    Ok(Reply::Taken {
-        whole: found.map_err(refused)? == Found::Whole,
-        left_out: existing.left_out(data_centre),
-    })
+    Ok(Reply::Taken { whole: found.map_err(refused)? == Found::Whole, left_out: existing.left_out(data_centre) })
 }
 
 /// A cluster that cannot be used, with what to do about it.
@@ -98,20 +84,11 @@ fn refused(error: ExistingError) -> RequestError {
         }
         ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
     };
-    RequestError {
-        help,
-        ..RequestError::new(error)
-    }
+    RequestError { help, ..RequestError::new(error) }
 }
 
 fn second(s: &engine::Second) -> Event {
-    Event::Second(Second {
-        t_s: s.t_s,
-        operations: s.operations,
-        errors: s.errors,
-        p50_us: s.p50_us,
-        p99_us: s.p99_us,
-    })
+    Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
 }
 
 fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
@@ -130,10 +107,7 @@ fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, 
         &outbox.cancelled,
     );
     let loaded = unless_cancelled(loaded, outbox)?;
-    Ok(Reply::Loaded(LoadedDataset {
-        records: loaded.records,
-        seconds: loaded.seconds,
-    }))
+    Ok(Reply::Loaded(LoadedDataset { records: loaded.records, seconds: loaded.seconds }))
 }
 
 /// A moment of this host's wall clock; now, where it has passed.
@@ -152,13 +126,7 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
         records: task.dataset.records,
         load: match task.load {
             LoadLevel::Concurrency(concurrency) => engine::Load::Closed { concurrency },
-            LoadLevel::Rate {
-                operations_per_s,
-                poisson,
-            } => engine::Load::Open {
-                operations_per_s,
-                poisson,
-            },
+            LoadLevel::Rate { operations_per_s, poisson } => engine::Load::Open { operations_per_s, poisson },
         },
         warmup: Duration::from_secs_f64(task.shape.warmup_s),
         duration: Duration::from_secs_f64(task.shape.duration_s),
@@ -166,10 +134,7 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
         threads: 0,
         seed: task.seed,
         first_insert: task.dataset.records,
-        part: engine::Part {
-            number: task.number,
-            of: task.clients,
-        },
+        part: engine::Part { number: task.number, of: task.clients },
         check_writes: task.check_writes,
         begin: task.begin_unix_ms.map(moment),
     }
@@ -187,21 +152,11 @@ fn warm(
     let plan = plan_of(task);
     let mix = plan.definition.mix;
     let mix = match reads_alone {
-        true => Mix {
-            read: 1.0,
-            ..Mix::default()
-        },
-        false => Mix {
-            update: mix.update + mix.insert,
-            insert: 0.0,
-            ..mix
-        },
+        true => Mix { read: 1.0, ..Mix::default() },
+        false => Mix { update: mix.update + mix.insert, insert: 0.0, ..mix },
     };
     let warm_up = TrialPlan {
-        definition: Definition {
-            mix,
-            ..plan.definition.clone()
-        },
+        definition: Definition { mix, ..plan.definition.clone() },
         seed: other_seed(&plan),
         load: engine::Load::Closed { concurrency: in_flight },
         warmup: Duration::ZERO,
@@ -259,13 +214,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
     outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
     let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
     let writes = match outcome.writes {
-        Some(writes) => Some(look_for(
-            writes,
-            &connect,
-            &plan,
-            task.endpoint.consistency.read,
-            outbox,
-        )?),
+        Some(writes) => Some(look_for(writes, &connect, &plan, task.endpoint.consistency.read, outbox)?),
         None => None,
     };
     Ok(Reply::Trial(Box::new(TrialResult {
@@ -337,10 +286,7 @@ fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outb
             if is_at_rest || outbox.is_cancelled() {
                 at_rest.store(true, Ordering::Relaxed);
             }
-            outbox.send(&second(&engine::Second {
-                t_s: s.t_s - most_s,
-                ..*s
-            }));
+            outbox.send(&second(&engine::Second { t_s: s.t_s - most_s, ..*s }));
         },
         &at_rest,
     );

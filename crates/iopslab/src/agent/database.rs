@@ -66,12 +66,7 @@ impl Prepared {
 
 impl DatabaseHost {
     pub fn new(outbox: Outbox, ledger: Arc<OnceLock<PathBuf>>) -> Self {
-        Self {
-            outbox,
-            opened: None,
-            watching: None,
-            ledger,
-        }
+        Self { outbox, opened: None, watching: None, ledger }
     }
 
     pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
@@ -89,9 +84,7 @@ impl DatabaseHost {
             }
             (DatabaseRequest::StartTrial { setup, .. }, Some(watching)) => watching.start_trial(&setup, &self.outbox),
             (DatabaseRequest::StopTrial { .. }, Some(watching)) => Ok(watching.stop_trial()),
-            (other, Some(_)) => Err(RequestError::new(format!(
-                "an agent that only watches cannot do {other:?}"
-            ))),
+            (other, Some(_)) => Err(RequestError::new(format!("an agent that only watches cannot do {other:?}"))),
             (request, None) => {
                 let opened = self.opened.as_mut();
                 let opened = opened.ok_or_else(|| RequestError::new("the database agent was not opened first"))?;
@@ -119,10 +112,7 @@ impl DatabaseHost {
                 return Err(request_error);
             }
         };
-        let reply = Reply::Opened {
-            cleaned,
-            software: Some(database.software()),
-        };
+        let reply = Reply::Opened { cleaned, software: Some(database.software()) };
         let store = Store::new(&host.ledger, host.run_directory(), &host.run, task.machine_use.clone());
         self.opened = Some(Opened {
             host,
@@ -181,13 +171,9 @@ impl Opened {
                 Ok(Reply::Snapshot(facts))
             }
             DatabaseRequest::Prepare { setup, others } => self.prepare(&setup, &others),
-            DatabaseRequest::StartTrial {
-                setup,
-                workload,
-                sample_keys,
-                database_cpus,
-                ..
-            } => self.start_or_undo(&setup, database_cpus, (&sample_keys, &workload)),
+            DatabaseRequest::StartTrial { setup, workload, sample_keys, database_cpus, .. } => {
+                self.start_or_undo(&setup, database_cpus, (&sample_keys, &workload))
+            }
             DatabaseRequest::Usage => self.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
             DatabaseRequest::Empty => self.trial_with(|trial, _, _, _| trial.empty()),
             DatabaseRequest::Renew { cache } => {
@@ -239,9 +225,7 @@ impl Opened {
         let loading = Loading::start(&self.host, &self.database, files, name)?;
         let loading = self.loading.insert(loading);
         loading.make_ready(&self.host, &self.database)?;
-        Ok(Reply::Loading {
-            contact_points: self.database.contact_points(),
-        })
+        Ok(Reply::Loading { contact_points: self.database.contact_points() })
     }
 
     /// Acts on the database that loads.
@@ -301,8 +285,7 @@ impl Opened {
 
     fn volumes_of(&self, configuration: &str) -> Option<&Volumes> {
         let mut all = self.prepared.iter();
-        all.find(|prepared| prepared.is_of(configuration))
-            .map(|prepared| &prepared.volumes)
+        all.find(|prepared| prepared.is_of(configuration)).map(|prepared| &prepared.volumes)
     }
 
     fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes, RequestError> {

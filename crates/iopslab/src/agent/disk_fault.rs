@@ -23,11 +23,7 @@ pub(super) fn begin(
     let makes_some_fail = matches!(action, FaultAction::DiskError { .. } | FaultAction::DiskFull { .. });
     let failed_before = volumes.failed_requests(role).filter(|_| makes_some_fail);
     let size_bytes = volumes.size_bytes(role).unwrap_or_default();
-    let fault = effect(action, size_bytes).map(|effect| VolumeFault {
-        from_s: 0.0,
-        until_s: None,
-        effect,
-    });
+    let fault = effect(action, size_bytes).map(|effect| VolumeFault { from_s: 0.0, until_s: None, effect });
     let moments = set(volumes, role, fault.as_slice())?;
     Ok((Failing { role, failed_before }, moments))
 }
@@ -42,14 +38,8 @@ pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Opti
 fn set(volumes: &Volumes, role: VolumeRole, faults: &[VolumeFault]) -> Result<Moments, RequestError> {
     let began_unix_ms = unix_ms();
     match volumes.set_faults(role, faults).map_err(RequestError::new)? {
-        true => Ok(Moments {
-            began_unix_ms,
-            done_unix_ms: unix_ms(),
-        }),
-        false => Err(RequestError::new(format!(
-            "no process answers for {}, so that it cannot fail",
-            role.of_node()
-        ))),
+        true => Ok(Moments { began_unix_ms, done_unix_ms: unix_ms() }),
+        false => Err(RequestError::new(format!("no process answers for {}, so that it cannot fail", role.of_node()))),
     }
 }
 
@@ -65,9 +55,7 @@ fn effect(action: FaultAction, size_bytes: u64) -> Option<Effect> {
         FaultAction::DiskStall { .. } => Some(Effect::Stall),
         FaultAction::DiskSlow { times, .. } => Some(Effect::Slow { times }),
         FaultAction::DiskFull { .. } => Some(Effect::Full),
-        FaultAction::DiskError {
-            requests, share, range, ..
-        } => Some(Effect::Error {
+        FaultAction::DiskError { requests, share, range, .. } => Some(Effect::Error {
             reads: requests != FailingRequests::Writes,
             writes: requests != FailingRequests::Reads,
             range: range.map(|(from, to)| (byte(from), byte(to))),
@@ -89,15 +77,7 @@ mod tests {
             range: Some((0.25, 1.0)),
         };
         let reported = effect(action(FailingRequests::Reads), 1 << 30);
-        let Some(Effect::Error {
-            reads,
-            writes,
-            range,
-            share,
-        }) = reported
-        else {
-            panic!("{reported:?}")
-        };
+        let Some(Effect::Error { reads, writes, range, share }) = reported else { panic!("{reported:?}") };
         assert_eq!((reads, writes, share), (true, false, 0.5));
         assert_eq!(range, Some((1 << 28, 1 << 30)));
         assert_eq!(effect(FaultAction::NodeKill, 1), None);

@@ -121,10 +121,7 @@ fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
         outbox.send(&Event::Sample(Box::new(sample)));
         if !is_gone && storage::start_time_ticks(pid) != Some(started) {
             is_gone = true;
-            outbox.send(&Event::DatabaseDied {
-                how: how.clone(),
-                log_tail: Vec::new(),
-            });
+            outbox.send(&Event::DatabaseDied { how: how.clone(), log_tail: Vec::new() });
         }
     };
     Monitor::start(sources, MonitorHooks::default(), Box::new(sink))
@@ -177,13 +174,7 @@ fn look(task: &WatchTask) -> Result<Seen, RequestError> {
             None
         }
     };
-    Ok(Seen {
-        process,
-        started_ticks,
-        devices,
-        gc_log,
-        missing,
-    })
+    Ok(Seen { process, started_ticks, devices, gc_log, missing })
 }
 
 fn is_data(name: &str) -> bool {
@@ -207,11 +198,8 @@ fn device(
         |path: &str| format!("{path} is on a file system without a device of its own (overlay, btrfs, network)");
     if let Some(directory) = stated {
         if !Path::new(directory).is_dir() {
-            return Err(
-                RequestError::new(format!("{}: {directory} is no directory there", task.node.ssh)).help(format!(
-                    "state an existing directory as {key} of this node, or leave it out"
-                )),
-            );
+            return Err(RequestError::new(format!("{}: {directory} is no directory there", task.node.ssh))
+                .help(format!("state an existing directory as {key} of this node, or leave it out")));
         }
         return Ok(storage::device_of(Path::new(directory)).ok_or_else(|| no_device(directory)));
     }
@@ -227,10 +215,9 @@ fn device(
         (None, _) => Err(format!("it has no such file open; state `{key}`")),
         (Some(_), [device]) => Ok((*device).to_owned()),
         (Some(first), []) => Err(no_device(&first.name)),
-        (Some(_), several) => Err(format!(
-            "they are on several devices ({}); state the one that counts as `{key}`",
-            several.join(", ")
-        )),
+        (Some(_), several) => {
+            Err(format!("they are on several devices ({}); state the one that counts as `{key}`", several.join(", ")))
+        }
     })
 }
 
@@ -242,26 +229,16 @@ fn not_found(task: &WatchTask, reason: NotFound) -> RequestError {
             "start the database; one in a container of its own network is found by process = \"CassandraDaemon\"",
         ),
         (None, NotFound::Hidden) => (
-            format!(
-                "the user of this connection may not see which process listens on port {}",
-                ports.join(" or ")
-            ),
+            format!("the user of this connection may not see which process listens on port {}", ports.join(" or ")),
             "log in as root or as the database's user, or state a part of its command line: process = \
              \"CassandraDaemon\"",
         ),
         (None, NotFound::Several(each)) => (
-            format!(
-                "several processes listen on port {}: {}",
-                ports.join(" or "),
-                each.join(", ")
-            ),
+            format!("several processes listen on port {}: {}", ports.join(" or "), each.join(", ")),
             "state words of one command line: process = \"...\"",
         ),
         (Some(words), NotFound::Several(each)) => (
-            format!(
-                "several processes have `{words}` in their command line: {}",
-                each.join(", ")
-            ),
+            format!("several processes have `{words}` in their command line: {}", each.join(", ")),
             "state more of the one that is meant",
         ),
         (Some(words), NotFound::None | NotFound::Hidden) => (
@@ -327,19 +304,9 @@ mod tests {
         assert_eq!((seen.process.pid, seen.process.name.as_str()), (sleeping.id(), "sleep"));
         assert!(seen.devices.is_empty() && seen.gc_log.is_none());
         assert_eq!(seen.missing.len(), 2, "{:?}", seen.missing);
-        assert!(
-            seen.missing[0].contains("it has no such file open; state `data`"),
-            "{:?}",
-            seen.missing
-        );
-        assert!(
-            seen.missing[1].contains("its command line names no log"),
-            "{:?}",
-            seen.missing
-        );
-        let Err(refusal) = stated else {
-            panic!("there is no such directory")
-        };
+        assert!(seen.missing[0].contains("it has no such file open; state `data`"), "{:?}", seen.missing);
+        assert!(seen.missing[1].contains("its command line names no log"), "{:?}", seen.missing);
+        let Err(refusal) = stated else { panic!("there is no such directory") };
         assert_eq!(refusal.message, "cass1: /no/such/directory is no directory there");
     }
 }

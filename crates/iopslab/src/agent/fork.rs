@@ -73,17 +73,12 @@ impl Fork {
 
     /// Which process it is, and the place of the trial in it.
     pub const fn facts(&self) -> evidence::Fork {
-        evidence::Fork {
-            started_unix_ms: self.started_unix_ms,
-            place: self.place,
-        }
+        evidence::Fork { started_unix_ms: self.started_unix_ms, place: self.place }
     }
 
     /// The node.
     pub fn node(&self) -> Result<&Node, RequestError> {
-        self.node
-            .as_ref()
-            .ok_or_else(|| RequestError::new("no node is running"))
+        self.node.as_ref().ok_or_else(|| RequestError::new("no node is running"))
     }
 
     /// How it ended, if it has.
@@ -151,9 +146,7 @@ impl Fork {
     /// What its logs say from now on is the next trial's.
     pub fn begin_logs(&mut self) {
         let logs = self.logs().into_iter();
-        self.log_starts = logs
-            .filter_map(|log| Some((log.name, log.path.metadata().ok()?.len())))
-            .collect();
+        self.log_starts = logs.filter_map(|log| Some((log.name, log.path.metadata().ok()?.len()))).collect();
     }
 
     /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large

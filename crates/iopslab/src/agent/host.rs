@@ -51,14 +51,10 @@ pub(super) fn take(
 ) -> Result<(WorkDirectory, Vec<String>), RequestError> {
     let work = lock(path, outbox)?;
     let cleaned = storage::clean(&work.ledger_path()).map_err(RequestError::new)?;
-    cleaned
-        .left()
-        .for_each(|left| tracing::warn!("of an earlier run: {left}"));
+    cleaned.left().for_each(|left| tracing::warn!("of an earlier run: {left}"));
     let problems = missing(work.path(), needed_bytes, machine_use);
     // Only here: what an earlier run had left on a device is gone now.
-    let stated = machine_use
-        .into_iter()
-        .flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
+    let stated = machine_use.into_iter().flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     for storage in stated {
         if let MachineStorage::Device(device) = storage {
             Disk::check(Path::new(device)).map_err(RequestError::new)?;
@@ -94,21 +90,16 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&Machi
     if is_limited(machine_use) {
         return storage::preflight(work, needed_bytes, Path::new(CGROUP_ROOT));
     }
-    let stated = machine_use
-        .into_iter()
-        .flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
+    let stated = machine_use.into_iter().flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     let directories = stated.filter_map(|storage| match storage {
         MachineStorage::Directory(directory) => Some(Path::new(directory)),
         MachineStorage::Device(_) => None,
     });
     let directories: Vec<&Path> = directories.collect();
-    let absent = directories
-        .iter()
-        .filter(|directory| !directory.is_dir())
-        .map(|directory| Problem {
-            what: format!("{} is no directory", directory.display()),
-            fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
-        });
+    let absent = directories.iter().filter(|directory| !directory.is_dir()).map(|directory| Problem {
+        what: format!("{} is no directory", directory.display()),
+        fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
+    });
     let mut problems: Vec<Problem> = absent.collect();
     problems.extend(storage::changed_by_others(work));
     if machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some()) {
@@ -144,14 +135,7 @@ impl Host {
         if let Some(account) = &account {
             account.let_through(work.path()).map_err(RequestError::new)?;
         }
-        Ok(Self {
-            work,
-            _machine: machine,
-            ledger,
-            account,
-            run,
-            outbox,
-        })
+        Ok(Self { work, _machine: machine, ledger, account, run, outbox })
     }
 
     /// Where this run's volumes are.
@@ -236,9 +220,7 @@ impl Host {
 
     /// A directory that the ledger knows.
     pub fn claim_directory(&self, path: &Path) -> Result<(), RequestError> {
-        self.ledger
-            .intend(LedgerItem::Directory { path: path.to_owned() })
-            .map_err(RequestError::new)?;
+        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() }).map_err(RequestError::new)?;
         std::fs::create_dir_all(path).map_err(|e| RequestError::new(format!("cannot create {}: {e}", path.display())))
     }
 

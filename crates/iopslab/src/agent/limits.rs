@@ -25,12 +25,7 @@ pub(super) struct Limits {
 impl Limits {
     /// Nothing is limited.
     pub fn none() -> Self {
-        Self {
-            cgroup: None,
-            cpus: ResourceLimits::default(),
-            promised: 0.0,
-            page_cache: None,
-        }
+        Self { cgroup: None, cpus: ResourceLimits::default(), promised: 0.0, page_cache: None }
     }
 
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
@@ -54,12 +49,7 @@ impl Limits {
         };
         let name = Host::cgroup_name("database");
         let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(RequestError::new)?;
-        Ok(Self {
-            cgroup: Some(Arc::new(cgroup)),
-            cpus,
-            promised,
-            page_cache: None,
-        })
+        Ok(Self { cgroup: Some(Arc::new(cgroup)), cpus, promised, page_cache: None })
     }
 
     /// What comes before a command so that it runs inside.
@@ -72,9 +62,7 @@ impl Limits {
     /// nothing but patience.
     pub fn enforce(&self, volumes: &Volumes) -> Result<(), RequestError> {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
-        cgroup
-            .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
-            .map_err(RequestError::new)?;
+        cgroup.set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref()).map_err(RequestError::new)?;
         let machine = machine::cpus();
         volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
         volumes.behave().map_err(RequestError::new)?;
@@ -91,9 +79,7 @@ impl Limits {
         volumes.relax().map_err(RequestError::new)?;
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         for limit in volumes.mounted.iter().filter_map(device_limit) {
-            cgroup
-                .set_device_limits(limit.device, &experiment::IoLimits::default())
-                .map_err(RequestError::new)?;
+            cgroup.set_device_limits(limit.device, &experiment::IoLimits::default()).map_err(RequestError::new)?;
         }
         let machine = machine::cpus();
         let all = self.cpus.cpuset.as_ref().map(|_| format!("0-{}", machine - 1));
@@ -162,10 +148,7 @@ impl Limits {
             memory_dir: path(&paths.memory),
             cpu_dir: path(&paths.cpu),
             cpuacct_dir: path(&paths.cpuacct),
-            v2: paths
-                .memory
-                .as_ref()
-                .is_some_and(|c| c.version == storage::CgroupVersion::V2),
+            v2: paths.memory.as_ref().is_some_and(|c| c.version == storage::CgroupVersion::V2),
         }
     }
 }
@@ -195,11 +178,7 @@ mod tests {
     #[test]
     fn nodes_of_one_machine_take_their_cpus_one_after_the_other() {
         let sets = |cpus: f64, nodes: u32, machine| -> Vec<String> {
-            let set = |node| {
-                cpu_limits(cpus, node, machine)
-                    .cpuset
-                    .unwrap_or_else(|| "all".to_owned())
-            };
+            let set = |node| cpu_limits(cpus, node, machine).cpuset.unwrap_or_else(|| "all".to_owned());
             (0..nodes).map(set).collect()
         };
         // One node has the last CPUs of the machine, or all of it.

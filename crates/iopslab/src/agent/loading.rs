@@ -23,10 +23,7 @@ pub(super) fn data_of(directory: &Path) -> PathBuf {
 
 /// Directories of a loading node, its data directories as those of a trial's node.
 fn directories(own: &Path, files: &DataSetFiles) -> Directories {
-    Directories {
-        data: data_parts(&data_of(own), files.directories),
-        ..Directories::below(own)
-    }
+    Directories { data: data_parts(&data_of(own), files.directories), ..Directories::below(own) }
 }
 
 /// A database that loads.
@@ -45,8 +42,7 @@ impl Loading {
     pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, RequestError> {
         let directory = host.loading_directory(&database.snapshot_key(&files))?;
         let placement = files.placement;
-        host.outbox
-            .progress(format!("starting {} to load the data set", database.name()), None);
+        host.outbox.progress(format!("starting {} to load the data set", database.name()), None);
         let resources = NodeResources {
             directories: directories(&directory, &files),
             memory: database.server.memory(loader::main_bytes(placement.nodes)),
@@ -57,13 +53,7 @@ impl Loading {
             launch_prefix: Vec::new(),
         };
         let node = database.start(placement, resources)?;
-        Ok(Self {
-            node,
-            directory,
-            files,
-            name,
-            sstables: 0,
-        })
+        Ok(Self { node, directory, files, name, sstables: 0 })
     }
 
     /// Waits until it answers and knows the other nodes; the first one creates the schema.
@@ -88,9 +78,7 @@ impl Loading {
         self.node.compact(KEYSPACE).map_err(RequestError::new)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         if self.files.backlog.is_some() {
-            self.node
-                .compact_automatically(KEYSPACE, false)
-                .map_err(RequestError::new)?;
+            self.node.compact_automatically(KEYSPACE, false).map_err(RequestError::new)?;
             self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(RequestError::new)?;
         }
         Ok(())
@@ -117,8 +105,7 @@ impl Loading {
     /// Stops, and keeps the files as the snapshot.
     pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, RequestError> {
         let name = database.name();
-        host.outbox
-            .progress(format!("stopping {name} and keeping its data as a snapshot"), None);
+        host.outbox.progress(format!("stopping {name} and keeping its data as a snapshot"), None);
         self.node.stop(STOP_TIMEOUT).map_err(RequestError::new)?;
         self.check_stop(name)?;
         let data = data_of(&self.directory);

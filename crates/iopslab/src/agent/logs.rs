@@ -68,10 +68,7 @@ mod tests {
         }
         assert!(arrived == text.as_bytes());
         // Base64 makes four bytes of three.
-        assert!(
-            largest_frame < (LOG_PIECE_BYTES as usize) * 4 / 3 + 100,
-            "{largest_frame}"
-        );
+        assert!(largest_frame < (LOG_PIECE_BYTES as usize) * 4 / 3 + 100, "{largest_frame}");
         assert_eq!(log.piece(facts.bytes).unwrap().bytes().unwrap(), b"", "the end");
     }
 }

@@ -164,9 +164,7 @@ fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request
                 wire::PROTOCOL
             ))
             .help("use the same iopslab binary on every host")),
-            Request::Clock => Ok(Reply::Clock {
-                unix_ms: Some(crate::machine::unix_ms()),
-            }),
+            Request::Clock => Ok(Reply::Clock { unix_ms: Some(crate::machine::unix_ms()) }),
             Request::Hello { .. } => Ok(Reply::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 environment: Box::new(monitor::environment(std::path::Path::new("/"))),

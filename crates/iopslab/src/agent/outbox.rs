@@ -19,11 +19,7 @@ pub(super) struct Outbox {
 impl Outbox {
     /// A way over stdout; `cancelled` is set when the request under way shall end.
     pub fn new(cancelled: Arc<AtomicBool>) -> Self {
-        Self {
-            stdout: Arc::new(Mutex::new(std::io::stdout())),
-            cancelled,
-            at_work: Arc::default(),
-        }
+        Self { stdout: Arc::new(Mutex::new(std::io::stdout())), cancelled, at_work: Arc::default() }
     }
 
     /// From now on [`Event::AtWork`] is sent while a request is under way.
@@ -53,10 +49,7 @@ impl Outbox {
     }
 
     pub fn progress(&self, doing: impl Into<String>, share: Option<(u64, u64)>) {
-        self.send(&Event::Progress(Progress {
-            doing: doing.into(),
-            share,
-        }));
+        self.send(&Event::Progress(Progress { doing: doing.into(), share }));
     }
 
     pub fn is_cancelled(&self) -> bool {

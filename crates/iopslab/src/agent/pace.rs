@@ -22,13 +22,7 @@ pub(super) struct Pace<'o> {
 impl<'o> Pace<'o> {
     /// Begins to do this with so many bytes.
     pub fn new(outbox: &'o Outbox, doing: String, bytes: u64) -> Self {
-        Self {
-            outbox,
-            doing,
-            bytes,
-            began: Instant::now(),
-            reported: None,
-        }
+        Self { outbox, doing, bytes, began: Instant::now(), reported: None }
     }
 
     /// `false` where somebody asked for the end.

@@ -45,12 +45,8 @@ pub fn probe_configuration(
     let mut probed = Vec::new();
     for group in volumes.groups() {
         let Some(first) = group.first() else { continue };
-        let cgroup = Cgroup::create(
-            Path::new(CGROUP_ROOT),
-            ledger,
-            &Host::cgroup_name("probe"),
-            &ResourceLimits::default(),
-        )?;
+        let cgroup =
+            Cgroup::create(Path::new(CGROUP_ROOT), ledger, &Host::cgroup_name("probe"), &ResourceLimits::default())?;
         let mut limit = || -> Result<(), StorageError> {
             volumes.behave()?;
             let mut limits = group.iter().filter_map(device_limit);

@@ -54,12 +54,8 @@ const FIGURES: &[(&str, Figure)] = &[
     (series::KEY_CACHE_REQUESTS, |host| &mut host.key_cache_requests),
     (series::COORDINATOR_READS, |host| &mut host.coordinator_reads),
     (series::COORDINATOR_WRITES, |host| &mut host.coordinator_writes),
-    (series::COORDINATOR_READ_P99_MS, |host| {
-        &mut host.coordinator_read_p99_ms
-    }),
-    (series::COORDINATOR_WRITE_P99_MS, |host| {
-        &mut host.coordinator_write_p99_ms
-    }),
+    (series::COORDINATOR_READ_P99_MS, |host| &mut host.coordinator_read_p99_ms),
+    (series::COORDINATOR_WRITE_P99_MS, |host| &mut host.coordinator_write_p99_ms),
     (series::CLIENT_REQUESTS, |host| &mut host.client_requests),
     (series::PENDING_READS, |host| &mut host.pending_reads),
     (series::PENDING_MUTATIONS, |host| &mut host.pending_mutations),
@@ -68,9 +64,7 @@ const FIGURES: &[(&str, Figure)] = &[
     (series::SSTABLES_MERGED, |host| &mut host.sstables_merged),
     (series::BLOOM_FALSE_POSITIVES, |host| &mut host.bloom_false_positives),
     (series::COMPRESSION_RATIO, |host| &mut host.compression_ratio),
-    (series::COMPRESSION_METADATA_BYTES, |host| {
-        &mut host.compression_metadata_bytes
-    }),
+    (series::COMPRESSION_METADATA_BYTES, |host| &mut host.compression_metadata_bytes),
     (series::SSTABLES, |host| &mut host.sstables),
     (series::FLUSHES, |host| &mut host.flushes),
     (series::FLUSHED_BYTES, |host| &mut host.flushed_bytes),
@@ -91,32 +85,16 @@ mod tests {
 
     #[test]
     fn each_series_has_a_figure_of_its_own_and_nothing_else_is_touched() {
-        let before = HostFigures {
-            gc_pauses: Some(1.0),
-            pending_reads: Some(9.0),
-            ..HostFigures::default()
-        };
+        let before = HostFigures { gc_pauses: Some(1.0), pending_reads: Some(9.0), ..HostFigures::default() };
         let mut host = before.clone();
         note(&Metrics::new(), &mut host);
-        assert_eq!(
-            (host.gc_pauses, host.pending_reads),
-            (Some(1.0), None),
-            "missing is not the last value"
-        );
+        assert_eq!((host.gc_pauses, host.pending_reads), (Some(1.0), None), "missing is not the last value");
 
-        let metrics: Metrics = FIGURES
-            .iter()
-            .zip(1..)
-            .map(|((name, _), n)| (*name, f64::from(n)))
-            .collect();
+        let metrics: Metrics = FIGURES.iter().zip(1..).map(|((name, _), n)| (*name, f64::from(n))).collect();
         assert_eq!(metrics.len(), FIGURES.len(), "no name stands twice");
         note(&metrics, &mut host);
         for ((name, figure), n) in FIGURES.iter().zip(1..) {
-            assert_eq!(
-                *figure(&mut host),
-                Some(f64::from(n)),
-                "{name}: two series share a figure"
-            );
+            assert_eq!(*figure(&mut host), Some(f64::from(n)), "{name}: two series share a figure");
         }
         assert_eq!((host.coordinator_reads, host.dropped_messages), (Some(7.0), Some(14.0)));
     }

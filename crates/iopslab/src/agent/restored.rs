@@ -34,9 +34,7 @@ impl Restored {
     ) -> Result<(Self, bool), RequestError> {
         let (Some(snapshot), Some(MachineStorage::Directory(mount))) = (&machine_use.snapshot, &machine_use.data)
         else {
-            return Err(RequestError::new(
-                "this host's data volume was not made from a snapshot",
-            ));
+            return Err(RequestError::new("this host's data volume was not made from a snapshot"));
         };
         let mount = Path::new(mount);
         let (directory, facts) = held(mount, snapshot, wanted)?;
@@ -58,9 +56,7 @@ impl Restored {
         let doing = format!("reading every block of {name}, made from {snapshot}");
         let mut pace = Pace::new(&host.outbox, doing, bytes);
         let read = storage::read_whole(&device, &mut |done| pace.goes_on(done));
-        let read = read
-            .map_err(|error| unreadable(error, &name))?
-            .ok_or_else(RequestError::cancelled)?;
+        let read = read.map_err(|error| unreadable(error, &name))?.ok_or_else(RequestError::cancelled)?;
         let how = Initialised {
             snapshot: snapshot.clone(),
             loaded_at: facts.loading.clone(),
@@ -80,12 +76,8 @@ fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(Pa
     let all = mount.join(BELOW).join(SNAPSHOTS);
     let directory = all.join(key);
     let Some(facts) = manifest(&directory) else {
-        let others: Vec<SnapshotFacts> = fs::read_dir(&all)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| manifest(&entry.path()))
-            .collect();
+        let others: Vec<SnapshotFacts> =
+            fs::read_dir(&all).into_iter().flatten().flatten().filter_map(|entry| manifest(&entry.path())).collect();
         let holds = match others.as_slice() {
             [] => format!("no data set of iopslab (there is no {BELOW}/{SNAPSHOTS}/*/{MANIFEST})"),
             others => {
@@ -125,9 +117,7 @@ fn manifest(directory: &Path) -> Option<SnapshotFacts> {
 fn serial_of(name: &str) -> Option<String> {
     let class = Path::new("/sys/class/block").join(name);
     let places = ["device/serial", "serial", "../device/serial"];
-    let text = places
-        .iter()
-        .find_map(|place| fs::read_to_string(class.join(place)).ok())?;
+    let text = places.iter().find_map(|place| fs::read_to_string(class.join(place)).ok())?;
     Some(text.trim().to_owned()).filter(|serial| !serial.is_empty())
 }
 

@@ -55,13 +55,7 @@ pub(super) fn watch(
             outbox.send(&event);
         }
     };
-    Monitor::start(
-        sources,
-        MonitorHooks {
-            annotate: Some(Box::new(annotate)),
-        },
-        Box::new(sink),
-    )
+    Monitor::start(sources, MonitorHooks { annotate: Some(Box::new(annotate)) }, Box::new(sink))
 }
 
 /// How long a sample waits for what the database says about itself: less than the second after which the next one is
@@ -81,16 +75,8 @@ impl Asked {
     fn of(mut metrics: Box<dyn MetricsReader>) -> Self {
         let (ask, asked) = channel();
         let (answer, answers) = channel();
-        std::thread::spawn(
-            move || {
-                while asked.recv().is_ok_and(|()| answer.send(metrics.read()).is_ok()) {}
-            },
-        );
-        Self {
-            ask,
-            answers,
-            is_waiting: false,
-        }
+        std::thread::spawn(move || while asked.recv().is_ok_and(|()| answer.send(metrics.read()).is_ok()) {});
+        Self { ask, answers, is_waiting: false }
     }
 
     /// Adds what it says now; nothing where it does not answer at once: an answer that comes later belongs to no
@@ -110,10 +96,7 @@ impl Asked {
 /// What is said of a node that has ended, or that has `lost` its volumes.
 pub(super) fn death(lost: Option<String>, node: &mut dyn RunningNode) -> Option<Event> {
     let how = lost.or_else(|| node.ended())?;
-    Some(Event::DatabaseDied {
-        how,
-        log_tail: node.log_tail(20),
-    })
+    Some(Event::DatabaseDied { how, log_tail: node.log_tail(20) })
 }
 
 #[cfg(test)]
@@ -125,10 +108,7 @@ mod tests {
 
     impl MetricsReader for Stopped {
         fn read(&mut self) -> Metrics {
-            Metrics::from([(
-                database::cassandra::series::TABLE_READS,
-                self.0.recv().unwrap_or_default(),
-            )])
+            Metrics::from([(database::cassandra::series::TABLE_READS, self.0.recv().unwrap_or_default())])
         }
     }
 

@@ -73,9 +73,7 @@ impl Database {
         let usual = server.ports();
         let ports = Ports {
             // Management has one address on a machine, whatever the node's is.
-            management: usual
-                .management
-                .saturating_add(management_port(task.on_machine, address)),
+            management: usual.management.saturating_add(management_port(task.on_machine, address)),
             ..usual
         };
         server.check(address, ports).map_err(RequestError::new)?;
@@ -142,18 +140,12 @@ impl Database {
         let placement = files.placement;
         let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
         let replication = replication(placement);
-        let key = self
-            .server
-            .snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
+        let key = self.server.snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
         let key = match files.backlog {
             Some(backlog) => format!("{key}-{}", backlog.key()),
             None => key,
         };
-        if placement.is_cluster() {
-            format!("{key}-node-{}-{}", self.index + 1, self.address())
-        } else {
-            key
-        }
+        if placement.is_cluster() { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key }
     }
 
     /// Starts the node and returns at once; [`Self::wait_ready`] follows.
@@ -239,8 +231,5 @@ fn not_started(error: ServerError) -> RequestError {
         }
         _ => None,
     };
-    RequestError {
-        help,
-        ..RequestError::new(error)
-    }
+    RequestError { help, ..RequestError::new(error) }
 }

@@ -45,11 +45,7 @@ pub(super) fn restore(
     let directory = host.loading_directory(&key)?;
     let data = data_of(&directory);
     let way = KeptParts::of(from, &key);
-    let mut pace = Pace::new(
-        &host.outbox,
-        format!("restoring the data set from {}", way.name()),
-        kept.archive_bytes(),
-    );
+    let mut pace = Pace::new(&host.outbox, format!("restoring the data set from {}", way.name()), kept.archive_bytes());
     let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| pace.goes_on(done));
     let restored = match restored {
         Ok(bytes) if bytes == kept.bytes => Ok(bytes),
@@ -80,10 +76,7 @@ pub(super) fn restore(
 pub(super) fn measure(host: &Host, database: &Database, files: &DataSetFiles) -> Result<Reply, RequestError> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
-    Ok(Reply::Archive {
-        parts: datasets::part_names(&layout, &below(&facts), PART_BYTES),
-        bytes: layout.bytes(),
-    })
+    Ok(Reply::Archive { parts: datasets::part_names(&layout, &below(&facts), PART_BYTES), bytes: layout.bytes() })
 }
 
 /// Brings this node's snapshot to a store. What the store refuses is no reason to end a run that has its data set.
@@ -97,14 +90,8 @@ pub(super) fn keep(
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     let way = KeptParts::of(to, &facts.key);
-    let mut pace = Pace::new(
-        &host.outbox,
-        format!("keeping the data set in {}", way.name()),
-        layout.bytes(),
-    );
-    let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| {
-        pace.goes_on(done)
-    });
+    let mut pace = Pace::new(&host.outbox, format!("keeping the data set in {}", way.name()), layout.bytes());
+    let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| pace.goes_on(done));
     let parts = match sent {
         Ok(parts) => parts,
         Err(StoreError::Cancelled) => return Err(RequestError::cancelled()),
@@ -124,10 +111,7 @@ pub(super) fn keep(
     if let KeptParts::Directory(directory) = &way
         && let Err(error) = write_down(directory, &kept)
     {
-        return Ok(Reply::StoreProblem(format!(
-            "cannot write {}: {error}",
-            directory.join(DOCUMENT).display()
-        )));
+        return Ok(Reply::StoreProblem(format!("cannot write {}: {error}", directory.join(DOCUMENT).display())));
     }
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
@@ -162,10 +146,9 @@ impl KeptParts {
     fn of(transfer: &Transfer, key: &str) -> Self {
         match transfer {
             Transfer::Directory(directory) => Self::Directory(Path::new(directory).join(key)),
-            Transfer::Urls { name, urls } => Self::Urls {
-                name: format!("{name}/{key}"),
-                urls: urls.iter().map(|url| url.0.clone()).collect(),
-            },
+            Transfer::Urls { name, urls } => {
+                Self::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
+            }
         }
     }
 
@@ -186,10 +169,9 @@ impl KeptParts {
 
 fn in_words(error: &StoreError) -> String {
     match error {
-        StoreError::Refused {
-            permission: Some(permission),
-            ..
-        } => format!("{error} (permission {permission} is missing)"),
+        StoreError::Refused { permission: Some(permission), .. } => {
+            format!("{error} (permission {permission} is missing)")
+        }
         other => other.to_string(),
     }
 }
@@ -197,10 +179,9 @@ fn in_words(error: &StoreError) -> String {
 fn refusal(error: StoreError) -> RequestError {
     let help = match &error {
         StoreError::Cancelled => return RequestError::cancelled(),
-        StoreError::Refused {
-            permission: Some(permission),
-            ..
-        } => format!("allow {permission} on the keys of [dataset.store]: docs/aws.md"),
+        StoreError::Refused { permission: Some(permission), .. } => {
+            format!("allow {permission} on the keys of [dataset.store]: docs/aws.md")
+        }
         StoreError::Refused { .. } => {
             "see that the database hosts reach it; without [dataset.store] the data set is loaded".to_owned()
         }

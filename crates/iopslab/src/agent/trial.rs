@@ -116,13 +116,7 @@ impl Trial {
             data_bytes_on_disk: self.fork.data_set.0,
             keys_checked: self.fork.data_set.1,
             began_unix_ms: self.began_unix_ms,
-            overhead: Some(Overhead {
-                restore_s,
-                start_s,
-                settle_s: self.clock.lap_s(),
-                rest_s: 0.0,
-                stop_s: 0.0,
-            }),
+            overhead: Some(Overhead { restore_s, start_s, settle_s: self.clock.lap_s(), rest_s: 0.0, stop_s: 0.0 }),
             given: None,
             settings: self.fork.settings.clone(),
             warmed: None,
@@ -234,10 +228,7 @@ impl Trial {
         }
         with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(RequestError::new)?;
         self.compacts = true;
-        Ok(Reply::Compacting {
-            sstables,
-            done_unix_ms: unix_ms(),
-        })
+        Ok(Reply::Compacting { sstables, done_unix_ms: unix_ms() })
     }
 
     /// From now on this host and this node are watched.
@@ -284,10 +275,7 @@ impl Trial {
     /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until
     /// its compaction is done.
     pub fn end_fault(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, RequestError> {
-        let absence = self
-            .absence
-            .take()
-            .ok_or_else(|| RequestError::new("the node is not away"))?;
+        let absence = self.absence.take().ok_or_else(|| RequestError::new("the node is not away"))?;
         let began_unix_ms = unix_ms();
         let mut failed_requests = None;
         let done_unix_ms = match absence {
@@ -322,13 +310,7 @@ impl Trial {
             }
         };
         self.away.store(false, Ordering::Relaxed);
-        Ok(Reply::FaultEnded {
-            moments: Moments {
-                began_unix_ms,
-                done_unix_ms,
-            },
-            failed_requests,
-        })
+        Ok(Reply::FaultEnded { moments: Moments { began_unix_ms, done_unix_ms }, failed_requests })
     }
 
     /// Bytes of its page cache that are the program itself.

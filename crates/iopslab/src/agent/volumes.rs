@@ -127,10 +127,7 @@ impl Volumes {
     pub fn held_elsewhere(&self) -> Option<String> {
         let held = |m: &Mounted| {
             let who = m.backing.held_elsewhere()?;
-            Some(format!(
-                "the volume for {} is kept by the mount namespace of {who}",
-                m.setup.role.name()
-            ))
+            Some(format!("the volume for {} is kept by the mount namespace of {who}", m.setup.role.name()))
         };
         self.mounted.iter().find_map(held)
     }
@@ -138,9 +135,7 @@ impl Volumes {
     /// The data set on them belongs to the user of the database, and so do its copies for trials.
     pub fn hand_to(&self, account: &Account) -> Result<(), AccountError> {
         let roots = self.data_roots().into_iter().map(|root| root.join(PRISTINE));
-        roots
-            .filter(|pristine| pristine.exists())
-            .try_for_each(|pristine| account.own(&pristine))
+        roots.filter(|pristine| pristine.exists()).try_for_each(|pristine| account.own(&pristine))
     }
 
     /// Makes all of them ready for files; nothing happens to those that are.
@@ -166,10 +161,7 @@ impl Volumes {
         let probes = self.probes.get(&setup.configuration);
         for (number, mounted) in self.mounted.iter_mut().enumerate() {
             if let Some(volume) = setup.volume(mounted.setup.role) {
-                mounted.setup = VolumeSetup {
-                    size_bytes: mounted.setup.size_bytes,
-                    ..volume.clone()
-                };
+                mounted.setup = VolumeSetup { size_bytes: mounted.setup.size_bytes, ..volume.clone() };
             }
             mounted.probe = probes.and_then(|of_each| of_each.get(number).copied());
         }
@@ -234,10 +226,7 @@ impl Volumes {
             };
             // Volumes on one device, and those of an array, have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
-            let device = self
-                .array_of(mounted)
-                .or_else(|| mounted.backing.device())
-                .filter(is_new);
+            let device = self.array_of(mounted).or_else(|| mounted.backing.device()).filter(is_new);
             if let Some(device) = device {
                 let set = ReadAhead::set(&self.ledger, &device, kb)?;
                 self.read_ahead.insert(mounted.setup.role, set);
@@ -255,8 +244,7 @@ impl Volumes {
 
     /// The volume of this role has these faults from now on instead of those before; `false`: there is none that could.
     pub fn set_faults(&self, role: VolumeRole, faults: &[VolumeFault]) -> Result<bool, StorageError> {
-        self.of(role)
-            .map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
+        self.of(role).map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
     }
 
     /// Requests to the served volume of this role that have ended with an error since it was attached.
@@ -377,11 +365,7 @@ impl Volumes {
     }
 
     fn by_role(&self, role: VolumeRole) -> &Path {
-        let found = self
-            .mounted
-            .iter()
-            .find(|m| m.setup.role == role)
-            .or_else(|| self.mounted.first());
+        let found = self.mounted.iter().find(|m| m.setup.role == role).or_else(|| self.mounted.first());
         &found.expect("a configuration has a data volume").root
     }
 
@@ -412,21 +396,14 @@ impl Volumes {
 pub(super) fn data_parts(data: &Path, count: u32) -> Vec<PathBuf> {
     match count {
         0 | 1 => vec![data.to_owned()],
-        n => VolumeRole::DATA
-            .into_iter()
-            .take(n as usize)
-            .map(|role| data.join(role.name()))
-            .collect(),
+        n => VolumeRole::DATA.into_iter().take(n as usize).map(|role| data.join(role.name())).collect(),
     }
 }
 
 /// The limit of a volume on its device, if it is attached; none where a process answers for it.
 pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
     let throttled = Some(&mounted.backing).filter(|_| mounted.setup.served.is_none())?;
-    throttled.own_device_number().map(|device| DeviceLimit {
-        device,
-        limits: starting_limits(&mounted.setup),
-    })
+    throttled.own_device_number().map(|device| DeviceLimit { device, limits: starting_limits(&mounted.setup) })
 }
 
 /// The limits in force when a trial starts: those of the bucket's first moment where there is one. A throttled volume
@@ -440,7 +417,5 @@ pub(super) fn starting_limits(setup: &VolumeSetup) -> IoLimits {
         true => bucket.burst_bytes_per_s,
         false => bucket.baseline_bytes_per_s,
     });
-    setup
-        .limits
-        .min(IoLimits::symmetric(iops, bytes.map(|bytes| bytes / catalog::MIB)))
+    setup.limits.min(IoLimits::symmetric(iops, bytes.map(|bytes| bytes / catalog::MIB)))
 }

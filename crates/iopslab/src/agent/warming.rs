@@ -68,12 +68,7 @@ pub(super) fn warm(
     let doing = "reading the data set into the page cache".to_owned();
     let mut pace = Pace::new(outbox, doing, of_bytes.min(budget_bytes));
     let mut read = None;
-    for line in reader
-        .stdout
-        .take()
-        .into_iter()
-        .flat_map(|stdout| BufReader::new(stdout).lines())
-    {
+    for line in reader.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
         let so_far: ReadFiles = serde_json::from_str(&line.map_err(RequestError::new)?).map_err(RequestError::new)?;
         if !pace.goes_on(so_far.bytes) {
             // It may have ended by itself.

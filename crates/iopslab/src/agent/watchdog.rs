@@ -20,11 +20,7 @@ pub(super) struct Heard {
 
 impl Heard {
     pub fn new() -> Self {
-        Self {
-            began: Instant::now(),
-            last_ms: AtomicU64::new(0),
-            over: AtomicBool::new(false),
-        }
+        Self { began: Instant::now(), last_ms: AtomicU64::new(0), over: AtomicBool::new(false) }
     }
 
     /// The controller has said something.
@@ -59,10 +55,7 @@ pub(super) fn watch(
             std::thread::sleep(PERIOD);
         }
         heard.over.store(true, Ordering::Relaxed);
-        tracing::warn!(
-            "nothing heard of the controller for {} s: cleaning up",
-            patience.as_secs()
-        );
+        tracing::warn!("nothing heard of the controller for {} s: cleaning up", patience.as_secs());
         on_silence();
         std::thread::sleep(LAST_PATIENCE);
         // Something cannot be interrupted, or waits for a connection that is gone.

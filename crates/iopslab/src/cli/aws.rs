@@ -152,10 +152,8 @@ pub(super) fn may_be_made(
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err(
-            Failure::input("machines cost money, and nobody can be asked: stdin is no terminal")
-                .help("add --yes to have them made"),
-        );
+        return Err(Failure::input("machines cost money, and nobody can be asked: stdin is no terminal")
+            .help("add --yes to have them made"));
     }
     eprint!("make them? [y/N] ");
     let _ = std::io::stderr().flush();
@@ -186,10 +184,7 @@ struct Metered {
 
 impl Meter {
     pub fn new(settings: &AwsSettings, max_cost_usd: Option<f64>) -> Self {
-        Self {
-            most: max_cost_usd.or(settings.max_cost_usd),
-            batches: Mutex::default(),
-        }
+        Self { most: max_cost_usd.or(settings.max_cost_usd), batches: Mutex::default() }
     }
 
     /// Machines of a batch cost money from here on. A price that nobody knows counts as none.
@@ -198,11 +193,7 @@ impl Meter {
             AwsPrice::UsdPerHour(usd) => *usd,
             AwsPrice::Missing(_) => 0.0,
         };
-        let metered = Metered {
-            usd_per_hour,
-            since: Instant::now(),
-            until: None,
-        };
+        let metered = Metered { usd_per_hour, since: Instant::now(), until: None };
         self.of_batches().insert(number, metered);
     }
 
@@ -217,11 +208,7 @@ impl Meter {
     pub fn affords(&self, seconds: f64) -> bool {
         let usd = |metered: &Metered| {
             let so_far = metered.until.unwrap_or_else(Instant::now) - metered.since;
-            let more = if metered.until.is_some() {
-                0.0
-            } else {
-                seconds + REMOVING_S
-            };
+            let more = if metered.until.is_some() { 0.0 } else { seconds + REMOVING_S };
             metered.usd_per_hour * (so_far.as_secs_f64() + more) / 3_600.0
         };
         let spent: f64 = self.of_batches().values().map(usd).sum();
@@ -265,12 +252,7 @@ pub(super) fn machines_of(
         &machines::own_binary()?,
     );
     // Each site that a batch may stand at has a state of its own: one state knows one site.
-    let key = format!(
-        "{run}/batch-{}/site-{}-{}",
-        number + 1,
-        site + 1,
-        settings.sites[site].region
-    );
+    let key = format!("{run}/batch-{}/site-{}-{}", number + 1, site + 1, settings.sites[site].region);
     Ok(match &settings.backend {
         Some(backend) => machines.with_state_in(Backend::of(backend, &key)),
         None => machines,
@@ -283,9 +265,7 @@ const RUN: &str = "run";
 /// The run keeps its name, which its machines and their state carry, wherever its directory is copied to.
 pub(super) fn keep_name(directory: &RunDirectory) -> Result<(), Failure> {
     let facts = [(RUN.to_owned(), serde_json::json!(directory.name()))];
-    directory
-        .add_to_environment(facts.into_iter().collect())
-        .map_err(Failure::work)
+    directory.add_to_environment(facts.into_iter().collect()).map_err(Failure::work)
 }
 
 /// The name that it began with.
@@ -342,10 +322,7 @@ pub(super) fn take_away(directory: &RunDirectory, settings: &AwsSettings, say: &
             // Another one that had room.
             false => Certainty::Unlikely,
         };
-        machines_of(directory, settings, number, site)?
-            .asking_state(certainty)
-            .release(say)
-            .map_err(Failure::work)
+        machines_of(directory, settings, number, site)?.asking_state(certainty).release(say).map_err(Failure::work)
     };
     // Where states are kept elsewhere this directory may be a copy that does not know where machines stand.
     let sites: Vec<Option<usize>> = match settings.backend {
@@ -375,9 +352,7 @@ pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
 
 /// The first of several failures is the outcome; the others are shown before it.
 pub(super) fn show_all_but_the_first(mut failures: Vec<Failure>, format: Format) -> Result<(), Failure> {
-    failures
-        .drain(1.min(failures.len())..)
-        .for_each(|failure| failure.show(format));
+    failures.drain(1.min(failures.len())..).for_each(|failure| failure.show(format));
     failures.pop().map_or(Ok(()), Err)
 }
 
@@ -411,10 +386,7 @@ pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
         said.push(line.to_owned());
     };
     let failures = take_away(&directory, &settings, &mut say).into_iter();
-    show_all_but_the_first(
-        failures.map(|failure| left(directory.path(), failure)).collect(),
-        format,
-    )?;
+    show_all_but_the_first(failures.map(|failure| left(directory.path(), failure)).collect(), format)?;
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "said": said }))),
         Format::Human if said.is_empty() => println!("nothing is left of this run's machines"),
@@ -429,10 +401,7 @@ mod tests {
 
     #[test]
     fn a_run_begins_nothing_that_it_could_not_pay_to_the_end() {
-        let meter = Meter {
-            most: Some(2.0),
-            batches: Mutex::default(),
-        };
+        let meter = Meter { most: Some(2.0), batches: Mutex::default() };
         meter.begins(0, &AwsPrice::UsdPerHour(1.0));
         // Two hours, of which five minutes are for taking the machines away.
         assert!(meter.affords(6_890.0) && !meter.affords(6_910.0));
@@ -445,10 +414,7 @@ mod tests {
         // A price that nobody knows cannot be counted; without a bound nobody asks.
         meter.begins(2, &AwsPrice::Missing("none".to_owned()));
         assert!(meter.affords(6_890.0));
-        let free = Meter {
-            most: None,
-            batches: Mutex::default(),
-        };
+        let free = Meter { most: None, batches: Mutex::default() };
         free.begins(0, &AwsPrice::UsdPerHour(1e9));
         assert!(free.affords(1e9));
     }

@@ -24,9 +24,7 @@ impl ByHand {
         let work = WorkDirectory::lock(&directory).map_err(Failure::work)?;
         let left = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
         if let Some(left) = left.left().next() {
-            return Err(Failure::work(format!(
-                "what an earlier {what} left cannot be removed: {left}"
-            )));
+            return Err(Failure::work(format!("what an earlier {what} left cannot be removed: {left}")));
         }
         let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(Failure::work)?);
         let path = work.path().to_owned();

@@ -45,9 +45,7 @@ impl User<'_> {
     pub fn refuse_for_aws(&self) -> Result<(), Failure> {
         let given = [("--yes", self.args.yes), ("--max-cost", self.args.max_cost.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Failure::input(format!(
-                "{flag} is for --provider aws: nothing else costs money"
-            ))),
+            Some((flag, _)) => Err(Failure::input(format!("{flag} is for --provider aws: nothing else costs money"))),
             None => Ok(()),
         }
     }
@@ -116,9 +114,7 @@ fn hosts_of(provider: Provider, job: &Job, goes_beside: bool) -> Result<Box<dyn 
             let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;
             Ok(Box::new(machines::hosts(hosts)?))
         }
-        Provider::Aws => Err(Failure::work(
-            "machines of AWS belong to a run; this is a bug of iopslab",
-        )),
+        Provider::Aws => Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
         Provider::Simulated => {
             let truth = plan.simulated.as_ref().ok_or_else(|| {
                 Failure::input("this run has no truth to simulate")

@@ -45,9 +45,7 @@ fn below(path: &Path, beginning: &str) -> Vec<PathBuf> {
 
 /// The work directory itself, and those of further nodes below it.
 fn nodes(path: &Path) -> Vec<PathBuf> {
-    std::iter::once(path.to_owned())
-        .chain(below(path, NODE_DIRECTORY))
-        .collect()
+    std::iter::once(path.to_owned()).chain(below(path, NODE_DIRECTORY)).collect()
 }
 
 /// The work directory. A run that was killed a moment ago may still be leaving it, so it gets some time.
@@ -104,19 +102,12 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
         removed.extend(cleaned.removed);
     }
     match format {
-        Format::Json => println!(
-            "{}",
-            pretty(&serde_json::json!({ "removed": removed, "failed": failed }))
-        ),
+        Format::Json => println!("{}", pretty(&serde_json::json!({ "removed": removed, "failed": failed }))),
         Format::Human if removed.is_empty() && failed.is_empty() => println!("nothing to clean in {}", path.display()),
         Format::Human => {
             removed.iter().for_each(|what| println!("removed {what}"));
             failed.iter().for_each(|what| println!("could not remove {what}"));
         }
     }
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::work(format!("{} things could not be removed", failed.len())))
-    }
+    if failed.is_empty() { Ok(()) } else { Err(Failure::work(format!("{} things could not be removed", failed.len()))) }
 }

@@ -55,11 +55,8 @@ mod with_aws {
     use crate::failure::Failure;
     use crate::output::{Format, pretty};
 
-    const PATIENCE: Patience = Patience {
-        look: Duration::from_secs(2),
-        instances: Duration::from_secs(600),
-        held: Duration::from_secs(120),
-    };
+    const PATIENCE: Patience =
+        Patience { look: Duration::from_secs(2), instances: Duration::from_secs(600), held: Duration::from_secs(120) };
 
     /// What there is in all regions that were asked.
     struct There {
@@ -95,13 +92,7 @@ mod with_aws {
                 _ => format!("{count} {}s", kind.name()),
             });
             let (counts, regions): (Vec<String>, Vec<&str>) = (counts.collect(), regions.into_iter().collect());
-            format!(
-                "{}, {}: {} ({})",
-                run.name,
-                life(run.life, now),
-                counts.join(", "),
-                regions.join(", ")
-            )
+            format!("{}, {}: {} ({})", run.name, life(run.life, now), counts.join(", "), regions.join(", "))
         }
     }
 
@@ -148,32 +139,21 @@ mod with_aws {
         let (meant, kept): (Vec<Run>, Vec<Run>) = there.runs().into_iter().partition(|run| selection.takes(run));
         let meant: BTreeSet<&str> = meant.iter().map(|run| run.name.as_str()).collect();
 
-        let mut report = Report {
-            format,
-            dry_run: args.dry_run,
-            taken: Vec::new(),
-            failed: Vec::new(),
-            unknown: Vec::new(),
-        };
+        let mut report =
+            Report { format, dry_run: args.dry_run, taken: Vec::new(), failed: Vec::new(), unknown: Vec::new() };
         for why in &there.unknown {
             report.unknown(why);
         }
         for (region, resources) in &there.resources {
-            let resources = resources
-                .iter()
-                .filter(|resource| meant.contains(resource.run.as_str()));
+            let resources = resources.iter().filter(|resource| meant.contains(resource.run.as_str()));
             let resources: Vec<Resource> = resources.cloned().collect();
             if resources.is_empty() {
                 continue;
             }
             if args.dry_run {
-                resources
-                    .iter()
-                    .for_each(|resource| report.taken(region, resource, "would remove"));
+                resources.iter().for_each(|resource| report.taken(region, resource, "would remove"));
             } else {
-                account.remove(region, resources, &PATIENCE, &mut |outcome| {
-                    report.hear(region, outcome)
-                });
+                account.remove(region, resources, &PATIENCE, &mut |outcome| report.hear(region, outcome));
             }
         }
         report.end(&there, &selection, &kept, now)
@@ -185,10 +165,7 @@ mod with_aws {
             [] => vec![account.region().to_owned()],
             stated => stated.to_vec(),
         };
-        let mut there = There {
-            resources: BTreeMap::new(),
-            unknown: Vec::new(),
-        };
+        let mut there = There { resources: BTreeMap::new(), unknown: Vec::new() };
         for region in regions {
             if there.resources.contains_key(&region) {
                 continue;
@@ -219,10 +196,9 @@ mod with_aws {
         let lines = runs.iter().map(|run| format!("\n  {}", there.reported(run, now)));
         let unknown = there.unknown.iter().map(|why| format!("\n  not known: {why}"));
         let lines: String = lines.chain(unknown).collect();
-        Failure::input(format!(
-            "whose things are to be removed? Nothing was. There are those of{lines}"
-        ))
-        .help("--run NAME: of that run; --expired: of runs whose time is over; --all: of all, also of runs that go on")
+        Failure::input(format!("whose things are to be removed? Nothing was. There are those of{lines}")).help(
+            "--run NAME: of that run; --expired: of runs whose time is over; --all: of all, also of runs that go on",
+        )
     }
 
     /// What is printed of the work, as it goes on and at its end.
@@ -268,13 +244,7 @@ mod with_aws {
         }
 
         fn end(self, there: &There, selection: &Selection, kept: &[Run], now: Timestamp) -> Result<(), Failure> {
-            let Self {
-                format,
-                dry_run,
-                taken,
-                failed,
-                unknown,
-            } = self;
+            let Self { format, dry_run, taken, failed, unknown } = self;
             let reported: Vec<String> = kept.iter().map(|run| there.reported(run, now)).collect();
             match format {
                 Format::Human => {

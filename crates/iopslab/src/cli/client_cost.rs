@@ -51,16 +51,9 @@ pub fn measure() -> Result<ClientCost, String> {
     let cost = ClientCost {
         threads: engine::most_threads(),
         closed_us: us(Load::Closed { concurrency: IN_FLIGHT })?,
-        sparse_us: us(Load::Open {
-            operations_per_s: SPARSE_PER_S,
-            poisson: true,
-        })?,
+        sparse_us: us(Load::Open { operations_per_s: SPARSE_PER_S, poisson: true })?,
     };
-    let kept = Kept {
-        version: version(),
-        machine: machine(),
-        cost,
-    };
+    let kept = Kept { version: version(), machine: machine(), cost };
     let path = path();
     let text = serde_json::to_vec_pretty(&kept).map_err(|e| failed("its figures", &e))?;
     let directory = path.parent().unwrap_or(Path::new("."));
@@ -110,11 +103,8 @@ struct Server {
 
 impl Server {
     fn start() -> std::io::Result<Self> {
-        let mut process = Command::new(std::env::current_exe()?)
-            .arg(SERVE)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut process =
+            Command::new(std::env::current_exe()?).arg(SERVE).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         if let Some(output) = process.stdout.take() {
             BufReader::new(output).read_line(&mut line)?;
@@ -152,10 +142,7 @@ fn plan(load: Load) -> TrialPlan {
     TrialPlan {
         definition: Definition {
             name: "reads".to_owned(),
-            mix: Mix {
-                read: 1.0,
-                ..Mix::default()
-            },
+            mix: Mix { read: 1.0, ..Mix::default() },
             distribution: Distribution::Uniform,
             read_all_fields: true,
             write_all_fields: false,

@@ -49,12 +49,8 @@ enum Inconclusive {
 }
 
 pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
-    let gates: Vec<Gate> = args
-        .fail_if
-        .iter()
-        .map(|text| Gate::parse(text))
-        .collect::<Result<_, _>>()
-        .map_err(Failure::input)?;
+    let gates: Vec<Gate> =
+        args.fail_if.iter().map(|text| Gate::parse(text)).collect::<Result<_, _>>().map_err(Failure::input)?;
     let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
     let (a, b) = (open(&args.run_a)?, open(&args.run_b)?);
     related(&a, &b)?;

@@ -55,11 +55,9 @@ enum DbCommand {
 pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     let directory = args.directory.clone().unwrap_or_else(|| work_directory().join("db"));
     match &args.command {
-        DbCommand::Start {
-            nodes,
-            heap_mib,
-            version,
-        } => start(directory, *nodes, *heap_mib, version.as_deref(), format),
+        DbCommand::Start { nodes, heap_mib, version } => {
+            start(directory, *nodes, *heap_mib, version.as_deref(), format)
+        }
         DbCommand::Stop { keep_data } => {
             check_own(&directory)?;
             let mut cluster = Cluster::open(&directory).map_err(Failure::work)?;

@@ -27,35 +27,20 @@ struct Check {
 impl Check {
     /// As it should be.
     fn ok(what: &str, found: impl Into<String>) -> Self {
-        Self {
-            what: what.to_owned(),
-            ok: true,
-            found: found.into(),
-            fix: None,
-        }
+        Self { what: what.to_owned(), ok: true, found: found.into(), fix: None }
     }
 
     /// It keeps runs from working, until this is done.
     fn fails(what: &str, found: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self {
-            ok: false,
-            fix: Some(fix.into()),
-            ..Self::ok(what, found)
-        }
+        Self { ok: false, fix: Some(fix.into()), ..Self::ok(what, found) }
     }
 }
 
 pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     let mut checks = vec![java(), host_name()];
     let controllers = storage::controllers(Path::new(crate::agent::CGROUP_ROOT));
-    checks.extend(
-        [
-            ("memory", &controllers.memory),
-            ("cpu", &controllers.cpu),
-            ("io", &controllers.io),
-        ]
-        .map(controller),
-    );
+    checks
+        .extend([("memory", &controllers.memory), ("cpu", &controllers.cpu), ("io", &controllers.io)].map(controller));
     // Space is looked at below, directory by directory.
     let problems = storage::preflight(&work_directory(), 0, Path::new(crate::agent::CGROUP_ROOT));
     if problems.is_empty() {
@@ -72,12 +57,7 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "checks": checks }))),
         Format::Human => {
             for check in &checks {
-                println!(
-                    "{} {:<20} {}",
-                    if check.ok { "ok  " } else { "FAIL" },
-                    check.what,
-                    check.found
-                );
+                println!("{} {:<20} {}", if check.ok { "ok  " } else { "FAIL" }, check.what, check.found);
                 if let Some(fix) = &check.fix {
                     println!("{:26}fix: {fix}", "");
                 }
@@ -88,9 +68,7 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         Ok(())
     } else {
         let (s, keep) = if bad == 1 { ("", "keeps") } else { ("s", "keep") };
-        Err(Failure::work(format!(
-            "{bad} problem{s} {keep} `iopslab run` from working here"
-        )))
+        Err(Failure::work(format!("{bad} problem{s} {keep} `iopslab run` from working here")))
     }
 }
 
@@ -106,9 +84,7 @@ fn served_volumes() -> Check {
 /// Nothing needs it but `layout = "raid0"`.
 fn arrays() -> Check {
     let problems = storage::Array::problems().into_iter();
-    let missing: Vec<String> = problems
-        .map(|problem| format!("{}; {}", problem.what, problem.fix))
-        .collect();
+    let missing: Vec<String> = problems.map(|problem| format!("{}; {}", problem.what, problem.fix)).collect();
     let found = match missing.is_empty() {
         true => "the md driver, mdadm".to_owned(),
         false => format!("not here: {}", missing.join("; ")),
@@ -157,9 +133,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
         ),
         directory(
             RUNS,
-            &std::env::current_dir()
-                .unwrap_or_default()
-                .join(super::run::args::DEFAULT_OUT),
+            &std::env::current_dir().unwrap_or_default().join(super::run::args::DEFAULT_OUT),
             EVIDENCE_BYTES * plan.trials.len() as u64,
             "write runs elsewhere with: iopslab run --out DIR",
         ),
@@ -199,10 +173,7 @@ fn host_name() -> Check {
         Ok(name) => Check::ok("host name", format!("`{name}` resolves")),
         Err(error) => Check::fails(
             "host name",
-            format!(
-                "`{}` does not resolve ({}); Cassandra does not start without",
-                error.name, error.source
-            ),
+            format!("`{}` does not resolve ({}); Cassandra does not start without", error.name, error.source),
             format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name),
         ),
     }
@@ -246,10 +217,8 @@ fn controller((name, controller): (&str, &Controller)) -> Check {
     let what = format!("cgroup {name}");
     match controller {
         Controller::Usable { version, mount } => Check::ok(&what, format!("{version:?} at {}", mount.display())),
-        Controller::Missing { reason } => Check::fails(
-            &what,
-            reason,
-            "limits cannot be emulated without it; boot with this controller enabled",
-        ),
+        Controller::Missing { reason } => {
+            Check::fails(&what, reason, "limits cannot be emulated without it; boot with this controller enabled")
+        }
     }
 }

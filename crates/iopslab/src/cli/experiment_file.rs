@@ -63,11 +63,7 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Resu
         ReadFor::Run(provider) => experiment::parse_to_run(catalog, &name, &text, &beside, provider),
     };
     let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
-    Ok(ReadExperiment {
-        text,
-        beside: texts.into_inner(),
-        experiment,
-    })
+    Ok(ReadExperiment { text, beside: texts.into_inner(), experiment })
 }
 
 /// What this machine has for an experiment that it carries out.
@@ -75,10 +71,7 @@ pub(super) fn this_machine() -> ThisMachine {
     ThisMachine {
         cpus: machine::cpus() as f64,
         cannot_serve: served::available().err().map(|error| error.to_string()),
-        cannot_stripe: storage::Array::problems()
-            .into_iter()
-            .next()
-            .map(|problem| problem.what),
+        cannot_stripe: storage::Array::problems().into_iter().next().map(|problem| problem.what),
     }
 }
 

@@ -18,9 +18,7 @@ pub fn user_catalog_path() -> PathBuf {
 }
 
 fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// What the user names on purpose, so that it must exist.

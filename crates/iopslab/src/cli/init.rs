@@ -73,13 +73,12 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     }
     if args.current.is_none() || args.candidates.is_empty() {
         if !std::io::stdin().is_terminal() {
-            return Err(Failure::input("--current and at least one --candidate are missing")
-                .help("for example --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge; in a terminal iopslab init asks"));
+            return Err(Failure::input("--current and at least one --candidate are missing").help(
+                "for example --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge; in a terminal iopslab init asks",
+            ));
         }
-        let mut conversation = Conversation {
-            answers: &mut std::io::stdin().lock(),
-            say: &mut |text| eprint!("{text}"),
-        };
+        let mut conversation =
+            Conversation { answers: &mut std::io::stdin().lock(), say: &mut |text| eprint!("{text}") };
         interview(&catalog, &mut args, &mut conversation)?;
     }
     let (text, experiment) = drafted(&catalog, &args, machine::cpus() as f64)?;
@@ -125,10 +124,7 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         read_share: args.read_share.unwrap_or(READ_SHARE),
         data_bytes: args.data.unwrap_or(DATA_BYTES),
         load: match args.rate {
-            Some(operations_per_s) => LoadLevel::Rate {
-                operations_per_s,
-                poisson: true,
-            },
+            Some(operations_per_s) => LoadLevel::Rate { operations_per_s, poisson: true },
             None => LoadLevel::Concurrency(args.in_flight.unwrap_or(IN_FLIGHT)),
         },
         demand: args.demand,
@@ -146,10 +142,7 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
 fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String> {
     let request = ClusterRequest::parse(catalog, text).map_err(|error| error.to_string())?;
     if request.nodes != 1 {
-        return Err(format!(
-            "configuration `{text}`: one node is measured; leave out `*{}`",
-            request.nodes
-        ));
+        return Err(format!("configuration `{text}`: one node is measured; leave out `*{}`", request.nodes));
     }
     if request.volumes.len() > 2 {
         return Err(format!(
@@ -164,11 +157,7 @@ fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String
 fn name(out: &Path) -> String {
     let stem = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let name: String = stem
-        .chars()
-        .map(|c| if is_sound(c) { c } else { '-' })
-        .take(64)
-        .collect();
+    let name: String = stem.chars().map(|c| if is_sound(c) { c } else { '-' }).take(64).collect();
     match name.trim_matches('-') {
         "" => "experiment".to_owned(),
         name => name.to_owned(),
@@ -185,9 +174,7 @@ fn write(args: &InitArgs, text: &str) -> Result<(), Failure> {
 
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.replace('_', "").parse::<f64>().ok();
-    number
-        .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| format!("`{text}` is no number above 0"))
+    number.filter(|number| number.is_finite() && *number > 0.0).ok_or_else(|| format!("`{text}` is no number above 0"))
 }
 
 /// Somebody to ask.
@@ -222,9 +209,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
     (with.say)("An empty answer takes what stands in brackets.\n");
     let is_configuration = |text: &str| configuration(catalog, text).map(|_| text.to_owned());
     if args.question.is_none() {
-        args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| {
-            Ok(text.to_owned())
-        })?;
+        args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| Ok(text.to_owned()))?;
     }
     while args.current.is_none() {
         let question = "What does one node run on today? Instance and volume, such as r6i.2xlarge+gp3:500GiB:";
@@ -248,16 +233,11 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.data = with.ask("How much data is on one node? [400GB]", data_size)?;
     }
     if args.rate.is_none() && args.in_flight.is_none() {
-        args.rate = with.ask(
-            "How many operations a second on one node? [not known: 64 requests in flight]",
-            positive,
-        )?;
+        args.rate =
+            with.ask("How many operations a second on one node? [not known: 64 requests in flight]", positive)?;
     }
     if args.demand.is_none() {
-        args.demand = with.ask(
-            "How many operations a second must one node carry? [not stated]",
-            positive,
-        )?;
+        args.demand = with.ask("How many operations a second must one node carry? [not stated]", positive)?;
     }
     if args.p99.is_none() {
         args.p99 = with.ask(
@@ -274,15 +254,9 @@ mod tests {
 
     /// What was asked, and the arguments afterwards.
     fn asked(answers: &str) -> (String, Result<InitArgs, Failure>) {
-        let mut args = InitArgs {
-            out: PathBuf::from("own.toml"),
-            ..InitArgs::default()
-        };
+        let mut args = InitArgs { out: PathBuf::from("own.toml"), ..InitArgs::default() };
         let mut said = String::new();
-        let mut conversation = Conversation {
-            answers: &mut answers.as_bytes(),
-            say: &mut |text| said.push_str(text),
-        };
+        let mut conversation = Conversation { answers: &mut answers.as_bytes(), say: &mut |text| said.push_str(text) };
         let ended = interview(Catalog::built_in(), &mut args, &mut conversation);
         (said, ended.map(|()| args))
     }
@@ -293,26 +267,17 @@ mod tests {
             "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\nmost\n95%\n800\n800GB\n5_000\n6000\n10\n",
         );
         let args = args.unwrap();
-        for problem in [
-            "unknown instance type `r6i.2xlrage`",
-            "one node is measured",
-            "`most` is no share",
-            "`800` is no size",
-        ] {
+        for problem in
+            ["unknown instance type `r6i.2xlrage`", "one node is measured", "`most` is no share", "`800` is no size"]
+        {
             assert!(said.contains(problem), "{problem}: {said}");
         }
         assert_eq!(args.question.as_deref(), Some("Is it?"));
         assert_eq!(args.candidates, ["i4i.2xlarge"]);
         assert_eq!((args.read_share, args.data), (Some(0.95), Some(800e9)));
-        assert_eq!(
-            (args.rate, args.demand, args.p99),
-            (Some(5_000.0), Some(6_000.0), Some(10.0))
-        );
+        assert_eq!((args.rate, args.demand, args.p99), (Some(5_000.0), Some(6_000.0), Some(10.0)));
         let (text, _) = drafted(Catalog::built_in(), &args, 2.0).unwrap();
-        assert!(
-            text.contains("name = \"own\"") && text.contains("rate = [5000]"),
-            "{text}"
-        );
+        assert!(text.contains("name = \"own\"") && text.contains("rate = [5000]"), "{text}");
     }
 
     #[test]
@@ -325,12 +290,9 @@ mod tests {
 
     #[test]
     fn an_experiment_is_called_after_its_file() {
-        for (out, expected) in [
-            ("own.toml", "own"),
-            ("a/b c.v2.toml", "b-c-v2"),
-            ("-", "experiment"),
-            ("...", "experiment"),
-        ] {
+        for (out, expected) in
+            [("own.toml", "own"), ("a/b c.v2.toml", "b-c-v2"), ("-", "experiment"), ("...", "experiment")]
+        {
             assert_eq!(name(Path::new(out)), expected, "{out}");
         }
     }

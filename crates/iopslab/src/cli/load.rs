@@ -54,12 +54,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         true => Some(load_data(args, &plan, &connect, &screen, &cancelled)?),
         false => None,
     };
-    let outcome = engine::run_trial(
-        &connect,
-        &plan,
-        &mut |second| screen.doing("", &line(second)),
-        &cancelled,
-    );
+    let outcome = engine::run_trial(&connect, &plan, &mut |second| screen.doing("", &line(second)), &cancelled);
     screen.clear();
     let outcome = outcome.map_err(|error| failure(error, args, &connect))?;
     for note in &outcome.result.notes {
@@ -78,16 +73,9 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
 fn trial_plan(args: &LoadArgs, chosen: &workload::Chosen) -> TrialPlan {
     let records = args.records.or(chosen.records).unwrap_or(DEFAULT_RECORDS);
     let operations = args.operations.or(chosen.operations);
-    let no_duration = if operations.is_some() {
-        NO_TIME_LIMIT
-    } else {
-        DEFAULT_DURATION
-    };
+    let no_duration = if operations.is_some() { NO_TIME_LIMIT } else { DEFAULT_DURATION };
     let closed = |concurrency| Load::Closed { concurrency };
-    let open = |operations_per_s| Load::Open {
-        operations_per_s,
-        poisson: !args.constant,
-    };
+    let open = |operations_per_s| Load::Open { operations_per_s, poisson: !args.constant };
     let load = match (args.concurrency, args.rate) {
         (Some(concurrency), _) => closed(concurrency),
         (None, Some(rate)) => open(rate),
@@ -224,20 +212,12 @@ fn rates(second: &Second) -> String {
 }
 
 fn with_port(host: &str) -> String {
-    let has_port = host
-        .rsplit_once(':')
-        .is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
-    if has_port || host.contains("]:") {
-        host.to_owned()
-    } else {
-        format!("{host}:9042")
-    }
+    let has_port = host.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
+    if has_port || host.contains("]:") { host.to_owned() } else { format!("{host}:9042") }
 }
 
 fn resolve(contact_points: &[String]) -> Result<SocketAddr, Failure> {
-    let address = contact_points
-        .iter()
-        .find_map(|point| point.to_socket_addrs().ok()?.next());
+    let address = contact_points.iter().find_map(|point| point.to_socket_addrs().ok()?.next());
     address.ok_or_else(|| Failure::input(format!("no address is known for {}", contact_points.join(", "))))
 }
 

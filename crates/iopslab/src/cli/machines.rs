@@ -40,12 +40,7 @@ pub(super) fn of_existing(database: &Database, configurations: &[Configuration])
 
 /// Files that the experiment names are found beside it, from wherever the run is resumed.
 pub(super) fn settle_files(settings: &mut HostsSettings, experiment: &Path) -> Result<(), Failure> {
-    let HostsSettings {
-        ssh_config,
-        binary_x86_64,
-        binary_aarch64,
-        ..
-    } = settings;
+    let HostsSettings { ssh_config, binary_x86_64, binary_aarch64, .. } = settings;
     let files = [ssh_config, binary_x86_64, binary_aarch64];
     settle(files.into_iter().flatten(), "[provider.hosts]", experiment)
 }
@@ -75,9 +70,8 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
         let outcome = match outcome {
             Ok(Cleaned { said, programs }) => {
                 let nothing = || serde_json::json!({ "removed": [], "failed": [] });
-                let mut outcome = said.map_or_else(nothing, |said| {
-                    serde_json::from_str(&said).unwrap_or(Value::String(said))
-                });
+                let mut outcome =
+                    said.map_or_else(nothing, |said| serde_json::from_str(&said).unwrap_or(Value::String(said)));
                 if let Some(removed) = outcome.get_mut("removed").and_then(Value::as_array_mut) {
                     removed.extend(programs.into_iter().map(Value::String));
                 }
@@ -114,9 +108,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
         });
     }
     let read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
-    let mut settings = read
-        .hosts
-        .ok_or_else(|| Failure::input("the experiment names no machines"))?;
+    let mut settings = read.hosts.ok_or_else(|| Failure::input("the experiment names no machines"))?;
     settle_files(&mut settings, experiment)?;
     hosts(&settings)
 }
@@ -128,9 +120,7 @@ fn lines(outcome: &Value) -> Vec<String> {
         list.filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
     };
     let removed = texts("removed").into_iter().map(|what| format!("removed {what}"));
-    let failed = texts("failed")
-        .into_iter()
-        .map(|what| format!("could not remove {what}"));
+    let failed = texts("failed").into_iter().map(|what| format!("could not remove {what}"));
     let error = outcome["error"].as_str().map(|error| format!("error: {error}"));
     let lines: Vec<String> = removed.chain(failed).chain(error).collect();
     match lines.is_empty() {

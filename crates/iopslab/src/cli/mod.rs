@@ -171,10 +171,7 @@ impl Cli {
             Command::Man { directory } => std::fs::create_dir_all(&directory)
                 .and_then(|()| clap_mangen::generate_to(Self::command(), &directory))
                 .map_err(|error| {
-                    Failure::work(format!(
-                        "cannot write manual pages into {}: {error}",
-                        directory.display()
-                    ))
+                    Failure::work(format!("cannot write manual pages into {}: {error}", directory.display()))
                 }),
             Command::Completions { shell } => {
                 let mut script = Vec::new();

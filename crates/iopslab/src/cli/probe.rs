@@ -57,9 +57,7 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
     };
     if args.target.is_dir() {
         if args.configuration.is_some() {
-            return Err(Failure::input(
-                "--configuration is for an experiment file, and this is a directory",
-            ));
+            return Err(Failure::input("--configuration is for an experiment file, and this is a directory"));
         }
         let suite =
             storage::probe_suite(&args.target, &[], &asked, &mut || Ok(()), &mut report).map_err(Failure::work)?;
@@ -72,20 +70,12 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
                 document["read_ahead_kb"] = json!(read_ahead_kb);
                 println!("{}", pretty(&document));
             }
-            Format::Human => print!(
-                "{}{}\n{}",
-                args.target.display(),
-                read_ahead(read_ahead_kb),
-                table(&suite)
-            ),
+            Format::Human => print!("{}{}\n{}", args.target.display(), read_ahead(read_ahead_kb), table(&suite)),
         }
         return Ok(());
     }
     if !args.target.is_file() {
-        return Err(Failure::input(format!(
-            "{} is neither a directory nor an experiment file",
-            args.target.display()
-        )));
+        return Err(Failure::input(format!("{} is neither a directory nor an experiment file", args.target.display())));
     }
     let setups = setups(args)?;
     let stop = crate::interrupt::install(|| {}).map_err(Failure::work)?;
@@ -115,15 +105,11 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
 
 fn asked(args: &ProbeArgs) -> Result<ProbeRequest, Failure> {
     if !(args.seconds > 0.0 && args.seconds <= 3600.0) || args.size_mib == 0 {
-        return Err(Failure::input(
-            "--seconds must lie in 0..3600 and --size-mib must be positive",
-        ));
+        return Err(Failure::input("--seconds must lie in 0..3600 and --size-mib must be positive"));
     }
     let is_sound = args.p99_ms > 0.0 && args.p99_ms <= 60_000.0 && (0.0..=86_400.0).contains(&args.burst_s);
     if !is_sound {
-        return Err(Failure::input(
-            "--p99-ms must lie in 0..60000 and --burst-s in 0..86400",
-        ));
+        return Err(Failure::input("--p99-ms must lie in 0..60000 and --burst-s in 0..86400"));
     }
     Ok(ProbeRequest {
         seconds: args.seconds,
@@ -227,10 +213,8 @@ fn of_suite(suite: &ProbeSuite) -> Value {
 
 /// All tests for people.
 fn table(suite: &ProbeSuite) -> String {
-    let mut text = format!(
-        "  {:<46}{:>9}{:>9}{:>11}{:>11}{:>11}\n",
-        "", "IOPS", "MiB/s", "mean ms", "p50 ms", "p99 ms"
-    );
+    let mut text =
+        format!("  {:<46}{:>9}{:>9}{:>11}{:>11}{:>11}\n", "", "IOPS", "MiB/s", "mean ms", "p50 ms", "p99 ms");
     let mut row = |what: &str, m: &ProbeMeasured| {
         text.push_str(&format!(
             "  {what:<46}{:>9.0}{:>9.1}{:>11.3}{:>11.3}{:>11.3}\n",
@@ -243,10 +227,7 @@ fn table(suite: &ProbeSuite) -> String {
     };
     row("4 KiB random read, direct, 1 in flight", &suite.random_read_4kib_alone);
     row("4 KiB random read, direct, 32 in flight", &suite.random_read_4kib);
-    row(
-        "4 KiB page faults, mapped file, 32 at a time",
-        &suite.random_read_4kib_mapped,
-    );
+    row("4 KiB page faults, mapped file, 32 at a time", &suite.random_read_4kib_mapped);
     row("16 KiB random read, direct, 32 in flight", &suite.random_read_16kib);
     row("256 KiB random read, direct, 32 in flight", &suite.random_read_256kib);
     row("64 KiB sequential write, direct, 8 in flight", &suite.write_64kib);
@@ -279,10 +260,6 @@ fn table(suite: &ProbeSuite) -> String {
 fn drained(burst: &BurstDrain) -> String {
     match (burst.drained_after_s, burst.after_iops) {
         (Some(at), Some(after)) => format!("  burst: {:.0} IOPS for {at} s, then {after:.0}\n", burst.before_iops),
-        _ => format!(
-            "  burst: {:.0} IOPS for all of {} s\n",
-            burst.before_iops,
-            burst.iops.len()
-        ),
+        _ => format!("  burst: {:.0} IOPS for all of {} s\n", burst.before_iops, burst.iops.len()),
     }
 }

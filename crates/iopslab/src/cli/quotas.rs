@@ -11,11 +11,7 @@ pub(super) fn read(_: &AwsSite, _: &QuotaNeeds) -> Result<AwsQuotas, String> {
 /// Asks AWS for the quotas of a site.
 #[cfg(feature = "aws")]
 pub(super) fn read(site: &AwsSite, needs: &QuotaNeeds) -> Result<AwsQuotas, String> {
-    let asked = offers::QuotaRequest {
-        pools: &needs.pools,
-        spot: needs.spot,
-        volume_types: &needs.volume_types,
-    };
+    let asked = offers::QuotaRequest { pools: &needs.pools, spot: needs.spot, volume_types: &needs.volume_types };
     let reported = offers::quotas(site.profile.as_deref(), &site.region, asked).map_err(|error| error.to_string())?;
     let one = |quota: offers::Quota| AwsQuota {
         code: quota.code.to_owned(),
@@ -25,16 +21,8 @@ pub(super) fn read(site: &AwsSite, needs: &QuotaNeeds) -> Result<AwsQuotas, Stri
     };
     Ok(AwsQuotas {
         spot: needs.spot,
-        vcpus: reported
-            .vcpus
-            .into_iter()
-            .map(|(pool, quota)| (pool, one(quota)))
-            .collect(),
-        volume_gib: reported
-            .volume_gib
-            .into_iter()
-            .map(|(kind, quota)| (kind, one(quota)))
-            .collect(),
+        vcpus: reported.vcpus.into_iter().map(|(pool, quota)| (pool, one(quota))).collect(),
+        volume_gib: reported.volume_gib.into_iter().map(|(kind, quota)| (kind, one(quota))).collect(),
     })
 }
 
@@ -57,8 +45,6 @@ pub(super) fn reported(settings: &AwsSettings) -> String {
 
 fn line(quota: &AwsQuota, what: &str) -> String {
     let whose = if quota.is_default { " by AWS's default" } else { "" };
-    let AwsQuota {
-        code, granted, in_use, ..
-    } = quota;
+    let AwsQuota { code, granted, in_use, .. } = quota;
     format!("\n    {code}: {granted} {what}{whose}, {in_use} in use")
 }

@@ -78,11 +78,8 @@ mod with_aws {
             .map_err(|error| Failure::work(format!("the catalog cannot take what AWS answered: {error}")))?;
         replace(&file, &text)?;
 
-        let new = reported
-            .catalog
-            .instances
-            .iter()
-            .filter(|entry| Catalog::built_in().instance(entry.name()).is_none());
+        let new =
+            reported.catalog.instances.iter().filter(|entry| Catalog::built_in().instance(entry.name()).is_none());
         let new = new.count();
         if let Some(why) = &reported.prices_missing {
             eprintln!("warning: no new prices: {why}; prices known before stay, each with its day");
@@ -115,17 +112,12 @@ mod with_aws {
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if args.region.is_empty() || !args.region.chars().all(plain) {
-            return Err(Failure::input(format!(
-                "`{}` is no region such as us-east-1",
-                args.region
-            )));
+            return Err(Failure::input(format!("`{}` is no region such as us-east-1", args.region)));
         }
         let directory = user_catalog_path();
         if directory.is_file() {
-            return Err(
-                Failure::input(format!("IOPSLAB_CATALOG names the file {}", directory.display()))
-                    .help("name a directory there, or the file to write with --out"),
-            );
+            return Err(Failure::input(format!("IOPSLAB_CATALOG names the file {}", directory.display()))
+                .help("name a directory there, or the file to write with --out"));
         }
         Ok(directory.join(format!("00-aws-{}.toml", args.region)))
     }

@@ -83,10 +83,7 @@ fn verify(directory: &RunDirectory) -> Result<(), Failure> {
     let found = directory.verify().map_err(Failure::work)?;
     let journal = journal_problem(directory);
     if found.is_whole() && journal.is_none() {
-        eprintln!(
-            "verified: all {} files of evidence are as they were measured",
-            found.same
-        );
+        eprintln!("verified: all {} files of evidence are as they were measured", found.same);
         return Ok(());
     }
     let mut lines = vec!["the evidence is not what was measured:".to_owned()];
@@ -128,11 +125,7 @@ fn journal_problem(directory: &RunDirectory) -> Option<String> {
             _ => {}
         }
     }
-    let lost = directory
-        .done()
-        .iter()
-        .filter(|trial| !journaled.contains(trial))
-        .count();
+    let lost = directory.done().iter().filter(|trial| !journaled.contains(trial)).count();
     (lost > 1).then(|| format!("was cut: {lost} trials are in place that it does not name"))
 }
 
@@ -142,10 +135,7 @@ pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Fai
     match format {
         Format::Json => println!("{}", pretty(&::report::document(&analysis))),
         Format::Human => {
-            let options = TerminalOptions {
-                width: terminal::width(),
-                color: terminal::has_colour(),
-            };
+            let options = TerminalOptions { width: terminal::width(), color: terminal::has_colour() };
             println!("{}", ::report::terminal(&analysis, options));
             println!("Report: {}", directory.path().join("report.html").display());
         }

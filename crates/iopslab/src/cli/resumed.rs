@@ -56,12 +56,7 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
     };
     let plan = directory.plan();
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
-    let beside = ParseContext {
-        file: &read,
-        quotas: &quotas,
-        client,
-        machine: Some(this_machine()),
-    };
+    let beside = ParseContext { file: &read, quotas: &quotas, client, machine: Some(this_machine()) };
     let name = directory.path().join("experiment.toml").display().to_string();
     let experiment = experiment::parse_to_run(&catalog, &name, &text, &beside, provider);
     let mut job = experiment::job(&experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?);
@@ -93,14 +88,10 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
     let cpus = databases.iter().map(|facts| facts.cpus).min();
     let memory = databases.iter().filter_map(|facts| facts.memory_bytes).min();
     let (Some(cpus), Some(memory)) = (cpus, memory) else {
-        return Err(Failure::input(
-            "environment.json does not say what the database hosts are",
-        ));
+        return Err(Failure::input("environment.json does not say what the database hosts are"));
     };
     experiment::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, _)| {
-        Failure::input(format!(
-            "environment.json has hosts on which {configuration} does not fit"
-        ))
+        Failure::input(format!("environment.json has hosts on which {configuration} does not fit"))
     })
 }
 
@@ -108,9 +99,7 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
 /// end as the experiment has it, to be this user's or root's, and to lie outside of the run's directory, where whoever
 /// sent it could have put it.
 fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
-    let run = run
-        .canonicalize()
-        .map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
+    let run = run.canonicalize().map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
     let mut frozen = frozen.clone();
     for (written, found) in files(again).into_iter().zip(files(&mut frozen)) {
         let path = Path::new(&*found);
@@ -124,10 +113,8 @@ fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failu
                 continue;
             }
         };
-        return Err(
-            Failure::input(format!("the plan of the run names the file {found}, which {why}"))
-                .help("what it names is obeyed; start a new run from an experiment that names your own files"),
-        );
+        return Err(Failure::input(format!("the plan of the run names the file {found}, which {why}"))
+            .help("what it names is obeyed; start a new run from an experiment that names your own files"));
     }
     Ok(())
 }
@@ -136,11 +123,7 @@ fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failu
 fn files(plan: &mut Plan) -> Vec<&mut String> {
     let mut files = plan.target.database.files_mut();
     if let Some(hosts) = &mut plan.hosts {
-        let named = [
-            &mut hosts.ssh_config,
-            &mut hosts.binary_x86_64,
-            &mut hosts.binary_aarch64,
-        ];
+        let named = [&mut hosts.ssh_config, &mut hosts.binary_x86_64, &mut hosts.binary_aarch64];
         files.extend(named.into_iter().flatten());
     }
     if let Some(aws) = &mut plan.aws {
@@ -187,11 +170,7 @@ fn differs(at: &str, again: &Value, frozen: &Value) -> Option<String> {
         (Value::Object(a), Value::Object(b)) => {
             let mut keys = a.keys().chain(b.keys());
             keys.find_map(|key| {
-                differs(
-                    &inside(key),
-                    a.get(key).unwrap_or(&Value::Null),
-                    b.get(key).unwrap_or(&Value::Null),
-                )
+                differs(&inside(key), a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null))
             })
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
@@ -212,21 +191,16 @@ mod tests {
         let value = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_default() };
         let at = |a: &str, b: &str| differs("", &value(a), &value(b));
         assert_eq!(at(r#"{"a": [{"b": 1}]}"#, r#"{"a": [{"b": 1}]}"#), None);
-        assert_eq!(
-            at(r#"{"a": [{"b": 1}]}"#, r#"{"a": [{"b": 2}]}"#).as_deref(),
-            Some("a.0.b")
-        );
+        assert_eq!(at(r#"{"a": [{"b": 1}]}"#, r#"{"a": [{"b": 2}]}"#).as_deref(), Some("a.0.b"));
         assert_eq!(at(r#"{"a": []}"#, r#"{"a": [1]}"#).as_deref(), Some("a"));
         assert_eq!(at("{}", r#"{"c": {"d": true}}"#).as_deref(), Some("c"));
     }
 
     #[test]
     fn what_remains_of_a_path_is_behind_its_last_step_up() {
-        for (written, remains) in [
-            ("ssh_config", "ssh_config"),
-            ("../../etc/./ssh", "etc/ssh"),
-            ("/etc/ssh", "etc/ssh"),
-        ] {
+        for (written, remains) in
+            [("ssh_config", "ssh_config"), ("../../etc/./ssh", "etc/ssh"), ("/etc/ssh", "etc/ssh")]
+        {
             assert_eq!(tail(Path::new(written)), Path::new(remains));
         }
     }

@@ -22,9 +22,7 @@ use crate::progress::Screen;
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
     if args.retry_invalid && args.resume.is_none() {
-        return Err(Failure::input(
-            "--retry-invalid is for --resume RUN: a new run has no trial to repeat",
-        ));
+        return Err(Failure::input("--retry-invalid is for --resume RUN: a new run has no trial to repeat"));
     }
     let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
     if let Some(metrics) = &metrics {
@@ -38,11 +36,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
 
-    let user = User {
-        args,
-        screen: Screen::new(metrics),
-        interrupted,
-    };
+    let user = User { args, screen: Screen::new(metrics), interrupted };
     let (directory, hands) = match (&args.experiment, &args.resume) {
         (Some(file), None) => begin::begin(file, &user, channel)?,
         (None, Some(path)) => resume::resume(path, &user, channel)?,
@@ -111,9 +105,7 @@ fn is_refusal(directory: &RunDirectory, failure: &Failure) -> bool {
     let is_begun = |event: &JournalEvent| !matches!(event, JournalEvent::RunStarted { .. } | JournalEvent::Note { .. });
     matches!(failure, Failure::Work { .. } | Failure::Input { .. })
         && directory.done().is_empty()
-        && directory
-            .journal_entries()
-            .is_ok_and(|entries| !entries.iter().any(|entry| is_begun(&entry.event)))
+        && directory.journal_entries().is_ok_and(|entries| !entries.iter().any(|entry| is_begun(&entry.event)))
 }
 
 /// The directory of a run that was refused holds nothing: it goes, and the failure stays.

@@ -90,17 +90,11 @@ pub(super) fn drive(
         failures
     });
     let left = sites.left.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let left = left
-        .into_iter()
-        .map(|failure| aws::left(directory.path(), failure))
-        .collect();
+    let left = left.into_iter().map(|failure| aws::left(directory.path(), failure)).collect();
     let failures = failures.into_iter().map(Failure::from).collect();
     let outcome = aws::show_all_but_the_first(failures, Format::Human).map_err(controller::Failure::from);
     let outcome = controller::ended(directory, outcome, interrupted.load(Ordering::Relaxed));
-    (
-        outcome.map_err(Failure::from),
-        aws::show_all_but_the_first(left, Format::Human),
-    )
+    (outcome.map_err(Failure::from), aws::show_all_but_the_first(left, Format::Human))
 }
 
 impl Sites<'_> {
@@ -172,23 +166,15 @@ impl Sites<'_> {
                 batch.configurations.join(", ")
             ));
         }
-        self.inboxes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(listens);
+        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner).push(listens);
         agents.provide()?;
         let job = part.job();
         let hosts = controller::greet(agents, job)?;
         let meter = Arc::clone(&self.meter);
-        let settings = Settings {
-            affords: Arc::new(move |seconds| meter.affords(seconds)),
-            ..settings_for(&job.plan)
-        };
+        let settings = Settings { affords: Arc::new(move |seconds| meter.affords(seconds)), ..settings_for(&job.plan) };
         controller::check(job, agents, &settings)?;
         same_machine(self.directory, &hosts, &agents.screen)?;
-        let facts = hosts
-            .into_iter()
-            .map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
+        let facts = hosts.into_iter().map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
         let site = serde_json::json!({ "site": self.settings.sites[site].name });
         let facts = facts.chain([(format!("batch-{}", number + 1), site)]);
         self.directory.add_to_environment(facts.collect())?;

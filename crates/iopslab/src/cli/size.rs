@@ -111,11 +111,8 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
             )));
         }
     }
-    let directories: Vec<RunDirectory> = args
-        .runs
-        .iter()
-        .map(|path| RunDirectory::open(path).map_err(Failure::input))
-        .collect::<Result<_, _>>()?;
+    let directories: Vec<RunDirectory> =
+        args.runs.iter().map(|path| RunDirectory::open(path).map_err(Failure::input)).collect::<Result<_, _>>()?;
     let target = target(args, &directories)?;
     target.check().map_err(Failure::input)?;
     let options = SizingOptions {
@@ -136,11 +133,8 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         ))
         .help("give runs of one provider; the provider of a run stands in its environment.json"));
     }
-    let runs: Vec<RunEvidence<'_>> = directories
-        .iter()
-        .zip(&measured)
-        .map(|(directory, measured)| measured.evidence(directory))
-        .collect();
+    let runs: Vec<RunEvidence<'_>> =
+        directories.iter().zip(&measured).map(|(directory, measured)| measured.evidence(directory)).collect();
     let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
@@ -160,9 +154,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
 fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Failure> {
     let (current, proposed) = (requests(catalog, &args.current)?, requests(catalog, &args.proposed)?);
     if !(args.disk_fill > 0.0 && args.disk_fill <= 1.0) || args.replication_factor == 0 {
-        return Err(Failure::input(
-            "--disk-fill is above 0% and at most 100%, --replication-factor at least 1",
-        ));
+        return Err(Failure::input("--disk-fill is above 0% and at most 100%, --replication-factor at least 1"));
     }
     let usable = args.disk_fill / f64::from(args.replication_factor);
     let basis = args.basis.basis()?;
@@ -183,18 +175,13 @@ fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Fai
 }
 
 fn requests(catalog: &Catalog, texts: &[String]) -> Result<Vec<ClusterRequest>, Failure> {
-    texts
-        .iter()
-        .map(|text| ClusterRequest::parse(catalog, text).map_err(Failure::input))
-        .collect()
+    texts.iter().map(|text| ClusterRequest::parse(catalog, text).map_err(Failure::input)).collect()
 }
 
 fn target(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Target, Failure> {
     let needed = |value: Option<f64>, flag: &str| {
         value.ok_or_else(|| {
-            Failure::input(format!(
-                "{flag} is missing: the target has a throughput, a read share and a data size"
-            ))
+            Failure::input(format!("{flag} is missing: the target has a throughput, a read share and a data size"))
         })
     };
     Ok(Target {
@@ -220,14 +207,8 @@ fn target(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Target, Failu
 fn one_level(plan: &experiment::Plan) -> Result<experiment::Consistency, Failure> {
     let levels = plan.target.consistency;
     let one = levels.read;
-    let own = plan
-        .configurations
-        .iter()
-        .filter_map(|configuration| configuration.consistency);
-    if std::iter::once(levels)
-        .chain(own)
-        .all(|l| l == experiment::ConsistencyLevels::all(one))
-    {
+    let own = plan.configurations.iter().filter_map(|configuration| configuration.consistency);
+    if std::iter::once(levels).chain(own).all(|l| l == experiment::ConsistencyLevels::all(one)) {
         return Ok(one);
     }
     Err(Failure::input("the run has several consistency levels").help("state the target's: --consistency LEVEL"))
@@ -235,10 +216,8 @@ fn one_level(plan: &experiment::Plan) -> Result<experiment::Consistency, Failure
 
 /// The workloads asked for, every one known to some run.
 fn known_workloads(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Vec<String>, Failure> {
-    let known: Vec<&str> = directories
-        .iter()
-        .flat_map(|d| d.plan().workloads.iter().map(|w| w.name.as_str()))
-        .collect();
+    let known: Vec<&str> =
+        directories.iter().flat_map(|d| d.plan().workloads.iter().map(|w| w.name.as_str())).collect();
     match args.workload.iter().find(|name| !known.contains(&name.as_str())) {
         Some(unknown) => Err(Failure::input(format!("no run has a workload `{unknown}`"))
             .help(format!("workloads: {}", known.join(", ")))),

@@ -29,18 +29,12 @@ pub(super) fn check(settings: &AwsSettings, _: &Screen) -> Result<(), Failure> {
             )
         })?;
         if reported.state != "completed" {
-            return Err(
-                Failure::input(format!("{of_site} cannot be used: its state is {}", reported.state))
-                    .help(format!("aws ec2 wait snapshot-completed --snapshot-ids {id}")),
-            );
+            return Err(Failure::input(format!("{of_site} cannot be used: its state is {}", reported.state))
+                .help(format!("aws ec2 wait snapshot-completed --snapshot-ids {id}")));
         }
-        let smaller = settings
-            .initialisations
-            .iter()
-            .filter(|volume| volume.size_gib < reported.size_gib);
-        let smaller: Vec<String> = smaller
-            .map(|volume| format!("{} has {} GiB", volume.configuration, volume.size_gib))
-            .collect();
+        let smaller = settings.initialisations.iter().filter(|volume| volume.size_gib < reported.size_gib);
+        let smaller: Vec<String> =
+            smaller.map(|volume| format!("{} has {} GiB", volume.configuration, volume.size_gib)).collect();
         if !smaller.is_empty() {
             return Err(Failure::input(format!(
                 "{of_site} is of a volume of {} GiB, and volumes made from it have at least that: {}",
@@ -55,11 +49,7 @@ pub(super) fn check(settings: &AwsSettings, _: &Screen) -> Result<(), Failure> {
 
 /// What reading the volumes takes, for people; nothing where they are made empty.
 pub(super) fn reported(settings: &AwsSettings) -> String {
-    let named: Vec<&str> = settings
-        .sites
-        .iter()
-        .filter_map(|site| site.snapshot.as_deref())
-        .collect();
+    let named: Vec<&str> = settings.sites.iter().filter_map(|site| site.snapshot.as_deref()).collect();
     if named.is_empty() {
         return String::new();
     }
@@ -70,10 +60,7 @@ pub(super) fn reported(settings: &AwsSettings) -> String {
             human_duration(seconds),
             volume.size_gib
         ),
-        _ => format!(
-            "\n    {}: {} GiB; AWS states no MiB/s of this volume",
-            volume.configuration, volume.size_gib
-        ),
+        _ => format!("\n    {}: {} GiB; AWS states no MiB/s of this volume", volume.configuration, volume.size_gib),
     };
     let lines: String = settings.initialisations.iter().map(line).collect();
     format!(

@@ -174,20 +174,14 @@ fn serve(
     .map_err(Failure::work)?;
     volume.serve_by(&server, "volume", asked.model.clone());
     volume.attach_and_mount(&args.mount).map_err(Failure::work)?;
-    let read_ahead = volume
-        .device()
-        .map(|device| ReadAhead::set(ledger, device, DISK_READ_AHEAD_KB));
+    let read_ahead = volume.device().map(|device| ReadAhead::set(ledger, device, DISK_READ_AHEAD_KB));
     let read_ahead = read_ahead.transpose().map_err(Failure::work)?;
     announce(args, asked, &volume, format);
     if let (Some(way_s), Format::Human) = (server.on_the_way_s(), format) {
         println!("  of which the way through this machine takes {:.0} us", way_s * 1e6);
     }
     if format == Format::Human {
-        let and_bytes = if args.image.is_none() {
-            " and deletes its bytes"
-        } else {
-            ""
-        };
+        let and_bytes = if args.image.is_none() { " and deletes its bytes" } else { "" };
         println!("Ctrl-C unmounts it{and_bytes}");
     }
     let mut counts = Counts::default();
@@ -225,11 +219,8 @@ fn serve(
 fn announce(args: &VolumeArgs, asked: &VolumeToServe, volume: &LoopVolume, format: Format) {
     let limits = &asked.model.limits;
     let latency = asked.model.latency.unwrap_or(asked.known.latency);
-    let basis = if args.latency_us.is_some() || args.latency_sigma.is_some() {
-        "stated"
-    } else {
-        asked.known.basis.as_str()
-    };
+    let basis =
+        if args.latency_us.is_some() || args.latency_sigma.is_some() { "stated" } else { asked.known.basis.as_str() };
     let device = volume.device().unwrap_or_default();
     if format == Format::Json {
         eprintln!("{} is mounted on {}", asked.request.label(), args.mount.display());

@@ -41,10 +41,7 @@ pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial, elapsed_s: f64) -> Res
             widest
         )
     } else {
-        run.say(&format!(
-            "after {blocks} blocks: not known well enough yet (widest: {})",
-            widest
-        ));
+        run.say(&format!("after {blocks} blocks: not known well enough yet (widest: {})", widest));
         return Ok(false);
     };
     run.say(&format!("enough repetitions: {reason}"));
@@ -57,19 +54,15 @@ fn in_words(widest: Option<&Widest>) -> String {
     match widest {
         None => "nothing to compare".to_owned(),
         Some(Widest { cell, known: None }) => format!("{cell} has no tested ratio"),
-        Some(Widest {
-            cell,
-            known: Some((ratio, half)),
-        }) => format!("{cell}: {ratio:.2} times, +-{:.1} %", half * 100.0),
+        Some(Widest { cell, known: Some((ratio, half)) }) => {
+            format!("{cell}: {ratio:.2} times, +-{:.1} %", half * 100.0)
+        }
     }
 }
 
 /// Which budget is spent, if one is.
 fn spent(adaptive: &Adaptive, elapsed_s: f64, usd: impl Fn() -> Option<f64>) -> Option<String> {
     let time = adaptive.budget_s.filter(|budget| elapsed_s >= *budget);
-    let money = adaptive
-        .budget_usd
-        .filter(|budget| usd().is_some_and(|usd| usd >= *budget));
-    time.map(|s| format!("{:.0} minutes", s / 60.0))
-        .or_else(|| money.map(|usd| format!("${usd:.2}")))
+    let money = adaptive.budget_usd.filter(|budget| usd().is_some_and(|usd| usd >= *budget));
+    time.map(|s| format!("{:.0} minutes", s / 60.0)).or_else(|| money.map(|usd| format!("${usd:.2}")))
 }

@@ -96,9 +96,7 @@ impl Agents {
     /// Machines that were made for the run are taken away.
     pub fn release(&mut self) -> Result<(), Failure> {
         let screen = &self.screen;
-        self.provider
-            .release(&mut |what| screen.say(what))
-            .map_err(Failure::work)
+        self.provider.release(&mut |what| screen.say(what)).map_err(Failure::work)
     }
 
     /// Starts the agents of hosts that have none.
@@ -136,18 +134,12 @@ impl Agents {
 
     /// What is said next.
     fn next(&mut self, wait: Duration) -> Result<Incoming, RecvTimeoutError> {
-        self.unheard
-            .pop_front()
-            .map_or_else(|| self.inbox.recv_timeout(wait), Ok)
+        self.unheard.pop_front().map_or_else(|| self.inbox.recv_timeout(wait), Ok)
     }
 
     /// An agent that is needed cannot be had; where only the way to its machine may be cut, it may be there again.
     fn out_of_reach(&self, how: String) -> Failure {
-        Failure::HostLost {
-            how,
-            help: None,
-            may_come_back: self.provider.may_come_back(),
-        }
+        Failure::HostLost { how, help: None, may_come_back: self.provider.may_come_back() }
     }
 
     /// Ends all agents and forgets them with what they still say; the next request starts others.
@@ -211,9 +203,6 @@ fn left_by(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -> Str
     };
     match Ledger::outstanding(&WorkDirectory::ledger_path_in(directory)) {
         Ok(left) if left.is_empty() => String::new(),
-        _ => format!(
-            "; what it leaves goes with: iopslab clean --work-directory {}",
-            directory.display()
-        ),
+        _ => format!("; what it leaves goes with: iopslab clean --work-directory {}", directory.display()),
     }
 }

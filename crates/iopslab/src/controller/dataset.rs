@@ -39,10 +39,7 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
         let (parts, from) = match (found, restored) {
             (Some(found), _) => {
                 let records = plan.dataset.records;
-                run.say(&format!(
-                    "{}: {records} records from an earlier run's snapshot",
-                    of.name
-                ));
+                run.say(&format!("{}: {records} records from an earlier run's snapshot", of.name));
                 (found, None)
             }
             (None, Restored::All(restored, origin)) => (restored, Some(origin)),
@@ -58,11 +55,7 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
             plan.dataset.payload_bytes() as f64 / catalog::MIB,
             bytes as f64 / catalog::MIB
         ));
-        run.note(JournalEvent::DatasetReady {
-            records: plan.dataset.records,
-            bytes,
-            from,
-        })?;
+        run.note(JournalEvent::DatasetReady { records: plan.dataset.records, bytes, from })?;
     }
     Ok(())
 }
@@ -80,10 +73,7 @@ fn initialise(run: &mut Run<'_>) -> Result<(), Failure> {
     }
     let initialised = answer!(Reply::Initialised { how, before } => (how, before));
     for (host, (how, before)) in run.agents.call_all(requests, initialised)? {
-        let (machine, gib) = (
-            run.agents.place(host).machine,
-            how.bytes as f64 / catalog::MIB / 1_024.0,
-        );
+        let (machine, gib) = (run.agents.place(host).machine, how.bytes as f64 / catalog::MIB / 1_024.0);
         run.say(&match before {
             true => format!(
                 "{machine}: every block of the volume made from {} was read before, on {}",
@@ -116,10 +106,7 @@ fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<Snapsh
 fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Failure> {
     let began = Instant::now();
     let (nodes, files) = (of.cluster.nodes(), &of.cluster.files);
-    let start = DatabaseRequest::StartLoading {
-        files: files.clone(),
-        loading: jiff::Timestamp::now().to_string(),
-    };
+    let start = DatabaseRequest::StartLoading { files: files.clone(), loading: jiff::Timestamp::now().to_string() };
     let loading = answer!(Reply::Loading { contact_points } => contact_points);
     let contact_points = run.agents.ask_each(&nodes, &start, loading)?.into_values().flatten();
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
@@ -132,9 +119,7 @@ fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Fai
         overwrite(run, &endpoint, of, backlog)?;
     }
     let keep = DatabaseRequest::KeepSnapshot;
-    let parts = run
-        .agents
-        .ask_each(&nodes, &keep, answer!(Reply::Snapshot(facts) => facts))?;
+    let parts = run.agents.ask_each(&nodes, &keep, answer!(Reply::Snapshot(facts) => facts))?;
     run.say(&format!(
         "{}: loaded {records} records ({:.0} records/s), kept as a snapshot; {} in all",
         of.name,
@@ -148,15 +133,10 @@ fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Fai
 fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog: BacklogFiles) -> Result<(), Failure> {
     let began = Instant::now();
     for part in 0..u64::from(backlog.sstables) {
-        let records = Records {
-            first: part * backlog.records,
-            count: backlog.records,
-            exist: true,
-        };
+        let records = Records { first: part * backlog.records, count: backlog.records, exist: true };
         write(run, endpoint, records)?;
         let flush = DatabaseRequest::FlushBacklog;
-        run.agents
-            .ask_each(&of.cluster.nodes(), &flush, answer!(Reply::Flushed => ()))?;
+        run.agents.ask_each(&of.cluster.nodes(), &flush, answer!(Reply::Flushed => ()))?;
     }
     run.say(&format!(
         "{}: wrote {} records again, in {} SSTables more of each data directory, in {}",
@@ -198,9 +178,7 @@ fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> R
     let taken = answer!(Reply::Taken { whole, left_out } => (whole, left_out));
     let (is_whole, left_out) = run.agents.call(HostId::CLIENT, take, taken)?;
     for node in left_out {
-        run.say(&format!(
-            "warning: no connection to node {node}: the other nodes get its load"
-        ));
+        run.say(&format!("warning: no connection to node {node}: the other nodes get its load"));
     }
     if is_whole {
         run.say(&format!("{of}: {} records, loaded before", plan.dataset.records));
@@ -224,9 +202,7 @@ fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> R
 /// How keys are written: the same for all workloads.
 fn keys(plan: &Plan) -> Result<KeyFormat, failure::Failure> {
     let workload = plan.workloads.first();
-    workload
-        .map(|workload| workload.keys)
-        .ok_or_else(|| failure::Failure::input("the plan has no workload"))
+    workload.map(|workload| workload.keys).ok_or_else(|| failure::Failure::input("the plan has no workload"))
 }
 
 /// What the clients of a run write together.
@@ -242,11 +218,7 @@ struct Records {
 impl Records {
     /// The whole data set.
     fn all(plan: &Plan) -> Self {
-        Self {
-            first: 0,
-            count: plan.dataset.records,
-            exist: false,
-        }
+        Self { first: 0, count: plan.dataset.records, exist: false }
     }
 }
 
@@ -270,9 +242,7 @@ fn write(run: &mut Run<'_>, endpoint: &Endpoint, records: Records) -> Result<(u6
         (client, Request::Client(request))
     };
     let requests = clients.iter().copied().zip(0..).map(part).collect();
-    let loaded = run
-        .agents
-        .call_all(requests, answer!(Reply::Loaded(loaded) => loaded))?;
+    let loaded = run.agents.call_all(requests, answer!(Reply::Loaded(loaded) => loaded))?;
     let add =
         |(records, seconds): (u64, f64), loaded: LoadedDataset| (records + loaded.records, seconds.max(loaded.seconds));
     Ok(loaded.into_values().fold((0, 0.0), add))

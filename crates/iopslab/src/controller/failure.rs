@@ -91,9 +91,7 @@ impl Failure {
             Self::ClientFailed { .. } => Next::TrialInvalid(Cause::ClientFailed),
             Self::FaultFailed { .. } => Next::TrialInvalid(Cause::FaultFailed),
             Self::BacklogNotAsPlanned(_) => Next::TrialInvalid(Cause::BacklogNotAsPlanned),
-            Self::HostLost {
-                may_come_back: true, ..
-            } => Next::HostReturns,
+            Self::HostLost { may_come_back: true, .. } => Next::HostReturns,
             Self::NoRoom(_) => Next::BatchWaits,
             Self::Interrupted(_)
             | Self::Refused { .. }
@@ -119,11 +117,7 @@ impl Failure {
             Self::DatabaseEnded { log_tail, .. } => log_tail.clone(),
             _ => Vec::new(),
         };
-        Some(Validity::Invalid {
-            cause,
-            reason,
-            log_tail,
-        })
+        Some(Validity::Invalid { cause, reason, log_tail })
     }
 
     /// What failed, and where.
@@ -132,10 +126,7 @@ impl Failure {
             Self::Interrupted(None) => "interrupted".to_owned(),
             Self::Interrupted(Some(_)) => "interrupted; every finished trial is kept".to_owned(),
             Self::Refused { host: None, error } => error.message.clone(),
-            Self::Refused {
-                host: Some(host),
-                error,
-            } => format!("{host}: {}", error.message),
+            Self::Refused { host: Some(host), error } => format!("{host}: {}", error.message),
             Self::ClientLost { how } | Self::HostLost { how, .. } => how.clone(),
             Self::DidNotStart { database, how, error } => {
                 let help = error.help.iter().map(|help| format!("\nhelp: {help}"));
@@ -170,19 +161,17 @@ impl Failure {
             )),
             Self::Refused { error, .. } => error.help.clone(),
             Self::HostLost { help, .. } => help.map(str::to_owned),
-            Self::Spent { run, .. } => Some(format!(
-                "continue with more: iopslab run --resume {} --max-cost USD",
-                run.display()
-            )),
+            Self::Spent { run, .. } => {
+                Some(format!("continue with more: iopslab run --resume {} --max-cost USD", run.display()))
+            }
             Self::TrialsFailed { run, .. } => Some(format!(
                 "remove the cause, then: iopslab run --resume {}, which repeats what did not start (with --retry-invalid: \
                  every invalid trial)",
                 run.display()
             )),
-            Self::SearchFailed { run, .. } => Some(format!(
-                "remove the cause, then: iopslab run --resume {}",
-                run.display()
-            )),
+            Self::SearchFailed { run, .. } => {
+                Some(format!("remove the cause, then: iopslab run --resume {}", run.display()))
+            }
             _ => None,
         }
     }
@@ -238,10 +227,7 @@ mod tests {
             help: None,
             may_come_back,
         };
-        assert_eq!(
-            (lost(true).next(), lost(false).next()),
-            (Next::HostReturns, Next::RunEnds)
-        );
+        assert_eq!((lost(true).next(), lost(false).next()), (Next::HostReturns, Next::RunEnds));
         let reason = |failure: &Failure| match failure.validity() {
             Some(Validity::Invalid { cause, reason, .. }) => Some((cause, reason)),
             Some(Validity::Valid) | None => None,

@@ -26,10 +26,7 @@ pub(super) struct Cluster {
 
 impl Cluster {
     fn of(setup: &Setup) -> Self {
-        Self {
-            first_host: setup.first_host,
-            files: DataSetFiles::of(setup),
-        }
+        Self { first_host: setup.first_host, files: DataSetFiles::of(setup) }
     }
 
     /// Its hosts.
@@ -108,9 +105,7 @@ pub(super) fn database_cpus(setup: &Setup, host: HostId, agents: &Agents) -> f64
         return 0.0;
     }
     let machine = agents.place(host).machine;
-    let there = nodes_of(setup)
-        .into_iter()
-        .filter(|node| agents.place(*node).machine == machine);
+    let there = nodes_of(setup).into_iter().filter(|node| agents.place(*node).machine == machine);
     setup.cpus * there.count() as f64
 }
 
@@ -149,12 +144,12 @@ pub(super) fn needs(
                 plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
             }),
             // It is there before any configuration is.
-            most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64)
-                .filter(|_| !restored)
-                .map(|demand| Demand {
+            most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64).filter(|_| !restored).map(
+                |demand| Demand {
                     configuration: format!("{} (while its data set is loaded)", demand.configuration),
                     ..demand
-                }),
+                },
+            ),
         ),
         data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {
             DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
@@ -189,11 +184,7 @@ pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId, restored: b
         let growth = cluster.files.backlog.map_or(1.0, |b| b.growth(plan.dataset.records));
         is_node.then(|| payload * ON_DISK * growth * cluster.files.placement.share_per_node())
     };
-    let snapshots: f64 = clusters(setups)
-        .into_iter()
-        .filter_map(part)
-        .map(|bytes| bytes * 2.0)
-        .sum();
+    let snapshots: f64 = clusters(setups).into_iter().filter_map(part).map(|bytes| bytes * 2.0).sum();
     let copies = started(setups).filter_map(|setup| part(Cluster::of(setup)));
     let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
     let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
@@ -248,10 +239,7 @@ mod tests {
         assert_eq!(databases(&job.setups).len(), 4);
         assert_eq!(companions(&job.setups, shared), [shared]);
         assert_eq!(companions(&job.setups, HostId::database(2)), nodes_of(&job.setups[1]));
-        let names: Vec<String> = of_trial(&job.plan, &job.setups[1])
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let names: Vec<String> = of_trial(&job.plan, &job.setups[1]).iter().map(ToString::to_string).collect();
         assert_eq!(names, ["database-2", "database-3", "database-4", "client"]);
         // Two clusters of the same shape on different hosts are loaded one by one.
         job.setups[0].placement = job.setups[1].placement;
@@ -268,10 +256,7 @@ mod tests {
         let all = nodes_of(&job.setups[1]);
         let needs_of = |hosts: &[HostId]| needs(&job, String::new(), None, hosts);
         let together = needs_of(&all);
-        let cpus = together
-            .cpus
-            .clone()
-            .map(|d| (d.configuration.clone(), d.nodes, d.total()));
+        let cpus = together.cpus.clone().map(|d| (d.configuration.clone(), d.nodes, d.total()));
         assert_eq!(cpus, Some(("three".to_owned(), 3, 1.5)));
         // A data set is loaded before there is a configuration: with more memory than a small one has.
         let memory = together.memory.clone().map(|d| (d.nodes, d.total()));
@@ -283,16 +268,9 @@ mod tests {
         assert_eq!(apart, together.bytes);
         // Two thirds of the data set on each of the three: 1.15 GB payload on disk, twice loaded, twice copied.
         let part = 1e9 * 1.15 * 2.0 / 3.0;
-        assert!(
-            (alone.bytes as f64 - (part * 4.0 + SPARE_BYTES)).abs() < 10.0,
-            "{}",
-            alone.bytes
-        );
+        assert!((alone.bytes as f64 - (part * 4.0 + SPARE_BYTES)).abs() < 10.0, "{}", alone.bytes);
         // On a volume that has the data set already: nothing is loaded, and a copy is written anew once.
-        let machine_use = MachineUse {
-            snapshot: Some("snap-0123456789abcdef0".to_owned()),
-            ..MachineUse::default()
-        };
+        let machine_use = MachineUse { snapshot: Some("snap-0123456789abcdef0".to_owned()), ..MachineUse::default() };
         let restored = needs(&job, String::new(), Some(machine_use), &all[1..2]).bytes;
         assert!((restored as f64 - (part + SPARE_BYTES)).abs() < 10.0, "{restored}");
     }

@@ -12,26 +12,16 @@ use crate::progress::Screen;
 /// A configuration's nodes have all CPUs and all memory of the smallest database host. What differs between these
 /// hosts, or from what a configuration states, is reported.
 pub fn take_as_they_are(setups: &mut Setups, hosts: &[(HostId, Environment)], screen: &Screen) -> Result<(), Failure> {
-    let databases = || {
-        hosts
-            .iter()
-            .filter(|(host, _)| host.role == Role::Database)
-            .map(|(_, facts)| facts)
-    };
+    let databases = || hosts.iter().filter(|(host, _)| host.role == Role::Database).map(|(_, facts)| facts);
     let unlike = |what: &str, of: &dyn Fn(&Environment) -> String| {
         let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (host, facts) in hosts.iter().filter(|(host, _)| host.role == Role::Database) {
             seen.entry(of(facts)).or_default().push(host.to_string());
         }
         if seen.len() > 1 {
-            let each = seen
-                .iter()
-                .map(|(value, hosts)| format!("{value} ({})", hosts.join(", ")));
+            let each = seen.iter().map(|(value, hosts)| format!("{value} ({})", hosts.join(", ")));
             let each: Vec<String> = each.collect();
-            screen.say(&format!(
-                "warning: the {what} of the database hosts differs: {}",
-                each.join(" / ")
-            ));
+            screen.say(&format!("warning: the {what} of the database hosts differs: {}", each.join(" / ")));
         }
     };
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());

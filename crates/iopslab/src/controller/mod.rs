@@ -131,10 +131,8 @@ pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), 
         let needs = hosts::needs(job, work_directory, machine_use, &on_machine);
         let request = Request::Database(DatabaseRequest::Check(needs));
         let found = agents.call(*host, request, answer!(Reply::Checked(found) => found))?;
-        problems.extend(found.into_iter().map(|problem| Problem {
-            what: format!("{whose}{}", problem.what),
-            ..problem
-        }));
+        problems
+            .extend(found.into_iter().map(|problem| Problem { what: format!("{whose}{}", problem.what), ..problem }));
     }
     let Some(problem) = problems.into_iter().next() else {
         return Ok(());

@@ -42,17 +42,11 @@ mod tests {
         .concat();
         let nothing = |_: &str| Err("no file".to_owned());
         let experiment = experiment::parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
-        let job = Job {
-            setups: experiment::setups(&experiment),
-            plan: experiment::plan(&experiment),
-        };
+        let job = Job { setups: experiment::setups(&experiment), plan: experiment::plan(&experiment) };
         let trials = |words: &[&str]| -> Vec<PlannedTrial> {
             let of = |word: &&str| {
                 let (block, name) = word.split_at(1);
-                PlannedTrial {
-                    block: block.parse().unwrap(),
-                    cell: format!("{name}.w.c1"),
-                }
+                PlannedTrial { block: block.parse().unwrap(), cell: format!("{name}.w.c1") }
             };
             words.iter().map(of).collect()
         };

@@ -36,11 +36,7 @@ pub(super) fn through_losses(
             return Ok(());
         };
         // The trial in which it was lost counts as done, and is invalid.
-        in_a_row = if directory.done().len() > done + 1 {
-            1
-        } else {
-            in_a_row + 1
-        };
+        in_a_row = if directory.done().len() > done + 1 { 1 } else { in_a_row + 1 };
         if failure.next() != Next::HostReturns || in_a_row == LOSSES_IN_A_ROW || agents.is_interrupted() {
             return Err(failure);
         }
@@ -51,10 +47,7 @@ pub(super) fn through_losses(
 /// Until all hosts answer the greeting again.
 fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Result<(), Failure> {
     let minutes = PATIENCE.as_secs() / 60;
-    agents.screen.say(&format!(
-        "{}\nwaiting for it to be there again, at most {minutes} minutes",
-        lost.message()
-    ));
+    agents.screen.say(&format!("{}\nwaiting for it to be there again, at most {minutes} minutes", lost.message()));
     let began = Instant::now();
     let mut wait = FIRST_WAIT;
     loop {
@@ -69,9 +62,7 @@ fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Resul
         wait = (wait * 2).min(LONGEST_WAIT);
     }
     let seconds = began.elapsed().as_secs();
-    agents
-        .screen
-        .say(&format!("all hosts are there again after {seconds} s"));
+    agents.screen.say(&format!("all hosts are there again after {seconds} s"));
     Ok(())
 }
 

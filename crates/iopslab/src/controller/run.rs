@@ -62,12 +62,7 @@ impl<'r> Run<'r> {
 
     /// The same hands on a plan that has grown.
     pub fn on<'s>(&'s mut self, directory: &'s RunDirectory) -> Run<'s> {
-        Run {
-            directory,
-            agents: self.agents,
-            settings: self.settings,
-            target: self.target.clone(),
-        }
+        Run { directory, agents: self.agents, settings: self.settings, target: self.target.clone() }
     }
 
     /// A line that stays.
@@ -84,10 +79,7 @@ impl<'r> Run<'r> {
     pub fn check_money(&self, seconds: f64, left: usize) -> Result<(), Failure> {
         match (self.settings.affords)(seconds) {
             true => Ok(()),
-            false => Err(Failure::Spent {
-                left,
-                run: self.directory.path().to_owned(),
-            }),
+            false => Err(Failure::Spent { left, run: self.directory.path().to_owned() }),
         }
     }
 }

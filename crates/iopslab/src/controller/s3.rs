@@ -58,13 +58,7 @@ impl Bucket {
 impl Bucket {
     /// Finds credentials; `None` where data sets are in a directory.
     pub fn open(place: &DataSetPlace) -> Result<Option<Self>, Failure> {
-        let DataSetPlace::S3 {
-            bucket,
-            prefix,
-            region,
-            profile,
-        } = place
-        else {
+        let DataSetPlace::S3 { bucket, prefix, region, profile } = place else {
             return Ok(None);
         };
         let name = place.to_string();
@@ -103,10 +97,7 @@ impl Bucket {
         };
         let url = |part: &String| self.remote.signed_url(right, &format!("{key}/{part}")).map(SignedUrl);
         let urls: Result<Vec<_>, _> = parts.iter().map(url).collect();
-        Ok(Transfer::Urls {
-            name: self.name.clone(),
-            urls: urls.map_err(failed)?,
-        })
+        Ok(Transfer::Urls { name: self.name.clone(), urls: urls.map_err(failed)? })
     }
 }
 

@@ -55,11 +55,7 @@ pub(super) fn more(run: &Run<'_>) -> Result<Option<RunDirectory>, Failure> {
 }
 
 fn next(search: &Search, round: u32, rates: &[f64]) -> Round {
-    Round {
-        search: search.id.clone(),
-        round,
-        rates: rates.iter().map(|rate| rounded(*rate)).collect(),
-    }
+    Round { search: search.id.clone(), round, rates: rates.iter().map(|rate| rounded(*rate)).collect() }
 }
 
 fn reported(round: &Round) -> String {

@@ -29,10 +29,7 @@ struct Heard {
 
 impl Watch {
     pub fn new(silence: Duration) -> Self {
-        Self {
-            silence,
-            hosts: BTreeMap::new(),
-        }
+        Self { silence, hosts: BTreeMap::new() }
     }
 
     /// It has been asked.
@@ -86,7 +83,5 @@ fn takes_at_most(request: &Request) -> Option<Duration> {
         return None;
     }
     let load_s = shape.warmup_s + shape.warmup_max_s.unwrap_or(0.0) + shape.duration_s + shape.request_timeout_s;
-    Duration::try_from_secs_f64(load_s * LATE_FACTOR)
-        .ok()
-        .map(|load| load + MARGIN)
+    Duration::try_from_secs_f64(load_s * LATE_FACTOR).ok().map(|load| load + MARGIN)
 }

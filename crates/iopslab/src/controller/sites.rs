@@ -62,19 +62,11 @@ pub fn work_through(work: &Work<'_>, screens: &[Screen]) -> Vec<Failure> {
         next_wait: FIRST_WAIT,
         waited: Duration::ZERO,
     });
-    let queue = Mutex::new(Queue {
-        waiting: waiting.collect(),
-        ..Queue::default()
-    });
+    let queue = Mutex::new(Queue { waiting: waiting.collect(), ..Queue::default() });
     let changed = Condvar::new();
     std::thread::scope(|scope| {
         for (site, screen) in screens.iter().enumerate() {
-            let at_work = Site {
-                site,
-                work,
-                queue: &queue,
-                changed: &changed,
-            };
+            let at_work = Site { site, work, queue: &queue, changed: &changed };
             scope.spawn(move || at_work.work(screen));
         }
     });
@@ -134,10 +126,7 @@ impl Site<'_> {
             if queue.waiting.is_empty() && queue.busy == 0 {
                 return None;
             }
-            let (guard, _) = self
-                .changed
-                .wait_timeout(queue, LOOK)
-                .unwrap_or_else(PoisonError::into_inner);
+            let (guard, _) = self.changed.wait_timeout(queue, LOOK).unwrap_or_else(PoisonError::into_inner);
             queue = guard;
         }
     }
@@ -165,11 +154,7 @@ impl Site<'_> {
             wait.as_secs()
         ));
         let first = self.work.planned[batch.batch];
-        batch.site = if queue.out_of_work.contains(&first) {
-            self.site
-        } else {
-            first
-        };
+        batch.site = if queue.out_of_work.contains(&first) { self.site } else { first };
         batch.tried.clear();
         (batch.not_before, batch.waited) = (Instant::now() + wait, batch.waited + wait);
         batch.next_wait *= 2;
@@ -238,12 +223,7 @@ mod tests {
             _ => Ok(()),
         };
         let (seen, failures) = carried_out(&[0, 1, 1, 0], 3, Duration::ZERO, &full);
-        let at = |batch: usize| {
-            seen.iter()
-                .filter(|(b, _)| *b == batch)
-                .map(|(_, s)| *s)
-                .collect::<Vec<_>>()
-        };
+        let at = |batch: usize| seen.iter().filter(|(b, _)| *b == batch).map(|(_, s)| *s).collect::<Vec<_>>();
         assert_eq!((at(0), at(3)), (vec![0, 1], vec![0, 2]));
         assert!(failures.is_empty(), "{failures:?}");
     }
@@ -256,11 +236,7 @@ mod tests {
             Err(Failure::NoRoom("InsufficientInstanceCapacity".to_owned()))
         };
         let (_, failures) = carried_out(&[0], 2, Duration::from_millis(300), &never);
-        assert_eq!(
-            (asked.into_inner(), failures.len()),
-            (4, 1),
-            "both sites, and both again after the wait"
-        );
+        assert_eq!((asked.into_inner(), failures.len()), (4, 1), "both sites, and both again after the wait");
         assert!(failures[0].contains("InsufficientInstanceCapacity"));
         let later = AtomicUsize::new(0);
         let then = |_: usize, _: usize| match later.fetch_add(1, Ordering::SeqCst) {

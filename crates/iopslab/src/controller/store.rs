@@ -65,9 +65,7 @@ impl<'p> Store<'p> {
 
     /// Refuses what would fail only when hours of loading are over. Directories are looked at by their hosts.
     pub fn check(&self) -> Result<(), failure::Failure> {
-        self.bucket
-            .as_ref()
-            .map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
+        self.bucket.as_ref().map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
     }
 
     /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and
@@ -104,11 +102,7 @@ impl<'p> Store<'p> {
         let Some(first) = kept.into_values().next() else {
             return Ok(Restored::Nothing);
         };
-        let origin = DataSetOrigin {
-            store: place.to_string(),
-            made_by: first.made_by,
-            made_at: first.made_at,
-        };
+        let origin = DataSetOrigin { store: place.to_string(), made_by: first.made_by, made_at: first.made_at };
         run.say(&format!(
             "{name}: {} records restored from {place}, where the run {} kept it on {}; {} in all",
             first.records,
@@ -145,10 +139,7 @@ impl<'p> Store<'p> {
             Ok(0) => {}
             Ok(bytes) => {
                 let (mib, seconds) = (bytes as f64 / catalog::MIB, began.elapsed().as_secs_f64());
-                run.say(&format!(
-                    "{name}: kept in {place}: {mib:.0} MiB, {:.0} MiB/s",
-                    mib / seconds.max(0.001)
-                ));
+                run.say(&format!("{name}: kept in {place}: {mib:.0} MiB, {:.0} MiB/s", mib / seconds.max(0.001)));
             }
             Err(why) => {
                 let text = format!("{name} could not be kept in {place}: {why}");
@@ -190,10 +181,7 @@ impl<'p> Store<'p> {
             Err(why) => return Ok(Err(why)),
         };
         // All parts of all nodes are there.
-        let written = self
-            .bucket
-            .iter()
-            .flat_map(|bucket| kept.iter().map(|one| bucket.write_down(one)));
+        let written = self.bucket.iter().flat_map(|bucket| kept.iter().map(|one| bucket.write_down(one)));
         let written: Result<(), failure::Failure> = written.collect();
         Ok(written.map(|()| all_bytes).map_err(|failure| failure.message()))
     }
@@ -202,16 +190,11 @@ impl<'p> Store<'p> {
         let mut found = BTreeMap::new();
         match (&self.bucket, &self.stated.place) {
             (None, DataSetPlace::Directory { path }) => {
-                let request = DatabaseRequest::FindKept {
-                    files: of.cluster.files.clone(),
-                    directory: path.clone(),
-                };
-                let kept = run
-                    .agents
-                    .ask_each(&of.cluster.nodes(), &request, |reply| match reply {
-                        Reply::StoreProblem(why) => Ok(Err(why)),
-                        reply => answer!(Reply::Kept(kept) => kept)(reply).map(Ok),
-                    })?;
+                let request = DatabaseRequest::FindKept { files: of.cluster.files.clone(), directory: path.clone() };
+                let kept = run.agents.ask_each(&of.cluster.nodes(), &request, |reply| match reply {
+                    Reply::StoreProblem(why) => Ok(Err(why)),
+                    reply => answer!(Reply::Kept(kept) => kept)(reply).map(Ok),
+                })?;
                 for (host, kept) in kept {
                     match kept {
                         Ok(kept) => found.extend(kept.map(|kept| (host, *kept))),
@@ -233,17 +216,15 @@ impl<'p> Store<'p> {
         }
         let mut loadings = found.values().map(|kept| &kept.loading);
         let first = loadings.next();
-        Ok(
-            match first.is_some() && loadings.all(|loading| Some(loading) == first) {
-                _ if found.is_empty() => StoreContents::Nothing,
-                true if found.len() == of.keys.len() => StoreContents::All(found),
-                _ => StoreContents::Unusable(format!(
-                    "{} of {} nodes are there, or they come from different loadings",
-                    found.len(),
-                    of.keys.len()
-                )),
-            },
-        )
+        Ok(match first.is_some() && loadings.all(|loading| Some(loading) == first) {
+            _ if found.is_empty() => StoreContents::Nothing,
+            true if found.len() == of.keys.len() => StoreContents::All(found),
+            _ => StoreContents::Unusable(format!(
+                "{} of {} nodes are there, or they come from different loadings",
+                found.len(),
+                of.keys.len()
+            )),
+        })
     }
 
     fn transfer(&self, is_written: bool, key: &str, parts: &[String]) -> Result<Transfer, failure::Failure> {

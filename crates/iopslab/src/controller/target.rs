@@ -21,19 +21,8 @@ pub(super) struct Target {
 impl Target {
     /// That of a plan; password and certificates are read here.
     pub fn of(plan: &Plan) -> Result<Self, Failure> {
-        let Database::Hosts {
-            keyspace,
-            data_centre,
-            user,
-            password_file,
-            tls,
-            ..
-        } = &plan.target.database
-        else {
-            return Ok(Self {
-                keyspace: KEYSPACE.to_owned(),
-                access: Access::default(),
-            });
+        let Database::Hosts { keyspace, data_centre, user, password_file, tls, .. } = &plan.target.database else {
+            return Ok(Self { keyspace: KEYSPACE.to_owned(), access: Access::default() });
         };
         let login = |user: &String| secrets::login(user, password_file.as_deref(), "password_file in [target]");
         Ok(Self {

@@ -26,12 +26,7 @@ pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &
     if directory.is_finished()? {
         return Ok(());
     }
-    let mut run = Run {
-        directory,
-        agents,
-        settings,
-        target: Target::of(directory.plan())?,
-    };
+    let mut run = Run { directory, agents, settings, target: Target::of(directory.plan())? };
     open::hosts(&mut run)?;
     if directory.plan().search.is_none() {
         return measure(&mut run);

@@ -17,9 +17,7 @@ fn nodes(setups: &[Setup]) -> BTreeMap<HostId, (&WatchedNode, Vec<&Setup>)> {
     let mut nodes = BTreeMap::new();
     for setup in setups {
         for node in &setup.watched {
-            let (_, setups) = nodes
-                .entry(HostId::database(node.host))
-                .or_insert_with(|| (node, Vec::new()));
+            let (_, setups) = nodes.entry(HostId::database(node.host)).or_insert_with(|| (node, Vec::new()));
             setups.push(setup);
         }
     }
@@ -35,11 +33,7 @@ fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
     let mut ports: Vec<u16> = contact_points.map(|point| port(point).unwrap_or(USUAL_PORT)).collect();
     ports.sort_unstable();
     ports.dedup();
-    WatchTask {
-        node: (*node).clone(),
-        ports,
-        commitlog: setups.iter().any(|setup| setup.commitlog.is_some()),
-    }
+    WatchTask { node: (*node).clone(), ports, commitlog: setups.iter().any(|setup| setup.commitlog.is_some()) }
 }
 
 /// Finds every node; from here on its agent only looks.
@@ -114,10 +108,8 @@ mod tests {
             &experiment::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"),
         );
         let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
-        let seen: Vec<(&str, &[u16], bool)> = tasks
-            .iter()
-            .map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog))
-            .collect();
+        let seen: Vec<(&str, &[u16], bool)> =
+            tasks.iter().map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog)).collect();
         assert_eq!(seen, [("a", &[9042, 9043][..], true), ("b", &[9042][..], false)]);
         let hosts: Vec<String> = nodes(&setups).keys().map(ToString::to_string).collect();
         assert_eq!(hosts, ["database", "database-2"]);

@@ -101,9 +101,7 @@ fn from_root(module: &Module, path: &Module) -> Module {
 
 /// The paths through its crate that a file writes: those from `crate`, `super`, `self` or a module below it.
 fn written(module: &Module, code: &str, files: &BTreeMap<Module, String>) -> Vec<Module> {
-    let below = files
-        .keys()
-        .filter(|f| f.len() == module.len() + 1 && f.starts_with(module));
+    let below = files.keys().filter(|f| f.len() == module.len() + 1 && f.starts_with(module));
     let starts = ["crate", "super", "self"].into_iter().map(str::to_owned);
     let starts: Vec<String> = starts.chain(below.filter_map(|f| f.last().cloned())).collect();
     let mut found = Vec::new();
@@ -160,9 +158,7 @@ fn imports(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     modules(source, &[], &mut files);
     let given = given_on(&files);
     let uses = |(module, code): (&Module, &String)| {
-        let holders = written(module, code, &files)
-            .into_iter()
-            .filter_map(|path| holder(&path, &files, &given));
+        let holders = written(module, code, &files).into_iter().filter_map(|path| holder(&path, &files, &given));
         (module.clone(), holders.filter(|other| other != module).collect())
     };
     files.iter().map(uses).collect()
@@ -212,9 +208,7 @@ fn files_of_a_room_with_floors_import_in_no_circle() {
         }
         let imports = imports(&source);
         for circle in circles(&imports) {
-            let known = CIRCLES
-                .iter()
-                .find(|(of, within, _)| of == room && lies_within(&circle, within));
+            let known = CIRCLES.iter().find(|(of, within, _)| of == room && lies_within(&circle, within));
             if let Some(known) = known {
                 listed.remove(known);
                 continue;
@@ -227,37 +221,22 @@ fn files_of_a_room_with_floors_import_in_no_circle() {
             panic!("a circle of files:\n{}", lines.collect::<Vec<_>>().join("\n"));
         }
     }
-    assert!(
-        listed.is_empty(),
-        "these circles are gone, strike them from the list: {listed:?}"
-    );
+    assert!(listed.is_empty(), "these circles are gone, strike them from the list: {listed:?}");
 }
 
 #[test]
 fn imports_are_seen_through_groups_facades_and_parents() {
     let files = BTreeMap::from([
-        (
-            vec![],
-            "mod a;\npub(crate) mod b;\npub use a::{self, Thing as Other, deep::{X, Y,},};".to_owned(),
-        ),
-        (
-            vec!["a".to_owned()],
-            "use crate::b;\npub mod deep;\npub struct Thing;".to_owned(),
-        ),
-        (
-            vec!["a".to_owned(), "deep".to_owned()],
-            "use super::super::{b::{self, C}, Y};\nuse super::Thing;".to_owned(),
-        ),
+        (vec![], "mod a;\npub(crate) mod b;\npub use a::{self, Thing as Other, deep::{X, Y,},};".to_owned()),
+        (vec!["a".to_owned()], "use crate::b;\npub mod deep;\npub struct Thing;".to_owned()),
+        (vec!["a".to_owned(), "deep".to_owned()], "use super::super::{b::{self, C}, Y};\nuse super::Thing;".to_owned()),
         (vec!["b".to_owned()], "fn f() { crate::X::new(); }".to_owned()),
     ]);
     let given = given_on(&files);
     let of = |module: &[&str]| {
         let module: Module = module.iter().map(|s| (*s).to_owned()).collect();
         let held = written(&module, &files[&module], &files).into_iter();
-        let held: BTreeSet<String> = held
-            .filter_map(|p| holder(&p, &files, &given))
-            .map(|m| m.join("::"))
-            .collect();
+        let held: BTreeSet<String> = held.filter_map(|p| holder(&p, &files, &given)).map(|m| m.join("::")).collect();
         held.into_iter().collect::<Vec<_>>()
     };
     assert_eq!(of(&[]), ["a", "a::deep"]);

@@ -16,16 +16,8 @@ const MAY: [(&str, &str, &str); 7] = [
     ("storage", "loops", "files of the kernel"),
     ("storage", "read_ahead", "files of the kernel"),
     ("storage", "server", "files of the kernel"),
-    (
-        "storage",
-        "ledger",
-        "opened by guarded::open_private, which follows no link",
-    ),
-    (
-        "storage",
-        "work",
-        "opened by guarded::open_private, which follows no link",
-    ),
+    ("storage", "ledger", "opened by guarded::open_private, which follows no link"),
+    ("storage", "work", "opened by guarded::open_private, which follows no link"),
 ];
 
 #[test]
@@ -42,8 +34,5 @@ fn no_file_is_made_through_a_link() {
             found.extend(makes.filter(|_| !may).map(|way| format!("{room}::{module}: {way}")));
         }
     }
-    assert!(
-        found.is_empty(),
-        "use guarded::create, guarded::replace or guarded::write_anew: {found:#?}"
-    );
+    assert!(found.is_empty(), "use guarded::create, guarded::replace or guarded::write_anew: {found:#?}");
 }

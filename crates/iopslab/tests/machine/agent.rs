@@ -17,12 +17,8 @@ fn nice(pid: u32) -> i32 {
 fn a_client_goes_before_the_database_whose_machine_it_shares() {
     let of_role = |role: &str, expected: &dyn Fn(i32) -> bool| {
         let lab = Laboratory::new();
-        let mut agent = lab
-            .iopslab(&["agent", "--role", role])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut agent =
+            lab.iopslab(&["agent", "--role", role]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let began = Instant::now();
         while !expected(nice(agent.id())) && began.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(10));

@@ -159,9 +159,7 @@ impl Story {
         run.wait().unwrap();
         let killed = Instant::now();
         let waited = killed - began;
-        wait_for("hosts that clean themselves", Duration::from_secs(20), || {
-            self.network.leftovers().is_empty()
-        });
+        wait_for("hosts that clean themselves", Duration::from_secs(20), || self.network.leftovers().is_empty());
         println!(
             "--- killed {what} after {:.1} s: hosts were clean after {:.1} s\n{}",
             waited.as_secs_f64(),
@@ -198,24 +196,15 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_starts(story: &mut Stor
     story.network.trust(&BTreeMap::from([("db2", "db1"), ("load1", "")]));
     assert!(!story.run(&arguments));
     let said = story.said();
-    assert!(
-        said.contains("cannot connect to db2") && said.contains("HOST IDENTIFICATION HAS CHANGED"),
-        "{said}"
-    );
-    assert!(
-        said.contains("cannot connect to load1") && said.contains("Host key verification failed"),
-        "{said}"
-    );
+    assert!(said.contains("cannot connect to db2") && said.contains("HOST IDENTIFICATION HAS CHANGED"), "{said}");
+    assert!(said.contains("cannot connect to load1") && said.contains("Host key verification failed"), "{said}");
     assert!(!story.lab.path().join("refused").exists());
     story.network.trust_all();
 
     story.network.fill("db2");
     assert!(!story.run(&arguments));
     let said = story.said();
-    assert!(
-        said.contains("db2: cannot bring iopslab there") && said.contains("No space left on device"),
-        "{said}"
-    );
+    assert!(said.contains("db2: cannot bring iopslab there") && said.contains("No space left on device"), "{said}");
     assert!(!story.lab.path().join("refused").exists());
     story.network.empty();
     assert_eq!(story.network.leftovers(), Vec::<String>::new());
@@ -224,26 +213,17 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_starts(story: &mut Stor
 fn a_controller_that_is_killed_before_the_trial_begins_goes_on(story: &Story) -> PathBuf {
     let first = ["run", "one.toml", "--provider", "hosts", "--out", "whole"];
     let network = &story.network;
-    story.killed_when("while it brings the program", story.start(&first), || {
-        network.is_bringing("db2")
-    });
+    story.killed_when("while it brings the program", story.start(&first), || network.is_bringing("db2"));
     assert!(!story.lab.path().join("whole").exists(), "nothing was planned yet");
-    story.killed_when("while it loads the data set", story.start(&first), || {
-        network.has_connections("load1")
-    });
+    story.killed_when("while it loads the data set", story.start(&first), || network.has_connections("load1"));
     let run = story.run_directory("whole");
     let resume = ["run", "--resume", run.to_str().unwrap()];
     let volumes = network.of_host("db2").join("data/iopslab");
     story.killed_when("while it copies the data set", story.start(&resume), || {
         volumes.read_dir().is_ok_and(|mut entries| entries.next().is_some())
     });
-    story.killed_when("while Cassandra starts", story.start(&resume), || {
-        network.has_measured_node("db1")
-    });
-    assert!(
-        !run.join("trials/cluster.mixed.c4").exists(),
-        "no trial was finished yet"
-    );
+    story.killed_when("while Cassandra starts", story.start(&resume), || network.has_measured_node("db1"));
+    assert!(!run.join("trials/cluster.mixed.c4").exists(), "no trial was finished yet");
     run
 }
 
@@ -261,10 +241,7 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
     }
     // Two replicas, written at QUORUM: while one is cut off no write is acknowledged, and each that was is on both.
     let fault = &record["faults"][0];
-    assert_eq!(
-        (&fault["kind"], &fault["host"]),
-        (&"host-cut".into(), &"database-2".into())
-    );
+    assert_eq!((&fault["kind"], &fault["host"]), (&"host-cut".into(), &"database-2".into()));
     let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
     assert!(
         // Clocks of two hosts, read within some milliseconds.
@@ -280,27 +257,14 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
     assert!(stopped["gone_s"].as_f64() > stopped["began_s"].as_f64(), "{stopped:#}");
     let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
     let phases = &analysis["cells"][0]["faults"]["phases"];
-    let of = |phase: &str| {
-        phases
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|p| p["phase"] == phase)
-            .unwrap()
-            .clone()
-    };
+    let of = |phase: &str| phases.as_array().unwrap().iter().find(|p| p["phase"] == phase).unwrap().clone();
     let per_second = |phase: &str| of(phase)["throughput_ops_per_s"]["median"].as_f64();
     println!("{phases:#}");
-    assert!(
-        per_second("during").unwrap() < 0.5 * per_second("before").unwrap(),
-        "{phases:#}"
-    );
+    assert!(per_second("during").unwrap() < 0.5 * per_second("before").unwrap(), "{phases:#}");
     let writes = &record["writes"];
     assert!(writes["acknowledged"].as_u64().unwrap() > 0, "{writes:#}");
     assert_eq!(writes["intact"], writes["values"], "{writes:#}");
-    wait_for("the end of all processes", Duration::from_secs(10), || {
-        story.network.leftovers().is_empty()
-    });
+    wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
     assert!(story.run(&["clean", "--hosts", "one.toml"]));
 }
 
@@ -314,11 +278,7 @@ fn evidence(run: &Path, block: u32) -> BTreeMap<PathBuf, Vec<u8>> {
 /// The first trial was lost with `db2`; the second one, which was begun twice, is whole, and nothing is left.
 fn goes_on_to_the_second_trial(story: &Story, run: &Path) {
     let first = trial(run, 1);
-    assert_eq!(
-        (first["status"].as_str(), first["cause"].as_str()),
-        (Some("invalid"), Some("host_lost")),
-        "{first:#}"
-    );
+    assert_eq!((first["status"].as_str(), first["cause"].as_str()), (Some("invalid"), Some("host_lost")), "{first:#}");
     assert!(first["reason"].as_str().unwrap().contains("db2"), "{first:#}");
     let kept = evidence(run, 1);
     assert!(story.run(&["run", "--resume", run.to_str().unwrap()]));
@@ -327,25 +287,17 @@ fn goes_on_to_the_second_trial(story: &Story, run: &Path) {
     assert_eq!(second["status"], "valid", "{second:#}");
     let verified = story.lab.output(&["report", run.to_str().unwrap(), "--verify"]);
     assert!(verified.status.success(), "{verified:?}");
-    wait_for("the end of all processes", Duration::from_secs(10), || {
-        story.network.leftovers().is_empty()
-    });
+    wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
 }
 
 fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
     // Somebody has put another program where this one was brought to, and an older one is long out of use.
     story.network.alter_program("db1");
-    let (old, young) = (
-        story.network.old_version("db1", 40),
-        story.network.old_version("db1", 20),
-    );
+    let (old, young) = (story.network.old_version("db1", 40), story.network.old_version("db1", 20));
     let run = story.start(&["run", "three.toml", "--provider", "hosts", "--out", "cut"]);
     story.in_mid_trial();
     let said = story.said();
-    assert!(
-        said.contains("db1: another program than the one that was brought there is at"),
-        "{said}"
-    );
+    assert!(said.contains("db1: another program than the one that was brought there is at"), "{said}");
     assert!(!old.exists() && young.exists(), "{said}");
     assert!(said.contains(&format!("db1: removed {}", old.display())), "{said}");
     story.network.link("db2", "down");
@@ -368,15 +320,11 @@ fn a_host_without_sshd_costs_its_trial_and_the_run_goes_on(story: &mut Story) {
     let run = story.start(&["run", "two.toml", "--provider", "hosts", "--out", "without-sshd"]);
     story.in_mid_trial();
     story.network.kill_sshd("db2");
-    wait_for("a host that cleans itself", Duration::from_secs(20), || {
-        !story.network.has_measured_node("db2")
-    });
+    wait_for("a host that cleans itself", Duration::from_secs(20), || !story.network.has_measured_node("db2"));
     std::thread::sleep(Duration::from_secs(3));
     story.network.start_sshd("db2");
     let directory = story.run_directory("without-sshd");
-    wait_for("a run that goes on", Duration::from_secs(60), || {
-        story.said().contains("all hosts are there again")
-    });
+    wait_for("a run that goes on", Duration::from_secs(60), || story.said().contains("all hosts are there again"));
     story.in_mid_trial();
     story.killed_when("in mid-trial", run, || true);
     goes_on_to_the_second_trial(story, &directory);

@@ -85,12 +85,7 @@ impl Story {
     pub fn of(lab: Laboratory, experiment: &str) -> Self {
         let cloud = Cloud::new(lab.path());
         lab.write("own.toml", experiment);
-        Self {
-            lab,
-            cloud,
-            run: None,
-            has_profiles: false,
-        }
+        Self { lab, cloud, run: None, has_profiles: false }
     }
 
     /// Profiles of accounts of these numbers; from here on credentials come from them.
@@ -142,9 +137,7 @@ impl Story {
         let runs = ["runs", "elsewhere"].map(|of| below(self.lab.path().join(of)));
         let runs = runs.into_iter().flatten().map(|run| run.path().join("terraform"));
         let each = runs.flat_map(|terraform| below(terraform.clone()).map(|batch| batch.path()).chain([terraform]));
-        each.map(|directory| directory.join("id_ed25519.pub"))
-            .filter(|key| key.exists())
-            .collect()
+        each.map(|directory| directory.join("id_ed25519.pub")).filter(|key| key.exists()).collect()
     }
 
     /// Machines come and go as the run asks for them, until this is so.
@@ -190,9 +183,7 @@ impl Story {
 fn what_a_killed_controller_had_made_is_taken_away() {
     let mut story = Story::new(Laboratory::new());
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
-    wait_for("the first machine", Duration::from_secs(120), || {
-        !story.cloud.left_of("instance").is_empty()
-    });
+    wait_for("the first machine", Duration::from_secs(120), || !story.cloud.left_of("instance").is_empty());
     story.kill();
     let run = story.lab.run_directory();
     story.start(&["destroy", run.to_str().unwrap()]);

@@ -37,12 +37,7 @@ fn throttled_requests_are_repeated_and_the_run_goes_on() {
     story.start(&RUN);
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
-    let refused = story
-        .cloud
-        .requests()
-        .iter()
-        .filter(|r| !r["refused"].is_null())
-        .count();
+    let refused = story.cloud.requests().iter().filter(|r| !r["refused"].is_null()).count();
     assert_eq!(refused, 5);
 }
 
@@ -60,10 +55,7 @@ fn where_a_zone_has_no_machine_the_next_one_is_taken() {
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     let said = story.lab.stderr_so_far();
     let part = "InsufficientInstanceCapacity";
-    assert!(
-        said.contains(part) && said.contains("trying another availability zone"),
-        "{said}"
-    );
+    assert!(said.contains(part) && said.contains("trying another availability zone"), "{said}");
 }
 
 #[test]
@@ -75,10 +67,7 @@ fn an_error_in_the_middle_of_apply_leaves_nothing() {
     story.start(&RUN);
     assert!(!story.ends_well());
     let said = story.lab.stderr_so_far();
-    assert!(
-        said.contains("UnauthorizedOperation") && said.contains("terraform.log"),
-        "{said}"
-    );
+    assert!(said.contains("UnauthorizedOperation") && said.contains("terraform.log"), "{said}");
     assert!(said.contains("--resume"), "{said}");
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     // What was wrong is mended: the same run goes on.
@@ -101,12 +90,7 @@ fn credentials_that_expire_void_no_result_and_fresh_ones_take_the_machines_away(
     assert!(!story.ends_well());
     let said = story.lab.stderr_so_far();
     let run = story.lab.run_directory();
-    for part in [
-        "ExpiredToken",
-        "iopslab destroy ",
-        "iopslab clean --aws --run ",
-        "they cost money",
-    ] {
+    for part in ["ExpiredToken", "iopslab destroy ", "iopslab clean --aws --run ", "they cost money"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(run.join("report.html").exists(), "results are results");
@@ -126,10 +110,7 @@ fn a_machine_that_never_answers_is_named_and_goes() {
     assert!(!story.ends_well());
     let said = story.lab.stderr_so_far();
     assert!(said.contains("does not answer by SSH after 60 s"), "{said}");
-    assert!(
-        said.contains("gp3-1.database-1") && said.contains("controller_cidr"),
-        "{said}"
-    );
+    assert!(said.contains("gp3-1.database-1") && said.contains("controller_cidr"), "{said}");
     assert_eq!(story.cloud.left(), Vec::<String>::new());
 }
 
@@ -143,15 +124,9 @@ fn a_machine_that_shows_another_host_key_is_named_and_nobody_logs_in() {
     story.start(&RUN);
     assert!(!story.ends_well());
     let said = story.lab.stderr_so_far();
-    assert!(
-        said.contains("gp3-1.database-1") && said.contains("Host key verification failed"),
-        "{said}"
-    );
+    assert!(said.contains("gp3-1.database-1") && said.contains("Host key verification failed"), "{said}");
     let heard = story.cloud.heard();
-    assert!(
-        heard.contains("Server listening") && !heard.contains("Accepted"),
-        "{heard}"
-    );
+    assert!(heard.contains("Server listening") && !heard.contains("Accepted"), "{heard}");
     assert_eq!(story.cloud.left(), Vec::<String>::new());
 }
 
@@ -165,9 +140,7 @@ fn killed_when(point: &str, is_there: impl Fn(&Story) -> bool, is_lost: bool) {
     let name = run.file_name().unwrap().to_str().unwrap().to_owned();
     if is_lost {
         // Terraform goes on to its end without us.
-        wait_for("the end of terraform", Duration::from_secs(120), || {
-            !story.terraform_is_at_work()
-        });
+        wait_for("the end of terraform", Duration::from_secs(120), || !story.terraform_is_at_work());
         let _ = std::fs::remove_file(run.join("terraform/terraform.tfstate"));
         let profile = ["--profile", "one", "--region", "us-east-1"];
         story.start(&[&["clean", "--aws", "--run", &name], &profile[..]].concat());
@@ -182,11 +155,7 @@ fn killed_when(point: &str, is_there: impl Fn(&Story) -> bool, is_lost: bool) {
 #[ignore = "make test-all"]
 fn a_controller_killed_between_any_two_steps_leaves_what_can_be_found() {
     let below = |story: &Story, file: &str| story.lab.run_so_far().is_some_and(|run| run.join(file).exists());
-    killed_when(
-        "variables",
-        |story| below(story, "terraform/iopslab.auto.tfvars.json"),
-        false,
-    );
+    killed_when("variables", |story| below(story, "terraform/iopslab.auto.tfvars.json"), false);
     killed_when("init", |story| below(story, "terraform/.terraform.lock.hcl"), true);
     killed_when("apply", |story| !story.cloud.left_of("network").is_empty(), true);
     killed_when("machines", |story| below(story, "terraform/ssh_config"), false);

@@ -85,27 +85,17 @@ fn finding<'a>(analysis: &'a Value, rule: &str) -> &'a Value {
 fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     let lab = Laboratory::on_machine(Share::Half);
     // What an earlier run of this story has loaded goes, and nothing else.
-    for snapshot in std::fs::read_dir(lab.work().join("snapshots"))
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
+    for snapshot in std::fs::read_dir(lab.work().join("snapshots")).into_iter().flatten().flatten() {
         if snapshot.file_name().to_string_lossy().contains("-20001x10x100-") {
             std::fs::remove_dir_all(snapshot.path()).unwrap();
         }
     }
     let (analysis, stderr) = run(&lab, EXPERIMENT);
     assert_eq!(stderr.matches(": loaded 20001 records").count(), 2, "{stderr}");
-    assert!(
-        stderr.contains("wrote 20000 records again, in 5 SSTables more of each data directory"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("wrote 20000 records again, in 5 SSTables more of each data directory"), "{stderr}");
     assert!(stderr.contains("database compacts its backlog: 6 SSTables"), "{stderr}");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words(&stderr).contains("Backlog of behind: 5 SSTables of 4000 overwritten records"),
-        "{stderr}"
-    );
+    assert!(words(&stderr).contains("Backlog of behind: 5 SSTables of 4000 overwritten records"), "{stderr}");
     for cell in analysis["cells"].as_array().unwrap() {
         assert_eq!(cell["valid_trials"], 1, "{cell:#}");
     }
@@ -128,10 +118,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     assert_eq!((last, number("sstables_left")), (1.0, 1.0));
     assert!(number("compacted_bytes") > 20e6, "{reported:#}");
     // A read finds its record at rest and once more, until they are one.
-    let (first, end) = (
-        per_read(&behind, -4.0, from_s),
-        per_read(&behind, number("compacted_until_s") + 1.0, 99.0),
-    );
+    let (first, end) = (per_read(&behind, -4.0, from_s), per_read(&behind, number("compacted_until_s") + 1.0, 99.0));
     println!("SSTables per read: {first:.3} at first, {end:.3} at the end");
     assert!((1.95..2.1).contains(&first), "{first}");
     assert!((0.95..1.05).contains(&end), "{end}");
@@ -139,25 +126,12 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     assert!((0.95..1.05).contains(&per_read(&rest, 0.0, 99.0)));
     // It is called steady by nobody.
     let steady = ["no_steady_state", "too_short_to_judge", "slow_change_possible"];
-    let of_behind = |f: &&Value| {
-        f["scope"]["trial"]
-            .as_str()
-            .is_some_and(|trial| trial.starts_with("behind."))
-    };
+    let of_behind = |f: &&Value| f["scope"]["trial"].as_str().is_some_and(|trial| trial.starts_with("behind."));
     let findings = analysis["findings"].as_array().unwrap();
-    assert!(
-        !findings
-            .iter()
-            .filter(of_behind)
-            .any(|f| steady.iter().any(|rule| f["rule"] == *rule)),
-        "{findings:#?}"
-    );
+    assert!(!findings.iter().filter(of_behind).any(|f| steady.iter().any(|rule| f["rule"] == *rule)), "{findings:#?}");
 
     // Another run finds it where it is; one that is over too soon says so.
-    let (rest, behind) = (
-        EXPERIMENT.find("[[configuration]]"),
-        EXPERIMENT.rfind("[[configuration]]"),
-    );
+    let (rest, behind) = (EXPERIMENT.find("[[configuration]]"), EXPERIMENT.rfind("[[configuration]]"));
     let slow = [&EXPERIMENT[..rest.unwrap()], &EXPERIMENT[behind.unwrap()..]]
         .concat()
         .replace("8MiB/s", "1MiB/s")

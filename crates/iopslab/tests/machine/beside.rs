@@ -68,17 +68,12 @@ fn two_runs_at_once_end_with_both_answers_and_others_wait() {
     lab.write("first.toml", &experiment("first", 2));
     lab.write("second.toml", &experiment("second", 1));
     let mut first = lab.spawn(&["run", "first.toml", "--out", "one"]);
-    lab.wait_in(&mut first, "measurement", Duration::from_secs(240), || {
-        lab.stderr_so_far().contains("op/s")
-    });
+    lab.wait_in(&mut first, "measurement", Duration::from_secs(240), || lab.stderr_so_far().contains("op/s"));
     let stranger = Stranger::comes();
 
     let refused = lab.output(&["db", "start"]);
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(
-        !refused.status.success() && said.contains("measures on this machine"),
-        "{said}"
-    );
+    assert!(!refused.status.success() && said.contains("measures on this machine"), "{said}");
 
     let mut second = lab.iopslab(&["run", "second.toml", "--beside", "--out", "two"]);
     second.env("IOPSLAB_WORK", lab.path().join("second-work"));
@@ -96,18 +91,10 @@ fn two_runs_at_once_end_with_both_answers_and_others_wait() {
         runs.next().unwrap().unwrap().path()
     };
     let (one, two) = (analysis(&run_in("one")), analysis(&run_in("two")));
-    assert_eq!(
-        (&one["cells"][0]["valid_trials"], &two["cells"][0]["valid_trials"]),
-        (&2.into(), &1.into())
-    );
+    assert_eq!((&one["cells"][0]["valid_trials"], &two["cells"][0]["valid_trials"]), (&2.into(), &1.into()));
     let doubts = two["recommendation"]["doubts"].to_string();
-    assert!(
-        doubts.contains("go on beside others") && doubts.contains("run first-"),
-        "{doubts}"
-    );
-    let report = std::fs::read_to_string(run_in("two").join("report.md"))
-        .unwrap()
-        .replace('\n', " ");
+    assert!(doubts.contains("go on beside others") && doubts.contains("run first-"), "{doubts}");
+    let report = std::fs::read_to_string(run_in("two").join("report.md")).unwrap().replace('\n', " ");
     assert!(report.contains("go on beside others"), "{report}");
     assert_eq!(one["environment"]["beside"], Value::Null);
 

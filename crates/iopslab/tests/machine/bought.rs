@@ -23,9 +23,7 @@ pub fn allowed() -> BTreeSet<String> {
 fn machines_are_made_measured_and_taken_away() {
     let mut story = Story::new(Laboratory::on_machine(Share::Half));
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
-    wait_for("all machines", Duration::from_secs(120), || {
-        story.cloud.left_of("instance").len() == 3
-    });
+    wait_for("all machines", Duration::from_secs(120), || story.cloud.left_of("instance").len() == 3);
     assert_eq!(story.cloud.untagged(), Vec::<String>::new());
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
@@ -38,22 +36,12 @@ fn machines_are_made_measured_and_taken_away() {
         assert!(environment[host]["cpus"].is_u64(), "{host}: {environment:#}");
     }
     // Where nothing is left to measure nothing is made.
-    let made = |story: &Story| {
-        story
-            .cloud
-            .actions()
-            .iter()
-            .filter(|action| *action == "ec2:RunInstances")
-            .count()
-    };
+    let made = |story: &Story| story.cloud.actions().iter().filter(|action| *action == "ec2:RunInstances").count();
     let before = made(&story);
     story.start(&["run", "--resume", directory.to_str().unwrap()]);
     assert!(story.ends_well());
     assert_eq!((made(&story), before), (3, 3));
     let (asked, allowed) = (BTreeSet::from_iter(story.cloud.actions()), allowed());
     let missing: Vec<&String> = asked.difference(&allowed).collect();
-    assert!(
-        asked.len() > 20 && missing.is_empty(),
-        "not in docs/aws-policy.json: {missing:?}"
-    );
+    assert!(asked.len() > 20 && missing.is_empty(), "not in docs/aws-policy.json: {missing:?}");
 }

@@ -76,17 +76,10 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
 
     let effects = analysis["cache_effects"].as_array().unwrap();
     assert_eq!(effects.len(), 1);
-    let reads = |state: &str| {
-        effects[0][format!("{state}_device_reads_per_operation")]
-            .as_f64()
-            .unwrap()
-    };
+    let reads = |state: &str| effects[0][format!("{state}_device_reads_per_operation")].as_f64().unwrap();
     assert!(reads("cold") > 0.5, "a cold cache reads from the volume: {effects:#?}");
     assert!(reads("warm") < 0.05, "a warm one does not: {effects:#?}");
-    assert!(
-        effects[0]["throughput"]["median"].as_f64().unwrap() > 2.0,
-        "{effects:#?}"
-    );
+    assert!(effects[0]["throughput"]["median"].as_f64().unwrap() > 2.0, "{effects:#?}");
 
     let rules_of = |cell: &str| -> Vec<&str> {
         let findings = analysis["findings"].as_array().unwrap().iter();
@@ -94,10 +87,7 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
         of_cell.map(|f| f["rule"].as_str().unwrap()).collect()
     };
     assert!(rules_of("reads-warm").contains(&"cache_warmed"));
-    assert!(
-        !rules_of("reads-warm").contains(&"served_from_page_cache"),
-        "it was asked for"
-    );
+    assert!(!rules_of("reads-warm").contains(&"served_from_page_cache"), "it was asked for");
     assert!(rules_of("reads-cold").contains(&"data_fits_page_cache"));
 
     let run = lab.run_directory();
@@ -129,10 +119,7 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         assert_eq!(cell["status"], "valid", "{cell:#}");
         let node = &cell["nodes"][0];
         let bytes = |of: &Value| of.as_f64().unwrap();
-        let (data, budget) = (
-            bytes(&node["data_bytes_on_disk"]),
-            bytes(&node["page_cache_budget_bytes"]),
-        );
+        let (data, budget) = (bytes(&node["data_bytes_on_disk"]), bytes(&node["page_cache_budget_bytes"]));
         println!("{asked} times: {data} of data, {budget} of page cache; {point:#}");
         // 1.15 bytes on disk are expected for each of payload, and it is a little less.
         assert!((data / budget / asked - 1.0).abs() < 0.15, "{point:#}");
@@ -161,12 +148,9 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
         .replace("page_cache_mib = 256", "page_cache_mib = 96");
     lab.write("filled.toml", &filled);
     let mut run = lab.spawn(&["run", "filled.toml"]);
-    lab.wait_in(
-        &mut run,
-        "a page cache that is filled",
-        Duration::from_secs(300),
-        || lab.stderr_so_far().contains("filling the page cache"),
-    );
+    lab.wait_in(&mut run, "a page cache that is filled", Duration::from_secs(300), || {
+        lab.stderr_so_far().contains("filling the page cache")
+    });
     let pids = databases(&lab.work().display().to_string());
     assert_eq!(pids.len(), 1, "{pids:?}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();

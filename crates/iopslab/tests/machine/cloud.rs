@@ -132,12 +132,7 @@ impl Cloud {
         let (controller, switch) = (self.name("ctl"), self.namespace(&format!("switch{number}")));
         run("ip", &["-n", &switch, "link", "add", "br0", "type", "bridge"]);
         run("ip", &["-n", &switch, "link", "set", "br0", "up"]);
-        self.plug(
-            number,
-            &controller,
-            &format!("eth{number}"),
-            &format!("10.80.255.{}/32", 254 - number),
-        );
+        self.plug(number, &controller, &format!("eth{number}"), &format!("10.80.255.{}/32", 254 - number));
         number
     }
 
@@ -178,10 +173,7 @@ impl Cloud {
 
     /// What sshd says on all instances there were.
     pub fn heard(&self) -> String {
-        let instances = std::fs::read_dir(self.directory.join("instances"))
-            .into_iter()
-            .flatten()
-            .flatten();
+        let instances = std::fs::read_dir(self.directory.join("instances")).into_iter().flatten().flatten();
         let logs = instances.map(|instance| std::fs::read_to_string(instance.path().join("sshd.log")).unwrap());
         logs.collect()
     }
@@ -231,15 +223,7 @@ impl Cloud {
         let reached_by = instance.public_address.as_ref().unwrap_or(&instance.private_address);
         let ip = |arguments: &[&str]| run("ip", arguments);
         if instance.public_address.is_some() {
-            ip(&[
-                "-n",
-                &namespace,
-                "addr",
-                "add",
-                &format!("{reached_by}/32"),
-                "dev",
-                "eth0",
-            ]);
+            ip(&["-n", &namespace, "addr", "add", &format!("{reached_by}/32"), "dev", "eth0"]);
         }
         let (controller, interface) = (self.name("ctl"), format!("eth{wire}"));
         ip(&["-n", &controller, "route", "replace", reached_by, "dev", &interface]);
@@ -251,10 +235,7 @@ impl Cloud {
             run("cp", &["--sparse=always", image, copy.to_str().unwrap()]);
             let device = attach(&copy);
             // All volumes of one snapshot have its UUID.
-            let mount = format!(
-                "mount -o noatime,nouuid {} {FIRST_BOOT}/volumes/data &&",
-                device.display()
-            );
+            let mount = format!("mount -o noatime,nouuid {} {FIRST_BOOT}/volumes/data &&", device.display());
             let before = read_of(&device);
             self.loops.insert(instance.id.clone(), (device, before));
             mount

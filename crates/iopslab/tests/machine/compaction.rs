@@ -57,12 +57,7 @@ fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}");
     let faults = &cell["faults"];
-    let names: Vec<&str> = faults["phases"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|p| p["phase"].as_str())
-        .collect();
+    let names: Vec<&str> = faults["phases"].as_array().unwrap().iter().filter_map(|p| p["phase"].as_str()).collect();
     assert_eq!(names, ["before", "during", "after"], "{faults:#}");
     let compaction = &faults["faults"][0];
     assert_eq!(compaction["kind"], "compaction");
@@ -71,26 +66,13 @@ fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
     // All of the table is written anew.
     let written = compaction["compacted_bytes"]["median"].as_f64().unwrap();
     let on_disk = cell["bytes_on_disk"].as_f64().unwrap();
-    assert!(
-        written > 0.8 * on_disk && written < 1.3 * on_disk,
-        "{written} of {on_disk}"
-    );
+    assert!(written > 0.8 * on_disk && written < 1.3 * on_disk, "{written} of {on_disk}");
 
-    let trial = lab
-        .run_directory()
-        .join("trials")
-        .join(cell["id"].as_str().unwrap())
-        .join("1");
+    let trial = lab.run_directory().join("trials").join(cell["id"].as_str().unwrap()).join("1");
     let log = std::fs::read_to_string(trial.join("database.log")).unwrap();
-    assert!(
-        log.contains("Compacted (") && log.contains("usertable"),
-        "Cassandra says so too: {log}"
-    );
+    assert!(log.contains("Compacted (") && log.contains("usertable"), "Cassandra says so too: {log}");
     let text = std::fs::read_to_string(lab.run_directory().join("report.md")).unwrap();
-    assert!(
-        text.contains("## While it compacted") && text.contains("was done at"),
-        "{text}"
-    );
+    assert!(text.contains("## While it compacted") && text.contains("was done at"), "{text}");
     // What was planned is in the label of its trial, though not in the figures of before it.
     let page = std::fs::read_to_string(lab.run_directory().join("report.html")).unwrap();
     assert!(page.contains("Block 1: ") && page.contains(", 1 compaction</summary>"));

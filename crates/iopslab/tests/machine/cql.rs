@@ -12,9 +12,7 @@ const RESULT: u8 = 8;
 /// Sends a request (sections 2 and 4.1) and gives the answer's opcode and body.
 fn ask(stream: &mut TcpStream, opcode: u8, body: &[u8]) -> (u8, Vec<u8>) {
     let length = u32::try_from(body.len()).unwrap().to_be_bytes();
-    stream
-        .write_all(&[&[4, 0, 0, 0, opcode][..], &length, body].concat())
-        .unwrap();
+    stream.write_all(&[&[4, 0, 0, 0, opcode][..], &length, body].concat()).unwrap();
     let mut header = [0; 9];
     stream.read_exact(&mut header).unwrap();
     let mut answer = vec![0; u32::from_be_bytes(header[5..9].try_into().unwrap()) as usize];

@@ -59,31 +59,20 @@ fn a_disk_that_stalls_and_one_that_is_slow_are_seen_and_over_as_planned() {
     let output = lab.output(&["run", "disks.toml", "--format", "json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    for step in [
-        "disk-stall of database",
-        "the data volume of database has the fault",
-        "is as before",
-    ] {
+    for step in ["disk-stall of database", "the data volume of database has the fault", "is as before"] {
         assert!(stderr.contains(step), "{step} in {stderr}");
     }
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}\n{stderr}");
-    let rules: Vec<&str> = analysis["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|f| f["rule"].as_str().unwrap())
-        .collect();
+    let rules: Vec<&str> =
+        analysis["findings"].as_array().unwrap().iter().map(|f| f["rule"].as_str().unwrap()).collect();
     assert!(rules.contains(&"faults_planned"), "{rules:?}");
     for judged in ["fault_not_as_planned", "errors_above", "no_steady_state", "writes_lost"] {
         assert!(!rules.contains(&judged), "{judged}: {rules:?}");
     }
     let faults = &cell["faults"];
-    for (i, (kind, at, lasting)) in [("disk-stall", 6.0, 3.0), ("disk-slow", 13.0, 4.0)]
-        .into_iter()
-        .enumerate()
-    {
+    for (i, (kind, at, lasting)) in [("disk-stall", 6.0, 3.0), ("disk-slow", 13.0, 4.0)].into_iter().enumerate() {
         let fault = &faults["faults"][i];
         assert_eq!((&fault["kind"], &fault["volume"]), (&kind.into(), &"data".into()));
         let from = fault["gone_s"]["median"].as_f64().unwrap();
@@ -93,34 +82,18 @@ fn a_disk_that_stalls_and_one_that_is_slow_are_seen_and_over_as_planned() {
         assert!((lasting - 1.0..lasting + 2.0).contains(&away), "{fault:#}");
     }
     // before, during, after, during 2, after 2
-    let throughput = |phase: usize| {
-        faults["phases"][phase]["throughput_ops_per_s"]["median"]
-            .as_f64()
-            .unwrap()
-    };
+    let throughput = |phase: usize| faults["phases"][phase]["throughput_ops_per_s"]["median"].as_f64().unwrap();
     let (before, stalled, between) = (throughput(0), throughput(1), throughput(2));
     let (slow, after) = (throughput(3), throughput(4));
-    assert!(
-        stalled < 0.2 * before,
-        "{stalled} while nothing was answered, {before} before"
-    );
-    assert!(
-        slow < 0.5 * before,
-        "{slow} on a hundredth of the disk, {before} before"
-    );
-    assert!(
-        between > 2.0 * slow && after > 2.0 * slow,
-        "{before} {stalled} {between} {slow} {after}"
-    );
+    assert!(stalled < 0.2 * before, "{stalled} while nothing was answered, {before} before");
+    assert!(slow < 0.5 * before, "{slow} on a hundredth of the disk, {before} before");
+    assert!(between > 2.0 * slow && after > 2.0 * slow, "{before} {stalled} {between} {slow} {after}");
 
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     assert!(report.contains("## When a disk failed"), "{report}");
-    assert!(
-        report.contains("disk-slow (100 times) of node 1's data volume at 13 s for 4 s"),
-        "{report}"
-    );
+    assert!(report.contains("disk-slow (100 times) of node 1's data volume at 13 s for 4 s"), "{report}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
@@ -142,11 +115,7 @@ fn a_file_system_that_was_shut_down_by_its_disk_is_whole_in_the_next_trial() {
         lab.stderr_so_far().contains("has the fault")
     });
     let run = lab.run_directory();
-    let mounted = lab
-        .work()
-        .join("runs")
-        .join(run.file_name().unwrap())
-        .join("mnt/one-data");
+    let mounted = lab.work().join("runs").join(run.file_name().unwrap()).join("mnt/one-data");
     let synced = std::fs::File::create(mounted.join("synced")).and_then(|file| file.sync_all());
     assert!(synced.is_err(), "its log cannot be written");
     let listed = std::fs::read_dir(&mounted);

@@ -82,15 +82,9 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert!(trial.join("host-client.parquet").exists());
     assert_eq!(cell["limit"]["kind"], "not_watched", "{:#}", cell["limit"]);
     assert_eq!(cell["device_reads_per_operation"], Value::Null, "{cell:#}");
-    assert_eq!(
-        analysis["configurations"][0]["exists_at"],
-        serde_json::json!(["127.0.0.1:9042"])
-    );
+    assert_eq!(analysis["configurations"][0]["exists_at"], serde_json::json!(["127.0.0.1:9042"]));
     assert!(stderr.contains("exists: 127.0.0.1:9042"), "{stderr}");
-    assert!(
-        !stderr.contains("here nothing") && !stderr.contains("Emulated"),
-        "{stderr}"
-    );
+    assert!(!stderr.contains("here nothing") && !stderr.contains("Emulated"), "{stderr}");
 
     // The second run finds the data set, and a node that the cluster names and nobody answers at.
     let peer = "INSERT INTO system.peers (peer, rpc_address, data_center, rack, host_id, tokens) VALUES \
@@ -100,10 +94,7 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     let (status, stdout, stderr) = run("theirs.toml");
     assert_eq!(status, Some(0), "{stderr}");
     assert!(stderr.contains("5000 records, loaded before"), "{stderr}");
-    assert!(
-        stderr.contains("warning: no connection to node 127.0.0.9:9042: the other nodes get its load"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("warning: no connection to node 127.0.0.9:9042: the other nodes get its load"), "{stderr}");
     let analysis: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(analysis["cells"][0]["valid_trials"], 2, "{:#}", analysis["cells"][0]);
     cql::execute("127.0.0.1:9042", "DELETE FROM system.peers WHERE peer = '127.0.0.9'");
@@ -113,39 +104,21 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     lab.write("three.toml", &three);
     let (status, _, stderr) = run("three.toml");
     assert_eq!(status, Some(1), "{stderr}");
-    assert!(
-        stderr.contains("keyspace lab keeps 1 replicas of each record, the experiment states 3"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("keyspace lab keeps 1 replicas of each record, the experiment states 3"), "{stderr}");
 
     // Another data set is not put over it, and records of somebody else are not touched.
     lab.write("other.toml", &THEIRS.replace("5_000", "6_000"));
     let (status, _, stderr) = run("other.toml");
     assert_eq!(status, Some(1), "{stderr}");
-    assert!(
-        stderr.contains("lab.usertable holds another data set: 5000 records of 10 x 100 B"),
-        "{stderr}"
-    );
-    let foreign = [
-        "load",
-        "--hosts",
-        "127.0.0.1:9042",
-        "--load-data",
-        "--keyspace",
-        "foreign",
-        "--records",
-        "100",
-    ];
+    assert!(stderr.contains("lab.usertable holds another data set: 5000 records of 10 x 100 B"), "{stderr}");
+    let foreign = ["load", "--hosts", "127.0.0.1:9042", "--load-data", "--keyspace", "foreign", "--records", "100"];
     let flags = ["--workload", "read=1", "--duration", "1s"];
     let output = lab.output(&[foreign.as_slice(), &flags].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     lab.write("foreign.toml", &THEIRS.replace("\"lab\"", "\"foreign\""));
     let (status, _, stderr) = run("foreign.toml");
     assert_eq!(status, Some(1), "{stderr}");
-    assert!(
-        stderr.contains("foreign.usertable holds records that iopslab has not loaded"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("foreign.usertable holds records that iopslab has not loaded"), "{stderr}");
     assert!(stderr.contains("name another keyspace"), "{stderr}");
 
     // Nobody answers.

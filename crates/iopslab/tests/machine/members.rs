@@ -68,21 +68,14 @@ fn data_lies_on_two_volumes_that_do_twice_what_one_does() {
     // Each did more than a half of its limit: the data are on both.
     let iops: Vec<f64> = volumes.iter().map(|v| v["read_iops"].as_f64().unwrap()).collect();
     assert!(iops.iter().all(|iops| (125.0..275.0).contains(iops)), "{iops:?}");
-    assert!(
-        volumes.iter().all(|v| v["await_us"].as_f64().unwrap() > 0.0),
-        "{volumes:?}"
-    );
+    assert!(volumes.iter().all(|v| v["await_us"].as_f64().unwrap() > 0.0), "{volumes:?}");
     assert!(findings(&analysis, "slow_member").is_empty(), "{analysis:#}");
     let probed = |i: usize| {
         let volume = &analysis["configurations"][0]["volumes"][i];
         volume["probe"]["read_iops"].as_f64().unwrap()
     };
     for i in [0, 1] {
-        assert!(
-            (200.0..265.0).contains(&probed(i)),
-            "asked for 250 IOPS each: {}",
-            probed(i)
-        );
+        assert!((200.0..265.0).contains(&probed(i)), "asked for 250 IOPS each: {}", probed(i));
     }
 
     let run = lab.run_directory();
@@ -100,9 +93,6 @@ fn a_member_that_is_slowed_on_purpose_is_named() {
     assert_eq!(slow.len(), 1, "{:#}", analysis["findings"]);
     assert_eq!(slow[0]["figures"]["volume"], "data-2", "{:#}", slow[0]);
     let fault = &analysis["cells"][0]["faults"]["faults"][0];
-    assert_eq!(
-        (&fault["kind"], &fault["volume"]),
-        (&"disk-slow".into(), &"data-2".into())
-    );
+    assert_eq!((&fault["kind"], &fault["volume"]), (&"disk-slow".into(), &"data-2".into()));
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

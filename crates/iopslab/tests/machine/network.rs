@@ -11,14 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// Hosts with their last number of 10.99.0.0/24; the first one is where the controller runs.
 pub const CONTROLLER: &str = "ctl";
-const HOSTS: [(&str, u8); 6] = [
-    (CONTROLLER, 1),
-    ("db1", 11),
-    ("db2", 12),
-    ("db3", 13),
-    ("load1", 21),
-    ("load2", 22),
-];
+const HOSTS: [(&str, u8); 6] = [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("db3", 13), ("load1", 21), ("load2", 22)];
 
 pub struct Network {
     directory: PathBuf,
@@ -38,10 +31,7 @@ pub fn run(program: &str, arguments: &[&str]) -> String {
 
 /// A key, and `.pub` beside it.
 pub fn make_key(path: &Path) {
-    run(
-        "ssh-keygen",
-        &["-q", "-t", "ed25519", "-N", "", "-f", path.to_str().unwrap()],
-    );
+    run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", path.to_str().unwrap()]);
 }
 
 /// The configuration of an sshd: `own` has its `host_key`, and keeps what a login keeps for itself.
@@ -103,12 +93,7 @@ impl Network {
     /// `directory` holds what hosts keep for themselves.
     pub fn new(directory: &Path) -> Self {
         let prefix = format!("iopslab-{}-", std::process::id());
-        let mut network = Self {
-            directory: directory.to_owned(),
-            sshds: BTreeMap::new(),
-            prefix,
-            mounted: Vec::new(),
-        };
+        let mut network = Self { directory: directory.to_owned(), sshds: BTreeMap::new(), prefix, mounted: Vec::new() };
         let switch = network.namespace("switch");
         run("ip", &["netns", "add", &switch]);
         run("ip", &["-n", &switch, "link", "add", "br0", "type", "bridge"]);
@@ -204,10 +189,7 @@ impl Network {
     /// A command on a host: only the network is its own.
     pub fn within(&self, name: &str, program: &str) -> Command {
         let mut command = Command::new("nsenter");
-        command
-            .arg(format!("--net=/run/netns/{}", self.namespace(name)))
-            .arg(program)
-            .stdin(Stdio::null());
+        command.arg(format!("--net=/run/netns/{}", self.namespace(name))).arg(program).stdin(Stdio::null());
         command
     }
 
@@ -244,10 +226,7 @@ impl Network {
     /// A file system of one MiB where the host keeps the program.
     pub fn fill(&mut self, name: &str) {
         let cache = self.of_host(name).join("cache");
-        run(
-            "mount",
-            &["-t", "tmpfs", "-o", "size=1m", "tmpfs", cache.to_str().unwrap()],
-        );
+        run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", cache.to_str().unwrap()]);
         self.mounted.push(cache);
     }
 
@@ -298,9 +277,7 @@ impl Network {
     pub fn has_measured_node(&self, name: &str) -> bool {
         let work = self.of_host(name).join("work/runs").display().to_string();
         let lines = self.processes_of(&[name]);
-        lines
-            .iter()
-            .any(|(_, line)| line.contains("CassandraDaemon") && line.contains(&work))
+        lines.iter().any(|(_, line)| line.contains("CassandraDaemon") && line.contains(&work))
     }
 
     /// Whether a host has connections to the database's port.
@@ -327,11 +304,7 @@ impl Network {
 
     /// Everything that a run must not leave on the hosts.
     pub fn leftovers(&self) -> Vec<String> {
-        let mut found: Vec<String> = self
-            .processes()
-            .into_iter()
-            .map(|(pid, line)| format!("{pid} {line}"))
-            .collect();
+        let mut found: Vec<String> = self.processes().into_iter().map(|(pid, line)| format!("{pid} {line}")).collect();
         let own = self.path("hosts").display().to_string();
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
         found.extend(mounts.lines().filter(|line| line.contains(&own)).map(str::to_owned));
@@ -341,13 +314,7 @@ impl Network {
         for name in ["db1", "db2", "db3"] {
             for place in ["work/runs", "work/loading", "data/iopslab"] {
                 let entries = std::fs::read_dir(self.of_host(name).join(place));
-                found.extend(
-                    entries
-                        .into_iter()
-                        .flatten()
-                        .flatten()
-                        .map(|e| e.path().display().to_string()),
-                );
+                found.extend(entries.into_iter().flatten().flatten().map(|e| e.path().display().to_string()));
             }
             let rules = self.within(name, "nft").args(["list", "tables"]).output().unwrap();
             found.extend(String::from_utf8_lossy(&rules.stdout).lines().map(str::to_owned));
@@ -369,9 +336,7 @@ impl Drop for Network {
             let _ = sshd.wait();
         }
         for name in HOSTS.map(|(name, _)| name).into_iter().chain(["switch"]) {
-            let _ = Command::new("ip")
-                .args(["netns", "del", &self.namespace(name)])
-                .status();
+            let _ = Command::new("ip").args(["netns", "del", &self.namespace(name)]).status();
         }
     }
 }

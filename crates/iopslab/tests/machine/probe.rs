@@ -50,10 +50,7 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("probed.toml", EXPERIMENT);
     // 500 IOPS and 20 MiB/s.
-    let stated = probe(
-        &lab,
-        &["--configuration", "stated", "--seconds", "2", "--size-mib", "128"],
-    );
+    let stated = probe(&lab, &["--configuration", "stated", "--seconds", "2", "--size-mib", "128"]);
     let volume = &stated["volumes"][0];
     println!("{volume:#}");
     // As far as a disk, though its loop device came with 2 MiB and more.
@@ -67,43 +64,21 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     let large = figure("random_read_256kib", "bytes_per_s") / 1_048_576.0;
     assert!((14.0..26.0).contains(&large), "{large} MiB/s of 20");
     // The kernel reads around a fault: many find their page in memory, and the others wait for the volume.
-    let (mapped, waited_us) = ["iops", "p99_us"]
-        .map(|name| figure("random_read_4kib_mapped", name))
-        .into();
-    assert!(
-        mapped < 20_000.0 && waited_us > 5_000.0,
-        "{mapped} faults, p99 {waited_us} us"
-    );
+    let (mapped, waited_us) = ["iops", "p99_us"].map(|name| figure("random_read_4kib_mapped", name)).into();
+    assert!(mapped < 20_000.0 && waited_us > 5_000.0, "{mapped} faults, p99 {waited_us} us");
     let cached = tests["sequential_read"]["cached_bytes_per_s"].as_f64().unwrap();
     let uncached = tests["sequential_read"]["uncached_bytes_per_s"].as_f64().unwrap();
-    assert!(
-        cached > 5.0 * uncached,
-        "{cached} from memory, {uncached} from the volume"
-    );
+    assert!(cached > 5.0 * uncached, "{cached} from memory, {uncached} from the volume");
     assert!(figure("write_64kib_60_jobs", "bytes_per_s") < 26.0 * 1_048_576.0);
     let depths = tests["by_depth"].as_array().unwrap();
     assert!(!depths.is_empty() && depths.iter().all(|step| step["iops"].as_f64().unwrap() < 600.0));
 
-    let bursting = probe(
-        &lab,
-        &[
-            "--configuration",
-            "bursting",
-            "--seconds",
-            "1",
-            "--size-mib",
-            "64",
-            "--burst-s",
-            "20",
-        ],
-    );
+    let bursting =
+        probe(&lab, &["--configuration", "bursting", "--seconds", "1", "--size-mib", "64", "--burst-s", "20"]);
     let burst = &bursting["volumes"][0]["tests"]["burst"];
     println!("{burst:#}");
     let at = burst["drained_after_s"].as_f64().unwrap();
-    assert!(
-        (6.0..16.0).contains(&at),
-        "2,700 credits at 270 a second last 10 s, not {at}"
-    );
+    assert!((6.0..16.0).contains(&at), "2,700 credits at 270 a second last 10 s, not {at}");
     let after = burst["after_iops"].as_f64().unwrap();
     assert!((20.0..60.0).contains(&after), "30 IOPS last, not {after}");
     assert!(burst["before_iops"].as_f64().unwrap() > 4.0 * after);
@@ -115,9 +90,7 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
 fn a_directory_is_measured_as_it_is_and_a_volume_by_hand_reads_ahead_as_a_disk_does() {
     let lab = Laboratory::on_machine(Share::Half);
     let mut served = lab.spawn(&["volume", "gp3:1GiB", "--mount", "v", "--format", "json"]);
-    lab.wait_in(&mut served, "mount", Duration::from_secs(30), || {
-        lab.stderr_so_far().contains("is mounted on")
-    });
+    lab.wait_in(&mut served, "mount", Duration::from_secs(30), || lab.stderr_so_far().contains("is mounted on"));
     let asked = ["--seconds", "0.2", "--size-mib", "16", "--p99-ms", "0.01"];
     let output = lab.output(&[&["probe", "v", "--format", "json"], &asked[..]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

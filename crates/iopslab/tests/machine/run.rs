@@ -64,8 +64,7 @@ fn fast_alone(repetitions: u32) -> String {
     let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
     let lines = text.lines().filter(|line| !line.starts_with("commitlog_volume"));
     let text = lines.map(|line| format!("{line}\n")).collect::<String>();
-    text.replace("rest_max_s = 1", "rest_max_s = 0")
-        .replace("repetitions = 1", &format!("repetitions = {repetitions}"))
+    text.replace("rest_max_s = 1", "rest_max_s = 0").replace("repetitions = 1", &format!("repetitions = {repetitions}"))
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -94,12 +93,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
         cell["throughput_ops_per_s"]["median"].as_f64().unwrap()
     };
     // A small part of that advantage is asked for: what the CPU leaves of it on a noisy machine.
-    assert!(
-        throughput("fast") > 3.0 * throughput("slow"),
-        "{} vs {}",
-        throughput("fast"),
-        throughput("slow")
-    );
+    assert!(throughput("fast") > 3.0 * throughput("slow"), "{} vs {}", throughput("fast"), throughput("slow"));
 
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
@@ -111,9 +105,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
         .map(|(cell, block)| json(&run.join("trials").join(cell).join(block).join("trial.json")))
         .collect();
     let of_each = |pointer: &str| -> BTreeSet<String> {
-        let each = records
-            .iter()
-            .map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
+        let each = records.iter().map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
         each.map(Value::to_string).collect()
     };
     assert_eq!(of_each("/fork/started_unix_ms").len(), 1, "{records:#?}");
@@ -121,16 +113,10 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     assert_eq!(of_each("/nodes/0/data_bytes_on_disk").len(), 1, "{records:#?}");
     let first = records.iter().find(|record| record["fork"]["place"] == 1).unwrap();
     let code = first["nodes"][0]["rest"]["code"].as_array().unwrap();
-    assert!(
-        code.iter().any(|round| round["compiler_cpu_s"].as_f64() > Some(0.0)),
-        "{code:#?}"
-    );
+    assert!(code.iter().any(|round| round["compiler_cpu_s"].as_f64() > Some(0.0)), "{code:#?}");
     for record in &records {
         let cache = record["nodes"][0]["rest"]["cache"].as_array().unwrap();
-        assert!(
-            cache.iter().any(|round| round["operations"].as_u64() > Some(100)),
-            "{record:#}"
-        );
+        assert!(cache.iter().any(|round| round["operations"].as_u64() > Some(100)), "{record:#}");
     }
     for (cell, block) in lab.trials() {
         for file in ["database.log", "gc.log"] {
@@ -158,10 +144,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     }
     let volume = &trial["nodes"][0]["volumes"][0];
     let probed = volume["probe"]["read_iops"].as_f64().unwrap();
-    assert!(
-        (25.0..55.0).contains(&probed),
-        "asked for 40 IOPS, the probe saw {probed}"
-    );
+    assert!((25.0..55.0).contains(&probed), "asked for 40 IOPS, the probe saw {probed}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 
     let again = lab.output(&["report", run.to_str().unwrap(), "--format", "json"]);
@@ -187,9 +170,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     assert_eq!(analysis["configurations"][0]["volumes"][0]["is_served"], true);
     let rules = analysis["findings"].as_array().unwrap().iter().map(|f| &f["rule"]);
     let of_the_throttle = ["throttle_slices", "separate_read_write_limits"];
-    let reported: Vec<&Value> = rules
-        .filter(|rule| of_the_throttle.iter().any(|name| *rule == name))
-        .collect();
+    let reported: Vec<&Value> = rules.filter(|rule| of_the_throttle.iter().any(|name| *rule == name)).collect();
     assert!(reported.is_empty(), "{reported:?}");
 
     let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
@@ -197,10 +178,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     let volume = &stored.record.nodes[0].volumes[0];
     assert!(volume.is_served);
     let probed = volume.probe.unwrap().read_iops;
-    assert!(
-        (200.0..315.0).contains(&probed),
-        "asked for 300 IOPS, the probe saw {probed}"
-    );
+    assert!((200.0..315.0).contains(&probed), "asked for 300 IOPS, the probe saw {probed}");
     // The trial had no more than the limit, reads and writes together, and what was saved.
     let samples: Vec<_> = stored.samples.values().flatten().filter(|s| s.t_s > 0.0).collect();
     let done = |s: &evidence::HostSample| {
@@ -229,9 +207,7 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     // kill -9 of the controller: its agents lose their stdin and clean up.
     signal(first.id(), Signal::KILL);
     first.wait().unwrap();
-    wait_for("the agents to clean up", Duration::from_secs(40), || {
-        lab.leftovers().is_empty()
-    });
+    wait_for("the agents to clean up", Duration::from_secs(40), || lab.leftovers().is_empty());
     let run = lab.run_directory();
     conformance::resumes(&lab, &run);
     assert_eq!(lab.trials().len(), 2);
@@ -247,10 +223,7 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     let refused = lab.output(&resume);
     let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{stderr}");
-    assert!(
-        stderr.contains("cpu_model of the database host was \"Another CPU\""),
-        "{stderr}"
-    );
+    assert!(stderr.contains("cpu_model of the database host was \"Another CPU\""), "{stderr}");
     std::fs::write(&environment, facts).unwrap();
 
     // Nothing is missing now: resuming again measures nothing.
@@ -273,10 +246,7 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
     }
     signal(run.id(), Signal::KILL);
     run.wait().unwrap();
-    assert!(
-        !lab.leftovers().is_empty(),
-        "a killed agent cannot clean up; this test proves the ledger"
-    );
+    assert!(!lab.leftovers().is_empty(), "a killed agent cannot clean up; this test proves the ledger");
     let output = lab.output(&["clean"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
@@ -286,25 +256,16 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
 #[test]
 fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write(
-        "small.toml",
-        &fast_alone(1).replace("duration_s = 5", "duration_s = 120"),
-    );
+    lab.write("small.toml", &fast_alone(1).replace("duration_s = 5", "duration_s = 120"));
     let mut run = lab.spawn(&["run", "small.toml"]);
-    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
-        lab.stderr_so_far().contains("op/s")
-    });
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || lab.stderr_so_far().contains("op/s"));
     let began = Instant::now();
     signal(run.id(), Signal::INT);
     let status = run.wait().unwrap();
     let took = began.elapsed();
     assert_eq!(status.code(), Some(130));
     assert!(took < Duration::from_secs(10), "{took:?}");
-    assert!(
-        lab.stderr_so_far().contains("iopslab run --resume"),
-        "{}",
-        lab.stderr_so_far()
-    );
+    assert!(lab.stderr_so_far().contains("iopslab run --resume"), "{}", lab.stderr_so_far());
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
@@ -335,9 +296,7 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
         assert_eq!(pids.len(), 1);
         signal(pids[0], Signal::KILL);
     };
-    lab.wait_in(&mut run, "volume server", Duration::from_secs(180), || {
-        !servers().is_empty()
-    });
+    lab.wait_in(&mut run, "volume server", Duration::from_secs(180), || !servers().is_empty());
     // The probe alone takes four seconds.
     std::thread::sleep(Duration::from_secs(1));
     let first = servers();
@@ -367,12 +326,7 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let invalid = |cause: &str| (Value::from("invalid"), Value::from(cause));
     assert_eq!(
         records.iter().map(became).collect::<Vec<_>>(),
-        [
-            invalid("database_ended"),
-            invalid("client_lost"),
-            invalid("volumes_lost"),
-            ("valid".into(), Value::Null)
-        ],
+        [invalid("database_ended"), invalid("client_lost"), invalid("volumes_lost"), ("valid".into(), Value::Null)],
         "{}",
         lab.stderr_so_far()
     );
@@ -405,30 +359,17 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         assert!(lab.output(&["run", "small.toml", "--out", "first"]).status.success());
     }
     let home = java_home(&lab, "*/runs/*CassandraDaemon*) exec sleep 600 ;;");
-    let output = lab
-        .iopslab(&["run", "impatient.toml"])
-        .env("JAVA_HOME", &home)
-        .output()
-        .unwrap();
+    let output = lab.iopslab(&["run", "impatient.toml"]).env("JAVA_HOME", &home).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(
-        stderr.contains("3 trials in a row could not be carried out"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("does not answer CQL after 2 s") && stderr.contains("start_timeout_s"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("3 trials in a row could not be carried out"), "{stderr}");
+    assert!(stderr.contains("does not answer CQL after 2 s") && stderr.contains("start_timeout_s"), "{stderr}");
     assert_eq!(lab.trials().len(), 3);
     assert_eq!(lab.leftovers(), Vec::<String>::new());
     let run = lab.run_directory();
     assert!(run.join("report.html").is_file());
     let analysis = json(&run.join("analysis.json"));
-    assert_eq!(
-        analysis["trials"],
-        serde_json::json!({"planned": 4, "done": 3, "valid": 0})
-    );
+    assert_eq!(analysis["trials"], serde_json::json!({"planned": 4, "done": 3, "valid": 0}));
 
     // The cause is removed, in the plan and in the experiment that it has to come from.
     for (name, impatient, patient) in [
@@ -443,11 +384,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     assert!(resumed.status.success(), "{stderr}");
     assert_eq!(stderr.matches("repeating ").count(), 3, "{stderr}");
     let analysis = json(&run.join("analysis.json"));
-    assert_eq!(
-        analysis["trials"],
-        serde_json::json!({"planned": 4, "done": 4, "valid": 4}),
-        "{stderr}"
-    );
+    assert_eq!(analysis["trials"], serde_json::json!({"planned": 4, "done": 4, "valid": 4}), "{stderr}");
 }
 
 /// The loader is killed where it should flush and end: what it leaves may lack records, and every trial would start
@@ -455,21 +392,14 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
 #[test]
 fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write(
-        "small.toml",
-        &fast_alone(1).replace("records = 100_000", "records = 4_321"),
-    );
+    lab.write("small.toml", &fast_alone(1).replace("records = 100_000", "records = 4_321"));
     let work = lab.path().join("own-work");
     let home = java_home(
         &lab,
         "*/loading/*CassandraDaemon*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; wait $java; exit 143' TERM; wait $java; exit 1 ;;",
     );
-    let output = lab
-        .iopslab(&["run", "small.toml"])
-        .env("JAVA_HOME", &home)
-        .env("IOPSLAB_WORK", &work)
-        .output()
-        .unwrap();
+    let output =
+        lab.iopslab(&["run", "small.toml"]).env("JAVA_HOME", &home).env("IOPSLAB_WORK", &work).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("did not stop in order after loading"), "{stderr}");
@@ -489,9 +419,7 @@ fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
         .map(|home| std::path::PathBuf::from(home).join("bin/java"))
         .or_else(|| {
             let path = std::env::var_os("PATH")?;
-            std::env::split_paths(&path)
-                .map(|d| d.join("java"))
-                .find(|java| java.is_file())
+            std::env::split_paths(&path).map(|d| d.join("java")).find(|java| java.is_file())
         })
         .expect("a Java");
     let bin = lab.path().join("java/bin");
@@ -507,13 +435,7 @@ fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
 
 /// A trial's record.
 fn record(lab: &Laboratory, (cell, block): &(String, String)) -> Value {
-    json(
-        &lab.run_directory()
-            .join("trials")
-            .join(cell)
-            .join(block)
-            .join("trial.json"),
-    )
+    json(&lab.run_directory().join("trials").join(cell).join(block).join("trial.json"))
 }
 
 /// Pids of the agents that a controller started.

@@ -88,11 +88,6 @@ fn two_volumes_have_one_ratio_at_every_scale() {
     let ratios = SCALES.map(|scale| ratio_at(&lab, scale));
     for (scale, ratio) in SCALES.iter().zip(ratios) {
         let off = ratio / ratios[1] - 1.0;
-        assert!(
-            off.abs() <= AGREES,
-            "1:{scale}: {ratio} beside {} at 1:{}",
-            ratios[1],
-            SCALES[1]
-        );
+        assert!(off.abs() <= AGREES, "1:{scale}: {ratio} beside {} at 1:{}", ratios[1], SCALES[1]);
     }
 }

@@ -66,11 +66,9 @@ fn make_certificates(directory: &Path) {
         Issuer::new(params, key)
     };
     let (ours, other) = (authority("ca"), authority("other-ca"));
-    for (name, called, by) in [
-        ("server", "127.0.0.1", &ours),
-        ("client", "bench.example", &ours),
-        ("stranger", "bench.example", &other),
-    ] {
+    for (name, called, by) in
+        [("server", "127.0.0.1", &ours), ("client", "bench.example", &ours), ("stranger", "bench.example", &other)]
+    {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec![called.to_owned()]).unwrap();
         let certificate = params.signed_by(&key, by).unwrap();
@@ -112,9 +110,7 @@ impl Secured {
 
         let line = String::from_utf8(line).unwrap();
         let words: Vec<&str> = line.trim_end_matches('\0').split('\0').collect();
-        let yaml = words
-            .iter()
-            .find_map(|word| word.strip_prefix("-Dcassandra.config=file://"));
+        let yaml = words.iter().find_map(|word| word.strip_prefix("-Dcassandra.config=file://"));
         let yaml = PathBuf::from(yaml.unwrap());
         let text = std::fs::read_to_string(&yaml).unwrap();
         let file = |name: &str| certificates.join(name).display().to_string();
@@ -200,10 +196,7 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
         for text in said {
             assert!(stderr.contains(text), "{entry}: {stderr}\nlacks: {text}");
         }
-        assert!(
-            !stderr.contains(PASSWORD) && !stderr.contains("wrong-horse"),
-            "{stderr}"
-        );
+        assert!(!stderr.contains(PASSWORD) && !stderr.contains("wrong-horse"), "{stderr}");
     };
     let user = "user = \"lab\"";
     let tls = |files: &str| format!("tls = {{ {files} }}");
@@ -214,71 +207,40 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
         user,
         Some(PASSWORD),
         1,
-        &[
-            "cannot connect to 127.0.0.1:9042: it closes the connection without an answer",
-            "state tls in [target]",
-        ],
+        &["cannot connect to 127.0.0.1:9042: it closes the connection without an answer", "state tls in [target]"],
     );
     let other = tls(&format!("ca_file = \"../certificates/other-ca.pem\", {me}"));
     refused(
         &other,
         None,
         1,
-        &[
-            "its certificate is not signed by an authority in ",
-            "/certificates/other-ca.pem",
-            "ca_file = ",
-        ],
+        &["its certificate is not signed by an authority in ", "/certificates/other-ca.pem", "ca_file = "],
     );
     let nobody = tls("ca_file = \"../certificates/ca.pem\"");
-    refused(
-        &nobody,
-        None,
-        1,
-        &["it may ask for a client certificate", "client_cert = "],
-    );
+    refused(&nobody, None, 1, &["it may ask for a client certificate", "client_cert = "]);
     refused(
         &tls("ca_file = \"../certificates/none.pem\""),
         None,
         2,
         &["[target]: cannot find experiments/../certificates/none.pem"],
     );
-    refused(
-        &trusted,
-        None,
-        1,
-        &["it asks for a user and a password", "name the user: `user` in [target]"],
-    );
+    refused(&trusted, None, 1, &["it asks for a user and a password", "name the user: `user` in [target]"]);
     let both = format!("{user}\n{trusted}");
     refused(
         &both,
         None,
         2,
-        &[
-            "no password for user lab: IOPSLAB_PASSWORD is not set, and no file is named",
-            "password_file in [target]",
-        ],
+        &["no password for user lab: IOPSLAB_PASSWORD is not set, and no file is named", "password_file in [target]"],
     );
     refused(
         &both,
         Some("wrong-horse"),
         1,
-        &[
-            "it refuses user lab with the password from IOPSLAB_PASSWORD: ",
-            "cqlsh -u lab",
-        ],
+        &["it refuses user lab with the password from IOPSLAB_PASSWORD: ", "cqlsh -u lab"],
     );
     let from_file = format!("{both}\npassword_file = \"password\"");
     lab.write("experiments/password", "wrong-horse\n");
-    refused(
-        &from_file,
-        None,
-        1,
-        &[
-            "it refuses user lab with the password from /",
-            "/experiments/password: ",
-        ],
-    );
+    refused(&from_file, None, 1, &["it refuses user lab with the password from /", "/experiments/password: "]);
 
     // The right one, which others can read.
     let password_file = lab.write("experiments/password", &format!("{PASSWORD}\n"));
@@ -299,23 +261,11 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
     let file = |name: &str| certificates.join(name).display().to_string();
     let by_hand = |entry: &[&str], trusted_by_system: &str| {
         let arguments = ["load", "--hosts", "localhost", "--keyspace", "lab", "--records", "2000"];
-        let load = [
-            "--workload",
-            "read=1",
-            "--warmup",
-            "0s",
-            "--duration",
-            "1s",
-            "--format",
-            "json",
-        ];
+        let load = ["--workload", "read=1", "--warmup", "0s", "--duration", "1s", "--format", "json"];
         let mut command = lab.iopslab(&[&arguments[..], entry, &load].concat());
         let command = command.env("IOPSLAB_PASSWORD", PASSWORD);
         let output = command.env("SSL_CERT_FILE", file(trusted_by_system)).output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (ca, key) = (file("ca.pem"), file("client.key"));
     let me = ["--tls-cert", &file("client.pem"), "--tls-key", &key];
@@ -325,29 +275,12 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
         assert!(stderr.contains(said), "{entry:?}: {stderr}\nlacks: {said}");
     };
     let user = ["--user", "lab"];
-    reported(
-        &[&["--tls-ca", &ca][..], &me, &user].concat(),
-        "other-ca.pem",
-        0,
-        BY_DRIVER,
-    );
+    reported(&[&["--tls-ca", &ca][..], &me, &user].concat(), "other-ca.pem", 0, BY_DRIVER);
     reported(&[&me[..], &user].concat(), "ca.pem", 0, "");
     let of_system = "its certificate is not signed by an authority in the list of the operating system";
     reported(&["--tls"], "other-ca.pem", 1, of_system);
-    reported(
-        &[&["--tls-ca", &ca][..], &me].concat(),
-        "ca.pem",
-        1,
-        "it asks for a user and a password",
-    );
-    let stranger = [
-        "--tls-ca",
-        &ca,
-        "--tls-cert",
-        &file("stranger.pem"),
-        "--tls-key",
-        &file("stranger.key"),
-    ];
+    reported(&[&["--tls-ca", &ca][..], &me].concat(), "ca.pem", 1, "it asks for a user and a password");
+    let stranger = ["--tls-ca", &ca, "--tls-cert", &file("stranger.pem"), "--tls-key", &file("stranger.key")];
     reported(&stranger, "ca.pem", 1, "it may not trust the client certificate in /");
     reported(
         &[&["--load-data", "--tls-ca", &ca][..], &me].concat(),

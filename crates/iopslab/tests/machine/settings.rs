@@ -45,9 +45,7 @@ page_cache_mib = 64
 "#;
 
 fn experiment(records: u32, settings: &str) -> String {
-    EXPERIMENT
-        .replace("RECORDS", &records.to_string())
-        .replace("SETTINGS", settings)
+    EXPERIMENT.replace("RECORDS", &records.to_string()).replace("SETTINGS", settings)
 }
 
 fn record(lab: &Laboratory, cell: &str) -> Value {
@@ -99,16 +97,10 @@ settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
     assert_eq!(found["cassandra"]["compaction_throughput"], "16MiB/s", "{found:#}");
     assert_eq!(found["cassandra"]["commitlog_sync"], "batch", "{found:#}");
     // Its table of settings would show what was asked for; this is what its log says was made of it.
-    assert_eq!(
-        found["cassandra"]["disk_access_mode"], "data files by mmap, indexes by mmap",
-        "{found:#}"
-    );
+    assert_eq!(found["cassandra"]["disk_access_mode"], "data files by mmap, indexes by mmap", "{found:#}");
     assert_eq!(found["read_ahead_kb"], json!({"data": 8}), "{found:#}");
     let said = log(&lab, "set.reads.c16");
-    assert!(
-        said.contains("-XX:TieredStopAtLevel=1, -Xss512k"),
-        "Cassandra says how its JVM was started: {said}"
-    );
+    assert!(said.contains("-XX:TieredStopAtLevel=1, -Xss512k"), "Cassandra says how its JVM was started: {said}");
     let far = record(&lab, "set_far.reads.c16");
     assert_eq!(far["nodes"][0]["settings"]["read_ahead_kb"], json!({"data": 256}));
     // Cassandra would warn above 128 KiB, but looks at /sys/block/loop, without the number.
@@ -118,10 +110,7 @@ settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
     let unknown = record(&lab, "set_unknown.reads.c16");
     assert_eq!(unknown["cause"], "did_not_start", "{unknown:#}");
     let words = unknown.to_string();
-    assert!(
-        words.contains("MaxTenuringThreshold=99 is outside the allowed range"),
-        "{words}"
-    );
+    assert!(words.contains("MaxTenuringThreshold=99 is outside the allowed range"), "{words}");
 
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     let configurations = analysis["configurations"].as_array().unwrap();
@@ -184,17 +173,11 @@ bloom_filter_fp_chance = 0.1
         usual["settings"],
         json!({"jvm": [], "cassandra": {}, "table": {}, "files": [], "read_ahead_kb": {"data": 128}})
     );
-    assert_eq!(
-        of("set_jvm.reads.c16")["data_bytes_on_disk"],
-        usual["data_bytes_on_disk"]
-    );
+    assert_eq!(of("set_jvm.reads.c16")["data_bytes_on_disk"], usual["data_bytes_on_disk"]);
     let small = of("set_small.reads.c16");
     let table = &small["settings"]["table"];
     assert_eq!(table["compression"]["chunk_length_in_kb"], "4", "{table:#}");
-    assert_eq!(
-        table["compaction"]["class"],
-        "org.apache.cassandra.db.compaction.LeveledCompactionStrategy"
-    );
+    assert_eq!(table["compaction"]["class"], "org.apache.cassandra.db.compaction.LeveledCompactionStrategy");
     assert_eq!(
         small["settings"]["files"],
         json!(["big: LZ4Compressor in chunks of 4 KiB, bloom filter for 0.01"]),
@@ -216,9 +199,7 @@ bloom_filter_fp_chance = 0.1
     // Another run finds each where it is, and is not needed any more.
     let mut again = lab.spawn(&["run", "table.toml"]);
     let found = "10001 records from an earlier run's snapshot";
-    lab.wait_in(&mut again, "data sets", Duration::from_secs(60), || {
-        lab.stderr_so_far().matches(found).count() == 3
-    });
+    lab.wait_in(&mut again, "data sets", Duration::from_secs(60), || lab.stderr_so_far().matches(found).count() == 3);
     kill_process(Pid::from_raw(again.id() as i32).unwrap(), Signal::INT).unwrap();
     assert_eq!(again.wait().unwrap().code(), Some(130), "{}", lab.stderr_so_far());
 

@@ -84,11 +84,7 @@ fn most_at_once(requests: &[Value], kind: &str) -> BTreeMap<String, usize> {
     let mut now: BTreeMap<String, usize> = BTreeMap::new();
     let mut most: BTreeMap<String, usize> = BTreeMap::new();
     for request in requests.iter().filter(|request| request["refused"].is_null()) {
-        let site = format!(
-            "{}/{}",
-            request["account"].as_str().unwrap(),
-            request["region"].as_str().unwrap()
-        );
+        let site = format!("{}/{}", request["account"].as_str().unwrap(), request["region"].as_str().unwrap());
         let is_of_kind = |of: &Value| of.as_array().is_some_and(|all| all.contains(&json!(kind)));
         match request["action"].as_str() {
             Some("RunInstances") if is_of_kind(&request["types"]) => *now.entry(site.clone()).or_default() += 1,
@@ -125,21 +121,14 @@ fn sites_of_two_accounts_share_a_run_within_their_limits() {
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     let run = story.lab.run_directory();
     conformance::is_whole(&story.lab, &run, "aws");
-    assert!(
-        measured(&run).values().all(|cells| cells.len() == 3),
-        "{:?}",
-        measured(&run)
-    );
+    assert!(measured(&run).values().all(|cells| cells.len() == 3), "{:?}", measured(&run));
     let most = most_at_once(&story.cloud.requests(), "m7i.large");
     assert_eq!(most.len(), 2, "{most:?}");
     assert!(most.values().all(|most| (1..=2).contains(most)), "{most:?}");
     // The report says what was measured where.
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     let reported = "Not all were measured on neighbouring machines at the same time: ";
-    assert!(
-        report.contains(reported) && report.contains(" at a; ") && report.contains(" at b."),
-        "{report}"
-    );
+    assert!(report.contains(reported) && report.contains(" at a; ") && report.contains(" at b."), "{report}");
 }
 
 /// The issue's own case: it takes several minutes of two cores, which Terraform spends.
@@ -166,10 +155,7 @@ fn twelve_configurations_over_two_accounts_and_two_regions() {
     assert!(most.values().all(|most| *most == 2), "{most:?}");
     // Three configurations of one time each, two of which fit at a time: no packing needs fewer than two batches a
     // site.
-    let began = requests
-        .iter()
-        .filter(|request| request["action"] == "CreateVpc")
-        .count();
+    let began = requests.iter().filter(|request| request["action"] == "CreateVpc").count();
     assert_eq!(began, 8, "batches");
 }
 
@@ -188,11 +174,7 @@ fn a_run_stays_within_what_service_quotas_grant() {
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     let run = story.lab.run_directory();
     conformance::is_whole(&story.lab, &run, "aws");
-    assert!(
-        measured(&run).values().all(|cells| cells.len() == 3),
-        "{:?}",
-        measured(&run)
-    );
+    assert!(measured(&run).values().all(|cells| cells.len() == 3), "{:?}", measured(&run));
     let most = most_at_once(&story.cloud.requests(), "m7i.large");
     assert_eq!(most.values().collect::<Vec<_>>(), [&2], "{most:?}");
     let plan = std::fs::read_to_string(run.join("plan.json")).unwrap();
@@ -214,16 +196,10 @@ fn where_a_site_has_no_machines_its_batch_goes_to_the_other_one() {
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     let said = story.lab.stderr_so_far();
-    assert!(
-        said.contains("VcpuLimitExceeded") && said.contains("[a] batch 1 goes to b"),
-        "{said}"
-    );
+    assert!(said.contains("VcpuLimitExceeded") && said.contains("[a] batch 1 goes to b"), "{said}");
     let environment = std::fs::read_to_string(story.lab.run_directory().join("environment.json")).unwrap();
     let environment: Value = serde_json::from_str(&environment).unwrap();
-    assert_eq!(
-        (&environment["batch-1"]["site"], &environment["batch-2"]["site"]),
-        (&json!("b"), &json!("b"))
-    );
+    assert_eq!((&environment["batch-1"]["site"], &environment["batch-2"]["site"]), (&json!("b"), &json!("b")));
 }
 
 #[test]

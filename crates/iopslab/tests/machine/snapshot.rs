@@ -84,14 +84,8 @@ struct Mounted {
 impl Mounted {
     fn of(image: &Path, at: PathBuf) -> Self {
         std::fs::create_dir(&at).unwrap();
-        let mounted = Self {
-            device: attach(image),
-            at,
-        };
-        run(
-            "mount",
-            &[mounted.device.to_str().unwrap(), mounted.at.to_str().unwrap()],
-        );
+        let mounted = Self { device: attach(image), at };
+        run("mount", &[mounted.device.to_str().unwrap(), mounted.at.to_str().unwrap()]);
         mounted
     }
 }
@@ -112,10 +106,7 @@ fn loaded(lab: &Laboratory) -> (PathBuf, String) {
     std::fs::File::create(&image).unwrap().set_len(VOLUME_BYTES).unwrap();
     run("mkfs.xfs", &["-q", image.to_str().unwrap()]);
     let volume = Mounted::of(&image, lab.path().join("volume"));
-    lab.write(
-        "loads.toml",
-        &LOADS.replace("\n[[conf", &format!("\n{DATA_SET}\n[[conf")),
-    );
+    lab.write("loads.toml", &LOADS.replace("\n[[conf", &format!("\n{DATA_SET}\n[[conf")));
     let mut command = lab.iopslab(&["run", "loads.toml", "--out", "local"]);
     let output = command.env("IOPSLAB_WORK", volume.at.join("iopslab")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -142,9 +133,7 @@ fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_ho
     let (image, key) = loaded(&lab);
     let mut story = Story::of(lab, "");
     let id = |gib: u32| {
-        let made = story
-            .cloud
-            .ask(&json!({ "ask": "snapshot", "region": "us-east-1", "gib": gib }));
+        let made = story.cloud.ask(&json!({ "ask": "snapshot", "region": "us-east-1", "gib": gib }));
         made["id"].as_str().unwrap().to_owned()
     };
     let (snapshot, too_large) = (id(2), id(200));
@@ -165,17 +154,12 @@ fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_ho
         story.start(&run_it);
         assert!(!story.ends_well());
         let said = story.lab.stderr_so_far();
-        assert!(
-            said.contains(&format!("snapshot {id} of us-east-1")) && said.contains(words),
-            "{said}"
-        );
+        assert!(said.contains(&format!("snapshot {id} of us-east-1")) && said.contains(words), "{said}");
         assert!(story.lab.run_so_far().is_none());
     }
 
     // A volume that holds another data set is refused with both, and nothing is left.
-    story
-        .lab
-        .write("own.toml", &with("[dataset]\nrecords = 6_000\n", &snapshot));
+    story.lab.write("own.toml", &with("[dataset]\nrecords = 6_000\n", &snapshot));
     story.start(&[&run_it[..], &["--out", "elsewhere"]].concat());
     assert!(!story.ends_well());
     let said = story.lab.stderr_so_far();
@@ -207,10 +191,7 @@ fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_ho
     // By the count of the device itself: the whole of it, and not twice; the data set is small.
     story.follows_until("the machine's end", |story| !story.cloud.read_bytes.is_empty());
     let read: Vec<u64> = story.cloud.read_bytes.drain(..).collect();
-    assert!(
-        read.len() == 1 && (VOLUME_BYTES..2 * VOLUME_BYTES).contains(&read[0]),
-        "{read:?}"
-    );
+    assert!(read.len() == 1 && (VOLUME_BYTES..2 * VOLUME_BYTES).contains(&read[0]), "{read:?}");
     conformance::is_whole(&story.lab, &directory, "aws");
     // The policy of the docs allows what was asked.
     let (asked, allowed) = (story.cloud.actions(), allowed());
@@ -219,17 +200,10 @@ fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_ho
     assert!(asked.iter().any(|action| action == "ec2:DescribeSnapshots"));
     let analysis = json_of(&directory.join("analysis.json"));
     assert_eq!(analysis["trials"]["valid"], 2);
-    let [how] = analysis["configurations"][0]["volumes"][0]["initialised"]
-        .as_array()
-        .unwrap()
-        .as_slice()
-    else {
+    let [how] = analysis["configurations"][0]["volumes"][0]["initialised"].as_array().unwrap().as_slice() else {
         panic!("{:#}", analysis["configurations"])
     };
-    assert_eq!(
-        (&how["snapshot"], how["bytes"].as_u64()),
-        (&json!(snapshot), Some(VOLUME_BYTES))
-    );
+    assert_eq!((&how["snapshot"], how["bytes"].as_u64()), (&json!(snapshot), Some(VOLUME_BYTES)));
     let report = std::fs::read_to_string(directory.join("report.md")).unwrap();
     let sentence = format!("gp3: the data volume was made from {snapshot} of EBS, with the data set loaded on ");
     assert!(report.contains(&sentence), "{report}");

@@ -90,9 +90,7 @@ fn says(lab: &Laboratory, mut command: Command, words: &str) {
         run.wait().unwrap();
     }
     assert!(said().contains(words), "no {words:?} in:\n{}", said());
-    wait_for("the agents to clean up", Duration::from_secs(40), || {
-        lab.leftovers().is_empty()
-    });
+    wait_for("the agents to clean up", Duration::from_secs(40), || lab.leftovers().is_empty());
 }
 
 /// A run to its end, in a work directory that has nothing.
@@ -105,10 +103,7 @@ fn in_a_new_place(lab: &Laboratory, name: &str, file: &str) -> Output {
 fn was_restored(output: &Output, runs: &Path, store: &str) {
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains(&format!("records restored from {store}, where the run stored-")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("records restored from {store}, where the run stored-")), "{said}");
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(analysis["trials"]["valid"], 1, "{said}");
     let origin = &analysis["origins"][0];
@@ -132,18 +127,12 @@ fn a_directory_gives_another_host_the_data_set_that_one_has_loaded() {
     let refused = lab.output(&["run", "own.toml"]);
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains(&format!("the store of data sets {at} is no directory")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("the store of data sets {at} is no directory")), "{said}");
     assert!(lab.run_so_far().is_none());
 
     std::fs::create_dir(&store).unwrap();
     says(&lab, lab.iopslab(&["run", "kept.toml"]), &format!("kept in {at}: "));
-    let part = files(&store)
-        .into_iter()
-        .find(|path| path.ends_with("data-0001.tar"))
-        .unwrap();
+    let part = files(&store).into_iter().find(|path| path.ends_with("data-0001.tar")).unwrap();
 
     let output = in_a_new_place(&lab, "second", "own.toml");
     // The other run was interrupted: its directory stands beside this one.
@@ -156,11 +145,7 @@ fn a_directory_gives_another_host_the_data_set_that_one_has_loaded() {
     std::fs::write(&part, bytes).unwrap();
     let mut third = lab.iopslab(&["run", "own.toml", "--out", "third-runs"]);
     third.env("IOPSLAB_WORK", lab.path().join("third"));
-    says(
-        &lab,
-        third,
-        &format!("warning: data set: what {at} has cannot be used: "),
-    );
+    says(&lab, third, &format!("warning: data set: what {at} has cannot be used: "));
     let left = files(&lab.path().join("third/snapshots"));
     assert_eq!(left, Vec::<PathBuf>::new());
 
@@ -258,10 +243,7 @@ mod s3 {
         let aws = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
         let bought = experiment(true)
             .replace("{ vcpus = 0.7, memory_gib = 16 }", "\"m7i.large\"")
-            .replace(
-                "{ iops = 4500, mib_per_s = 200, size_gib = 2 }",
-                "{ type = \"gp3\", size_gib = 100 }",
-            )
+            .replace("{ iops = 4500, mib_per_s = 200, size_gib = 2 }", "{ type = \"gp3\", size_gib = 100 }")
             .replace("memory_limit_gib = 8\n", "");
         lab.write("own.toml", &format!("{bought}{aws}"));
         bucket.refuse("ListBucket");
@@ -281,28 +263,13 @@ mod s3 {
         let bucket = Bucket::start(&lab);
         lab.write("kept.toml", &experiment(true));
         lab.write("own.toml", &experiment(false));
-        let first = bucket
-            .iopslab(&lab, "first", &["run", "kept.toml", "--out", "one"])
-            .output()
-            .unwrap();
+        let first = bucket.iopslab(&lab, "first", &["run", "kept.toml", "--out", "one"]).output().unwrap();
         let said = text(&first.stderr);
         assert!(first.status.success(), "{said}");
-        assert!(
-            said.contains("loaded 5000 records") && said.contains(&format!("kept in {AT}: ")),
-            "{said}"
-        );
+        assert!(said.contains("loaded 5000 records") && said.contains(&format!("kept in {AT}: ")), "{said}");
         let objects = bucket.objects();
-        let ends = |end: &str| {
-            objects
-                .iter()
-                .filter(|key| key.starts_with("lab/") && key.ends_with(end))
-                .count()
-        };
-        assert_eq!(
-            (ends("/data-0001.tar"), ends("/snapshot.json"), ends("README.txt")),
-            (1, 1, 1),
-            "{objects:?}"
-        );
+        let ends = |end: &str| objects.iter().filter(|key| key.starts_with("lab/") && key.ends_with(end)).count();
+        assert_eq!((ends("/data-0001.tar"), ends("/snapshot.json"), ends("README.txt")), (1, 1, 1), "{objects:?}");
 
         let run = |work: &str, out: &str| {
             let arguments = ["run", "own.toml", "--format", "json", "--out", out];
@@ -315,10 +282,7 @@ mod s3 {
         let refused = run("third", "three");
         let said = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(1), "{said}");
-        assert!(
-            said.contains("/snapshot.json: AccessDenied: Access Denied (permission s3:GetObject)"),
-            "{said}"
-        );
+        assert!(said.contains("/snapshot.json: AccessDenied: Access Denied (permission s3:GetObject)"), "{said}");
         bucket.account.ask(&json!({ "ask": "allow" }));
         for out in ["one", "two", "three"] {
             for file in files(&lab.path().join(out)) {
@@ -329,23 +293,14 @@ mod s3 {
         }
 
         // The document is refused in the middle of keeping: the run goes on, and nothing is a data set.
-        lab.write(
-            "other.toml",
-            &experiment(true).replace("records = 5_000", "records = 4_000"),
-        );
+        lab.write("other.toml", &experiment(true).replace("records = 5_000", "records = 4_000"));
         bucket.account.ask(&json!({
             "ask": "refuse", "action": "PutObject", "code": "AccessDenied", "status": 403, "after": 1, "times": -1,
         }));
-        let output = bucket
-            .iopslab(&lab, "fourth", &["run", "other.toml", "--out", "four"])
-            .output()
-            .unwrap();
+        let output = bucket.iopslab(&lab, "fourth", &["run", "other.toml", "--out", "four"]).output().unwrap();
         let said = text(&output.stderr);
         assert!(output.status.success(), "{said}");
-        assert!(
-            said.contains("warning: data set could not be kept in s3://our-data-sets/lab: "),
-            "{said}"
-        );
+        assert!(said.contains("warning: data set could not be kept in s3://our-data-sets/lab: "), "{said}");
         assert!(said.contains("permission s3:PutObject is missing"), "{said}");
         assert_eq!(bucket.objects().len(), objects.len());
     }

@@ -51,10 +51,7 @@ repetitions = 2
 fn from(clients: &[&str], experiment: &str) -> String {
     let number = clients.len();
     experiment
-        .replace(
-            "keyspace = \"lab\"\n",
-            &format!("keyspace = \"lab\"\nclient = {clients:?}\n"),
-        )
+        .replace("keyspace = \"lab\"\n", &format!("keyspace = \"lab\"\nclient = {clients:?}\n"))
         .replace("[load]\n", &format!("[load]\nclients = {number}\n"))
 }
 
@@ -82,11 +79,7 @@ impl Story {
                  127.0.0.1\n  Port 9\n"
             ),
         );
-        let mut story = Self {
-            lab,
-            sshd: None,
-            pid: 0,
-        };
+        let mut story = Self { lab, sshd: None, pid: 0 };
         story.db(&["start"]);
         let status: Value = serde_json::from_slice(&story.db(&["status", "--format", "json"])).unwrap();
         story.pid = status["nodes"][0]["pid"].as_u64().unwrap() as u32;
@@ -96,9 +89,7 @@ impl Story {
 
     fn db(&self, arguments: &[&str]) -> Vec<u8> {
         let directory = self.lab.path().join("db").display().to_string();
-        let output = self
-            .lab
-            .output(&[&["db", "--directory", &directory], arguments].concat());
+        let output = self.lab.output(&[&["db", "--directory", &directory], arguments].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     }
@@ -110,9 +101,7 @@ impl Story {
         let mut command = Command::new("/usr/sbin/sshd");
         command.args(["-D", "-e", "-f", config.to_str().unwrap()]);
         self.sshd = Some(command.stdin(Stdio::null()).stderr(log).spawn().unwrap());
-        wait_for("an sshd", Duration::from_secs(20), || {
-            std::net::TcpStream::connect("127.0.0.1:2222").is_ok()
-        });
+        wait_for("an sshd", Duration::from_secs(20), || std::net::TcpStream::connect("127.0.0.1:2222").is_ok());
     }
 
     /// Kills the sshd with its sessions; what they had started is left to itself.
@@ -138,10 +127,7 @@ impl Story {
     }
 
     fn trial(&self, block: u32) -> (PathBuf, Value) {
-        let directory = self
-            .lab
-            .run_directory()
-            .join(format!("trials/as-it-stands.mixed.p500/{block}"));
+        let directory = self.lab.run_directory().join(format!("trials/as-it-stands.mixed.p500/{block}"));
         let record = std::fs::read(directory.join("trial.json")).unwrap();
         (directory, serde_json::from_slice(&record).unwrap())
     }
@@ -162,9 +148,7 @@ impl Story {
     }
 
     fn is_clean(&self) {
-        wait_for("an agent that ends itself", Duration::from_secs(20), || {
-            self.left_behind().is_empty()
-        });
+        wait_for("an agent that ends itself", Duration::from_secs(20), || self.left_behind().is_empty());
     }
 
     /// A run in the background, two trials of which are long.
@@ -233,10 +217,7 @@ fn what_is_not_there_is_refused_before_anything_begins(story: &Story) {
             experiment("process = \"no such database\"", 4),
             "cass1: no process has `no such database` in its command line",
         ),
-        (
-            experiment("data = \"/no/such\"", 4),
-            "cass1: /no/such is no directory there",
-        ),
+        (experiment("data = \"/no/such\"", 4), "cass1: /no/such is no directory there"),
         (from(&["nobody"], &experiment("", 4)), "cannot connect to nobody"),
     ] {
         let (status, _, said) = story.run(&text);
@@ -260,37 +241,20 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     let nodes = record["nodes"].as_array().unwrap();
     assert_eq!(nodes.len(), 1, "{record:#}");
     let cpus = nodes[0]["cpus"].as_f64().unwrap();
-    assert!(
-        (1.0..64.0).contains(&cpus),
-        "those of the machine, not what is stated: {cpus}"
-    );
-    assert_eq!(
-        (&nodes[0]["host"], &nodes[0]["heap_bytes"]),
-        (&"database".into(), &0.into())
-    );
+    assert!((1.0..64.0).contains(&cpus), "those of the machine, not what is stated: {cpus}");
+    assert_eq!((&nodes[0]["host"], &nodes[0]["heap_bytes"]), (&"database".into(), &0.into()));
     assert!(directory.join("host-database.parquet").exists());
     assert!(directory.join("host-client.parquet").exists());
     assert_eq!(record["clients"].as_object().unwrap().len(), 2, "{record:#}");
-    assert!(
-        record["clocks"]["client-2"]["end"].is_object(),
-        "{:#}",
-        record["clocks"]
-    );
-    assert!(
-        record["clocks"]["database"]["end"].is_object(),
-        "{:#}",
-        record["clocks"]
-    );
+    assert!(record["clocks"]["client-2"]["end"].is_object(), "{:#}", record["clocks"]);
+    assert!(record["clocks"]["database"]["end"].is_object(), "{:#}", record["clocks"]);
 
     let analysis: Value = serde_json::from_slice(&stdout).unwrap();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 2, "{cell:#}");
     assert_ne!(cell["limit"]["kind"], "not_watched", "{:#}", cell["limit"]);
     let uses = cell["limit"]["uses"].as_array().unwrap();
-    let cpu = uses
-        .iter()
-        .find(|used| used["kind"] == "cpu")
-        .unwrap_or_else(|| panic!("{uses:#?}"));
+    let cpu = uses.iter().find(|used| used["kind"] == "cpu").unwrap_or_else(|| panic!("{uses:#?}"));
     assert!(cpu["used"].as_f64().unwrap() > 0.05, "it works: {cpu:#}");
     assert!(cpu["capacity"].as_f64().unwrap() <= cpus, "{cpu:#}");
     // Where its file system has no device of its own nothing is known, and nothing is said.
@@ -298,18 +262,11 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     let reads = &cell["device_reads_per_operation"];
     match volumes.as_slice() {
         [] => {
-            assert!(
-                said.contains("not watched on cass1: reads and writes of its data"),
-                "{said}"
-            );
+            assert!(said.contains("not watched on cass1: reads and writes of its data"), "{said}");
             assert_eq!(*reads, Value::Null, "{cell:#}");
         }
         volumes => {
-            assert_eq!(
-                volumes[0]["limits"]["read_iops"],
-                Value::Null,
-                "nothing is held: {volumes:#?}"
-            );
+            assert_eq!(volumes[0]["limits"]["read_iops"], Value::Null, "nothing is held: {volumes:#?}");
             assert!(reads.as_f64().is_some(), "{cell:#}");
             let iops = uses.iter().find(|used| used["kind"] == "volume_iops");
             assert_eq!(iops.unwrap()["capacity"], 3000.0, "what is stated: {uses:#?}");
@@ -321,20 +278,11 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
 
     story.is_clean();
     let cleaned = story.lab.output(&["clean", "--hosts", "watched.toml"]);
-    let cleaned = (
-        cleaned.status.success(),
-        String::from_utf8_lossy(&cleaned.stdout).into_owned(),
-    );
+    let cleaned = (cleaned.status.success(), String::from_utf8_lossy(&cleaned.stdout).into_owned());
     let nothing = "cass1: nothing to clean\nload1: nothing to clean\nload2: nothing to clean\n";
     assert_eq!(cleaned, (true, nothing.to_owned()));
-    assert!(
-        !files(&story.lab.path().join("cass1/cache")).is_empty(),
-        "the program stays"
-    );
-    assert!(
-        Path::new(&format!("/proc/{}", story.pid)).exists(),
-        "the database goes on"
-    );
+    assert!(!files(&story.lab.path().join("cass1/cache")).is_empty(), "the program stays");
+    assert!(Path::new(&format!("/proc/{}", story.pid)).exists(), "the database goes on");
 }
 
 fn a_connection_that_is_lost_costs_its_trial_and_the_run_goes_on(story: &mut Story) {
@@ -348,11 +296,7 @@ fn a_connection_that_is_lost_costs_its_trial_and_the_run_goes_on(story: &mut Sto
     println!("--- {status}\n{said}");
     assert!(status.success(), "{said}");
     let (_, first) = story.trial(1);
-    assert_eq!(
-        (&first["status"], &first["cause"]),
-        (&"invalid".into(), &"host_lost".into()),
-        "{first:#}"
-    );
+    assert_eq!((&first["status"], &first["cause"]), (&"invalid".into(), &"host_lost".into()), "{first:#}");
     assert!(first["reason"].as_str().unwrap().contains("cass1"), "{first:#}");
     let (directory, second) = story.trial(2);
     assert_eq!(second["status"], "valid", "{second:#}");
@@ -367,10 +311,7 @@ fn a_database_that_ends_makes_its_trial_invalid(story: &Story) {
     run.wait().unwrap();
     println!("--- {}", story.lab.stderr_so_far());
     let (_, first) = story.trial(1);
-    let gone = format!(
-        "the database ended during the trial: process {} (java) on cass1 is gone",
-        story.pid
-    );
+    let gone = format!("the database ended during the trial: process {} (java) on cass1 is gone", story.pid);
     assert_eq!(
         (&first["status"], &first["cause"], &first["reason"]),
         (&"invalid".into(), &"database_ended".into(), &gone.into()),

@@ -30,10 +30,7 @@ fn a_cluster_meets_the_target_with_a_part_down() {
     for p in proposals {
         let nodes = p["nodes"].as_u64().unwrap();
         assert!(nodes.is_multiple_of(3) && p["nodes_per_zone"].as_u64() == Some(nodes / 3));
-        let used = p["utilisation"]["cpu"]
-            .as_f64()
-            .unwrap()
-            .max(p["utilisation"]["iops"].as_f64().unwrap());
+        let used = p["utilisation"]["cpu"].as_f64().unwrap().max(p["utilisation"]["iops"].as_f64().unwrap());
         let down = p["utilisation_when_down"].as_f64().unwrap();
         assert!(used <= 0.7 + 1e-9 && down <= 0.8 + 1e-9 && down > used, "{p}");
         // 3 copies of 1 TB fit half of the disks.
@@ -41,21 +38,13 @@ fn a_cluster_meets_the_target_with_a_part_down() {
         // One node fewer in each zone would not do.
         let operations = p["operations_per_s"].as_f64().unwrap();
         assert!(operations >= 60_000.0 * 0.999, "{p}");
-        let lines = p["cost"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|l| l["usd_per_month"].as_f64().unwrap());
+        let lines = p["cost"].as_array().unwrap().iter().map(|l| l["usd_per_month"].as_f64().unwrap());
         assert!((lines.sum::<f64>() - p["usd_per_month"].as_f64().unwrap()).abs() < 0.01);
     }
     // The cheapest first; second the cheapest within the evidence, if that is another; then by price.
     let price = |p: &Value| p["usd_per_month"].as_f64().unwrap();
     let proven_second = usize::from(proposals[0]["configuration"] != usual["choice"]["best_proven"]);
-    let by_price: Vec<f64> = proposals[..1]
-        .iter()
-        .chain(&proposals[1 + proven_second..])
-        .map(price)
-        .collect();
+    let by_price: Vec<f64> = proposals[..1].iter().chain(&proposals[1 + proven_second..]).map(price).collect();
     assert!(by_price.is_sorted(), "{by_price:?}");
     // More is asked for: never cheaper.
     let cheapest = |answer: &Value| answer["proposals"][0]["usd_per_month"].as_f64().unwrap();
@@ -67,16 +56,8 @@ fn a_cluster_meets_the_target_with_a_part_down() {
         assert!(cheapest(&answer(more)) > cheapest(&usual), "{more:?}");
     }
     // What goes from zone to zone has no price here: said, where there is more than one.
-    let says_so = |answer: &Value| {
-        answer["notes"]
-            .to_string()
-            .contains("Traffic between zones is not priced")
-    };
-    assert!(
-        says_so(&usual) && !says_so(&answer(&["--zones", "1"])),
-        "{}",
-        usual["notes"]
-    );
+    let says_so = |answer: &Value| answer["notes"].to_string().contains("Traffic between zones is not priced");
+    assert!(says_so(&usual) && !says_so(&answer(&["--zones", "1"])), "{}", usual["notes"]);
     // Beside the fleet of today.
     let beside = answer(&["--current", "i3.2xlarge*30"]);
     assert_eq!(beside["comparison"]["current"]["total"]["nodes"], 30);
@@ -106,24 +87,13 @@ fn the_cheapest_is_shown_with_its_doubts_beside_the_best_proven_one() {
     assert_eq!(answer["choice"]["best_proven"], proven["configuration"]);
     let usd = |p: &Value| p["usd_per_month"].as_f64().unwrap();
     let proof = answer["choice"]["proof_costs_usd_per_month"].as_f64().unwrap();
-    assert!(
-        (proof - (usd(proven) - usd(cheapest))).abs() < 0.01 && proof > 0.0,
-        "{proof}"
-    );
+    assert!((proof - (usd(proven) - usd(cheapest))).abs() < 0.01 && proof > 0.0, "{proof}");
     // Why so many nodes: one fewer in each zone would not do; for the proven one they would.
     let why = &cheapest["nodes_because"];
-    assert_eq!(
-        (&why["kind"], why["fewer"].as_u64()),
-        (&json!("full"), Some(nodes(cheapest) - 3)),
-        "{why}"
-    );
+    assert_eq!((&why["kind"], why["fewer"].as_u64()), (&json!("full"), Some(nodes(cheapest) - 3)), "{why}");
     assert!(why["used"].as_f64() > why["allowed"].as_f64(), "{why}");
     let why = &proven["nodes_because"];
-    assert_eq!(
-        (&why["kind"], why["fewer"].as_u64()),
-        (&json!("evidence"), Some(nodes(cheapest))),
-        "{why}"
-    );
+    assert_eq!((&why["kind"], why["fewer"].as_u64()), (&json!("evidence"), Some(nodes(cheapest))), "{why}");
     // One row was asked for: both are shown.
     let mut command = lab.iopslab(&[&["size", evidence], &MUCH_DATA[..], &["--top", "1"]].concat());
     let output = command.env("COLUMNS", "80").output().unwrap();
@@ -162,11 +132,7 @@ fn the_limit_is_what_set_the_number_of_nodes() {
     };
     // Three nodes would be 64 % full, of 50 %; six are 32 % full.
     let space = of("600GB");
-    assert_eq!(
-        (space["nodes"].as_u64(), &space["limit"]),
-        (Some(6), &json!("disk_space")),
-        "{space}"
-    );
+    assert_eq!((space["nodes"].as_u64(), &space["limit"]), (Some(6), &json!("disk_space")), "{space}");
     let why = &space["nodes_because"];
     assert_eq!(
         (&why["kind"], &why["limit"], &why["allowance"]),
@@ -178,11 +144,7 @@ fn the_limit_is_what_set_the_number_of_nodes() {
     let copies = of("10GB");
     assert_eq!(
         (copies["nodes"].as_u64(), &copies["limit"], &copies["nodes_because"]),
-        (
-            Some(3),
-            &json!("copies"),
-            &json!({"kind": "copies", "replication_factor": 3, "zones": 3})
-        ),
+        (Some(3), &json!("copies"), &json!({"kind": "copies", "replication_factor": 3, "zones": 3})),
         "{copies}"
     );
 }
@@ -192,23 +154,11 @@ fn keep_what_you_have_is_an_answer() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
     let machine = "r5.2xlarge+gp3:4000GiB:6000";
-    let target = [
-        "--throughput",
-        "30000",
-        "--read-share",
-        "0.8",
-        "--data",
-        "1TB",
-        "--candidate",
-        machine,
-    ];
+    let target = ["--throughput", "30000", "--read-share", "0.8", "--data", "1TB", "--candidate", machine];
     let beside =
         |today: &str| size(&lab, evidence, &[&target[..], &["--current", today]].concat())["comparison"].clone();
     let needed = size(&lab, evidence, &target);
-    assert_eq!(
-        needed["choice"]["cheapest"], needed["choice"]["best_proven"],
-        "{needed}"
-    );
+    assert_eq!(needed["choice"]["cheapest"], needed["choice"]["best_proven"], "{needed}");
     let nodes = needed["proposals"][0]["nodes"].as_u64().unwrap();
     let needed_usd = needed["proposals"][0]["usd_per_month"].as_f64().unwrap();
     // As many as it takes: nothing is cheaper.
@@ -218,10 +168,7 @@ fn keep_what_you_have_is_an_answer() {
     assert_eq!(kept["decision"]["costs_more_usd_per_month"].as_f64(), Some(0.0));
     let human = lab.output(&[&["size", evidence], &target[..], &["--current", &enough]].concat());
     let text = String::from_utf8_lossy(&human.stdout).into_owned();
-    assert!(
-        text.lines().nth(1).unwrap().starts_with("Keep what you have: "),
-        "{text}"
-    );
+    assert!(text.lines().nth(1).unwrap().starts_with("Keep what you have: "), "{text}");
     // Twice as many: half of the money.
     let change = beside(&format!("{machine}*{}", 2 * nodes))["decision"].clone();
     assert_eq!(
@@ -229,20 +176,13 @@ fn keep_what_you_have_is_an_answer() {
         (&json!("change"), &json!("cheaper"), &json!(true)),
         "{change}"
     );
-    assert!(
-        (change["saves_usd_per_month"].as_f64().unwrap() - needed_usd).abs() < 0.01,
-        "{change}"
-    );
+    assert!((change["saves_usd_per_month"].as_f64().unwrap() - needed_usd).abs() < 0.01, "{change}");
     // Four times the throughput is more than it carries: the change costs money.
     let mut fourfold = target;
     fourfold[1] = "120000";
     let change = size(&lab, evidence, &[&fourfold[..], &["--current", &enough]].concat());
     let change = change["comparison"]["decision"].clone();
-    assert_eq!(
-        (&change["verdict"], &change["because"]["reason"]),
-        (&json!("change"), &json!("full")),
-        "{change}"
-    );
+    assert_eq!((&change["verdict"], &change["because"]["reason"]), (&json!("change"), &json!("full")), "{change}");
     assert!(change["saves_usd_per_month"].as_f64().unwrap() < 0.0, "{change}");
     // Machines like these were never measured, and two kinds are no one machine.
     let far = beside("r5.24xlarge+gp3:4000GiB:6000*6")["decision"].clone();
@@ -251,40 +191,21 @@ fn keep_what_you_have_is_an_answer() {
         (&json!("not_decided"), &json!("beyond_evidence")),
         "{far}"
     );
-    let mixed = [
-        &target[..],
-        &["--current", &enough, "--current", "r5.xlarge+gp3:100GiB*3"],
-    ]
-    .concat();
+    let mixed = [&target[..], &["--current", &enough, "--current", "r5.xlarge+gp3:100GiB*3"]].concat();
     let mixed = size(&lab, evidence, &mixed)["comparison"]["decision"].clone();
-    assert_eq!(
-        mixed,
-        json!({"verdict": "not_decided", "because": {"reason": "several_kinds"}})
-    );
+    assert_eq!(mixed, json!({"verdict": "not_decided", "because": {"reason": "several_kinds"}}));
 }
 
 #[test]
 fn bad_targets_are_refused() {
     let lab = Laboratory::new();
-    let text = experiment(
-        "small",
-        100,
-        &MEASURED[..1],
-        "concurrency = [8]\nwarmup_s = 60\nrepetitions = 1",
-        "",
-    );
+    let text = experiment("small", 100, &MEASURED[..1], "concurrency = [8]\nwarmup_s = 60\nrepetitions = 1", "");
     let evidence = run(&lab, "small", &text);
     let good = ["--throughput", "1000", "--read-share", "0.8", "--data", "1TB"];
     for (change, part) in [
         (&["--read-share", "0.8", "--data", "1TB"][..], "--throughput is missing"),
-        (
-            &["--throughput", "1000", "--read-share", "0.8", "--data", "1000"],
-            "no size",
-        ),
-        (
-            &["--throughput", "1000", "--read-share", "most", "--data", "1TB"],
-            "no share",
-        ),
+        (&["--throughput", "1000", "--read-share", "0.8", "--data", "1000"], "no size"),
+        (&["--throughput", "1000", "--read-share", "most", "--data", "1TB"], "no share"),
         (
             &[good.as_slice(), &["--replication-factor", "2"]].concat(),
             "leaves 1 of the copies with a node down, and 2 must answer",
@@ -293,40 +214,22 @@ fn bad_targets_are_refused() {
             &[good.as_slice(), &["--survive", "zone", "--zones", "2"]].concat(),
             "leaves 1 of the copies with a zone down, and 2 must answer",
         ),
-        (
-            &[good.as_slice(), &["--candidate", "r5.huge"]].concat(),
-            "unknown instance type",
-        ),
-        (
-            &[good.as_slice(), &["--workload", "nobody"]].concat(),
-            "no run has a workload `nobody`",
-        ),
-        (
-            &[good.as_slice(), &["--consistency", "most"]].concat(),
-            "no consistency",
-        ),
+        (&[good.as_slice(), &["--candidate", "r5.huge"]].concat(), "unknown instance type"),
+        (&[good.as_slice(), &["--workload", "nobody"]].concat(), "no run has a workload `nobody`"),
+        (&[good.as_slice(), &["--consistency", "most"]].concat(), "no consistency"),
         (
             &[good.as_slice(), &["--consistency", "all"]].concat(),
             "leaves 2 of the copies with a node down, and 3 must answer",
         ),
-        (
-            &[good.as_slice(), &["--family", "i4x"]].concat(),
-            "no instance type is of a family `i4x`",
-        ),
+        (&[good.as_slice(), &["--family", "i4x"]].concat(), "no instance type is of a family `i4x`"),
         (
             &[good.as_slice(), &["--arch", "sparc"]].concat(),
             "no instance type has the architecture `sparc`; known: arm64",
         ),
-        (
-            &[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(),
-            "leave out `*12`",
-        ),
+        (&[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(), "leave out `*12`"),
         (&[good.as_slice(), &["--growth", "2"]].concat(), "may mean 2% or 200%"),
         (&[good.as_slice(), &["--top", "0"]].concat(), "0 is not in 1.."),
-        (
-            &[good.as_slice(), &[evidence.as_str()]].concat(),
-            "is given twice: it would count as evidence for itself",
-        ),
+        (&[good.as_slice(), &[evidence.as_str()]].concat(), "is given twice: it would count as evidence for itself"),
     ] {
         let output = lab.output(&[&["size", evidence.as_str()], change].concat());
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -348,10 +251,7 @@ fn coordinated(clusters: bool) -> String {
         );
     }
     for (workload, read) in [("read-heavy", 0.8), ("balanced", 0.5), ("write-heavy", 0.2)] {
-        text += &format!(
-            "[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {:.1}\n",
-            1.0 - read
-        );
+        text += &format!("[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {:.1}\n", 1.0 - read);
     }
     text + "[load]\nconcurrency = [128]\nwarmup_s = 5\nduration_s = 60\nrepetitions = 2\n[provider.simulated]\nread_cpu_us = 400\n\
             write_cpu_us = 250\ncoordinator_share = 0.6\nclient_threads = 16\nblock_noise = 0.01\n"
@@ -383,11 +283,7 @@ fn what_an_operation_uses_once_is_measured_where_clusters_tell() {
     let share = share(&reported).unwrap();
     assert!((0.5..=0.7).contains(&share), "{share}");
     let notes = |answer: &Value| answer["notes"].to_string();
-    assert!(
-        notes(&alone).contains("charged like a whole operation"),
-        "{}",
-        notes(&alone)
-    );
+    assert!(notes(&alone).contains("charged like a whole operation"), "{}", notes(&alone));
     assert!(
         notes(&reported).contains("Coordination takes") && !notes(&reported).contains("charged like a whole operation"),
         "{}",

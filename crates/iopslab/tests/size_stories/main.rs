@@ -26,10 +26,7 @@ fn experiment(name: &str, gb: u32, machines: &[(&str, u32)], load: &str, truth: 
         );
     }
     for (workload, read) in [("read-heavy", 0.8), ("balanced", 0.5), ("write-heavy", 0.2)] {
-        text += &format!(
-            "[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {}\n",
-            1.0 - read
-        );
+        text += &format!("[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {}\n", 1.0 - read);
     }
     text + &format!(
         "[load]\n{load}\nduration_s = 120\n\
@@ -38,12 +35,8 @@ fn experiment(name: &str, gb: u32, machines: &[(&str, u32)], load: &str, truth: 
     )
 }
 
-const MEASURED: [(&str, u32); 4] = [
-    ("r4.xlarge", 2000),
-    ("r4.xlarge", 8000),
-    ("r4.2xlarge", 4000),
-    ("r4.2xlarge", 12_000),
-];
+const MEASURED: [(&str, u32); 4] =
+    [("r4.xlarge", 2000), ("r4.xlarge", 8000), ("r4.2xlarge", 4000), ("r4.2xlarge", 12_000)];
 
 /// Long enough to fill the page cache of the slowest of [`MEASURED`].
 const CLOSED: &str = "concurrency = [128]\nwarmup_s = 700\nrepetitions = 2";
@@ -51,18 +44,10 @@ const CLOSED: &str = "concurrency = [128]\nwarmup_s = 700\nrepetitions = 2";
 /// Runs an experiment; gives its directory.
 fn run(lab: &Laboratory, name: &str, text: &str) -> String {
     lab.write(&format!("{name}.toml"), text);
-    let output = lab.output(&[
-        "run",
-        &format!("{name}.toml"),
-        "--provider",
-        "simulated",
-        "--out",
-        &format!("run-{name}"),
-    ]);
+    let output =
+        lab.output(&["run", &format!("{name}.toml"), "--provider", "simulated", "--out", &format!("run-{name}")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let run = std::fs::read_dir(lab.path().join(format!("run-{name}")))
-        .unwrap()
-        .next();
+    let run = std::fs::read_dir(lab.path().join(format!("run-{name}"))).unwrap().next();
     run.unwrap().unwrap().path().display().to_string()
 }
 
@@ -79,18 +64,8 @@ fn evidence(lab: &Laboratory) -> &'static str {
 }
 
 /// One node without replication, everything used to the full: the answer is then a capacity.
-const ONE_NODE: [&str; 10] = [
-    "--replication-factor",
-    "1",
-    "--zones",
-    "1",
-    "--survive",
-    "none",
-    "--headroom",
-    "0%",
-    "--consistency",
-    "one",
-];
+const ONE_NODE: [&str; 10] =
+    ["--replication-factor", "1", "--zones", "1", "--survive", "none", "--headroom", "0%", "--consistency", "one"];
 
 fn size(lab: &Laboratory, run: &str, more: &[&str]) -> Value {
     let output = lab.output(&[&["--format", "json", "size", run], more].concat());

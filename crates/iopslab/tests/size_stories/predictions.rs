@@ -16,13 +16,7 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
     let truth = run(
         &lab,
         "truth",
-        &experiment(
-            "truth",
-            200,
-            &unknown,
-            "concurrency = [512]\nwarmup_s = 2500\nrepetitions = 1",
-            "",
-        ),
+        &experiment("truth", 200, &unknown, "concurrency = [512]\nwarmup_s = 2500\nrepetitions = 1", ""),
     );
     let truth: Value = serde_json::from_slice(&std::fs::read(format!("{truth}/analysis.json")).unwrap()).unwrap();
     for (iops, workload, read_share, asked, limit) in [
@@ -32,23 +26,12 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
     ] {
         let candidate = format!("r4.4xlarge+io1:1000GiB:{iops}");
         // Twice the memory, twice the data: the ratio is one that was measured.
-        let mut arguments = vec![
-            "--throughput",
-            asked,
-            "--read-share",
-            read_share,
-            "--candidate",
-            &candidate,
-        ];
+        let mut arguments = vec!["--throughput", asked, "--read-share", read_share, "--candidate", &candidate];
         arguments.extend(ONE_NODE);
         arguments.extend(["--data", "200GB"]);
         let answer = size(&lab, evidence, &arguments);
         let best = &answer["proposals"][0];
-        assert_eq!(
-            (best["nodes"].as_u64(), best["limit"].as_str()),
-            (Some(1), Some(limit)),
-            "{best}"
-        );
+        assert_eq!((best["nodes"].as_u64(), best["limit"].as_str()), (Some(1), Some(limit)), "{best}");
         let predicted = best["operations_per_s"].as_f64().unwrap();
         let cell = truth["cells"]
             .as_array()
@@ -57,10 +40,7 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
             .find(|cell| cell["configuration"] == format!("r4-4xlarge-{iops}") && cell["workload"] == workload);
         let real = cell.unwrap()["throughput_ops_per_s"]["median"].as_f64().unwrap();
         println!("{iops} IOPS, {workload}: predicted {predicted:.0}, simulated {real:.0}");
-        assert!(
-            (predicted / real - 1.0).abs() < 0.15,
-            "{iops} {workload}: {predicted} against {real}"
-        );
+        assert!((predicted / real - 1.0).abs() < 0.15, "{iops} {workload}: {predicted} against {real}");
         assert_eq!(best["label"], "modelled");
     }
 }
@@ -82,10 +62,7 @@ fn chunks_are_as_long_as_the_settings_state() {
         size(lab, &made, &arguments)["evidence"]["demand"].clone()
     };
     let unstated = demand(&lab);
-    assert_eq!(
-        (&unstated["chunk_bytes"], &unstated["chunk_is_stated"]),
-        (&json!(16_384.0), &json!(false))
-    );
+    assert_eq!((&unstated["chunk_bytes"], &unstated["chunk_is_stated"]), (&json!(16_384.0), &json!(false)));
     let compression = json!({"compression": {"chunk_length_in_kb": "4"}});
     for (file, list) in [("plan.json", "configurations"), ("setups.json", "setups")] {
         let path = Path::new(&made).join(file);
@@ -96,10 +73,7 @@ fn chunks_are_as_long_as_the_settings_state() {
         std::fs::write(&path, document.to_string()).unwrap();
     }
     let stated = demand(&lab);
-    assert_eq!(
-        (&stated["chunk_bytes"], &stated["chunk_is_stated"]),
-        (&json!(4_096.0), &json!(true))
-    );
+    assert_eq!((&stated["chunk_bytes"], &stated["chunk_is_stated"]), (&json!(4_096.0), &json!(true)));
     let [before, now] = [unstated, stated].map(|demand| demand["reads_per_miss"].as_f64().unwrap());
     println!("device reads of a miss, truly 1.3: {now:.3} by chunks of 4 KiB, {before:.3} by chunks of 16 KiB");
     assert!((now / 1.3 - 1.0).abs() < 0.05, "{now}");
@@ -111,16 +85,8 @@ fn every_figure_says_where_it_comes_from() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
     let proposal = |candidate: &str, more: &[&str]| {
-        let mut arguments = vec![
-            "--throughput",
-            "1000",
-            "--read-share",
-            "0.8",
-            "--data",
-            "100GB",
-            "--candidate",
-            candidate,
-        ];
+        let mut arguments =
+            vec!["--throughput", "1000", "--read-share", "0.8", "--data", "100GB", "--candidate", candidate];
         arguments.extend(more);
         size(&lab, evidence, &arguments)["proposals"][0].clone()
     };
@@ -133,26 +99,16 @@ fn every_figure_says_where_it_comes_from() {
     // Between what was measured.
     let between = proposal("r4.2xlarge+io1:1000GiB:6000", &ONE_NODE);
     assert_eq!(
-        (
-            between["label"].as_str(),
-            between["beyond_evidence"].as_array().unwrap().len()
-        ),
+        (between["label"].as_str(), between["beyond_evidence"].as_array().unwrap().len()),
         (Some("interpolated"), 0)
     );
     assert!(between["uncertainty_percent"].as_f64().unwrap() < 25.0);
     // Far outside: reported, without a claim about its error.
     let far = proposal("r4.16xlarge+io1:1000GiB:20000", &ONE_NODE);
-    assert_eq!(
-        (far["label"].as_str(), far["uncertainty_percent"].as_f64()),
-        (Some("modelled"), None),
-        "{far}"
-    );
+    assert_eq!((far["label"].as_str(), far["uncertainty_percent"].as_f64()), (Some("modelled"), None), "{far}");
     let doubts = far["beyond_evidence"].as_array().unwrap();
     let vcpus = doubts.iter().find(|doubt| doubt["kind"] == "vcpus").unwrap();
-    assert_eq!(
-        (&vcpus["vcpus"], &vcpus["measured"]),
-        (&json!(64), &json!({"low": 4.0, "high": 8.0}))
-    );
+    assert_eq!((&vcpus["vcpus"], &vcpus["measured"]), (&json!(64), &json!({"low": 4.0, "high": 8.0})));
 }
 
 /// The ranks of the keys were spread over one node's rows, as if every popular row lay on every node: too few were
@@ -162,12 +118,8 @@ fn a_nodes_page_cache_is_that_of_the_clusters_rows() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
     let answer = size(&lab, evidence, &MUCH_DATA);
-    let rows = workload::PageCache::new(
-        workload::Distribution::Zipfian { constant: 0.99 },
-        3_000_000_000,
-        1000.0,
-        16_384.0,
-    );
+    let rows =
+        workload::PageCache::new(workload::Distribution::Zipfian { constant: 0.99 }, 3_000_000_000, 1000.0, 16_384.0);
     for p in answer["proposals"].as_array().unwrap() {
         let (share, hits) = (p["cache_share"].as_f64().unwrap(), p["hit_ratio"].as_f64().unwrap());
         println!("{} nodes: {share:.3} of the data cached, {hits:.3} found", p["nodes"]);
@@ -183,18 +135,8 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
     let closed = evidence(&lab);
     let evidence = run(&lab, "open", &experiment("open", 100, &MEASURED[..2], load, ""));
     let evidence = evidence.as_str();
-    let target = [
-        "--throughput",
-        "20000",
-        "--read-share",
-        "0.8",
-        "--data",
-        "500GB",
-        "--consistency",
-        "one",
-        "--family",
-        "r5",
-    ];
+    let target =
+        ["--throughput", "20000", "--read-share", "0.8", "--data", "500GB", "--consistency", "one", "--family", "r5"];
     let arguments = |ms: &'static str| [&target[..], &["--p99-ms", ms]].concat();
     let kept = size(&lab, evidence, &arguments("200"));
     let utilisation = kept["evidence"]["p99_utilisation"].as_f64().unwrap();
@@ -202,78 +144,35 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
     let output = lab.output(&[&["size", evidence], arguments("0.2").as_slice()].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
-    assert!(
-        stderr.contains("no open-loop cell kept p99 <= 0.2 ms: the lowest measured is"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("no open-loop cell kept p99 <= 0.2 ms: the lowest measured is"), "{stderr}");
     // Closed loop promises nothing: said, not guessed.
     let unchecked = size(&lab, closed, &arguments("20"));
-    assert!(
-        unchecked["notes"].to_string().contains("NOT checked"),
-        "{}",
-        unchecked["notes"]
-    );
+    assert!(unchecked["notes"].to_string().contains("NOT checked"), "{}", unchecked["notes"]);
     // Half reads, half updates: the p99 is that of the reads, as everywhere else, which wait for the volume.
-    let balanced = size(
-        &lab,
-        closed,
-        &[&arguments("20")[..], &["--workload", "balanced"]].concat(),
-    );
+    let balanced = size(&lab, closed, &[&arguments("20")[..], &["--workload", "balanced"]].concat());
     let analysis = std::fs::read(Path::new(closed).join("analysis.json")).unwrap();
     let analysis: Value = serde_json::from_slice(&analysis).unwrap();
-    let cells = analysis["cells"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|cell| cell["workload"] == "balanced");
-    let lowest = cells
-        .map(|cell| cell["latency_us"]["read"]["p99"].as_f64().unwrap())
-        .fold(f64::INFINITY, f64::min);
+    let cells = analysis["cells"].as_array().unwrap().iter().filter(|cell| cell["workload"] == "balanced");
+    let lowest = cells.map(|cell| cell["latency_us"]["read"]["p99"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
     let reported = format!("lowest p99 there: {:.1} ms", lowest / 1e3);
-    assert!(
-        balanced["notes"].to_string().contains(&reported),
-        "{reported}: {}",
-        balanced["notes"]
-    );
+    assert!(balanced["notes"].to_string().contains(&reported), "{reported}: {}", balanced["notes"]);
 }
 
 #[test]
 fn a_model_that_fails_its_own_test_is_not_used() {
     let lab = Laboratory::new();
     // A machine of half the speed that nothing in the experiment distinguishes.
-    let evidence = run(
-        &lab,
-        "slow",
-        &experiment("slow", 100, &MEASURED, CLOSED, "speed = { r4-xlarge-8000 = 0.4 }"),
-    );
-    let mut arguments = vec![
-        "size",
-        evidence.as_str(),
-        "--throughput",
-        "1000",
-        "--read-share",
-        "0.8",
-        "--data",
-        "100GB",
-    ];
+    let evidence = run(&lab, "slow", &experiment("slow", 100, &MEASURED, CLOSED, "speed = { r4-xlarge-8000 = 0.4 }"));
+    let mut arguments =
+        vec!["size", evidence.as_str(), "--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
     arguments.extend(ONE_NODE);
     let refused = lab.output(&[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat());
     let stderr = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(3), "{stderr}");
-    assert!(
-        stderr.contains("the model may not be used on this evidence: held out, its error is"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("the model may not be used on this evidence: held out, its error is"), "{stderr}");
     // What was measured still counts.
-    let measured = size(
-        &lab,
-        &evidence,
-        &[
-            &arguments[2..],
-            &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"],
-        ]
-        .concat(),
-    );
+    let measured =
+        size(&lab, &evidence, &[&arguments[2..], &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"]].concat());
     assert_eq!(measured["proposals"][0]["label"], "measured");
 }
 
@@ -295,25 +194,13 @@ fn a_cluster_is_evidence_for_what_a_replica_does() {
     );
     let cluster = run(&lab, "cluster", &text);
     let document: Value = serde_json::from_slice(&std::fs::read(format!("{cluster}/analysis.json")).unwrap()).unwrap();
-    let balanced = document["cells"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|c| c["workload"] == "balanced")
-        .unwrap();
+    let balanced = document["cells"].as_array().unwrap().iter().find(|c| c["workload"] == "balanced").unwrap();
     let measured = balanced["throughput_ops_per_s"]["median"].as_f64().unwrap();
     assert_eq!(balanced["nodes"].as_array().unwrap().len(), 3);
     let asked = |share: f64| {
         let throughput = format!("{:.0}", measured * share);
         let target = ["--throughput", &throughput, "--read-share", "0.5", "--data", "100GB"];
-        let shape = [
-            "--candidate",
-            "r4.xlarge+io1:1000GiB:8000",
-            "--replication-factor",
-            "3",
-            "--zones",
-            "3",
-        ];
+        let shape = ["--candidate", "r4.xlarge+io1:1000GiB:8000", "--replication-factor", "3", "--zones", "3"];
         let full = ["--survive", "none", "--headroom", "0%", "--consistency", "quorum"];
         size(&lab, &cluster, &[&target[..], &shape, &full].concat())
     };
@@ -358,16 +245,7 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
     };
     let answer = |iops: u32, ms: &str| {
         let candidate = format!("r4.xlarge+io1:1000GiB:{iops}");
-        let of_one = [
-            "--throughput",
-            "100",
-            "--read-share",
-            "0.8",
-            "--data",
-            "40GB",
-            "--candidate",
-            &candidate,
-        ];
+        let of_one = ["--throughput", "100", "--read-share", "0.8", "--data", "40GB", "--candidate", &candidate];
         size(&lab, &found, &[&of_one[..], &ONE_NODE, &["--p99-ms", ms]].concat())
     };
     for iops in [300, 600] {
@@ -384,11 +262,7 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
     }
     // A stricter one was not searched for: what cells did below it says how much may be used.
     let strict = answer(300, "15");
-    assert!(
-        !strict["notes"].to_string().contains("p99 was measured"),
-        "{}",
-        strict["notes"]
-    );
+    assert!(!strict["notes"].to_string().contains("p99 was measured"), "{}", strict["notes"]);
     assert_eq!(strict["proposals"][0]["label"], "modelled", "{strict}");
 }
 
@@ -397,9 +271,7 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
 fn nothing_is_learned_from_configurations_with_other_settings() {
     let lab = Laboratory::new();
     let run = lab.path().join("set").display().to_string();
-    let copied = std::process::Command::new("cp")
-        .args(["-r", evidence(&lab), &run])
-        .status();
+    let copied = std::process::Command::new("cp").args(["-r", evidence(&lab), &run]).status();
     assert!(copied.unwrap().success());
     let path = Path::new(&run).join("plan.json");
     let set = |names: &[&str]| {

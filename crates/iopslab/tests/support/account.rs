@@ -28,11 +28,7 @@ impl Account {
         let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
         let python = cache.join("iopslab/moto-5.2/bin/python");
-        assert!(
-            python.exists(),
-            "{} is missing; run scripts/setup.sh --tests",
-            python.display()
-        );
+        assert!(python.exists(), "{} is missing; run scripts/setup.sh --tests", python.display());
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/moto_server.py");
         let words = within.iter().map(Into::into).chain([python, script]);
         let words: Vec<PathBuf> = words.collect();
@@ -50,11 +46,7 @@ impl Account {
             .stderr(log)
             .spawn()
             .unwrap();
-        let account = Self {
-            directory: directory.to_owned(),
-            socket,
-            server,
-        };
+        let account = Self { directory: directory.to_owned(), socket, server };
         // It says so when it listens to both.
         wait_for("moto's server", Duration::from_secs(90), || {
             let log = std::fs::read_to_string(account.directory.join("moto.log")).unwrap_or_default();

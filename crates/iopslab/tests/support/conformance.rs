@@ -15,9 +15,7 @@ fn json(path: &Path) -> Value {
 fn planned(run: &Path) -> Vec<(String, u64)> {
     let plan = json(&run.join("plan.json"));
     let trials = plan["trials"].as_array().unwrap().iter();
-    trials
-        .map(|t| (t["cell"].as_str().unwrap().to_owned(), t["block"].as_u64().unwrap()))
-        .collect()
+    trials.map(|t| (t["cell"].as_str().unwrap().to_owned(), t["block"].as_u64().unwrap())).collect()
 }
 
 /// Number of the batch of machines that a cell is measured in; all in the first one where there is only one.
@@ -25,9 +23,7 @@ fn batch_of(run: &Path, cell: &str) -> u64 {
     let setups = json(&run.join("setups.json"));
     let all = setups["setups"].as_array().unwrap().iter();
     let of_cell = |setup: &&Value| cell.starts_with(&format!("{}.", setup["configuration"].as_str().unwrap()));
-    all.filter(of_cell)
-        .find_map(|setup| setup["batch"].as_u64())
-        .unwrap_or_default()
+    all.filter(of_cell).find_map(|setup| setup["batch"].as_u64()).unwrap_or_default()
 }
 
 fn directory(run: &Path, (cell, block): &(String, u64)) -> PathBuf {
@@ -58,35 +54,21 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
     for trial in &planned {
         let directory = directory(run, trial);
         let record = json(&directory.join("trial.json"));
-        assert_eq!(
-            (record["cell"].as_str(), record["block"].as_u64()),
-            (Some(trial.0.as_str()), Some(trial.1))
-        );
+        assert_eq!((record["cell"].as_str(), record["block"].as_u64()), (Some(trial.0.as_str()), Some(trial.1)));
         assert_eq!(record["format_version"], evidence::FORMAT_VERSION);
         assert_eq!(record["status"], "valid", "{record:#}");
         assert!(record["client"]["measured_s"].as_f64().unwrap() > 0.0);
         let nodes = record["nodes"].as_array().unwrap();
         let hosts: Vec<&str> = nodes.iter().map(|node| node["host"].as_str().unwrap()).collect();
-        assert!(
-            !hosts.is_empty() && hosts.iter().all(|host| host.starts_with("database")),
-            "{hosts:?}"
-        );
+        assert!(!hosts.is_empty() && hosts.iter().all(|host| host.starts_with("database")), "{hosts:?}");
         for node in nodes {
             assert!(node["data_bytes_on_disk"].as_u64().unwrap() > 0, "{node:#}");
             assert!(!node["volumes"].as_array().unwrap().is_empty(), "{node:#}");
         }
         // Each batch of machines has clients of its own.
         let client = 1 + batch_of(run, &trial.0);
-        let client = if client == 1 {
-            "client".to_owned()
-        } else {
-            format!("client-{client}")
-        };
-        let files = hosts
-            .iter()
-            .copied()
-            .chain([client.as_str()])
-            .map(|host| format!("host-{host}.parquet"));
+        let client = if client == 1 { "client".to_owned() } else { format!("client-{client}") };
+        let files = hosts.iter().copied().chain([client.as_str()]).map(|host| format!("host-{host}.parquet"));
         for file in files.chain(["latency.hlog".to_owned()]) {
             assert!(directory.join(&file).is_file(), "{file} of {trial:?} is missing");
         }
@@ -107,11 +89,7 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
         assert_eq!(done, planned, "trials were done in the planned order");
     }
     let verified = lab.output(&["report", run.to_str().unwrap(), "--verify"]);
-    assert!(
-        verified.status.success(),
-        "{}",
-        String::from_utf8_lossy(&verified.stdout)
-    );
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
 }
 
 /// A trial that is missing is measured when the run is resumed.
@@ -125,11 +103,7 @@ pub fn resumes(lab: &Laboratory, run: &Path) {
     let record = |trial: &(String, u64)| directory(run, trial).join("trial.json");
     let (kept, lost): (Vec<_>, Vec<_>) = planned(run).into_iter().partition(|trial| record(trial).exists());
     assert!(!kept.is_empty() && !lost.is_empty(), "{kept:?} {lost:?}");
-    let records = || {
-        kept.iter()
-            .map(|trial| std::fs::read(record(trial)).unwrap())
-            .collect::<Vec<_>>()
-    };
+    let records = || kept.iter().map(|trial| std::fs::read(record(trial)).unwrap()).collect::<Vec<_>>();
     let before = records();
     let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

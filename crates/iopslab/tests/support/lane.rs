@@ -89,11 +89,7 @@ fn share_data_sets(own: usize) {
                 continue;
             }
             let _ = std::fs::remove_dir_all(&half);
-            let copied = Command::new("cp")
-                .args(["-a", "--reflink=auto"])
-                .arg(kept.path())
-                .arg(&half)
-                .output();
+            let copied = Command::new("cp").args(["-a", "--reflink=auto"]).arg(kept.path()).arg(&half).output();
             // A story there may be taking it away.
             if copied.unwrap().status.success() {
                 std::fs::rename(&half, here).unwrap();

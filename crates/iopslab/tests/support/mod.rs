@@ -32,10 +32,7 @@ impl Laboratory {
 
     fn in_lane(lane: Option<Lane>) -> Self {
         LEFT_BEFORE.get_or_init(cgroups_of_ended_agents);
-        Self {
-            directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
-            lane,
-        }
+        Self { directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), lane }
     }
 
     pub fn path(&self) -> &Path {
@@ -57,10 +54,7 @@ impl Laboratory {
             .current_dir(self.path())
             .env("IOPSLAB_WORK", self.work())
             // Lanes are machines of their own.
-            .env(
-                "IOPSLAB_MACHINE_LOCK",
-                self.work().with_extension("lock").join("measuring"),
-            )
+            .env("IOPSLAB_MACHINE_LOCK", self.work().with_extension("lock").join("measuring"))
             // Nobody's own catalog, but that of the laboratory.
             .env("XDG_CONFIG_HOME", self.path().join("no-configuration"))
             .stdin(Stdio::null());
@@ -105,11 +99,7 @@ impl Laboratory {
     /// Starts in the background; stderr goes to `stderr.txt`.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
         let stderr = std::fs::File::create(self.path().join("stderr.txt")).unwrap();
-        self.iopslab(arguments)
-            .stdout(Stdio::piped())
-            .stderr(stderr)
-            .spawn()
-            .unwrap()
+        self.iopslab(arguments).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()
     }
 
     pub fn stderr_so_far(&self) -> String {
@@ -118,10 +108,7 @@ impl Laboratory {
 
     /// The only run directory.
     pub fn run_directory(&self) -> PathBuf {
-        let runs: Vec<_> = std::fs::read_dir(self.path().join("runs"))
-            .unwrap()
-            .map(|e| e.unwrap().path())
-            .collect();
+        let runs: Vec<_> = std::fs::read_dir(self.path().join("runs")).unwrap().map(|e| e.unwrap().path()).collect();
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs[0].clone()
     }
@@ -140,10 +127,7 @@ impl Laboratory {
     /// Every stored trial as (cell, block).
     pub fn trials(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        for cell in std::fs::read_dir(self.run_directory().join("trials"))
-            .into_iter()
-            .flatten()
-        {
+        for cell in std::fs::read_dir(self.run_directory().join("trials")).into_iter().flatten() {
             let cell = cell.unwrap();
             for block in std::fs::read_dir(cell.path()).unwrap() {
                 let block = block.unwrap();

@@ -38,10 +38,7 @@ fn a_bucket_that_is_hardly_touched_supports_no_verdict_either() {
                     panic!("{:?}", cell(&analysis, "gp2"));
                 };
                 let hours = 5.4e6 / (iops - 300.0) / 3600.0;
-                assert!(
-                    (lasts_s.unwrap() / 3600.0 / hours - 1.0).abs() < 0.3,
-                    "{lasts_s:?} {hours}"
-                );
+                assert!((lasts_s.unwrap() / 3600.0 / hours - 1.0).abs() < 0.3, "{lasts_s:?} {hours}");
                 assert_eq!(io1.verdict, ValueVerdict::NotDecided);
                 let headline = report::answer(&analysis).headline();
                 assert!(
@@ -116,9 +113,6 @@ fn credits_that_end_are_no_stall() {
     let stopped = |share: f64| stalls(&story(64, share).fault("kind = \"stall\"\namount = 5.0"));
     for share in [0.01, 0.027] {
         let (ended, longest) = stopped(share);
-        assert!(
-            ended && longest.is_some_and(|s| (4.0..=6.0).contains(&s)),
-            "{share}: {longest:?}"
-        );
+        assert!(ended && longest.is_some_and(|s| (4.0..=6.0).contains(&s)), "{share}: {longest:?}");
     }
 }

@@ -17,9 +17,7 @@ fn swept(volume: &str, noise: f64, ratios: &str) -> Story {
 
 fn reported(story: &Story) -> (CacheCurve, String) {
     let analysis = story.analysis();
-    let [curve] = analysis.cache_curves.as_slice() else {
-        panic!("{:?}", analysis.cache_curves)
-    };
+    let [curve] = analysis.cache_curves.as_slice() else { panic!("{:?}", analysis.cache_curves) };
     let lines = report::answer(&analysis).lines();
     let reported = lines.iter().find(|l| l.contains("in flight, warm: ")).unwrap();
     println!("{reported}");
@@ -40,10 +38,7 @@ fn credits_carry_no_step_of_the_page_cache() {
     let (curve, carried) = reported(&swept(&full, 0.005, ratios));
     let at_2 = &curve.points[2];
     assert!(matches!(at_2.withheld, Some(Withheld::Burst { .. })), "{at_2:?}");
-    assert!(
-        carried.contains("; nothing is said of 2.0") && carried.contains("burst credits carried it"),
-        "{carried}"
-    );
+    assert!(carried.contains("; nothing is said of 2.0") && carried.contains("burst credits carried it"), "{carried}");
     assert!(!carried.contains("up to a data set of 2.0"), "{carried}");
     assert!(curve.predicted_tipping_ratio.unwrap() < 1.3, "{carried}");
 }
@@ -51,12 +46,8 @@ fn credits_carry_no_step_of_the_page_cache() {
 /// The same step of a few percent with little noise and with much: what is not shown is not claimed.
 #[test]
 fn a_step_is_reported_where_it_is_shown() {
-    let volume = |iops: u32| {
-        configuration(
-            "a",
-            &format!("data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}"),
-        )
-    };
+    let volume =
+        |iops: u32| configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}"));
     let mut quiet = swept(&volume(600), 0.005, "0.5, 0.8, 2, 4");
     quiet.truth = quiet.truth.replace("block_noise = 0.08", "block_noise = 0.0");
     let (curve, sentence) = reported(&quiet);

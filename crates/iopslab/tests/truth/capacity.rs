@@ -35,9 +35,7 @@ fn story(io_bound: bool) -> Story {
 
 /// The rate at which p99 is at its bound: long trials at each of rates 2 % apart.
 fn truth(io_bound: bool, around: f64) -> f64 {
-    let rates: Vec<String> = (-10..=10)
-        .map(|i| format!("{:.3}", around * 1.02_f64.powi(i)))
-        .collect();
+    let rates: Vec<String> = (-10..=10).map(|i| format!("{:.3}", around * 1.02_f64.powi(i))).collect();
     let story = Story {
         configurations: configuration("a", &volume(io_bound)),
         load: format!("rate = [{}]\nwarmup_s = 10\nduration_s = 600", rates.join(", ")),
@@ -52,13 +50,8 @@ fn truth(io_bound: bool, around: f64) -> f64 {
         let p99 = own.iter().map(|t| t.response[&OperationKind::Read].p99 / 1e3);
         p99.map(|ms| 1.0 - bound_ms(io_bound) / ms).sum::<f64>() / own.len() as f64
     };
-    let points: Vec<(f64, f64)> = job
-        .plan
-        .cells
-        .iter()
-        .zip(&rates)
-        .map(|(cell, rate)| (rate.parse().unwrap(), mean_ln(&cell.id)))
-        .collect();
+    let points: Vec<(f64, f64)> =
+        job.plan.cells.iter().zip(&rates).map(|(cell, rate)| (rate.parse().unwrap(), mean_ln(&cell.id))).collect();
     let at = points.iter().position(|(_, mean)| *mean > 0.0).unwrap();
     let ((low, meets), (high, misses)) = (points[at - 1], points[at]);
     low + (high - low) * -meets / (misses - meets)
@@ -85,10 +78,7 @@ fn volume(io_bound: bool) -> String {
 /// What a run of the program finds for `a` and `b`, and how many whole trials a configuration took in all.
 fn found(story: &Story, seed: u64) -> (Vec<Value>, f64) {
     let place = tempfile::tempdir().unwrap();
-    let text = story.text().replace(
-        "[provider.simulated]\n",
-        &format!("[provider.simulated]\nseed = {seed}\n"),
-    );
+    let text = story.text().replace("[provider.simulated]\n", &format!("[provider.simulated]\nseed = {seed}\n"));
     std::fs::write(place.path().join("capacity.toml"), text).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_iopslab"))
         .current_dir(place.path())
@@ -134,17 +124,10 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
                 inside.push(low <= truth && truth <= high);
                 // Nothing carries more than the closed loop does for long, and a bit for the noise of what was measured
                 // of it.
-                let tried = c["levels"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|l| l["ops_per_s"].as_f64().unwrap());
+                let tried = c["levels"].as_array().unwrap().iter().map(|l| l["ops_per_s"].as_f64().unwrap());
                 let tried = tried.fold(0.0, f64::max);
                 let end = c["high_ops_per_s"].as_f64().unwrap_or(tried);
-                assert!(
-                    !io_bound || end <= (1.05 * most).max(tried),
-                    "{end} beyond {tried} tried, {most} possible"
-                );
+                assert!(!io_bound || end <= (1.05 * most).max(tried), "{end} beyond {tried} tried, {most} possible");
             }
             let clear = |a: &Value, b: &Value| end(a, "low_ops_per_s", 0.0) > end(b, "high_ops_per_s", f64::INFINITY);
             apart.push(clear(&all[0], &all[1]) || clear(&all[1], &all[0]));
@@ -161,23 +144,11 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
             cost[cost.len() / 2],
             cost[cost.len() - 1]
         );
-        assert!(
-            at_least(share(&near), 0.9, 2 * n),
-            "{name}: {:.2} are near",
-            share(&near)
-        );
-        assert!(
-            at_least(share(&inside), 0.9, 2 * n),
-            "{name}: {:.2} hold it",
-            share(&inside)
-        );
+        assert!(at_least(share(&near), 0.9, 2 * n), "{name}: {:.2} are near", share(&near));
+        assert!(at_least(share(&inside), 0.9, 2 * n), "{name}: {:.2} hold it", share(&inside));
         assert!(at_most(share(&apart), 0.05, n), "{name}: {:.2} apart", share(&apart));
         let cheap: Vec<bool> = cost.iter().map(|trials| *trials <= 12.0).collect();
-        assert!(
-            at_least(share(&cheap), 0.9, n),
-            "{name}: {:.2} are cheap",
-            share(&cheap)
-        );
+        assert!(at_least(share(&cheap), 0.9, n), "{name}: {:.2} are cheap", share(&cheap));
     }
 }
 
@@ -185,10 +156,7 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
 #[test]
 fn a_rate_that_burst_credits_carry_is_not_found() {
     for (burst, is_found) in [(", burst = \"full\"", false), ("", true)] {
-        let story = Story {
-            configurations: crate::story::gp2("gp2", 100, burst),
-            ..story(true)
-        };
+        let story = Story { configurations: crate::story::gp2("gp2", 100, burst), ..story(true) };
         let (all, _) = found(&story, 7);
         println!("{burst}: {}", all[0]);
         assert_eq!(all[0]["outcome"]["is"] != "withheld", is_found, "{}", all[0]);

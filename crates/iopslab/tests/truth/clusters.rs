@@ -7,10 +7,7 @@ use crate::story::{NVME, Story, cell, configuration, over_seeds, share, sound};
 
 /// Three nodes, each with everything.
 fn three(volume: &str, rest: &str) -> Story {
-    Story {
-        configurations: configuration("a", &format!("{volume}\nnodes = 3\n{rest}")),
-        ..sound()
-    }
+    Story { configurations: configuration("a", &format!("{volume}\nnodes = 3\n{rest}")), ..sound() }
 }
 
 /// A volume that bounds a node that reads.
@@ -35,11 +32,7 @@ fn usual(volume: &str, reads: f64) -> Story {
 
 #[test]
 fn equal_nodes_are_not_told_unequal() {
-    let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() {
-        300
-    } else {
-        40
-    };
+    let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() { 300 } else { 40 };
     for (what, volume, reads) in [("CPU-bound", NVME, 0.8), ("IOPS-bound", SLOW, 0.95)] {
         let seen = over_seeds(n, &usual(volume, reads).job(), |analysis| {
             let nodes = &cell(analysis, "a").nodes;
@@ -63,11 +56,7 @@ fn equal_nodes_are_not_told_unequal() {
 
 #[test]
 fn a_busier_node_is_reported_by_how_much_it_is_busier() {
-    let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() {
-        100
-    } else {
-        12
-    };
+    let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() { 100 } else { 12 };
     for (amount, least, most) in [(1.1, 0.0, 0.1), (1.3, 0.9, 1.0), (1.5, 0.95, 1.0)] {
         let mut story = usual(NVME, 0.95);
         story.configurations = story.configurations.replace("quorum", "one");
@@ -88,27 +77,12 @@ fn a_busier_node_is_reported_by_how_much_it_is_busier() {
 fn the_slower_volume_of_one_node_is_named() {
     let equal = three(SLOW, "").workload("read = 1.0").analysis();
     let limit = &cell(&equal, "a").limit;
-    assert_eq!(
-        (limit.kind, limit.nodes.len(), limit.of_nodes),
-        (LimitKind::VolumeIops, 3, 3),
-        "{limit:?}"
-    );
-    let slow = three(SLOW, "")
-        .workload("read = 1.0")
-        .fault("kind = \"slow_disk\"\nnode = 2\namount = 0.6")
-        .analysis();
+    assert_eq!((limit.kind, limit.nodes.len(), limit.of_nodes), (LimitKind::VolumeIops, 3, 3), "{limit:?}");
+    let slow = three(SLOW, "").workload("read = 1.0").fault("kind = \"slow_disk\"\nnode = 2\namount = 0.6").analysis();
     let limit = &cell(&slow, "a").limit;
-    assert_eq!(
-        (limit.kind, limit.nodes.as_slice()),
-        (LimitKind::VolumeIops, &[HostId::database(1)][..]),
-        "{limit:?}"
-    );
+    assert_eq!((limit.kind, limit.nodes.as_slice()), (LimitKind::VolumeIops, &[HostId::database(1)][..]), "{limit:?}");
     assert_eq!(unequal(&slow), [NodeFigure::ProbedReads, NodeFigure::ProbedWrites]);
-    let off = slow
-        .findings
-        .iter()
-        .find(|f| f.rule() == Rule::EmulationOffLimit)
-        .unwrap();
+    let off = slow.findings.iter().find(|f| f.rule() == Rule::EmulationOffLimit).unwrap();
     let on = off.nodes.as_ref().unwrap();
     assert_eq!((on.listed().as_str(), on.of), ("database-2", 3));
     let (equal, slow) = (cell(&equal, "a"), cell(&slow, "a"));
@@ -128,15 +102,11 @@ fn what_goes_wrong_on_one_node_is_said_of_that_node() {
         ("retransmits", Rule::NetworkRetransmits),
         ("restart", Rule::DatabaseRestarted),
     ] {
-        let analysis = three(NVME, "")
-            .fault(&format!("kind = \"{fault}\"\nnode = 3"))
-            .analysis();
+        let analysis = three(NVME, "").fault(&format!("kind = \"{fault}\"\nnode = 3")).analysis();
         let found: Vec<_> = analysis.findings.iter().filter(|f| f.rule() == rule).collect();
         assert_eq!(found.len(), 3, "{fault}: one a trial");
         assert!(
-            found
-                .iter()
-                .all(|f| f.nodes.as_ref().is_some_and(|on| on.listed() == "database-3")),
+            found.iter().all(|f| f.nodes.as_ref().is_some_and(|on| on.listed() == "database-3")),
             "{fault}: {found:?}"
         );
     }
@@ -146,9 +116,7 @@ fn what_goes_wrong_on_one_node_is_said_of_that_node() {
 #[test]
 fn figures_of_an_operation_are_sums_over_the_nodes() {
     let reads = |level: &str| {
-        let analysis = three(NVME, &format!("consistency = \"{level}\""))
-            .workload("read = 1.0")
-            .analysis();
+        let analysis = three(NVME, &format!("consistency = \"{level}\"")).workload("read = 1.0").analysis();
         let cell = cell(&analysis, "a");
         (cell.device_reads_per_operation.unwrap(), cell.bytes_on_disk.unwrap())
     };

@@ -13,11 +13,7 @@ fn a_stall_of_whole_seconds_is_seen_in_the_longest_latencies() {
     let latency = &analysis.cells[0].latency_us;
     let longest = latency.values().map(|l| l.max).fold(0.0, f64::max);
     assert!((2_000_000.0..2_500_000.0).contains(&longest), "{longest}");
-    assert!(
-        !analysis.findings.iter().any(|f| f.rule() == analysis::Rule::LittlesLaw),
-        "{:?}",
-        analysis.findings
-    );
+    assert!(!analysis.findings.iter().any(|f| f.rule() == analysis::Rule::LittlesLaw), "{:?}", analysis.findings);
 }
 
 /// Notes on what a minute of measurement can show.
@@ -46,10 +42,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
     };
     let gp2 = |iops: u32| format!("data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 100 }}");
     let bucket = |credits: f64| {
-        let gp2 = configuration(
-            "a",
-            "data_volume = { type = \"gp2\", size_gib = 100, era = \"2015-2018\" }",
-        );
+        let gp2 = configuration("a", "data_volume = { type = \"gp2\", size_gib = 100, era = \"2015-2018\" }");
         plain(&|s| {
             s.configurations = gp2.replace("{ vcpus = 4, memory_gib = 16 }", "\"r4.4xlarge\"");
             s.local = format!("burst_credits_start = {credits:.2}");
@@ -60,40 +53,20 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
     let cases: Vec<(Story, &str, &[&str])> = vec![
         (sound().fault("kind = \"errors\""), "errors_above", &["little"]),
         (sound().fault("kind = \"not_found\""), "not_found", &[]),
-        (
-            sound().fault("kind = \"lost_latencies\""),
-            "counts_disagree",
-            &["little"],
-        ),
+        (sound().fault("kind = \"lost_latencies\""), "counts_disagree", &["little"]),
         (sound().fault("kind = \"fewer_in_flight\""), "little", &[]),
-        (
-            sound().fault("kind = \"drift\""),
-            "no_steady_state",
-            &["repetitions_spread", "still_rising"],
-        ),
+        (sound().fault("kind = \"drift\""), "no_steady_state", &["repetitions_spread", "still_rising"]),
         (sound().fault("kind = \"restart\""), "database_restarted", &[]),
         (sound().fault("kind = \"steal\""), "cpu_steal", &[]),
         (sound().fault("kind = \"throttle\""), "cpu_throttled", &[]),
         (sound().fault("kind = \"other_work\""), "other_work", &[]),
-        (
-            sound().fault("kind = \"garbage_collection\""),
-            "gc_pauses",
-            &["stall", "too_short_to_judge"],
-        ),
+        (sound().fault("kind = \"garbage_collection\""), "gc_pauses", &["stall", "too_short_to_judge"]),
         (sound().fault("kind = \"compaction_debt\""), "compaction_debt", &[]),
         (sound().fault("kind = \"dropped_messages\""), "dropped_messages", &[]),
         (sound().fault("kind = \"retransmits\""), "network_retransmits", &[]),
         (sound().fault("kind = \"saturated_client\""), "client_saturated", &[]),
-        (
-            sound().fault("kind = \"served_from_memory\""),
-            "served_from_page_cache",
-            &[],
-        ),
-        (
-            sound().fault("kind = \"small_dataset\""),
-            "data_set_smaller",
-            &["not_found"],
-        ),
+        (sound().fault("kind = \"served_from_memory\""), "served_from_page_cache", &[]),
+        (sound().fault("kind = \"small_dataset\""), "data_set_smaller", &["not_found"]),
         (sound().fault("kind = \"slow_disk\""), "emulation_off_limit", &[]),
         (open("kind = \"send_lag\"", 2000), "send_lag", &["too_short_to_judge"]),
         (
@@ -101,11 +74,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
             "offered_not_achieved",
             &["no_steady_state", "too_short_to_judge"],
         ),
-        (
-            plain(&|s| s.records = 1_000_000),
-            "data_fits_page_cache",
-            &["served_from_page_cache"],
-        ),
+        (plain(&|s| s.records = 1_000_000), "data_fits_page_cache", &["served_from_page_cache"]),
         (
             plain(&|s| s.configurations = configuration("a", &gp2(1000))),
             "volume_at_cap",
@@ -127,26 +96,9 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
             "separate_read_write_limits",
             &["volume_at_cap", "throttle_slices", "no_steady_state"],
         ),
-        (
-            bucket(0.01),
-            "burst_changed",
-            &[
-                "volume_at_cap",
-                "no_steady_state",
-                "throttle_slices",
-                "too_short_to_judge",
-            ],
-        ),
-        (
-            bucket(1.0),
-            "burst_only",
-            &["volume_at_cap", "throttle_slices", "no_steady_state"],
-        ),
-        (
-            plain(&|s| s.load = s.load.replace("60", "20")),
-            "too_short_to_judge",
-            &[],
-        ),
+        (bucket(0.01), "burst_changed", &["volume_at_cap", "no_steady_state", "throttle_slices", "too_short_to_judge"]),
+        (bucket(1.0), "burst_only", &["volume_at_cap", "throttle_slices", "no_steady_state"]),
+        (plain(&|s| s.load = s.load.replace("60", "20")), "too_short_to_judge", &[]),
     ];
     for (story, expected, besides) in cases {
         let rules = story.rules();
@@ -157,11 +109,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
             .filter(|r| *r != "still_rising" || !besides.contains(&"no_steady_state"))
             .collect();
         println!("{expected}: {rules:?}");
-        assert!(
-            rules.contains(expected),
-            "{expected} did not fire: {rules:?}\n{}",
-            story.truth
-        );
+        assert!(rules.contains(expected), "{expected} did not fire: {rules:?}\n{}", story.truth);
         assert!(others.is_empty(), "with the fault of {expected} also fired: {others:?}");
     }
 }
@@ -175,10 +123,7 @@ fn what_is_invalid_enters_no_figure() {
     assert_eq!((cell.trials, cell.valid_trials), (3, 2));
     assert_eq!(cell.throughput_ops_per_s.unwrap().n, 2);
     assert!(
-        analysis
-            .findings
-            .iter()
-            .any(|f| f.severity == Severity::Invalid && f.rule() == analysis::Rule::ErrorsAbove)
+        analysis.findings.iter().any(|f| f.severity == Severity::Invalid && f.rule() == analysis::Rule::ErrorsAbove)
     );
 }
 
@@ -200,9 +145,7 @@ fn a_stall_of_a_second_or_more_is_found_in_both_loops() {
 #[test]
 fn missing_records_are_found() {
     let with = |share: f64| {
-        let mut story = sound().fault(&format!(
-            "kind = \"small_dataset\"\nconfiguration = \"b\"\namount = {share}"
-        ));
+        let mut story = sound().fault(&format!("kind = \"small_dataset\"\nconfiguration = \"b\"\namount = {share}"));
         story.configurations = ["a", "b", "c"].map(|name| configuration(name, NVME)).concat();
         story.rules()
     };
@@ -217,22 +160,12 @@ fn missing_records_are_found() {
 fn sound_repetitions_are_not_called_spread() {
     let mut story = noisy(&["a", "b", "c"].map(|name| configuration(name, NVME)), 0.08, 5);
     story.truth.push_str("\nsecond_noise = 0.02");
-    let seen = over_seeds(40, &story.job(), |a| {
-        a.findings.iter().any(|f| f.rule() == analysis::Rule::RepetitionsSpread)
-    });
-    println!(
-        "8 % noise, 8 % between blocks: spread found in {:.0} % of runs",
-        share(&seen) * 100.0
-    );
+    let seen =
+        over_seeds(40, &story.job(), |a| a.findings.iter().any(|f| f.rule() == analysis::Rule::RepetitionsSpread));
+    println!("8 % noise, 8 % between blocks: spread found in {:.0} % of runs", share(&seen) * 100.0);
     assert!(share(&seen) <= 0.1, "{}", share(&seen));
     let odd = noisy(&["a", "b", "c"].map(|name| configuration(name, NVME)), 0.02, 5)
         .fault("kind = \"steal\"\namount = 0.6\nconfiguration = \"b\"\nblocks = [3]")
         .analysis();
-    assert!(
-        odd.findings
-            .iter()
-            .any(|f| f.rule() == analysis::Rule::RepetitionsSpread),
-        "{:?}",
-        odd.residual_spreads
-    );
+    assert!(odd.findings.iter().any(|f| f.rule() == analysis::Rule::RepetitionsSpread), "{:?}", odd.residual_spreads);
 }

@@ -19,11 +19,7 @@ fn reported(analysis: &Analysis) -> Vec<String> {
 
 /// Settings are stood for by IOPS here: 600 as it is, 1,000 with them, and 900 for money.
 fn settings(with: u32, paid: u32, repetitions: u32) -> Story {
-    let all = [
-        priced("plain", 600, 100.0),
-        priced("settings", with, 100.0),
-        priced("paid", paid, 150.0),
-    ];
+    let all = [priced("plain", 600, 100.0), priced("settings", with, 100.0), priced("paid", paid, 150.0)];
     noisy(&all, 0.02, repetitions)
 }
 
@@ -34,11 +30,8 @@ fn a_free_step_stands_before_the_paid_one_that_it_replaces() {
     assert_eq!((step.from.as_str(), step.to.as_str()), ("plain", "settings"));
     assert_eq!(step.throughput_ratio.verdict, Verdict::Faster);
     assert!((1.4..1.9).contains(&step.throughput_ratio.median), "{step:?}");
-    let replaced: Vec<(&str, f64)> = step
-        .replaces
-        .iter()
-        .map(|r| (r.configuration.as_str(), r.extra_usd_per_month))
-        .collect();
+    let replaced: Vec<(&str, f64)> =
+        step.replaces.iter().map(|r| (r.configuration.as_str(), r.extra_usd_per_month)).collect();
     assert_eq!(replaced, [("paid", 50.0)]);
     let reported = reported(&analysis);
     assert!(
@@ -52,11 +45,7 @@ fn a_free_step_stands_before_the_paid_one_that_it_replaces() {
 /// Equal truths, and noise that is small enough to show it: within 5 %, and no faster.
 #[test]
 fn what_is_the_same_for_more_money_is_reported_as_that() {
-    let all = [
-        priced("plain", 600, 100.0),
-        priced("settings", 1_000, 100.0),
-        priced("paid", 1_000, 150.0),
-    ];
+    let all = [priced("plain", 600, 100.0), priced("settings", 1_000, 100.0), priced("paid", 1_000, 150.0)];
     let analysis = noisy(&all, 0.005, 5).analysis();
     let [replaced] = free(&analysis).replaces.as_slice() else {
         panic!("{:?}", free(&analysis));
@@ -84,11 +73,7 @@ fn what_is_faster_than_the_free_step_is_not_replaced() {
     let step = free(&analysis);
     assert_eq!(step.throughput_ratio.verdict, Verdict::Faster);
     assert_eq!(step.replaces, Vec::new());
-    assert!(
-        !reported(&analysis)[0].contains("it is shown"),
-        "{:?}",
-        reported(&analysis)
-    );
+    assert!(!reported(&analysis)[0].contains("it is shown"), "{:?}", reported(&analysis));
 }
 
 /// 1 and 2 % lie inside the margin of 5 %, 7 % at a noise of 2 % on its edge: whatever is said follows the verdict.
@@ -100,10 +85,7 @@ fn nothing_is_promised_that_is_not_shown() {
         let is_promised = reported[0].starts_with("First, for no money");
         assert_eq!(is_promised, verdict == Verdict::Faster, "{with}: {reported:?}");
         if !is_promised {
-            assert!(
-                reported[0].contains("nothing that was tried is shown to be faster than plain"),
-                "{reported:?}"
-            );
+            assert!(reported[0].contains("nothing that was tried is shown to be faster than plain"), "{reported:?}");
             assert_eq!(free(&analysis).replaces, Vec::new());
         }
     }
@@ -115,20 +97,14 @@ fn two_repetitions_test_nothing() {
     assert_eq!(free(&analysis).throughput_ratio.verdict, Verdict::TooFew);
     assert_eq!(free(&analysis).replaces, Vec::new());
     let answer = report::answer(&analysis);
-    assert!(
-        !answer.lines().iter().any(|l| l.starts_with("First, for no money")),
-        "{answer:?}"
-    );
+    assert!(!answer.lines().iter().any(|l| l.starts_with("First, for no money")), "{answer:?}");
 }
 
 /// What burst credits carried says nothing about what is free.
 #[test]
 fn what_was_withheld_is_no_free_step() {
     let price = "price_usd_per_month = 100.0\n";
-    let all = [
-        gp2("plain", 100, "") + price,
-        gp2("full", 100, ", burst = \"full\"") + price,
-    ];
+    let all = [gp2("plain", 100, "") + price, gp2("full", 100, ", burst = \"full\"") + price];
     let analysis = noisy(&all, 0.02, 3).analysis();
     assert_eq!(analysis.free_steps, Vec::new());
 }

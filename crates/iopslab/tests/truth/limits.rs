@@ -7,10 +7,7 @@ use crate::story::{NVME, Story, cell, configuration, gp2, iops, noisy, sound};
 #[test]
 fn the_named_limit_is_the_true_one() {
     let of = |iops: u32, mib: u32| {
-        configuration(
-            "a",
-            &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"),
-        )
+        configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"))
     };
     let with = |change: &dyn Fn(&mut Story)| {
         let mut story = sound();
@@ -19,10 +16,7 @@ fn the_named_limit_is_the_true_one() {
     };
     assert_eq!(with(&|_| {}), LimitKind::Cpu);
     assert_eq!(with(&|s| s.configurations = of(1000, 500)), LimitKind::VolumeIops);
-    assert_eq!(
-        with(&|s| s.configurations = of(20_000, 10)),
-        LimitKind::VolumeThroughput
-    );
+    assert_eq!(with(&|s| s.configurations = of(20_000, 10)), LimitKind::VolumeThroughput);
     // 20,000 IOPS bought, 18,750 reachable on an r4.4xlarge: the instance is narrower. Small chunks, so that requests
     // count and not bytes.
     assert_eq!(
@@ -37,13 +31,9 @@ fn the_named_limit_is_the_true_one() {
     );
     assert_eq!(
         with(&|s| {
-            s.configurations = configuration(
-                "a",
-                "data_volume = { type = \"gp2\", size_gib = 100, era = \"2015-2018\" }",
-            );
-            s.configurations = s
-                .configurations
-                .replace("{ vcpus = 4, memory_gib = 16 }", "\"r4.4xlarge\"");
+            s.configurations =
+                configuration("a", "data_volume = { type = \"gp2\", size_gib = 100, era = \"2015-2018\" }");
+            s.configurations = s.configurations.replace("{ vcpus = 4, memory_gib = 16 }", "\"r4.4xlarge\"");
             s.local = "burst_credits_start = 0.0".into();
         }),
         LimitKind::BurstSpent
@@ -59,15 +49,8 @@ fn the_named_limit_is_the_true_one() {
         }),
         LimitKind::CommitLog
     );
-    assert_eq!(
-        with(&|s| s.load = "rate = [2000]\nwarmup_s = 5\nduration_s = 60".into()),
-        LimitKind::OfferedRate
-    );
-    assert_eq!(
-        with(&|s| s.load = s.load.replace("64", "2")),
-        LimitKind::NoneFound,
-        "two in flight fill nothing"
-    );
+    assert_eq!(with(&|s| s.load = "rate = [2000]\nwarmup_s = 5\nduration_s = 60".into()), LimitKind::OfferedRate);
+    assert_eq!(with(&|s| s.load = s.load.replace("64", "2")), LimitKind::NoneFound, "two in flight fill nothing");
     let faulty = |fault: &str, load: &str| {
         let mut story = sound().fault(fault);
         story.load = story.load.replace("64", load);
@@ -80,11 +63,9 @@ fn the_named_limit_is_the_true_one() {
 /// CPUs that a hypervisor or a quota takes away are not there to be used: what is left is the limit.
 #[test]
 fn capacity_is_what_was_really_there() {
-    for fault in [
-        "kind = \"steal\"\namount = 0.05",
-        "kind = \"steal\"\namount = 0.2",
-        "kind = \"throttle\"\namount = 0.2",
-    ] {
+    for fault in
+        ["kind = \"steal\"\namount = 0.05", "kind = \"steal\"\namount = 0.2", "kind = \"throttle\"\namount = 0.2"]
+    {
         assert_eq!(sound().fault(fault).limit(), LimitKind::Cpu, "{fault}");
     }
 }
@@ -94,10 +75,8 @@ fn capacity_is_what_was_really_there() {
 fn a_busy_client_is_not_named_over_a_full_volume() {
     let client = |iops: u32, us: f64| {
         let mut story = sound().truth(&format!("client_cpu_us = {us}"));
-        story.configurations = configuration(
-            "a",
-            &format!("data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 100 }}"),
-        );
+        story.configurations =
+            configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 100 }}"));
         let analysis = story.analysis();
         let limit = &analysis.cells[0].limit;
         println!("{us} us: {}", report::limit_message(limit));
@@ -125,10 +104,8 @@ fn bytes_and_requests_are_told_apart() {
         (1500, 21, LimitKind::VolumeThroughput),
     ] {
         let mut story = sound();
-        story.configurations = configuration(
-            "a",
-            &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"),
-        );
+        story.configurations =
+            configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"));
         story.workload = "read = 1.0".into();
         assert_eq!(story.limit(), expected, "{iops} IOPS, {mib} MiB/s");
     }
@@ -150,9 +127,7 @@ fn what_is_used_of_a_volume_is_all_of_it_where_it_is_the_limit() {
     assert_eq!((kind, requests.unit), (LimitKind::VolumeIops, Unit::Iops));
     assert!((0.95..1.03).contains(&requests.share()), "{requests:?}");
     // gp3 of 3,000 IOPS and 125 MiB/s: 2,000 reads of 64 KiB are all bytes that there are.
-    let gp3 = gp2("a", 1000, "")
-        .replace("gp2", "gp3")
-        .replace(", era = \"2015-2018\"", "");
+    let gp3 = gp2("a", 1000, "").replace("gp2", "gp3").replace(", era = \"2015-2018\"", "");
     let (kind, bytes) = used(gp3, "chunk_bytes = 65536");
     let bytes = bytes.unwrap();
     assert_eq!((kind, bytes.unit), (LimitKind::VolumeThroughput, Unit::BytesPerS));
@@ -177,11 +152,7 @@ fn more_of_a_resource_confirms_or_contradicts_the_limit() {
     };
     assert_eq!(of("a"), (LimitKind::VolumeIops, Some(Confirmed)));
     assert_eq!(of("b"), (LimitKind::VolumeIops, Some(Confirmed)));
-    assert_eq!(
-        of("c"),
-        (LimitKind::Cpu, None),
-        "its volume is far from its cap: more of it says nothing"
-    );
+    assert_eq!(of("c"), (LimitKind::Cpu, None), "its volume is far from its cap: more of it says nothing");
     assert_eq!(of("d").0, LimitKind::Cpu);
 }
 
@@ -245,9 +216,8 @@ fn clear(seed: u64) -> Clear {
         }
         _ => LimitKind::Cpu,
     };
-    let story = story
-        .truth(&format!("seed = {seed}"))
-        .fault(&format!("kind = \"garbage_collection\"\namount = {gc:.4}"));
+    let story =
+        story.truth(&format!("seed = {seed}")).fault(&format!("kind = \"garbage_collection\"\namount = {gc:.4}"));
     Clear { story, truth, gc }
 }
 
@@ -265,10 +235,7 @@ fn the_true_limit_is_named_beside_garbage_collection() {
         let is_reported =
             (gc < 0.06 || named.contains(&LimitKind::Gc)) && (gc > 0.03 || !named.contains(&LimitKind::Gc));
         if !(is_first && is_reported) {
-            wrong.push(format!(
-                "{seed}: {truth:?}, collection {gc:.3}: {}",
-                report::limit_message(limit)
-            ));
+            wrong.push(format!("{seed}: {truth:?}, collection {gc:.3}: {}", report::limit_message(limit)));
         }
     }
     println!(

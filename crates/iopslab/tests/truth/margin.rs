@@ -25,10 +25,7 @@ fn within_the_margin_the_better_value_is_named_beside() {
         assert_eq!(step(&analysis, "b").verdict, verdict, "{:?}", step(&analysis, "b"));
         let is_reported = lines.contains("; within the margin b is the better value");
         // A place that breaks even has other words for its steps.
-        assert!(
-            is_reported == is_better || (verdict == ValueVerdict::BreakEven && !is_reported),
-            "{lines}"
-        );
+        assert!(is_reported == is_better || (verdict == ValueVerdict::BreakEven && !is_reported), "{lines}");
         if verdict == ValueVerdict::Same {
             assert_eq!(analysis.recommendation.run.as_deref(), Some("a"));
         }

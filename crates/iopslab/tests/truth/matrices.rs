@@ -102,10 +102,7 @@ fn load(dice: &mut Dice, what: &mut Vec<&'static str>) -> (String, String) {
     if !objective.is_empty() {
         what.push("objective");
     }
-    (
-        format!("{loads}\nwarmup_s = 5\nduration_s = 45\ncache = \"warm\""),
-        objective,
-    )
+    (format!("{loads}\nwarmup_s = 5\nduration_s = 45\ncache = \"warm\""), objective)
 }
 
 /// Something that goes wrong with the machine of one configuration, or of all.
@@ -121,10 +118,7 @@ fn sickness(names: &[String], dice: &mut Dice) -> String {
     ]);
     let of = match dice.one_in(4) {
         true => String::new(),
-        false => format!(
-            "configuration = \"{}\"\n",
-            names[dice.below(names.len() as u64) as usize]
-        ),
+        false => format!("configuration = \"{}\"\n", names[dice.below(names.len() as u64) as usize]),
     };
     let blocks = if dice.one_in(3) { "blocks = [1, 2]\n" } else { "" };
     format!("kind = \"{kind}\"\namount = {amount}\n{of}{blocks}")
@@ -134,10 +128,7 @@ fn matrix(seed: u64) -> Matrix {
     let mut dice = Dice(Random::from_seed(seed.wrapping_mul(7919) + 17));
     let mut what = Vec::new();
     let names: Vec<String> = (0..2 + dice.below(3)).map(|i| format!("c{i}")).collect();
-    let all: Vec<String> = names
-        .iter()
-        .map(|name| configuration(name, &mut dice, &mut what))
-        .collect();
+    let all: Vec<String> = names.iter().map(|name| configuration(name, &mut dice, &mut what)).collect();
     let noise = dice.pick(&[0.005, 0.02, 0.05]);
     let mut story = noisy(&all, noise, 3 + dice.pick(&[0, 0, 1, 2]));
     story.workload = workloads(&mut dice, &mut what);
@@ -145,19 +136,12 @@ fn matrix(seed: u64) -> Matrix {
     story.truth.push_str("\nsecond_noise = 0.02");
     if dice.one_in(3) {
         what.push("variant");
-        let effect = dice.pick(&[
-            "speed = 1.3",
-            "speed = 1.02",
-            "misses = 0.5",
-            "cpu = 1.3",
-            "misses = 1.2\ncpu = 0.8",
-        ]);
+        let effect =
+            dice.pick(&["speed = 1.3", "speed = 1.02", "misses = 0.5", "cpu = 1.3", "misses = 1.2\ncpu = 0.8"]);
         story.configurations.push_str(
             "[[variant]]\nname = \"v\"\nsettings = { table = { compression = { chunk_length_in_kb = 4 } } }\n",
         );
-        story
-            .truth
-            .push_str(&format!("\n[provider.simulated.settings.v]\n{effect}"));
+        story.truth.push_str(&format!("\n[provider.simulated.settings.v]\n{effect}"));
     }
     let mut truth = story.clone();
     truth.configurations = truth.configurations.replace(", burst = \"full\"", "");
@@ -165,11 +149,7 @@ fn matrix(seed: u64) -> Matrix {
     truth.load = with_rates_beside(&truth.load);
     let quiet = |text: &str, key: &str| {
         let line = |line: &str| {
-            if line.starts_with(key) {
-                format!("{key} = 0.0")
-            } else {
-                line.to_owned()
-            }
+            if line.starts_with(key) { format!("{key} = 0.0") } else { line.to_owned() }
         };
         text.lines().map(line).collect::<Vec<_>>().join("\n")
     };
@@ -194,9 +174,7 @@ fn with_rates_beside(load: &str) -> String {
         return load.to_owned();
     };
     let given = rates.split(", ").map(|rate| rate.parse::<f64>().unwrap());
-    let mut all: Vec<f64> = given
-        .flat_map(|rate| [beside(rate, 0.9), rate, beside(rate, 1.1)])
-        .collect();
+    let mut all: Vec<f64> = given.flat_map(|rate| [beside(rate, 0.9), rate, beside(rate, 1.1)]).collect();
     all.sort_by(f64::total_cmp);
     all.dedup();
     let all: Vec<String> = all.iter().map(|rate| format!("{rate:.1}")).collect();
@@ -236,23 +214,12 @@ fn truths(story: &Story) -> Truths {
                 all.add(&interval.histogram).unwrap();
             }
         }
-        let worst = kinds
-            .values()
-            .map(|all| all.value_at_quantile(0.99) as f64)
-            .fold(0.0, f64::max);
+        let worst = kinds.values().map(|all| all.value_at_quantile(0.99) as f64).fold(0.0, f64::max);
         let completed = client.completed.values().sum::<u64>() as f64;
-        True {
-            rate: completed / client.measured_s,
-            p99_us: worst,
-        }
+        True { rate: completed / client.measured_s, p99_us: worst }
     };
     let trials = job.plan.trials.iter().map(|planned| simulation.trial(planned).unwrap());
-    let all = trials.map(|t| {
-        (
-            key(&t.record.configuration, &t.record.workload, t.record.load),
-            of_trial(&t),
-        )
-    });
+    let all = trials.map(|t| (key(&t.record.configuration, &t.record.workload, t.record.load), of_trial(&t)));
     all.collect()
 }
 
@@ -310,36 +277,21 @@ impl Said<'_> {
         let objective = self.analysis.objective.as_ref().unwrap();
         let of_load = |load: LoadLevel| {
             let (load, offered) = match load {
-                LoadLevel::Rate {
-                    operations_per_s,
-                    poisson,
-                } => {
+                LoadLevel::Rate { operations_per_s, poisson } => {
                     let operations_per_s = beside(operations_per_s, slack);
-                    (
-                        LoadLevel::Rate {
-                            operations_per_s,
-                            poisson,
-                        },
-                        Some(operations_per_s),
-                    )
+                    (LoadLevel::Rate { operations_per_s, poisson }, Some(operations_per_s))
                 }
                 LoadLevel::Concurrency(_) => (load, None),
             };
             let truth = self.truths[&key(configuration, workload, load)];
             let tail = if slack > 1.0 { TAIL } else { 1.0 / TAIL };
-            let latency = objective
-                .latency
-                .iter()
-                .all(|bound| truth.p99_us * tail <= bound.limit_us);
+            let latency = objective.latency.iter().all(|bound| truth.p99_us * tail <= bound.limit_us);
             let held = offered.is_none_or(|offered| truth.rate >= offered * 0.98);
             let carries = |demand: f64| truth.rate * (1.0 - objective.headroom) >= demand * slack;
             latency && held && objective.throughput.is_none_or(carries)
         };
-        let mut here = self
-            .analysis
-            .cells
-            .iter()
-            .filter(|c| c.configuration == configuration && c.workload == workload);
+        let mut here =
+            self.analysis.cells.iter().filter(|c| c.configuration == configuration && c.workload == workload);
         here.any(|c| load.is_none_or(|load| load == c.load) && of_load(c.load))
     }
 
@@ -356,10 +308,7 @@ impl Said<'_> {
                 };
                 if is_wrong {
                     let at = (&place.workload, place.load);
-                    wrong.push(format!(
-                        "{} at {at:?}: meets {:?}, {:?}",
-                        c.configuration, c.meets, c.checks
-                    ));
+                    wrong.push(format!("{} at {at:?}: meets {:?}, {:?}", c.configuration, c.meets, c.checks));
                 }
             }
         }
@@ -385,11 +334,7 @@ impl Said<'_> {
                 if place.by == DecidedBy::Value && matches!(place.outcome, AnswerOutcome::Run { .. }) {
                     let load = place.load.unwrap();
                     let value = |name: &str| self.rate(name, &place.workload, load) / self.usd(name);
-                    let here = self
-                        .analysis
-                        .cells
-                        .iter()
-                        .filter(|c| c.workload == place.workload && c.load == load);
+                    let here = self.analysis.cells.iter().filter(|c| c.workload == place.workload && c.load == load);
                     let judged = here.filter(|c| c.valid_trials > 0).map(|c| c.configuration.as_str());
                     for better in judged.filter(|other| value(other) > value(name) * SAME) {
                         let by = value(better) / value(name);
@@ -401,15 +346,10 @@ impl Said<'_> {
                 }
             }
         }
-        let asks = places
-            .iter()
-            .all(|p| p.by == DecidedBy::Objective && !matches!(p.load, Some(LoadLevel::Concurrency(_))));
+        let asks =
+            places.iter().all(|p| p.by == DecidedBy::Objective && !matches!(p.load, Some(LoadLevel::Concurrency(_))));
         for cheaper in self.analysis.configurations.iter().map(|c| c.name.as_str()) {
-            let is_judged = self
-                .analysis
-                .cells
-                .iter()
-                .any(|c| c.configuration == cheaper && c.valid_trials > 0);
+            let is_judged = self.analysis.cells.iter().any(|c| c.configuration == cheaper && c.valid_trials > 0);
             let meets_all = || places.iter().all(|p| self.meets(cheaper, &p.workload, p.load, MARGIN));
             if asks && is_judged && self.usd(cheaper) < self.usd(run) - 0.01 && meets_all() {
                 wrong.push(format!("run {run}, but {cheaper} meets it in every place for less"));
@@ -424,12 +364,7 @@ impl Said<'_> {
         let mut wrong = Vec::new();
         let any = recommendation.any_of.iter().flat_map(|any| &any.configurations);
         let run: Vec<&String> = any.chain(&recommendation.run).collect();
-        for s in self
-            .analysis
-            .value_of_money
-            .iter()
-            .filter(|s| s.verdict == ValueVerdict::Dominated)
-        {
+        for s in self.analysis.value_of_money.iter().filter(|s| s.verdict == ValueVerdict::Dominated) {
             let is_by_value = |p: &&analysis::WorkloadAnswer| {
                 p.by == DecidedBy::Value
                     && p.workload == s.workload
@@ -444,19 +379,11 @@ impl Said<'_> {
             for place in recommendation.places.iter().filter(|p| !p.candidates.is_empty()) {
                 let own = place.candidates.iter().find(|c| c.configuration == *run);
                 if own.is_none_or(|c| c.meets != Meets::Yes) {
-                    wrong.push(format!(
-                        "run {run}, which is not shown to meet it under {}",
-                        place.workload
-                    ));
+                    wrong.push(format!("run {run}, which is not shown to meet it under {}", place.workload));
                 }
             }
         }
-        for capacity in recommendation
-            .places
-            .iter()
-            .flat_map(|p| &p.candidates)
-            .flat_map(|c| &c.checks)
-        {
+        for capacity in recommendation.places.iter().flat_map(|p| &p.candidates).flat_map(|c| &c.checks) {
             if let (Criterion::Throughput { demand }, Some(range), Meets::Yes) =
                 (capacity.what, capacity.measured, capacity.meets)
                 && range.low < demand
@@ -471,9 +398,7 @@ impl Said<'_> {
 #[test]
 fn no_sentence_contradicts_the_document_or_the_truth() {
     let n = seeds(6, 300);
-    let only = std::env::var("IOPSLAB_MATRIX")
-        .ok()
-        .and_then(|seed| seed.parse::<u64>().ok());
+    let only = std::env::var("IOPSLAB_MATRIX").ok().and_then(|seed| seed.parse::<u64>().ok());
     let mut found: Vec<String> = Vec::new();
     let mut decided = 0;
     let seeds: Vec<u64> = only.map_or_else(|| (0..n).collect(), |seed| vec![seed]);
@@ -483,10 +408,7 @@ fn no_sentence_contradicts_the_document_or_the_truth() {
         let truths = truths(&truth);
         decided += u32::from(analysis.recommendation.run.is_some());
         let lines = report::answer(&analysis).lines();
-        let said = Said {
-            analysis: &analysis,
-            truths: &truths,
-        };
+        let said = Said { analysis: &analysis, truths: &truths };
         let mut wrong = contradictions(&analysis, &lines);
         wrong.extend([said.steps(), said.candidates(), said.run(), said.document()].concat());
         if only.is_some() {

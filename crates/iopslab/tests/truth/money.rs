@@ -13,14 +13,7 @@ fn a_burst_does_not_flatter_a_volume() {
     let io1 = "[[configuration]]\nname = \"io1\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\
                data_volume = { type = \"io1\", size_gib = 100, iops = 3000, era = \"2018\" }\nprice_usd_per_month = 1100.0\n";
     let story = |burst: &str| {
-        let mut story = noisy(
-            &[
-                gp2("gp2", 100, burst) + "price_usd_per_month = 1000.0\n",
-                io1.to_owned(),
-            ],
-            0.03,
-            3,
-        );
+        let mut story = noisy(&[gp2("gp2", 100, burst) + "price_usd_per_month = 1000.0\n", io1.to_owned()], 0.03, 3);
         story.local = String::new();
         story
     };
@@ -33,26 +26,14 @@ fn a_burst_does_not_flatter_a_volume() {
     // On credits the two look alike: nothing is decided by that, and the time until they end is known.
     let burst = story(", burst = \"full\"").analysis();
     assert_eq!(burst.recommendation.run, None);
-    let Some(Withheld::Burst {
-        burst_iops,
-        baseline_iops,
-        lasts_s,
-    }) = cell(&burst, "gp2").withheld
-    else {
+    let Some(Withheld::Burst { burst_iops, baseline_iops, lasts_s }) = cell(&burst, "gp2").withheld else {
         panic!("{:?}", cell(&burst, "gp2").withheld);
     };
-    assert!(
-        (burst_iops - 3000.0).abs() < 1.0 && (baseline_iops - 300.0).abs() < 1e-9,
-        "{burst_iops} {baseline_iops}"
-    );
+    assert!((burst_iops - 3000.0).abs() < 1.0 && (baseline_iops - 300.0).abs() < 1e-9, "{burst_iops} {baseline_iops}");
     // 5.4 million I/O at 3,000 a second, 300 of which are earned: 2,000 s; the load may use a little less.
     assert!((1990.0..2300.0).contains(&lasts_s.unwrap()), "{lasts_s:?}");
     assert!(
-        burst
-            .recommendation
-            .doubts
-            .iter()
-            .any(|d| matches!(d, Doubt::BurstStart { .. })),
+        burst.recommendation.doubts.iter().any(|d| matches!(d, Doubt::BurstStart { .. })),
         "{:?}",
         burst.recommendation.doubts
     );
@@ -62,16 +43,9 @@ fn a_burst_does_not_flatter_a_volume() {
 /// cheapest that meets it is run.
 #[test]
 fn at_a_given_rate_the_objective_decides() {
-    let mut story = noisy(
-        &[
-            priced("slow", 300, 100.0),
-            priced("middle", 2500, 120.0),
-            priced("fast", 20_000, 300.0),
-        ],
-        0.03,
-        3,
-    )
-    .open(1000.0);
+    let mut story =
+        noisy(&[priced("slow", 300, 100.0), priced("middle", 2500, 120.0), priced("fast", 20_000, 300.0)], 0.03, 3)
+            .open(1000.0);
     let plain = story.analysis();
     assert!(plain.value_of_money.is_empty(), "{:?}", plain.value_of_money);
     assert_eq!(plain.recommendation.reason, Reason::NoObjective);
@@ -79,22 +53,12 @@ fn at_a_given_rate_the_objective_decides() {
 
     // 1,000/s need about 800 reads of the device: 300 IOPS cannot.
     let p99 = |name: &str| cell(&plain, name).latency_us[&experiment::OperationKind::Read].p99 / 1000.0;
-    println!(
-        "p99: slow {:.1}, middle {:.1}, fast {:.1} ms",
-        p99("slow"),
-        p99("middle"),
-        p99("fast")
-    );
+    println!("p99: slow {:.1}, middle {:.1}, fast {:.1} ms", p99("slow"), p99("middle"), p99("fast"));
     assert!(p99("slow") > 2.0 * p99("middle"));
     let between = (p99("slow") * p99("middle")).sqrt();
     story.rest = format!("[objective]\np99_ms = {between:.2}");
     let decided = story.analysis();
-    assert_eq!(
-        decided.recommendation.run.as_deref(),
-        Some("middle"),
-        "{:?}",
-        decided.recommendation
-    );
+    assert_eq!(decided.recommendation.run.as_deref(), Some("middle"), "{:?}", decided.recommendation);
     let place = &decided.recommendation.places[0];
     assert_eq!(place.by, DecidedBy::Objective);
     let meets: Vec<Meets> = place.candidates.iter().map(|c| c.meets).collect();
@@ -103,51 +67,26 @@ fn at_a_given_rate_the_objective_decides() {
     // At the very p99 of the middle one it is not decided whether it meets.
     story.rest = format!("[objective]\np99_ms = {:.3}", p99("middle"));
     let open = story.analysis();
-    assert_eq!(
-        open.recommendation.status,
-        Status::NotDecided,
-        "{:?}",
-        open.recommendation
-    );
+    assert_eq!(open.recommendation.status, Status::NotDecided, "{:?}", open.recommendation);
     // Nothing is fast enough for a hundredth of it.
     story.rest = format!("[objective]\np99_ms = {:.3}", p99("fast") / 100.0);
-    assert!(matches!(
-        story.analysis().recommendation.places[0].outcome,
-        AnswerOutcome::NoneMeets
-    ));
+    assert!(matches!(story.analysis().recommendation.places[0].outcome, AnswerOutcome::NoneMeets));
 }
 
 /// The demand: the cheapest that carries it with headroom, and more of a cheaper one beside it.
 #[test]
 fn a_demand_is_met_by_the_cheapest_that_carries_it() {
-    let mut story = noisy(
-        &[
-            priced("a", 800, 100.0),
-            priced("b", 3200, 350.0),
-            priced("c", 6400, 500.0),
-        ],
-        0.02,
-        3,
-    );
+    let mut story = noisy(&[priced("a", 800, 100.0), priced("b", 3200, 350.0), priced("c", 6400, 500.0)], 0.02, 3);
     let throughput =
         |analysis: &analysis::Analysis, name: &str| cell(analysis, name).throughput_ops_per_s.unwrap().median;
     let plain = story.analysis();
-    let (a, b, c) = (
-        throughput(&plain, "a"),
-        throughput(&plain, "b"),
-        throughput(&plain, "c"),
-    );
+    let (a, b, c) = (throughput(&plain, "a"), throughput(&plain, "b"), throughput(&plain, "c"));
     assert!(b > 3.0 * a && c > 1.5 * b, "{a} {b} {c}");
     // 70 % of b's capacity with 30 % of headroom is at its edge; 60 % is clear, 80 % needs c.
     for (demand, run) in [(0.6 * b, "b"), (0.8 * b, "c")] {
         story.rest = format!("[objective]\nthroughput = {demand:.0}");
         let analysis = story.analysis();
-        assert_eq!(
-            analysis.recommendation.run.as_deref(),
-            Some(run),
-            "{:?}",
-            analysis.recommendation.places
-        );
+        assert_eq!(analysis.recommendation.run.as_deref(), Some(run), "{:?}", analysis.recommendation.places);
     }
     story.rest = format!("[objective]\nthroughput = {:.0}", 0.7 * b);
     assert_eq!(story.analysis().recommendation.status, Status::NotDecided);
@@ -175,11 +114,8 @@ fn the_frontier_decides_and_not_the_distance_from_the_cheapest() {
         priced("v6400", 1900, 400.0),
     ];
     let analysis = noisy(&configurations, 0.01, 4).analysis();
-    let seen: Vec<(&str, &str, ValueVerdict)> = analysis
-        .value_of_money
-        .iter()
-        .map(|v| (v.from.as_str(), v.to.as_str(), v.verdict))
-        .collect();
+    let seen: Vec<(&str, &str, ValueVerdict)> =
+        analysis.value_of_money.iter().map(|v| (v.from.as_str(), v.to.as_str(), v.verdict)).collect();
     assert_eq!(
         seen,
         [
@@ -195,16 +131,9 @@ fn the_frontier_decides_and_not_the_distance_from_the_cheapest() {
 /// An equal volume for a fifth of the money.
 #[test]
 fn what_an_equal_one_gives_for_a_fifth_is_not_worth_its_money() {
-    let analysis = noisy(
-        &[
-            priced("cheap", 400, 50.0),
-            priced("good", 1600, 100.0),
-            priced("luxury", 1600, 150.0),
-        ],
-        0.01,
-        4,
-    )
-    .analysis();
+    let analysis =
+        noisy(&[priced("cheap", 400, 50.0), priced("good", 1600, 100.0), priced("luxury", 1600, 150.0)], 0.01, 4)
+            .analysis();
     assert_eq!(step(&analysis, "good").verdict, ValueVerdict::WorthIt);
     let luxury = step(&analysis, "luxury");
     assert_eq!((luxury.from.as_str(), luxury.verdict), ("good", ValueVerdict::Same));
@@ -218,21 +147,12 @@ fn what_an_equal_one_gives_for_a_fifth_is_not_worth_its_money() {
 #[test]
 fn a_difference_within_the_margin_is_the_same() {
     let mut story = noisy(&[priced("a", 100_000, 1000.0), priced("b", 100_000, 1001.0)], 0.0005, 6);
-    story.truth = story.truth.replace(
-        "block_noise = 0.08",
-        "block_noise = 0.01\nsecond_noise = 0.001\nspeed = { b = 1.003 }",
-    );
+    story.truth =
+        story.truth.replace("block_noise = 0.08", "block_noise = 0.01\nsecond_noise = 0.001\nspeed = { b = 1.003 }");
     let analysis = story.analysis();
     let b = step(&analysis, "b");
-    assert!(
-        b.throughput_ratio.low > 1.0,
-        "a difference, and a certain one: {:?}",
-        b.throughput_ratio
-    );
-    assert_eq!(
-        (b.verdict, b.throughput_ratio.verdict),
-        (ValueVerdict::Same, Verdict::Same)
-    );
+    assert!(b.throughput_ratio.low > 1.0, "a difference, and a certain one: {:?}", b.throughput_ratio);
+    assert_eq!((b.verdict, b.throughput_ratio.verdict), (ValueVerdict::Same, Verdict::Same));
     assert_eq!(analysis.recommendation.run.as_deref(), Some("a"));
 }
 
@@ -240,78 +160,50 @@ fn a_difference_within_the_margin_is_the_same() {
 /// is worth it.
 #[test]
 fn the_margin_of_practical_importance_is_where_it_is_stated() {
-    for (speed, expected) in [
-        (1.02, ValueVerdict::Same),
-        (1.05, ValueVerdict::BreakEven),
-        (1.10, ValueVerdict::WorthIt),
-    ] {
+    for (speed, expected) in
+        [(1.02, ValueVerdict::Same), (1.05, ValueVerdict::BreakEven), (1.10, ValueVerdict::WorthIt)]
+    {
         let mut story = noisy(&[priced("a", 100_000, 100.0), priced("b", 100_000, 100.5)], 0.002, 6);
         story.truth = story.truth.replace(
             "block_noise = 0.08",
             &format!("block_noise = 0.01\nsecond_noise = 0.001\nspeed = {{ b = {speed} }}"),
         );
         let analysis = story.analysis();
-        assert_eq!(
-            step(&analysis, "b").verdict,
-            expected,
-            "{speed}: {:?}",
-            step(&analysis, "b")
-        );
+        assert_eq!(step(&analysis, "b").verdict, expected, "{speed}: {:?}", step(&analysis, "b"));
     }
 }
 
 /// Three that cost what they bring: no number of repetitions is said to decide.
 #[test]
 fn three_that_cost_what_they_bring_are_break_even() {
-    let three = [
-        priced("one", 100_000, 100.0),
-        priced("three", 100_000, 300.0),
-        priced("six", 100_000, 600.0),
-    ];
+    let three = [priced("one", 100_000, 100.0), priced("three", 100_000, 300.0), priced("six", 100_000, 600.0)];
     let mut story = noisy(&three, 0.002, 4);
     story.truth = story.truth.replace(
         "block_noise = 0.08",
         "block_noise = 0.01\nsecond_noise = 0.001\nspeed = { one = 1.0, three = 3.0, six = 6.0 }",
     );
     let sure = story.analysis();
-    let AnswerOutcome::Between {
-        configurations,
-        break_even,
-        alike,
-        repetitions,
-    } = &sure.recommendation.places[0].outcome
+    let AnswerOutcome::Between { configurations, break_even, alike, repetitions } =
+        &sure.recommendation.places[0].outcome
     else {
         panic!("{:#?}", sure.recommendation);
     };
-    assert_eq!(
-        (configurations.len(), *break_even, alike.len(), *repetitions),
-        (3, true, 0, None)
-    );
+    assert_eq!((configurations.len(), *break_even, alike.len(), *repetitions), (3, true, 0, None));
 }
 
 /// Without a valid trial of the cheapest, the others are still compared; the fastest is named although nobody knows its
 /// price.
 #[test]
 fn money_does_not_vanish_with_the_cheapest() {
-    let configurations = [
-        priced("broken", 400, 50.0),
-        priced("a", 400, 100.0),
-        priced("b", 1200, 150.0),
-        iops("unpriced", 12_000),
-    ];
+    let configurations =
+        [priced("broken", 400, 50.0), priced("a", 400, 100.0), priced("b", 1200, 150.0), iops("unpriced", 12_000)];
     let analysis = noisy(&configurations, 0.02, 3)
         .fault("kind = \"errors\"\nconfiguration = \"broken\"\namount = 0.05")
         .analysis();
     assert_eq!(step(&analysis, "b").verdict, ValueVerdict::WorthIt);
     assert_eq!(analysis.recommendation.run.as_deref(), Some("b"));
-    let why = |name: &str| {
-        analysis
-            .recommendation
-            .not_considered
-            .iter()
-            .find(|n| n.configuration == name)
-            .map(|n| n.why)
-    };
+    let why =
+        |name: &str| analysis.recommendation.not_considered.iter().find(|n| n.configuration == name).map(|n| n.why);
     assert_eq!(why("broken"), Some(NotJudged::NoValidTrial));
     assert_eq!(why("unpriced"), Some(NotJudged::NoPriceThoughFaster));
 }
@@ -323,10 +215,7 @@ fn a_verdict_needs_the_storage_to_have_been_measured() {
     let client = noisy(&pair, 0.02, 3).truth("client_cpu_us = 500").analysis();
     assert_eq!(cell(&client, "b").withheld, Some(Withheld::Client));
     assert_eq!(step(&client, "b").verdict, ValueVerdict::NotDecided);
-    assert!(matches!(
-        client.recommendation.places[0].outcome,
-        AnswerOutcome::Withheld { .. }
-    ));
+    assert!(matches!(client.recommendation.places[0].outcome, AnswerOutcome::Withheld { .. }));
 
     let mut memory = noisy(&pair, 0.02, 3);
     memory.records = 500_000;
@@ -334,14 +223,9 @@ fn a_verdict_needs_the_storage_to_have_been_measured() {
     assert_eq!(cell(&memory, "a").withheld, Some(Withheld::PageCache));
     assert_eq!(memory.recommendation.run, None);
 
-    let missing = noisy(&pair, 0.02, 3)
-        .fault("kind = \"small_dataset\"\namount = 0.8\nconfiguration = \"b\"")
-        .analysis();
-    assert_eq!(
-        cell(&missing, "b").withheld,
-        Some(Withheld::Data),
-        "a fifth of the records is missing"
-    );
+    let missing =
+        noisy(&pair, 0.02, 3).fault("kind = \"small_dataset\"\namount = 0.8\nconfiguration = \"b\"").analysis();
+    assert_eq!(cell(&missing, "b").withheld, Some(Withheld::Data), "a fifth of the records is missing");
 }
 
 /// Two repetitions: what was observed, nothing tested, and what would be enough.
@@ -352,10 +236,7 @@ fn two_repetitions_are_too_few_to_test() {
     assert_eq!(analysis.recommendation.would_decide.unwrap().repetitions, 3);
     let ratio = cell(&analysis, "b").ratio_to_baseline.clone().unwrap();
     assert_eq!((ratio.verdict, ratio.p_value, ratio.pairs), (Verdict::TooFew, None, 2));
-    assert!(
-        ratio.low < ratio.median && ratio.median < ratio.high,
-        "the observed range: {ratio:?}"
-    );
+    assert!(ratio.low < ratio.median && ratio.median < ratio.high, "the observed range: {ratio:?}");
 }
 
 /// Fewer than half of the trials are valid: there is no answer yet, and nothing leads.
@@ -366,10 +247,7 @@ fn with_five_of_twelve_trials_valid_there_is_no_answer_yet() {
     story = story.fault("kind = \"restart\"\nblocks = [4]\nconfiguration = \"a\"");
     let analysis = story.analysis();
     assert_eq!((analysis.trials.valid, analysis.trials.planned), (5, 12));
-    assert_eq!(
-        (analysis.recommendation.status, analysis.recommendation.run),
-        (Status::NoAnswerYet, None)
-    );
+    assert_eq!((analysis.recommendation.status, analysis.recommendation.run), (Status::NoAnswerYet, None));
 }
 
 /// 20 % reads of 90 ms and 80 % updates of 1 ms: the reads decide.
@@ -378,31 +256,18 @@ fn latency_is_that_of_the_worst_kind() {
     let mut story = noisy(&[priced("slow", 400, 100.0), priced("fast", 20_000, 200.0)], 0.03, 3);
     story.workload = "read = 0.2\nupdate = 0.8".into();
     let analysis = story.analysis();
-    let p99 = analysis
-        .decision
-        .iter()
-        .find(|d| d.metric == analysis::Metric::P99)
-        .unwrap();
+    let p99 = analysis.decision.iter().find(|d| d.metric == analysis::Metric::P99).unwrap();
     let slow = p99.ranking.iter().find(|r| r.configuration == "slow").unwrap();
     let latency = &cell(&analysis, "slow").latency_us;
-    let (reads, updates) = (
-        &latency[&experiment::OperationKind::Read],
-        &latency[&experiment::OperationKind::Update],
-    );
+    let (reads, updates) = (&latency[&experiment::OperationKind::Read], &latency[&experiment::OperationKind::Update]);
     assert!(reads.p99 > 5.0 * updates.p99, "{} {}", reads.p99, updates.p99);
     assert_eq!(slow.operation, Some(experiment::OperationKind::Read));
-    assert!(
-        (slow.value / reads.p99 - 1.0).abs() < 0.1,
-        "{} {}",
-        slow.value,
-        reads.p99
-    );
+    assert!((slow.value / reads.p99 - 1.0).abs() < 0.1, "{} {}", slow.value, reads.p99);
     // An objective on the worst kind is missed, one on updates is met.
     let limit = (reads.p99 * updates.p99).sqrt() / 1000.0;
-    for (objective, meets) in [
-        (format!("p99_ms = {limit:.3}"), Meets::No),
-        (format!("update = {{ p99_ms = {limit:.3} }}"), Meets::Yes),
-    ] {
+    for (objective, meets) in
+        [(format!("p99_ms = {limit:.3}"), Meets::No), (format!("update = {{ p99_ms = {limit:.3} }}"), Meets::Yes)]
+    {
         story.rest = format!("[objective]\n{objective}");
         let analysis = story.analysis();
         let place = &analysis.recommendation.places[0];
@@ -419,11 +284,7 @@ fn a_backlog_that_drains_is_not_throughput() {
     // minute; what has queued until then drains in the measured time of volumes between the two.
     let mut drained = 0;
     for volume in (700..1300).step_by(75) {
-        let mut story = noisy(
-            &[priced("cheap", volume, 100.0), priced("good", 20_000, 115.0)],
-            0.01,
-            3,
-        );
+        let mut story = noisy(&[priced("cheap", volume, 100.0), priced("good", 20_000, 115.0)], 0.01, 3);
         story.records = 3_500_000;
         story.load = "rate = [1500.0]\nwarmup_s = 15\nduration_s = 45".into();
         story.rest = "[objective]\np99_ms = 50".into();
@@ -431,20 +292,12 @@ fn a_backlog_that_drains_is_not_throughput() {
         let analysis = story.analysis();
         let cheap = cell(&analysis, "cheap");
         let achieved = cheap.throughput_ops_per_s.unwrap().median;
-        println!(
-            "{volume} IOPS: {achieved:.0} of 1500, {:?}, {:?}",
-            cheap.withheld, cheap.limit.kind
-        );
+        println!("{volume} IOPS: {achieved:.0} of 1500, {:?}, {:?}", cheap.withheld, cheap.limit.kind);
         if (achieved / 1500.0 - 1.0).abs() > 0.02 {
             drained += u32::from(achieved > 1500.0);
             assert_eq!(cheap.withheld, Some(Withheld::Rate), "{:?}", analysis.findings);
             assert_ne!(cheap.limit.kind, analysis::LimitKind::OfferedRate);
-            assert_eq!(
-                analysis.recommendation.run.as_deref(),
-                Some("good"),
-                "{:?}",
-                analysis.recommendation
-            );
+            assert_eq!(analysis.recommendation.run.as_deref(), Some("good"), "{:?}", analysis.recommendation);
         }
     }
     assert!(drained > 0, "no volume drained a backlog");
@@ -457,12 +310,7 @@ fn an_answer_that_depends_on_the_workload_says_so() {
     story.workload =
         "[[workload]]\nname = \"reads\"\nread = 1.0\n[[workload]]\nname = \"writes\"\nupdate = 1.0\n".into();
     let analysis = story.analysis();
-    assert_eq!(
-        analysis.recommendation.reason,
-        Reason::Depends,
-        "{:?}",
-        analysis.recommendation
-    );
+    assert_eq!(analysis.recommendation.reason, Reason::Depends, "{:?}", analysis.recommendation);
     assert_eq!(analysis.recommendation.run, None);
 }
 
@@ -477,26 +325,12 @@ fn one_configuration_has_nothing_to_be_compared_with() {
 /// Beyond the knee more money buys what the CPU cannot use, and the first sentence names the knee.
 #[test]
 fn the_knee_is_where_more_money_stops_paying() {
-    let story = noisy(
-        &[
-            priced("a", 500, 100.0),
-            priced("b", 100_000, 150.0),
-            priced("c", 200_000, 300.0),
-        ],
-        0.01,
-        4,
-    );
+    let story = noisy(&[priced("a", 500, 100.0), priced("b", 100_000, 150.0), priced("c", 200_000, 300.0)], 0.01, 4);
     let analysis = story.analysis();
-    assert_eq!(
-        (step(&analysis, "b").verdict, step(&analysis, "b").knee),
-        (ValueVerdict::WorthIt, true)
-    );
+    assert_eq!((step(&analysis, "b").verdict, step(&analysis, "b").knee), (ValueVerdict::WorthIt, true));
     let c = step(&analysis, "c");
     assert!(
-        matches!(
-            c.verdict,
-            ValueVerdict::Same | ValueVerdict::NotWorthIt | ValueVerdict::Dominated
-        ) && !c.knee,
+        matches!(c.verdict, ValueVerdict::Same | ValueVerdict::NotWorthIt | ValueVerdict::Dominated) && !c.knee,
         "{c:?}"
     );
     let answer = report::answer(&analysis);
@@ -508,16 +342,10 @@ fn the_knee_is_where_more_money_stops_paying() {
 fn one_lucky_trial_makes_no_winner() {
     let mut story = noisy(&["a", "b", "c", "d"].map(|name| priced(name, 100_000, 100.0)), 0.02, 4);
     for name in ["a", "b", "c"] {
-        story = story.fault(&format!(
-            "kind = \"steal\"\nconfiguration = \"{name}\"\nblocks = [2]\namount = 0.3"
-        ));
+        story = story.fault(&format!("kind = \"steal\"\nconfiguration = \"{name}\"\nblocks = [2]\namount = 0.3"));
     }
     let analysis = story.analysis();
-    let throughput = analysis
-        .decision
-        .iter()
-        .find(|d| d.metric == analysis::Metric::Throughput)
-        .unwrap();
+    let throughput = analysis.decision.iter().find(|d| d.metric == analysis::Metric::Throughput).unwrap();
     assert_eq!(throughput.indistinguishable.len(), 3, "{throughput:?}");
     assert_eq!(analysis.recommendation.run, None, "{:?}", analysis.recommendation);
 }
@@ -534,8 +362,5 @@ fn without_a_common_block_there_is_no_ratio() {
     assert!(analysis.value_of_money.is_empty(), "{:?}", analysis.value_of_money);
     assert_eq!(analysis.recommendation.run, None, "{:?}", analysis.recommendation);
     let document = report::document(&analysis).to_string();
-    assert!(
-        !document.contains("e+3") && !document.contains("e308"),
-        "a number that is none"
-    );
+    assert!(!document.contains("e+3") && !document.contains("e308"), "a number that is none");
 }

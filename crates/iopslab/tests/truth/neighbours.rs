@@ -19,9 +19,7 @@ fn lines(analysis: &Analysis) -> Vec<String> {
 fn reason(analysis: &Analysis, to: &str) -> String {
     let table = report::html(analysis, &analysis::charts(&[]));
     let start = format!("Nothing is said about the value of {to}");
-    let at = table
-        .find(&start)
-        .unwrap_or_else(|| panic!("{start}: {:?}", step(analysis, to)));
+    let at = table.find(&start).unwrap_or_else(|| panic!("{start}: {:?}", step(analysis, to)));
     let end = table[at..].find("</li>").unwrap();
     table[at..at + end].to_owned()
 }
@@ -71,25 +69,16 @@ fn what_is_free_is_faster_where_it_is_shown() {
     );
     let reported = only(lines(&of("read = 0.9\nupdate = 0.1")));
     assert_eq!(reported.len(), 1, "{reported:?}");
-    assert!(
-        reported[0].contains(" under reads, ") && reported[0].contains(" under writes"),
-        "{reported:?}"
-    );
+    assert!(reported[0].contains(" under reads, ") && reported[0].contains(" under writes"), "{reported:?}");
 }
 
 /// Of three for one price the one with the highest figure need not be the one that is shown to be faster.
 #[test]
 fn the_free_step_is_the_one_that_is_shown() {
-    let all = [
-        priced("x", 600, 100.0),
-        priced("y", 700, 100.0),
-        priced("z", 720, 100.0),
-    ];
+    let all = [priced("x", 600, 100.0), priced("y", 700, 100.0), priced("z", 720, 100.0)];
     let seen = over_seeds(seeds(12, 60), &noisy(&all, 0.05, 3).job(), |analysis| {
         lines(analysis);
-        let [step] = analysis.free_steps.as_slice() else {
-            panic!("{:?}", analysis.free_steps)
-        };
+        let [step] = analysis.free_steps.as_slice() else { panic!("{:?}", analysis.free_steps) };
         let mut others = analysis.cells.iter().filter(|c| c.configuration != step.from);
         let is_faster = |r: &analysis::Ratio| r.to == "x" && r.verdict == Verdict::Faster;
         let any = others.any(|c| c.ratio_to_baseline.as_ref().is_some_and(is_faster));
@@ -113,11 +102,7 @@ fn what_may_be_run_is_not_dominated_in_the_same_document() {
         let n = seeds(12, 40);
         let seen = over_seeds(n, &settings(0.97, noise, repetitions).job(), |analysis| {
             lines(analysis);
-            analysis
-                .recommendation
-                .any_of
-                .as_ref()
-                .map_or(0, |any| any.configurations.len())
+            analysis.recommendation.any_of.as_ref().map_or(0, |any| any.configurations.len())
         });
         let offered = seen.iter().filter(|any| **any > 1).count();
         println!(
@@ -143,15 +128,9 @@ fn what_costs_a_cent_more_is_not_dominated_by_noise() {
     over_seeds(seeds(8, 40), &of(100.01).job(), |analysis| lines(analysis).len());
     let dominated = over_seeds(seeds(8, 40), &of(150.0).job(), |analysis| {
         lines(analysis);
-        matches!(
-            step(analysis, "b").verdict,
-            ValueVerdict::Dominated | ValueVerdict::NotWorthIt | ValueVerdict::Same
-        )
+        matches!(step(analysis, "b").verdict, ValueVerdict::Dominated | ValueVerdict::NotWorthIt | ValueVerdict::Same)
     });
-    assert!(
-        dominated.iter().filter(|is| **is).count() * 4 > dominated.len() * 3,
-        "{dominated:?}"
-    );
+    assert!(dominated.iter().filter(|is| **is).count() * 4 > dominated.len() * 3, "{dominated:?}");
 }
 
 fn configuration_of(name: &str, usd: f64) -> String {
@@ -167,9 +146,7 @@ fn beside_noise(neighbour: bool) -> Story {
         all.push(priced("noisy", 200_000, 900.0));
     }
     let mut story = noisy(&all, 0.2, 3).workload("read = 1.0\ndistribution = \"uniform\"");
-    story.truth = story
-        .truth
-        .replace("block_noise = 0.08", "block_noise = 0.0\ndevice_noise = 0.02");
+    story.truth = story.truth.replace("block_noise = 0.08", "block_noise = 0.0\ndevice_noise = 0.02");
     story
 }
 
@@ -182,11 +159,7 @@ fn what_a_neighbour_needs_is_not_asked_of_a_pair() {
             let own = step.repetitions_to_decide.filter(|_| step.from == "a");
             let is_headline = lines[1].contains("b gives ") && lines[1].contains("would decide");
             if let Some(own) = own.filter(|_| is_headline) {
-                assert!(
-                    lines[1].contains(&format!("about {own} repetitions")),
-                    "{own}: {}",
-                    lines[1]
-                );
+                assert!(lines[1].contains(&format!("about {own} repetitions")), "{own}: {}", lines[1]);
             }
             own.map(f64::from)
         });

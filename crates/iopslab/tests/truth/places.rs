@@ -33,19 +33,12 @@ fn a_demand_that_one_workload_carries_is_not_carried_by_the_other() {
         let recommendation = &analysis.recommendation;
         let headline = report::answer(&analysis).headline();
         println!("{of_reads}: {headline}");
-        let a = recommendation
-            .everywhere
-            .iter()
-            .find(|e| e.configuration == "a")
-            .unwrap();
+        let a = recommendation.everywhere.iter().find(|e| e.configuration == "a").unwrap();
         assert_eq!(a.worst_workload, "reads");
         match of_reads {
             1.2 => {
                 assert_eq!((recommendation.run.as_deref(), a.meets), (Some("b"), Meets::No));
-                assert!(
-                    headline.contains("under all 2 workloads: at its worst under reads"),
-                    "{headline}"
-                );
+                assert!(headline.contains("under all 2 workloads: at its worst under reads"), "{headline}");
                 assert!(headline.contains("a does not under reads ("), "{headline}");
             }
             0.7 => {
@@ -53,15 +46,8 @@ fn a_demand_that_one_workload_carries_is_not_carried_by_the_other() {
                 assert!(headline.contains("at its worst under reads"), "{headline}");
             }
             _ => {
-                assert_eq!(
-                    (recommendation.run.as_deref(), a.meets),
-                    (None, Meets::NotDecided),
-                    "{headline}"
-                );
-                assert_eq!(
-                    (recommendation.status, recommendation.reason),
-                    (Status::NotDecided, Reason::Undecided)
-                );
+                assert_eq!((recommendation.run.as_deref(), a.meets), (None, Meets::NotDecided), "{headline}");
+                assert_eq!((recommendation.status, recommendation.reason), (Status::NotDecided, Reason::Undecided));
                 assert!(headline.contains("whether a carries"), "{headline}");
                 assert!(headline.contains("is not shown: a under reads ("), "{headline}");
             }
@@ -77,9 +63,7 @@ fn a_demand_near_what_the_worse_workload_carries_is_rarely_taken_for_carried() {
     let mut story = demanding(0.05);
     story.rest = format!("[objective]\nthroughput = {:.0}", 0.7 * reads * 1.1);
     let n = crate::rates::seeds(12, 200);
-    let wrong = share(&over_seeds(n, &story.job(), |a| {
-        a.recommendation.run.as_deref() == Some("a")
-    }));
+    let wrong = share(&over_seeds(n, &story.job(), |a| a.recommendation.run.as_deref() == Some("a")));
     println!(
         "| a demand 10 % above what the worse of two workloads carries, 3 repetitions, 5 % noise, {n} seeds | the cheap one \
          is run: {:.1} % |",
@@ -97,18 +81,10 @@ fn an_objective_is_kept_at_every_rate() {
     let both = story.analysis();
     let headline = report::answer(&both).headline();
     assert_eq!(both.recommendation.run.as_deref(), Some("b"), "{headline}");
-    assert!(
-        headline.contains("at all 2 rates") && headline.contains("a does not at 2,500/s"),
-        "{headline}"
-    );
+    assert!(headline.contains("at all 2 rates") && headline.contains("a does not at 2,500/s"), "{headline}");
     story.load = story.load.replace("2500.0", "600.0");
     let slow = story.analysis();
-    assert_eq!(
-        slow.recommendation.run.as_deref(),
-        Some("a"),
-        "{:?}",
-        slow.recommendation.everywhere
-    );
+    assert_eq!(slow.recommendation.run.as_deref(), Some("a"), "{:?}", slow.recommendation.everywhere);
     assert!(cell(&slow, "a").valid_trials > 0);
 }
 

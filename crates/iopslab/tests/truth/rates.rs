@@ -16,20 +16,12 @@ pub fn is_whole() -> bool {
 
 /// A bound that holds for the whole table, wider where few experiments were made: three standard errors of a share.
 pub fn at_most(rate: f64, bound: f64, n: u64) -> bool {
-    let slack = if is_whole() {
-        0.0
-    } else {
-        3.0 * (bound * (1.0 - bound) / n as f64).sqrt()
-    };
+    let slack = if is_whole() { 0.0 } else { 3.0 * (bound * (1.0 - bound) / n as f64).sqrt() };
     rate <= bound + slack + 1e-9
 }
 
 pub fn at_least(rate: f64, bound: f64, n: u64) -> bool {
-    let slack = if is_whole() {
-        0.0
-    } else {
-        3.0 * (bound * (1.0 - bound) / n as f64).sqrt()
-    };
+    let slack = if is_whole() { 0.0 } else { 3.0 * (bound * (1.0 - bound) / n as f64).sqrt() };
     rate >= bound - slack - 1e-9
 }
 
@@ -38,11 +30,7 @@ pub const THREE: &str = "[[workload]]\nname = \"reads\"\nread = 0.8\nupdate = 0.
 
 /// One of the two kinds of experiment: bounded by IOPS (the second configuration with `more` times as many), or by CPU.
 fn kind(io_bound: bool, more: f64, three_workloads: bool, run_noise: f64, repetitions: u32) -> Story {
-    let second = if io_bound {
-        iops("b", (600.0 * more).round() as u32)
-    } else {
-        iops("b", 200_000)
-    };
+    let second = if io_bound { iops("b", (600.0 * more).round() as u32) } else { iops("b", 200_000) };
     let first = iops("a", if io_bound { 600 } else { 200_000 });
     let mut story = noisy(&[first, second], run_noise, repetitions);
     if three_workloads {
@@ -149,38 +137,19 @@ fn promised_power_is_kept() {
 /// without noise, because a faster volume also fills memory faster.
 fn money(io_bound: bool, price: f64, repetitions: u32, n: u64) -> (f64, f64) {
     let volume = |more: f64| {
-        if io_bound {
-            (600.0 * more).round() as u32
-        } else {
-            200_000
-        }
+        if io_bound { (600.0 * more).round() as u32 } else { 200_000 }
     };
     let story = |noise: f64, repetitions: u32, usd: f64| {
-        let story = noisy(
-            &[priced("a", volume(1.0), 100.0), priced("b", volume(1.5), usd)],
-            noise,
-            repetitions,
-        );
-        if io_bound {
-            story
-        } else {
-            story.truth("speed = { b = 1.5 }")
-        }
+        let story = noisy(&[priced("a", volume(1.0), 100.0), priced("b", volume(1.5), usd)], noise, repetitions);
+        if io_bound { story } else { story.truth("speed = { b = 1.5 }") }
     };
     let mut quiet = story(0.0, 3, 150.0);
-    quiet.truth = quiet
-        .truth
-        .replace("block_noise = 0.08", "block_noise = 0.0\nsecond_noise = 0.0");
+    quiet.truth = quiet.truth.replace("block_noise = 0.08", "block_noise = 0.0\nsecond_noise = 0.0");
     let gain = quiet.analysis().value_of_money[0].throughput_ratio.median;
     assert!((1.4..1.6).contains(&gain), "{gain}");
-    let seen = over_seeds(n, &story(0.05, repetitions, 100.0 * gain * price).job(), |a| {
-        a.value_of_money[0].verdict
-    });
+    let seen = over_seeds(n, &story(0.05, repetitions, 100.0 * gain * price).job(), |a| a.value_of_money[0].verdict);
     let of = |verdict| share(&seen.iter().map(|v| *v == verdict).collect::<Vec<_>>());
-    (
-        of(ValueVerdict::WorthIt),
-        of(ValueVerdict::NotWorthIt) + of(ValueVerdict::Dominated),
-    )
+    (of(ValueVerdict::WorthIt), of(ValueVerdict::NotWorthIt) + of(ValueVerdict::Dominated))
 }
 
 #[test]
@@ -220,10 +189,7 @@ fn equal_configurations_under_noise_of_other_shapes() {
     }
     let n = 400;
     for (what, truth) in [
-        (
-            "a fifth of the trials at 0.8 of the speed",
-            "slow_share = 0.2\nslow_factor = 0.8",
-        ),
+        ("a fifth of the trials at 0.8 of the speed", "slow_share = 0.2\nslow_factor = 0.8"),
         ("20 % drift over the run", "drift = 0.2"),
         ("autocorrelation 0.7 from trial to trial", "run_autocorrelation = 0.7"),
     ] {
@@ -247,21 +213,13 @@ fn equal_configurations_under_noise_of_other_shapes() {
 fn a_gate_is_inconclusive_where_it_could_not_see() {
     let story = |b: f64, noise: f64, repetitions: u32| {
         let mut story = noisy(&[iops("a", 200_000)], noise, repetitions);
-        story.truth = story.truth.replace(
-            "block_noise = 0.08",
-            &format!("block_noise = 0.02\nspeed = {{ a = {b} }}"),
-        );
+        story.truth = story.truth.replace("block_noise = 0.08", &format!("block_noise = 0.02\nspeed = {{ a = {b} }}"));
         story.job()
     };
     let n = seeds(30, 200);
-    for (change, noise, repetitions) in [
-        (0.94, 0.04, 3),
-        (0.94, 0.08, 5),
-        (1.0, 0.04, 3),
-        (1.0, 0.08, 1),
-        (0.80, 0.04, 3),
-        (1.0, 0.01, 5),
-    ] {
+    for (change, noise, repetitions) in
+        [(0.94, 0.04, 3), (0.94, 0.08, 5), (1.0, 0.04, 3), (1.0, 0.08, 1), (0.80, 0.04, 3), (1.0, 0.01, 5)]
+    {
         let after = story(change, noise, repetitions);
         let before = story(1.0, noise, repetitions);
         let gate = Gate::parse("throughput < -5%").unwrap();
@@ -269,8 +227,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
             let mut before = before.clone();
             before.plan.simulated.as_mut().unwrap().seed = after.plan.simulated.as_ref().unwrap().seed + 700_000;
             let (a, b) = (measured(&before), measured(after));
-            gate.decide(&compare(&evidence("a", &before, &a), &evidence("b", after, &b)))
-                .outcome
+            gate.decide(&compare(&evidence("a", &before, &a), &evidence("b", after, &b))).outcome
         });
         let of = |outcome| share(&outcomes.iter().map(|o| *o == outcome).collect::<Vec<_>>());
         let (passed, failed) = (of(GateOutcome::Passed), of(GateOutcome::Failed));

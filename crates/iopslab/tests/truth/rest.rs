@@ -47,10 +47,7 @@ fn unrest(analysis: &Analysis, configuration: &str) -> Option<Unrest> {
 fn a_headline_holds_what_is_true_at_rest_or_is_withheld() {
     let n = seeds(20, 200);
     let compiles = (COMPILES, "22 CPU s to compile on one CPU");
-    let fills = (
-        "waking_up = { compile_cpu_s = 0, cached_share = 0.3 }",
-        "a page cache filled to 0.3",
-    );
+    let fills = ("waking_up = { compile_cpu_s = 0, cached_share = 0.3 }", "a page cache filled to 0.3");
     for ((waking, how), warmup_s, duration_s) in [
         (compiles, 5, 10),
         (compiles, 15, 20),
@@ -80,10 +77,7 @@ fn a_headline_holds_what_is_true_at_rest_or_is_withheld() {
             misses * 100.0,
             of(|seen| !seen.1) * 100.0
         );
-        assert!(
-            at_most(misses, 0.05, n),
-            "{how}, {warmup_s} s + {duration_s} s: {misses}"
-        );
+        assert!(at_most(misses, 0.05, n), "{how}, {warmup_s} s + {duration_s} s: {misses}");
     }
 }
 
@@ -99,15 +93,9 @@ fn what_is_at_rest_is_withheld_in_at_most_2_percent() {
     ] {
         for (noise, autocorrelation) in [(0.02, 0.0), (0.05, 0.7)] {
             let story = at_rest(load).truth("");
-            let mut story = Story {
-                truth: story
-                    .truth
-                    .replace("second_noise = 0.03\nsecond_autocorrelation = 0.7", ""),
-                ..story
-            };
-            story.truth.push_str(&format!(
-                "\nsecond_noise = {noise}\nsecond_autocorrelation = {autocorrelation}"
-            ));
+            let mut story =
+                Story { truth: story.truth.replace("second_noise = 0.03\nsecond_autocorrelation = 0.7", ""), ..story };
+            story.truth.push_str(&format!("\nsecond_noise = {noise}\nsecond_autocorrelation = {autocorrelation}"));
             let seen = over_seeds(n, &story.job(), |analysis| {
                 let fired = |rules: &[Rule]| analysis.findings.iter().any(|f| rules.contains(&f.rule()));
                 let new = [Rule::CodeNotWarm, Rule::StillRising, Rule::CacheNotSettled];
@@ -142,23 +130,14 @@ fn a_headline_of_a_database_that_compiles_says_so_and_prints_no_interval() {
     assert_eq!(unrest(&analysis, "nvme"), Some(Unrest::Code));
     assert_eq!(cell(&analysis, "nvme").limit.kind, LimitKind::NotAtRest);
     let headline = report::answer(&analysis).headline();
-    assert!(
-        headline.contains("the database was not at rest: its code was still being compiled"),
-        "{headline}"
-    );
-    assert!(
-        headline.contains("warmup_s") && !headline.contains("times ("),
-        "{headline}"
-    );
+    assert!(headline.contains("the database was not at rest: its code was still being compiled"), "{headline}");
+    assert!(headline.contains("warmup_s") && !headline.contains("times ("), "{headline}");
     // The volume's limit is what it is, whatever the code costs: of that nothing is withheld.
     assert_eq!(unrest(&analysis, "volume"), None);
     assert_eq!(cell(&analysis, "volume").limit.kind, LimitKind::VolumeIops);
     // The same a few minutes later.
     let later = with("warmup_s = 180\nduration_s = 60");
-    assert_eq!(
-        (unrest(&later, "nvme"), cell(&later, "nvme").limit.kind),
-        (None, LimitKind::Cpu)
-    );
+    assert_eq!((unrest(&later, "nvme"), cell(&later, "nvme").limit.kind), (None, LimitKind::Cpu));
 }
 
 /// Compilers that need a little of the CPU, and then more.
@@ -210,9 +189,7 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
         let mut story = noisy(&pair, 0.01, 3);
         story.truth = story.truth.replace("block_noise = 0.08", "block_noise = 0.01");
         story.load = format!("concurrency = [64]\ncache = \"{cache}\"\nwarmup_s = 60\nduration_s = 60");
-        story.truth(&format!(
-            "waking_up = {{ compile_cpu_s = 0, cached_share = {cached_share} }}"
-        ))
+        story.truth(&format!("waking_up = {{ compile_cpu_s = 0, cached_share = {cached_share} }}"))
     };
     let found = |analysis: &Analysis| {
         let mut all = analysis.findings.iter();
@@ -225,10 +202,7 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
 
     let filling = story("warm", 0.1).analysis();
     let reported = found(&filling).unwrap();
-    assert_eq!(
-        (reported.because, reported.explained_by),
-        (GainBecause::PageCache, None)
-    );
+    assert_eq!((reported.because, reported.explained_by), (GainBecause::PageCache, None));
     assert_eq!(filling.recommendation.run, None);
     // Asked for: a finding with its explanation, and an answer.
     let cold = story("cold", 1.0).analysis();

@@ -19,10 +19,7 @@ fn story(speeds: &[(&str, f64)], noise: f64, repetitions: u32) -> Story {
             false => priced(name, 100_000, 100.0),
         })
         .collect();
-    let speeds: Vec<String> = speeds
-        .iter()
-        .map(|(name, speed)| format!("{name} = {speed:?}"))
-        .collect();
+    let speeds: Vec<String> = speeds.iter().map(|(name, speed)| format!("{name} = {speed:?}")).collect();
     noisy(&all, noise, repetitions).truth(&format!("speed = {{ {} }}", speeds.join(", ")))
 }
 
@@ -70,21 +67,11 @@ fn sentence<'a>(sentences: &'a [String], start: &str) -> Option<&'a String> {
 
 #[test]
 fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
-    let speeds = [
-        ("small", 1.0),
-        ("small_b", 1.0),
-        ("big", 1.9),
-        ("big_b", 1.9),
-        ("big_c", 1.9),
-    ];
+    let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.9), ("big_b", 1.9), ("big_c", 1.9)];
     let analysis = sound(story(&speeds, 0.02, 4).analysis());
     let all = ["big", "big_b", "big_c"];
     assert_eq!(analysis.recommendation.status, Status::Decided);
-    assert_eq!(
-        analysis.recommendation.run.as_deref(),
-        Some("big"),
-        "the first of the experiment"
-    );
+    assert_eq!(analysis.recommendation.run.as_deref(), Some("big"), "the first of the experiment");
     assert_eq!(analysis.recommendation.hardware, all);
     assert_eq!(offered(&analysis), all);
     let apart = analysis.recommendation.any_of.as_ref().unwrap().apart.unwrap();
@@ -92,9 +79,7 @@ fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
     let answer = report::answer(&analysis);
     println!("{:#?}", answer.lines());
     assert!(
-        answer
-            .headline()
-            .starts_with("Run big, with any of 3 settings: from a cold start, 1.")
+        answer.headline().starts_with("Run big, with any of 3 settings: from a cold start, 1.")
             && answer.headline().contains("for 1.20 times its cost"),
         "{answer:#?}"
     );
@@ -121,10 +106,7 @@ fn settings_that_are_shown_to_be_slower_are_named() {
     let speeds = [("small", 1.0), ("big", 1.9 * 0.72), ("big_b", 1.9), ("big_c", 1.9)];
     let analysis = sound(story(&speeds, 0.02, 4).analysis());
     assert_eq!(analysis.recommendation.run.as_deref(), Some("big_b"));
-    assert_eq!(
-        (offered(&analysis), worse(&analysis)),
-        (vec!["big_b", "big_c"], vec!["big"])
-    );
+    assert_eq!((offered(&analysis), worse(&analysis)), (vec!["big_b", "big_c"], vec!["big"]));
 }
 
 /// A better one alone: no choice, and the others are named.
@@ -147,9 +129,7 @@ fn what_is_said_of_two_settings_follows_their_interval() {
             let speeds = [("small", 1.0), ("big", 1.9), ("big_b", 1.9 * slower)];
             let mut story = story(&speeds, noise, 4);
             if noise < 0.01 {
-                story.truth = story
-                    .truth
-                    .replace("block_noise = 0.08", "block_noise = 0.01\nsecond_noise = 0.001");
+                story.truth = story.truth.replace("block_noise = 0.08", "block_noise = 0.01\nsecond_noise = 0.001");
             }
             let analysis = sound(story.analysis());
             let step = analysis.free_steps.iter().find(|s| s.from == "big").unwrap();
@@ -161,11 +141,7 @@ fn what_is_said_of_two_settings_follows_their_interval() {
                 Verdict::Faster => (vec!["big_b"], vec!["big"]),
                 _ => (vec!["big", "big_b"], vec![]),
             };
-            assert_eq!(
-                (offered(&analysis), worse(&analysis)),
-                (run, no),
-                "{noise} {slower}: {step:?}"
-            );
+            assert_eq!((offered(&analysis), worse(&analysis)), (run, no), "{noise} {slower}: {step:?}");
             let same = "big and big_b give the same throughput within 5 %.";
             let is_same = reported.is_some_and(|reported| reported.ends_with(same));
             assert_eq!(is_same, verdict == Verdict::Same, "{noise} {slower}: {reported:?}");
@@ -177,12 +153,7 @@ fn what_is_said_of_two_settings_follows_their_interval() {
         }
     }
     println!("{seen:?}");
-    assert!(
-        ["the same", "no difference shown", "slower"]
-            .iter()
-            .all(|v| seen.contains_key(v)),
-        "{seen:?}"
-    );
+    assert!(["the same", "no difference shown", "slower"].iter().all(|v| seen.contains_key(v)), "{seen:?}");
 }
 
 /// Settings that make the dearer hardware win, and others of it that pay less than the cheaper hardware does: 0.95 of
@@ -219,10 +190,8 @@ fn what_pays_less_than_cheaper_hardware_is_rarely_offered_with_the_settings_that
 fn equal_settings_are_rarely_told_apart() {
     let n = seeds(30, 200);
     let names = ["big", "big_b", "big_c", "big_d", "big_e", "big_f"];
-    let speeds: Vec<(&str, f64)> = [("small", 1.0), ("small_b", 1.0)]
-        .into_iter()
-        .chain(names.map(|name| (name, 1.9)))
-        .collect();
+    let speeds: Vec<(&str, f64)> =
+        [("small", 1.0), ("small_b", 1.0)].into_iter().chain(names.map(|name| (name, 1.9))).collect();
     let job = story(&speeds, 0.05, 3).job();
     let seen = over_seeds(n, &job, |analysis| {
         let analysis = sound(analysis.clone());
@@ -230,10 +199,7 @@ fn equal_settings_are_rarely_told_apart() {
         let (any, worse) = (offered(&analysis).len(), worse(&analysis).len());
         // What is not offered is not left out: nothing is shown of it.
         let open: usize = settings(&analysis).iter().map(|s| s.open.len()).sum();
-        assert!(
-            !is_hardware || any + worse + open == names.len(),
-            "{any} {worse} {open}"
-        );
+        assert!(!is_hardware || any + worse + open == names.len(), "{any} {worse} {open}");
         (is_hardware, worse > 0, any)
     });
     let of = |is: fn(&(bool, bool, usize)) -> bool| share(&seen.iter().map(is).collect::<Vec<bool>>());
@@ -274,12 +240,7 @@ fn settings_alone_are_not_decided_by_being_alike() {
 fn the_cheaper_hardware_has_settings_too() {
     let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.02), ("big_b", 1.02)];
     let analysis = sound(story(&speeds, 0.01, 4).analysis());
-    assert_eq!(
-        offered(&analysis),
-        ["small", "small_b"],
-        "{:?}",
-        analysis.recommendation
-    );
+    assert_eq!(offered(&analysis), ["small", "small_b"], "{:?}", analysis.recommendation);
     let headline = report::answer(&analysis).headline();
     assert!(
         headline.starts_with("Run small, with any of 2 settings: from a cold start, no other costs less, and big"),
@@ -291,15 +252,11 @@ fn the_cheaper_hardware_has_settings_too() {
 #[test]
 fn the_hardware_is_decided_where_workloads_want_other_settings() {
     let two = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\nread = 0.1\nupdate = 0.9\n";
-    let job = story(&[("small", 1.0), ("big", 1.0), ("big_b", 1.0)], 0.02, 4)
-        .workload(two)
-        .job();
+    let job = story(&[("small", 1.0), ("big", 1.0), ("big_b", 1.0)], 0.02, 4).workload(two).job();
     let of = |workload: &str, big: f64, big_b: f64| {
         let mut job = job.clone();
         let truth = job.plan.simulated.as_mut().unwrap();
-        truth.speed = [("small", 1.0), ("big", big), ("big_b", big_b)]
-            .map(|(n, s)| (n.to_owned(), s))
-            .into();
+        truth.speed = [("small", 1.0), ("big", big), ("big_b", big_b)].map(|(n, s)| (n.to_owned(), s)).into();
         let all = measured(&job).into_iter();
         all.filter(|t| t.record.workload == workload).collect::<Vec<_>>()
     };
@@ -309,14 +266,8 @@ fn the_hardware_is_decided_where_workloads_want_other_settings() {
     assert_eq!((recommendation.reason, &recommendation.run), (Reason::Depends, &None));
     assert_eq!(recommendation.hardware, ["big", "big_b"]);
     let headline = report::answer(&analysis).headline();
-    assert!(
-        headline.contains("for reads run big (") && headline.contains("for writes run big_b ("),
-        "{headline}"
-    );
-    assert!(
-        headline.ends_with("; the hardware is decided, that of big: which of its settings is not."),
-        "{headline}"
-    );
+    assert!(headline.contains("for reads run big (") && headline.contains("for writes run big_b ("), "{headline}");
+    assert!(headline.ends_with("; the hardware is decided, that of big: which of its settings is not."), "{headline}");
     // A third that both accept is the answer: none is shown to be better in either place.
     let trials = [of("reads", 1.9, 1.9), of("writes", 1.5, 1.9)].concat();
     let analysis = sound(analyse(&evidence("truth", &job, &trials)));
@@ -326,13 +277,7 @@ fn the_hardware_is_decided_where_workloads_want_other_settings() {
 /// Without prices the hardware is decided by throughput alone.
 #[test]
 fn without_prices_other_hardware_is_beaten_by_throughput() {
-    let speeds = [
-        ("small", 1.0),
-        ("small_b", 1.0),
-        ("big", 1.5),
-        ("big_b", 1.5),
-        ("big_c", 1.2),
-    ];
+    let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.5), ("big_b", 1.5), ("big_c", 1.2)];
     let mut story = story(&speeds, 0.02, 4);
     story.configurations = story
         .configurations
@@ -369,24 +314,13 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     let p99 = |analysis: &Analysis, name: &str| {
         cell(analysis, name).latency_us[&experiment::OperationKind::Read].p99 / 1000.0
     };
-    story.rest = format!(
-        "[objective]\np99_ms = {:.2}",
-        (p99(&plain, "slow") * p99(&plain, "middle")).sqrt()
-    );
+    story.rest = format!("[objective]\np99_ms = {:.2}", (p99(&plain, "slow") * p99(&plain, "middle")).sqrt());
     let analysis = sound(story.analysis());
-    assert_eq!(
-        offered(&analysis),
-        ["middle", "middle_b"],
-        "{:?}",
-        analysis.recommendation
-    );
+    assert_eq!(offered(&analysis), ["middle", "middle_b"], "{:?}", analysis.recommendation);
     let answer = report::answer(&analysis);
     assert!(
-        sentence(
-            &answer.sentences,
-            "Settings, which cost nothing: each of middle and middle_b meets the objective."
-        )
-        .is_some(),
+        sentence(&answer.sentences, "Settings, which cost nothing: each of middle and middle_b meets the objective.")
+            .is_some(),
         "{answer:#?}"
     );
 
@@ -400,11 +334,7 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     assert_eq!(settings(&analysis)[0].open, ["middle"]);
     let answer = report::answer(&analysis);
     assert!(
-        sentence(
-            &answer.sentences,
-            "Open, on the same hardware: middle, not shown to be worse"
-        )
-        .is_some(),
+        sentence(&answer.sentences, "Open, on the same hardware: middle, not shown to be worse").is_some(),
         "{answer:#?}"
     );
 }

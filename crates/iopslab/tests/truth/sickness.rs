@@ -27,12 +27,7 @@ fn is_withheld(story: &Story, name: &str, expected: Sickness, says: &str) {
     assert!(matches!(outcome, AnswerOutcome::Withheld { .. }), "{outcome:?}");
     let headline = report::answer(&analysis).headline();
     assert!(headline.contains(says) && headline.contains(name), "{headline}");
-    assert!(
-        analysis
-            .value_of_money
-            .iter()
-            .all(|s| s.verdict == ValueVerdict::NotDecided)
-    );
+    assert!(analysis.value_of_money.iter().all(|s| s.verdict == ValueVerdict::NotDecided));
 }
 
 /// The verdict stands, and is the true one.
@@ -68,11 +63,7 @@ fn half_of_a_disk_is_no_verdict_on_the_volume() {
         "fio found 50.0 % of what its volume should deliver",
     );
     // 95 % is within what a volume may be off.
-    stands(
-        &volumes().fault(&fault("slow_disk", 0.95)),
-        "b",
-        &[ValueVerdict::WorthIt],
-    );
+    stands(&volumes().fault(&fault("slow_disk", 0.95)), "b", &[ValueVerdict::WorthIt]);
     // Half of a volume that hardly anything is asked of.
     let dear = [ValueVerdict::Same, ValueVerdict::Dominated, ValueVerdict::NotWorthIt];
     stands(&machines().fault(&fault("slow_disk", 0.5)), "b", &dear);
@@ -92,12 +83,7 @@ fn a_quota_that_nobody_asked_for_is_no_verdict_on_the_machine() {
 
 #[test]
 fn stolen_time_is_no_verdict_on_the_machine() {
-    is_withheld(
-        &machines().fault(&fault("steal", 0.12)),
-        "b",
-        Sickness::Steal,
-        "the hypervisor took 12",
-    );
+    is_withheld(&machines().fault(&fault("steal", 0.12)), "b", Sickness::Steal, "the hypervisor took 12");
     let dear = [ValueVerdict::Same, ValueVerdict::Dominated, ValueVerdict::NotWorthIt];
     stands(&machines().fault(&fault("steal", 0.02)), "b", &dear);
     stands(&volumes().fault(&fault("steal", 0.12)), "b", &[ValueVerdict::WorthIt]);
@@ -113,11 +99,7 @@ fn a_machine_that_others_use_is_no_verdict_on_it() {
     );
     let dear = [ValueVerdict::Same, ValueVerdict::Dominated, ValueVerdict::NotWorthIt];
     stands(&machines().fault(&fault("other_work", 0.1)), "b", &dear);
-    stands(
-        &volumes().fault(&fault("other_work", 0.6)),
-        "b",
-        &[ValueVerdict::WorthIt],
-    );
+    stands(&volumes().fault(&fault("other_work", 0.6)), "b", &[ValueVerdict::WorthIt]);
 }
 
 #[test]
@@ -128,11 +110,7 @@ fn a_database_that_mostly_collects_garbage_is_no_verdict_on_its_machine() {
         Sickness::Pauses,
         "garbage collection stopped it for 40",
     );
-    stands(
-        &volumes().fault(&fault("garbage_collection", 0.08)),
-        "b",
-        &[ValueVerdict::WorthIt],
-    );
+    stands(&volumes().fault(&fault("garbage_collection", 0.08)), "b", &[ValueVerdict::WorthIt]);
 }
 
 /// A database that stood still for three seconds of each window has a p99 of these, and nobody knows whether the
@@ -152,20 +130,11 @@ fn a_bound_that_a_stop_breaks_is_not_decided_and_one_that_is_missed_without_it_i
     };
     assert_eq!(meets(&at(200), "b"), Meets::Yes);
     let stalled = at(200).fault(&fault("stall", 3.0));
-    assert_eq!(
-        (meets(&stalled, "a"), meets(&stalled, "b")),
-        (Meets::Yes, Meets::NotDecided)
-    );
+    assert_eq!((meets(&stalled, "a"), meets(&stalled, "b")), (Meets::Yes, Meets::NotDecided));
     // Its mean is that of the stop, too: a fifteenth of the requests wait for 1.5 s.
-    let mean = |story: Story| Story {
-        rest: "[objective]\nmean_ms = 50".into(),
-        ..story
-    };
+    let mean = |story: Story| Story { rest: "[objective]\nmean_ms = 50".into(), ..story };
     assert_eq!(meets(&mean(at(200)), "b"), Meets::Yes);
-    assert_eq!(
-        meets(&mean(at(200)).fault(&fault("stall", 3.0)), "b"),
-        Meets::NotDecided
-    );
+    assert_eq!(meets(&mean(at(200)).fault(&fault("stall", 3.0)), "b"), Meets::NotDecided);
     // A stop that is shorter than the bound leaves it met.
     assert_eq!(meets(&at(5_000).fault(&fault("stall", 3.0)), "b"), Meets::Yes);
     // A volume that gives half of what is asked of it misses the bound by itself.
@@ -178,10 +147,7 @@ fn a_bound_that_a_stop_breaks_is_not_decided_and_one_that_is_missed_without_it_i
 fn clusters(iops: u32) -> Story {
     let of = |name: &str, usd: f64| {
         let volume = format!("data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}");
-        configuration(
-            name,
-            &format!("{volume}\nnodes = 3\nconsistency = \"one\"\nprice_usd_per_month = {usd:.2}"),
-        )
+        configuration(name, &format!("{volume}\nnodes = 3\nconsistency = \"one\"\nprice_usd_per_month = {usd:.2}"))
     };
     noisy(&[of("a", 100.0), of("b", 150.0)], 0.02, 4).workload("read = 0.95\nupdate = 0.05\ndistribution = \"uniform\"")
 }

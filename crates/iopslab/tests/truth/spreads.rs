@@ -20,8 +20,7 @@ fn cpus_differ(analysis: &Analysis) -> bool {
     let mut decisions = analysis.decision.iter();
     let throughput = decisions.find(|d| d.metric == Metric::Throughput).unwrap();
     let cpus = throughput.ranking.iter().filter(|r| r.configuration.starts_with("cpu"));
-    cpus.into_iter()
-        .any(|r| matches!(r.verdict, Verdict::Faster | Verdict::Slower))
+    cpus.into_iter().any(|r| matches!(r.verdict, Verdict::Faster | Verdict::Slower))
 }
 
 fn half_width(analysis: &Analysis, configuration: &str) -> f64 {
@@ -138,10 +137,8 @@ fn a_noisy_neighbour_does_not_blur_what_is_decided_without_it() {
         (limit, ratio.median, ratio.low, ratio.high)
     });
     let truth = stats_median(seen.iter().map(|s| s.1));
-    let narrow: Vec<bool> = seen
-        .iter()
-        .map(|(_, _, low, high)| *low >= truth * 0.95 && *high <= truth * 1.05)
-        .collect();
+    let narrow: Vec<bool> =
+        seen.iter().map(|(_, _, low, high)| *low >= truth * 0.95 && *high <= truth * 1.05).collect();
     let cpus: Vec<bool> = seen.iter().map(|s| s.0 == analysis::LimitKind::Cpu).collect();
     println!(
         "| 400, 400, 800 IOPS at 1 % and a CPU at 15 % noise, 4 repetitions, {n} seeds | 800 over 400 IOPS (median \

@@ -34,10 +34,7 @@ pub fn configuration(name: &str, rest: &str) -> String {
 
 /// A volume of so many IOPS.
 pub fn iops(name: &str, iops: u32) -> String {
-    configuration(
-        name,
-        &format!("data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}"),
-    )
+    configuration(name, &format!("data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}"))
 }
 
 /// The same for so many dollars a month.
@@ -101,9 +98,8 @@ impl Story {
 
     pub fn job(&self) -> Job {
         let text = self.text();
-        let experiment = experiment::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| {
-            Err("no file".into())
-        });
+        let experiment =
+            experiment::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| Err("no file".into()));
         experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
@@ -139,11 +135,7 @@ impl Story {
 
     /// Names of the rules that fire.
     pub fn rules(&self) -> BTreeSet<String> {
-        self.analysis()
-            .findings
-            .iter()
-            .map(|f| f.rule().name().to_owned())
-            .collect()
+        self.analysis().findings.iter().map(|f| f.rule().name().to_owned()).collect()
     }
 }
 
@@ -155,11 +147,7 @@ pub fn measured(job: &Job) -> Vec<TrialMeasurement> {
         .iter()
         .map(|planned| {
             let trial = simulation.trial(planned).unwrap();
-            measure(&TrialEvidence {
-                record: &trial.record,
-                intervals: &trial.intervals,
-                samples: &trial.samples,
-            })
+            measure(&TrialEvidence { record: &trial.record, intervals: &trial.intervals, samples: &trial.samples })
         })
         .collect()
 }
@@ -218,11 +206,7 @@ pub fn share(seen: &[bool]) -> f64 {
 }
 
 pub fn cell<'a>(analysis: &'a Analysis, configuration: &str) -> &'a CellAnalysis {
-    analysis
-        .cells
-        .iter()
-        .find(|c| c.configuration == configuration)
-        .unwrap()
+    analysis.cells.iter().find(|c| c.configuration == configuration).unwrap()
 }
 
 pub fn step<'a>(analysis: &'a Analysis, to: &str) -> &'a ValueOfMoney {

@@ -60,11 +60,7 @@ fn random_story(seed: u64) -> Story {
 
 #[test]
 fn no_sentence_contradicts_the_document() {
-    let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() {
-        300
-    } else {
-        40
-    };
+    let n = if std::env::var_os("IOPSLAB_TRUTH").is_some() { 300 } else { 40 };
     let mut found = Vec::new();
     let mut decided = 0;
     for seed in 0..n {
@@ -73,15 +69,8 @@ fn no_sentence_contradicts_the_document() {
         let document = report::document(&analysis);
         let sentences: Vec<String> = serde_json::from_value(document["answer"].clone()).unwrap();
         assert!(!sentences.is_empty());
-        found.extend(
-            contradictions::contradictions(&analysis, &sentences)
-                .into_iter()
-                .map(|c| (seed, c)),
-        );
+        found.extend(contradictions::contradictions(&analysis, &sentences).into_iter().map(|c| (seed, c)));
     }
-    println!(
-        "| {n} random matrices, {decided} decided | sentences that contradict the document: {} |",
-        found.len()
-    );
+    println!("| {n} random matrices, {decided} decided | sentences that contradict the document: {} |", found.len());
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -102,14 +102,9 @@ impl Kind {
                 "TerminateInstances",
                 "InstanceId.1",
             ),
-            Self::Volume => by_id(
-                "DescribeVolumes",
-                "volumeSet",
-                "volumeId",
-                Some("status"),
-                "DeleteVolume",
-                "VolumeId",
-            ),
+            Self::Volume => {
+                by_id("DescribeVolumes", "volumeSet", "volumeId", Some("status"), "DeleteVolume", "VolumeId")
+            }
             Self::NetworkInterface => by_id(
                 "DescribeNetworkInterfaces",
                 "networkInterfaceSet",
@@ -121,14 +116,7 @@ impl Kind {
             Self::KeyPair => Words {
                 a_page: None,
                 name: Some("keyName"),
-                ..by_id(
-                    "DescribeKeyPairs",
-                    "keySet",
-                    "keyPairId",
-                    None,
-                    "DeleteKeyPair",
-                    "KeyName",
-                )
+                ..by_id("DescribeKeyPairs", "keySet", "keyPairId", None, "DeleteKeyPair", "KeyName")
             },
             Self::PlacementGroup => Words {
                 a_page: None,
@@ -142,30 +130,13 @@ impl Kind {
                     "GroupName",
                 )
             },
-            Self::SecurityGroup => by_id(
-                "DescribeSecurityGroups",
-                "securityGroupInfo",
-                "groupId",
-                None,
-                "DeleteSecurityGroup",
-                "GroupId",
-            ),
-            Self::RouteTable => by_id(
-                "DescribeRouteTables",
-                "routeTableSet",
-                "routeTableId",
-                None,
-                "DeleteRouteTable",
-                "RouteTableId",
-            ),
-            Self::Subnet => by_id(
-                "DescribeSubnets",
-                "subnetSet",
-                "subnetId",
-                None,
-                "DeleteSubnet",
-                "SubnetId",
-            ),
+            Self::SecurityGroup => {
+                by_id("DescribeSecurityGroups", "securityGroupInfo", "groupId", None, "DeleteSecurityGroup", "GroupId")
+            }
+            Self::RouteTable => {
+                by_id("DescribeRouteTables", "routeTableSet", "routeTableId", None, "DeleteRouteTable", "RouteTableId")
+            }
+            Self::Subnet => by_id("DescribeSubnets", "subnetSet", "subnetId", None, "DeleteSubnet", "SubnetId"),
             Self::InternetGateway => by_id(
                 "DescribeInternetGateways",
                 "internetGatewaySet",

@@ -42,10 +42,8 @@ pub(super) fn resources(account: &dyn Ask, kind: Kind) -> Result<Vec<Resource>, 
     let mut resources = Vec::new();
     let mut token: Option<String> = None;
     loop {
-        let mut parameters = vec![
-            ("Filter.1.Name".to_owned(), "tag-key".to_owned()),
-            ("Filter.1.Value.1".to_owned(), RUN.to_owned()),
-        ];
+        let mut parameters =
+            vec![("Filter.1.Name".to_owned(), "tag-key".to_owned()), ("Filter.1.Value.1".to_owned(), RUN.to_owned())];
         parameters.extend(words.a_page.map(|most| ("MaxResults".to_owned(), most.to_string())));
         parameters.extend(token.map(|token| ("NextToken".to_owned(), token)));
         let answer = account.ask(words.describe, &parameters)?;

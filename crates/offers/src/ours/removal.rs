@@ -54,14 +54,7 @@ pub(super) fn remove(
     say: &mut dyn FnMut(RemovalOutcome<'_>),
 ) {
     let runs: BTreeSet<String> = resources.iter().map(|resource| resource.run.clone()).collect();
-    let mut removal = Removal {
-        account,
-        patience,
-        say,
-        ours: BTreeSet::new(),
-        is_stuck: false,
-        silent: None,
-    };
+    let mut removal = Removal { account, patience, say, ours: BTreeSet::new(), is_stuck: false, silent: None };
     let mut left = resources;
     for _ in 0..ROUNDS {
         removal.round(left);
@@ -83,10 +76,7 @@ pub(super) fn remove(
         }
     }
     for resource in &left {
-        (removal.say)(RemovalOutcome::Failed(
-            resource,
-            "its run still makes things: end it, then repeat",
-        ));
+        (removal.say)(RemovalOutcome::Failed(resource, "its run still makes things: end it, then repeat"));
     }
 }
 
@@ -106,9 +96,8 @@ impl Removal<'_> {
     fn round(&mut self, mut resources: Vec<Resource>) {
         self.ours.extend(resources.iter().map(|resource| resource.id.clone()));
         resources.sort_by_key(|resource| resource.kind);
-        let (instances, others): (Vec<Resource>, Vec<Resource>) = resources
-            .into_iter()
-            .partition(|resource| resource.kind == Kind::Instance);
+        let (instances, others): (Vec<Resource>, Vec<Resource>) =
+            resources.into_iter().partition(|resource| resource.kind == Kind::Instance);
         self.end(instances);
         self.let_go(others);
     }
@@ -141,14 +130,10 @@ impl Removal<'_> {
             }
             if began.elapsed() >= self.patience.instances {
                 let why = match there {
-                    Ok(_) => format!(
-                        "it was asked to end and has not ended after {:.0?}",
-                        self.patience.instances
-                    ),
-                    Err(refused) => format!(
-                        "it was asked to end; whether it has ended is not known: {}",
-                        refused.reason
-                    ),
+                    Ok(_) => format!("it was asked to end and has not ended after {:.0?}", self.patience.instances),
+                    Err(refused) => {
+                        format!("it was asked to end; whether it has ended is not known: {}", refused.reason)
+                    }
                 };
                 for instance in &ending {
                     self.report(instance, Attempt::Failed(why.clone()));
@@ -157,9 +142,7 @@ impl Removal<'_> {
             }
             if reported != ending.len() {
                 reported = ending.len();
-                (self.say)(RemovalOutcome::Waiting(&format!(
-                    "waiting for {reported} instances to end"
-                )));
+                (self.say)(RemovalOutcome::Waiting(&format!("waiting for {reported} instances to end")));
             }
             std::thread::sleep(self.patience.look);
         }
@@ -194,9 +177,7 @@ impl Removal<'_> {
                 reported = held.len();
                 let what: Vec<String> = held.iter().map(|(resource, _)| resource.reported()).collect();
                 let what = what.join(", ");
-                (self.say)(RemovalOutcome::Waiting(&format!(
-                    "waiting for what others still hold: {what}"
-                )));
+                (self.say)(RemovalOutcome::Waiting(&format!("waiting for what others still hold: {what}")));
             }
             std::thread::sleep(self.patience.look);
             resources = held.into_iter().map(|(resource, _)| resource).collect();
@@ -220,9 +201,7 @@ impl Removal<'_> {
         }
         let words = resource.kind.words();
         let id = resource.name.as_deref().unwrap_or(&resource.id);
-        let outcome = self
-            .loosen(resource)
-            .unwrap_or_else(|| self.ask(words.remove, &[(words.parameter, id)]));
+        let outcome = self.loosen(resource).unwrap_or_else(|| self.ask(words.remove, &[(words.parameter, id)]));
         if let Err((refused, _)) = &outcome
             && refused.code.is_none()
         {
@@ -245,10 +224,9 @@ impl Removal<'_> {
                 return Some(Err((Refused { code, reason }, RefusalKind::Other)));
             }
             let loosened = match resource.kind {
-                Kind::InternetGateway => self.ask(
-                    "DetachInternetGateway",
-                    &[("InternetGatewayId", &resource.id), ("VpcId", own)],
-                ),
+                Kind::InternetGateway => {
+                    self.ask("DetachInternetGateway", &[("InternetGatewayId", &resource.id), ("VpcId", own)])
+                }
                 _ => self.ask("DisassociateRouteTable", &[("AssociationId", own)]),
             };
             match loosened {
@@ -260,10 +238,8 @@ impl Removal<'_> {
     }
 
     fn ask(&self, action: &str, parameters: &[(&str, &str)]) -> Result<(), (Refused, RefusalKind)> {
-        let parameters: Vec<(String, String)> = parameters
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let parameters: Vec<(String, String)> =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         match self.account.ask(action, &parameters) {
             Ok(_) => Ok(()),
             Err(refused) => {
@@ -335,22 +311,11 @@ mod tests {
     }
 
     fn piece(kind: Kind, id: &'static str, run: &'static str) -> Piece {
-        Piece {
-            kind,
-            id,
-            run: Some(run),
-            held_by: &[],
-            more: "",
-            refusal: None,
-            is_ending: false,
-        }
+        Piece { kind, id, run: Some(run), held_by: &[], more: "", refusal: None, is_ending: false }
     }
 
     fn network(run: &'static str) -> Vec<Piece> {
-        let held = |kind, id, held_by| Piece {
-            held_by,
-            ..piece(kind, id, run)
-        };
+        let held = |kind, id, held_by| Piece { held_by, ..piece(kind, id, run) };
         vec![
             held(Kind::Vpc, "vpc-1", &["subnet-1", "sg-1", "igw-1", "rtb-1"]),
             Piece {
@@ -373,10 +338,7 @@ mod tests {
     }
 
     fn refuse(code: &str, message: &str) -> Refused {
-        Refused {
-            code: Some(code.to_owned()),
-            reason: format!("{code}: {message}"),
-        }
+        Refused { code: Some(code.to_owned()), reason: format!("{code}: {message}") }
     }
 
     impl Region {
@@ -403,15 +365,8 @@ mod tests {
                 let tags = piece.run.map_or(String::new(), |run| {
                     format!("<tagSet><item><key>iopslab:run</key><value>{run}</value></item></tagSet>")
                 });
-                let name = words
-                    .name
-                    .map_or(String::new(), |name| format!("<{name}>{}</{name}>", piece.id));
-                items += &format!(
-                    "<item><{id}>{}</{id}>{name}{}{tags}</item>",
-                    piece.id,
-                    piece.more,
-                    id = words.id
-                );
+                let name = words.name.map_or(String::new(), |name| format!("<{name}>{}</{name}>", piece.id));
+                items += &format!("<item><{id}>{}</{id}>{name}{}{tags}</item>", piece.id, piece.more, id = words.id);
             }
             let mut list = format!("<{list}>{items}</{list}>", list = words.list);
             if kind == Kind::Instance {
@@ -439,11 +394,7 @@ mod tests {
             if let Some((code, message)) = piece.refusal {
                 return Err(refuse(code, message));
             }
-            if let Some(other) = piece
-                .held_by
-                .iter()
-                .find(|id| state.resources.iter().any(|p| p.id == **id))
-            {
+            if let Some(other) = piece.held_by.iter().find(|id| state.resources.iter().any(|p| p.id == **id)) {
                 return Err(refuse("DependencyViolation", &format!("{id} is held by {other}")));
             }
             if piece.kind == Kind::Instance && state.ending > 0 {
@@ -473,11 +424,7 @@ mod tests {
     /// Removes a run's things; what was said, in lines.
     fn clean(region: &Region, run: &str) -> Vec<String> {
         let found = list(region).unwrap();
-        let meant = found
-            .resources
-            .into_iter()
-            .filter(|resource| resource.run == run)
-            .collect();
+        let meant = found.resources.into_iter().filter(|resource| resource.run == run).collect();
         let mut said = Vec::new();
         remove(region, meant, &SOON, &mut |outcome| {
             said.push(match outcome {
@@ -520,16 +467,12 @@ mod tests {
 
     #[test]
     fn all_pages_are_read_and_other_runs_keep_what_they_have() {
-        let mut resources: Vec<Piece> = ["vol-1", "vol-2", "vol-3", "vol-4", "vol-5"]
-            .map(|id| piece(Kind::Volume, id, "r1"))
-            .into();
+        let mut resources: Vec<Piece> =
+            ["vol-1", "vol-2", "vol-3", "vol-4", "vol-5"].map(|id| piece(Kind::Volume, id, "r1")).into();
         resources[1].run = Some("r1-2");
         resources[3].run = None;
         let region = Region::of(resources);
-        assert_eq!(
-            clean(&region, "r1"),
-            ["removed vol-1", "removed vol-3", "removed vol-5"]
-        );
+        assert_eq!(clean(&region, "r1"), ["removed vol-1", "removed vol-3", "removed vol-5"]);
         let left: Vec<&str> = region.state.borrow().resources.iter().map(|piece| piece.id).collect();
         assert_eq!(left, ["vol-2", "vol-4"]);
     }
@@ -548,15 +491,9 @@ mod tests {
         let region = Region::of(network("r1"));
         region.state.borrow_mut().ending = u32::MAX;
         let said = clean(&region, "r1");
-        assert!(
-            said.contains(&"failed i-1: it was asked to end and has not ended after 200ms".to_owned()),
-            "{said:?}"
-        );
+        assert!(said.contains(&"failed i-1: it was asked to end and has not ended after 200ms".to_owned()), "{said:?}");
         assert!(said.contains(&"removed key-1".to_owned()), "{said:?}");
-        assert!(
-            said.contains(&"failed vpc-1: DependencyViolation: vpc-1 is held by subnet-1".to_owned()),
-            "{said:?}"
-        );
+        assert!(said.contains(&"failed vpc-1: DependencyViolation: vpc-1 is held by subnet-1".to_owned()), "{said:?}");
     }
 
     #[test]
@@ -573,10 +510,7 @@ mod tests {
     #[test]
     fn what_somebody_else_holds_is_waited_for_and_then_reported() {
         let mut resources = network("r1");
-        resources.push(Piece {
-            run: None,
-            ..piece(Kind::NetworkInterface, "eni-other", "r1")
-        });
+        resources.push(Piece { run: None, ..piece(Kind::NetworkInterface, "eni-other", "r1") });
         let subnet = resources.iter_mut().find(|piece| piece.id == "subnet-1").unwrap();
         subnet.held_by = &["eni-other"];
         let region = Region::of(resources);
@@ -593,23 +527,14 @@ mod tests {
                 "failed vpc-1: DependencyViolation: vpc-1 is held by subnet-1"
             ]
         );
-        let tries = region
-            .state
-            .borrow()
-            .calls
-            .iter()
-            .filter(|call| *call == "DeleteSubnet subnet-1")
-            .count();
+        let tries = region.state.borrow().calls.iter().filter(|call| *call == "DeleteSubnet subnet-1").count();
         assert!(tries > 2, "{tries}");
     }
 
     #[test]
     fn what_is_attached_to_somebody_elses_is_left() {
         let attached = "<attachmentSet><item><vpcId>vpc-other</vpcId></item></attachmentSet>";
-        let region = Region::of(vec![Piece {
-            more: attached,
-            ..piece(Kind::InternetGateway, "igw-1", "r1")
-        }]);
+        let region = Region::of(vec![Piece { more: attached, ..piece(Kind::InternetGateway, "igw-1", "r1") }]);
         let said = clean(&region, "r1");
         assert_eq!(
             said,
@@ -627,11 +552,7 @@ mod tests {
         }
         let region = Region::of(resources);
         let found = list(&region).unwrap().resources;
-        region
-            .state
-            .borrow_mut()
-            .resources
-            .retain(|piece| !["vol-1", "eni-1"].contains(&piece.id));
+        region.state.borrow_mut().resources.retain(|piece| !["vol-1", "eni-1"].contains(&piece.id));
         let mut gone = Vec::new();
         let mut failed = 0;
         remove(&region, found, &SOON, &mut |outcome| match outcome {

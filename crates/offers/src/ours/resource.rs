@@ -51,24 +51,15 @@ pub(super) fn page(kind: Kind, xml: &str) -> Result<Page, String> {
     let root = document.root_element();
     let words = kind.words();
     if root.tag_name().name() != format!("{}Response", words.describe) {
-        return Err(format!(
-            "<{}> does not answer {}",
-            root.tag_name().name(),
-            words.describe
-        ));
+        return Err(format!("<{}> does not answer {}", root.tag_name().name(), words.describe));
     }
     let resources = match kind {
         Kind::Instance => items(root, "reservationSet")
             .flat_map(|reservation| items(reservation, words.list).filter_map(|reported| resource(kind, reported)))
             .collect(),
-        _ => items(root, words.list)
-            .filter_map(|reported| resource(kind, reported))
-            .collect(),
+        _ => items(root, words.list).filter_map(|reported| resource(kind, reported)).collect(),
     };
-    Ok(Page {
-        resources,
-        next_token: next_token(root),
-    })
+    Ok(Page { resources, next_token: next_token(root) })
 }
 
 /// `None`: not ours, or gone.

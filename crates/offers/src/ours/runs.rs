@@ -126,11 +126,8 @@ mod tests {
     fn runs_are_meant_by_their_whole_name() {
         let resources = [resource("gp3", None), resource("gp3-2", None)];
         let meant = Selection::Runs(vec!["gp3".to_owned(), "*".to_owned()]);
-        let names: Vec<String> = runs(&resources)
-            .into_iter()
-            .filter(|run| meant.takes(run))
-            .map(|run| run.name)
-            .collect();
+        let names: Vec<String> =
+            runs(&resources).into_iter().filter(|run| meant.takes(run)).map(|run| run.name).collect();
         assert_eq!(names, ["gp3"]);
     }
 }

@@ -17,14 +17,7 @@ impl Backend {
     /// The state under this key, such as `run/batch-1`.
     pub fn of(settings: &AwsBackend, key: &str) -> Self {
         match settings {
-            AwsBackend::S3 {
-                bucket,
-                region,
-                prefix,
-                profile,
-                use_lockfile,
-                use_path_style,
-            } => {
+            AwsBackend::S3 { bucket, region, prefix, profile, use_lockfile, use_path_style } => {
                 let prefix = prefix.as_deref().filter(|prefix| !prefix.is_empty());
                 let key =
                     prefix.map_or_else(|| key.to_owned(), |prefix| format!("{prefix}/{key}")) + "/terraform.tfstate";
@@ -33,19 +26,11 @@ impl Backend {
                 config.extend(profile.clone().map(|profile| ("profile", profile)));
                 config.extend(use_lockfile.map(|flag| ("use_lockfile", flag.to_string())));
                 config.extend(use_path_style.map(|flag| ("use_path_style", flag.to_string())));
-                Self {
-                    kind: "s3",
-                    config,
-                    address,
-                }
+                Self { kind: "s3", config, address }
             }
             AwsBackend::Local { path } => {
                 let path = format!("{}/{key}/terraform.tfstate", path.trim_end_matches('/'));
-                Self {
-                    kind: "local",
-                    config: vec![("path", path.clone())],
-                    address: path,
-                }
+                Self { kind: "local", config: vec![("path", path.clone())], address: path }
             }
         }
     }
@@ -101,9 +86,6 @@ mod tests {
         }
         assert_eq!(of(&settings).address(), "s3://states/r-1/batch-2/terraform.tfstate");
         let path = "/srv/states/".to_owned();
-        assert_eq!(
-            of(&AwsBackend::Local { path }).address(),
-            "/srv/states/r-1/batch-2/terraform.tfstate"
-        );
+        assert_eq!(of(&AwsBackend::Local { path }).address(), "/srv/states/r-1/batch-2/terraform.tfstate");
     }
 }

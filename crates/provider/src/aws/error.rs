@@ -137,11 +137,7 @@ impl AwsError {
     }
 
     pub(super) fn file(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::File {
-            doing,
-            path: path.to_owned(),
-            source,
-        }
+        Self::File { doing, path: path.to_owned(), source }
     }
 }
 

@@ -53,14 +53,7 @@ const KNOWN_HOSTS: &str = "known_hosts";
 const HOST_KEY_ALIAS: &str = "iopslab-machines";
 
 /// What a run keeps beside what is Terraform's; ssh-keygen and ssh make those that are not named above.
-const BESIDE: [&str; 6] = [
-    KEY,
-    "id_ed25519.pub",
-    HOST_KEY,
-    "host_ed25519.pub",
-    SSH_CONFIG,
-    KNOWN_HOSTS,
-];
+const BESIDE: [&str; 6] = [KEY, "id_ed25519.pub", HOST_KEY, "host_ed25519.pub", SSH_CONFIG, KNOWN_HOSTS];
 
 /// Whether machines stand where nobody knows of them but a state that is kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,11 +208,7 @@ impl Aws {
 
     /// How many zones may be the first one.
     fn zones_to_try(&self) -> u32 {
-        let subnets = self
-            .site
-            .network
-            .as_ref()
-            .map(|network| network.subnet_ids.len() as u32);
+        let subnets = self.site.network.as_ref().map(|network| network.subnet_ids.len() as u32);
         subnets.unwrap_or(ZONES_TO_TRY)
     }
 
@@ -248,21 +237,8 @@ impl Aws {
         let public = self.path(&format!("{name}.pub"));
         if !key.exists() {
             let mut command = Command::new("ssh-keygen");
-            command.args([
-                "-q",
-                "-t",
-                "ed25519",
-                "-N",
-                "",
-                "-C",
-                &format!("iopslab {}", self.run),
-                "-f",
-            ]);
-            let output = command
-                .arg(&key)
-                .stdin(Stdio::null())
-                .output()
-                .map_err(AwsError::NoKeygen)?;
+            command.args(["-q", "-t", "ed25519", "-N", "", "-C", &format!("iopslab {}", self.run), "-f"]);
+            let output = command.arg(&key).stdin(Stdio::null()).output().map_err(AwsError::NoKeygen)?;
             if !output.status.success() {
                 let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
                 return Err(AwsError::Keygen(words));
@@ -337,10 +313,7 @@ impl Aws {
                 address: Some(address.ok_or_else(|| AwsError::Output(format!("{} has no address", machine.name)))?),
                 work_directory: None,
                 data: Some(directory("data")),
-                commitlog: machine
-                    .volumes
-                    .contains_key("commitlog")
-                    .then(|| directory("commitlog")),
+                commitlog: machine.volumes.contains_key("commitlog").then(|| directory("commitlog")),
                 snapshot: self.site.snapshot.clone(),
             })
         });
@@ -412,9 +385,7 @@ fn variables(
         variables["network"] = json!({ "vpc_id": network.vpc_id, "subnet_ids": network.subnet_ids });
     }
     let stated = [("x86_64", &site.image_x86_64), ("arm64", &site.image_arm64)];
-    let stated = stated
-        .into_iter()
-        .filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
+    let stated = stated.into_iter().filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
     for (architecture, image) in stated {
         variables["images"][architecture] = json!(image);
     }
@@ -458,10 +429,7 @@ impl Provider for Aws {
     }
 
     fn place(&self, host: HostId) -> HostAddress {
-        let nowhere = || HostAddress {
-            machine: String::new(),
-            address: std::net::Ipv4Addr::UNSPECIFIED,
-        };
+        let nowhere = || HostAddress { machine: String::new(), address: std::net::Ipv4Addr::UNSPECIFIED };
         self.hosts.as_ref().map_or_else(nowhere, |hosts| hosts.place(host))
     }
 
@@ -488,12 +456,7 @@ mod tests {
 
     #[test]
     fn variables_say_what_is_asked_and_leave_out_what_is_not() {
-        let volume = AwsVolume {
-            kind: "gp3".to_owned(),
-            size_gib: 500,
-            iops: Some(6_000),
-            mib_per_s: None,
-        };
+        let volume = AwsVolume { kind: "gp3".to_owned(), size_gib: 500, iops: Some(6_000), mib_per_s: None };
         let machine = AwsMachine {
             name: "fast.database-1".to_owned(),
             configuration: Some("fast".to_owned()),
@@ -518,12 +481,8 @@ mod tests {
             snapshot: None,
             limits: AwsLimits::default(),
         };
-        let batch = AwsBatch {
-            site: 0,
-            configurations: vec!["fast".to_owned()],
-            machines: vec![machine],
-            prices: Vec::new(),
-        };
+        let batch =
+            AwsBatch { site: 0, configurations: vec!["fast".to_owned()], machines: vec![machine], prices: Vec::new() };
         let settings = AwsSettings {
             sites: vec![site.clone()],
             controller_cidr: Some("203.0.113.7/32".to_owned()),
@@ -541,27 +500,13 @@ mod tests {
             batches: vec![batch.clone()],
             initialisations: Vec::new(),
         };
-        let said = variables(
-            (("r", "2026-11-23T12:00:00Z"), ("ssh-ed25519 A", "a key")),
-            &settings,
-            (&batch, &site),
-            0,
-        );
+        let said =
+            variables((("r", "2026-11-23T12:00:00Z"), ("ssh-ed25519 A", "a key")), &settings, (&batch, &site), 0);
         assert_eq!(said["zones"], 3);
         let machine = &said["machines"]["fast.database-1"];
-        assert_eq!(
-            (&machine["role"], &machine["configuration"]),
-            (&json!("database"), &json!("fast"))
-        );
-        assert_eq!(
-            machine["volumes"],
-            json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } })
-        );
-        assert_eq!(
-            (said.get("network"), said.get("images")),
-            (None, None),
-            "the modules' defaults"
-        );
+        assert_eq!((&machine["role"], &machine["configuration"]), (&json!("database"), &json!("fast")));
+        assert_eq!(machine["volumes"], json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } }));
+        assert_eq!((said.get("network"), said.get("images")), (None, None), "the modules' defaults");
         site.image_arm64 = Some("ami-1".to_owned());
         assert_eq!(
             variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 0)["images"],
@@ -583,9 +528,7 @@ mod tests {
         // Another zone first: in a network that exists that is another of its subnets.
         site.network = Some(AwsNetwork {
             vpc_id: "vpc-1".to_owned(),
-            subnet_ids: ["subnet-1", "subnet-2", "subnet-3", "subnet-4"]
-                .map(str::to_owned)
-                .to_vec(),
+            subnet_ids: ["subnet-1", "subnet-2", "subnet-3", "subnet-4"].map(str::to_owned).to_vec(),
         });
         let said = variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 3);
         let machine = &said["machines"]["fast.database-1"];

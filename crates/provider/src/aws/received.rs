@@ -15,13 +15,8 @@ use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
 /// Where Terraform keeps plug-ins and what it knows of its backend. It is made again by `terraform init`.
 const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
-const OF_TERRAFORM: [&str; 5] = [
-    "terraform.tfstate",
-    "terraform.tfstate.backup",
-    "errored.tfstate",
-    ".terraform.tfstate.lock.info",
-    "crash.log",
-];
+const OF_TERRAFORM: [&str; 5] =
+    ["terraform.tfstate", "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
 /// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what
 /// is built in.
 const PLUGINS: [&str; 3] = [
@@ -82,9 +77,7 @@ fn somebody_works_in(directory: &Path) -> bool {
         return false;
     };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .filter_map(|process| fs::read_link(process.path().join("cwd")).ok())
-        .any(|at| at == directory)
+    processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok()).any(|at| at == directory)
 }
 
 /// A state that names another plug-in would have it fetched and run.
@@ -138,14 +131,9 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"},{"provider":"provider[\"terraform.io/builtin/terraform\"]"}]}"#;
-        for (name, text) in [
-            (VARIABLES, "{}"),
-            (ASKED, ""),
-            (LOG, ""),
-            (BESIDE[0], ""),
-            (BESIDE[1], ""),
-            ("terraform.tfstate", state),
-        ] {
+        for (name, text) in
+            [(VARIABLES, "{}"), (ASKED, ""), (LOG, ""), (BESIDE[0], ""), (BESIDE[1], ""), ("terraform.tfstate", state)]
+        {
             fs::write(directory.path().join(name), text).unwrap();
         }
         directory
@@ -164,13 +152,7 @@ mod tests {
 
     #[test]
     fn a_file_that_terraform_would_obey_and_a_link_are_refused_by_name() {
-        for name in [
-            "evil.tf",
-            "main_override.tf",
-            "x.auto.tfvars",
-            "override.tf.json",
-            "modules/network/evil.tf",
-        ] {
+        for name in ["evil.tf", "main_override.tf", "x.auto.tfvars", "override.tf.json", "modules/network/evil.tf"] {
             let directory = directory();
             fs::write(directory.path().join(name), "").unwrap();
             let words = check(directory.path(), &BESIDE).unwrap_err().to_string();

@@ -147,11 +147,7 @@ impl Terraform {
         }
         Err(AwsError::Version {
             program: self.program.clone(),
-            found: if version.is_empty() {
-                "no Terraform".to_owned()
-            } else {
-                version.to_owned()
-            },
+            found: if version.is_empty() { "no Terraform".to_owned() } else { version.to_owned() },
         })
     }
 
@@ -243,8 +239,7 @@ impl Terraform {
         }
         arguments.extend(self.backend.iter().flat_map(Backend::arguments));
         say("terraform init");
-        self.run("init", &arguments, &mut |_| {})
-            .map_err(AwsError::of_the_lock)?;
+        self.run("init", &arguments, &mut |_| {}).map_err(AwsError::of_the_lock)?;
         self.is_initialised.set(true);
         Ok(())
     }
@@ -255,16 +250,11 @@ impl Terraform {
         write(&asked, "")?;
         self.remember_state()?;
         self.change("apply", say)?;
-        let output = self
-            .command(&["output", "-json"])
-            .output()
-            .map_err(|source| self.missing(source))?;
+        let output = self.command(&["output", "-json"]).output().map_err(|source| self.missing(source))?;
         let said: Value =
             serde_json::from_slice(&output.stdout).map_err(|error| AwsError::Output(error.to_string()))?;
         let machines = serde_json::from_value(said["machines"]["value"].clone());
-        Ok(Outputs {
-            machines: machines.map_err(|error| AwsError::Output(error.to_string()))?,
-        })
+        Ok(Outputs { machines: machines.map_err(|error| AwsError::Output(error.to_string()))? })
     }
 
     /// Takes everything away that its state knows of.
@@ -275,9 +265,7 @@ impl Terraform {
         }
         self.change("destroy", say)?;
         if let Some(address) = self.state_elsewhere() {
-            say(&format!(
-                "terraform's state knows of nothing any more, and stays: {address}"
-            ));
+            say(&format!("terraform's state knows of nothing any more, and stays: {address}"));
         }
         let asked = self.directory.join(ASKED);
         match fs::remove_file(&asked) {
@@ -353,18 +341,11 @@ impl Terraform {
             true => plain_error(&lines).or_else(last).unwrap_or_else(|| status.to_string()),
             false => errors.join("\n  "),
         };
-        Err(AwsError::Terraform {
-            verb,
-            words,
-            log: log_path,
-        })
+        Err(AwsError::Terraform { verb, words, log: log_path })
     }
 
     fn missing(&self, source: std::io::Error) -> AwsError {
-        AwsError::NoTerraform {
-            program: self.program.clone(),
-            source,
-        }
+        AwsError::NoTerraform { program: self.program.clone(), source }
     }
 }
 
@@ -420,10 +401,7 @@ mod tests {
         assert_eq!(lock.matches("version     = ").count(), 1);
         assert_eq!(lock.matches("\"h1:").count(), 1);
         let elsewhere = without_hashes(lock);
-        assert!(
-            elsewhere.contains("version     = ") && !elsewhere.contains("hashes"),
-            "{elsewhere}"
-        );
+        assert!(elsewhere.contains("version     = ") && !elsewhere.contains("hashes"), "{elsewhere}");
     }
 
     #[test]
@@ -478,23 +456,14 @@ mod tests {
     fn an_error_of_terraform_is_its_summary_and_its_detail_in_one_line() {
         let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"creating EC2 Instance","detail":"InsufficientInstanceCapacity:\n  none left"}}"#;
         let reported = diagnostic(line);
-        assert_eq!(
-            reported.as_deref(),
-            Some("creating EC2 Instance: InsufficientInstanceCapacity: none left")
-        );
-        assert_eq!(
-            diagnostic(r#"{"diagnostic":{"severity":"warning","summary":"x"}}"#),
-            None
-        );
+        assert_eq!(reported.as_deref(), Some("creating EC2 Instance: InsufficientInstanceCapacity: none left"));
+        assert_eq!(diagnostic(r#"{"diagnostic":{"severity":"warning","summary":"x"}}"#), None);
         assert_eq!(diagnostic("plain"), None);
         // init says it in plain words, the reason first.
         let said =
             "Initializing the backend...\n\nError: S3 bucket \"x\" does not exist.\n\nIt must have been\ncreated.\n";
         let lines: Vec<String> = said.lines().map(str::to_owned).collect();
-        assert_eq!(
-            plain_error(&lines).as_deref(),
-            Some("S3 bucket \"x\" does not exist. It must have been created.")
-        );
+        assert_eq!(plain_error(&lines).as_deref(), Some("S3 bucket \"x\" does not exist. It must have been created."));
         assert_eq!(plain_error(&lines[..1]), None);
     }
 }

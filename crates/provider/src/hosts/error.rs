@@ -142,17 +142,11 @@ mod tests {
     #[test]
     fn an_error_says_which_machine_what_ssh_said_and_what_to_do() {
         let refused = |words: &str| {
-            let error = HostError::Connect {
-                name: "db1".to_owned(),
-                words: words.to_owned(),
-            };
+            let error = HostError::Connect { name: "db1".to_owned(), words: words.to_owned() };
             error.to_string()
         };
         let unknown = refused("No ED25519 host key is known for db1 / Host key verification failed.");
-        assert!(
-            unknown.starts_with("cannot connect to db1: No ED25519 host key is known"),
-            "{unknown}"
-        );
+        assert!(unknown.starts_with("cannot connect to db1: No ED25519 host key is known"), "{unknown}");
         assert!(unknown.ends_with("connect once with: ssh db1"), "{unknown}");
         let changed = refused("WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! / Host key verification failed.");
         assert!(changed.contains("find out why its key has changed"), "{changed}");

@@ -143,12 +143,8 @@ impl Hosts {
     fn install(&mut self, names: &BTreeSet<String>) -> Result<(), HostError> {
         let (ssh, programs) = (&self.ssh, &self.programs);
         let installed: Vec<(String, Result<String, HostError>)> = thread::scope(|scope| {
-            let each = names.iter().map(|name| {
-                (
-                    name,
-                    scope.spawn(|| programs.install(ssh, name, &|what| say(name, what))),
-                )
-            });
+            let each =
+                names.iter().map(|name| (name, scope.spawn(|| programs.install(ssh, name, &|what| say(name, what)))));
             let started: Vec<_> = each.collect();
             let join = |(name, thread): (&String, thread::ScopedJoinHandle<'_, _>)| {
                 let outcome = thread.join().unwrap_or_else(|_| Err(HostError::Ended(name.clone())));
@@ -185,15 +181,9 @@ impl Hosts {
             }
             let said = self.ssh.run(&machine.ssh, &command, None)?;
             let programs = program::remove_unused(&self.ssh, &machine.ssh)?;
-            Ok(Cleaned {
-                said: Some(said),
-                programs,
-            })
+            Ok(Cleaned { said: Some(said), programs })
         };
-        let mut cleaned: Vec<_> = machines
-            .values()
-            .map(|machine| (machine.ssh.clone(), clean(machine)))
-            .collect();
+        let mut cleaned: Vec<_> = machines.values().map(|machine| (machine.ssh.clone(), clean(machine))).collect();
         for name in self.clients.values() {
             if !cleaned.iter().any(|(known, _)| known == name) {
                 let programs = program::remove_unused(&self.ssh, name);
@@ -229,19 +219,12 @@ impl Provider for Hosts {
         if let Some(stderr) = inner.take_stderr() {
             forward(name.clone(), stderr, Arc::clone(&last_words));
         }
-        Ok(Box::new(HostAgent {
-            inner,
-            name,
-            last_words,
-        }))
+        Ok(Box::new(HostAgent { inner, name, last_words }))
     }
 
     fn place(&self, host: HostId) -> HostAddress {
         let name = self.name(host).unwrap_or_default().to_owned();
-        HostAddress {
-            address: self.addresses.get(&name).copied().unwrap_or(Ipv4Addr::UNSPECIFIED),
-            machine: name,
-        }
+        HostAddress { address: self.addresses.get(&name).copied().unwrap_or(Ipv4Addr::UNSPECIFIED), machine: name }
     }
 
     fn machine_use(&self, host: HostId) -> Option<MachineUse> {

@@ -31,10 +31,7 @@ struct Program {
 
 impl Program {
     fn read(path: &Path) -> Result<Self, HostError> {
-        let failed = |reason: String| HostError::Program {
-            path: path.to_owned(),
-            reason,
-        };
+        let failed = |reason: String| HostError::Program { path: path.to_owned(), reason };
         let mut file = File::open(path).map_err(|error| failed(error.to_string()))?;
         let mut head = [0; 20];
         file.read_exact(&mut head).map_err(|error| failed(error.to_string()))?;
@@ -52,11 +49,7 @@ impl Program {
             }
         }
         let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self {
-            path: path.to_owned(),
-            processor,
-            sha256,
-        })
+        Ok(Self { path: path.to_owned(), processor, sha256 })
     }
 }
 
@@ -81,11 +74,7 @@ impl Programs {
         if let Some(read) = self.read.get() {
             return Ok(read);
         }
-        let read = self
-            .files
-            .iter()
-            .map(|path| Program::read(path))
-            .collect::<Result<_, _>>()?;
+        let read = self.files.iter().map(|path| Program::read(path)).collect::<Result<_, _>>()?;
         Ok(self.read.get_or_init(|| read))
     }
 
@@ -104,18 +93,10 @@ impl Programs {
         match found {
             Some(Found::Ready(path)) => Ok(path),
             Some(Found::Missing(processor) | Found::Other { processor, .. }) => {
-                let no_program = || HostError::NoProgram {
-                    name: name.to_owned(),
-                    machine: processor.clone(),
-                };
-                let program = programs
-                    .iter()
-                    .find(|p| p.processor == processor)
-                    .ok_or_else(no_program)?;
-                let file = File::open(&program.path).map_err(|error| HostError::Program {
-                    path: program.path.clone(),
-                    reason: error.to_string(),
-                })?;
+                let no_program = || HostError::NoProgram { name: name.to_owned(), machine: processor.clone() };
+                let program = programs.iter().find(|p| p.processor == processor).ok_or_else(no_program)?;
+                let file = File::open(&program.path)
+                    .map_err(|error| HostError::Program { path: program.path.clone(), reason: error.to_string() })?;
                 let answer = ssh.run_for("bring iopslab there", name, &upload(&program.sha256), Some(file))?;
                 for version in removed(&answer) {
                     say(&format!("removed {version}"));
@@ -134,19 +115,11 @@ impl Programs {
 /// Removes the versions that nobody has used for a while; gives what was removed, for people.
 pub(super) fn remove_unused(ssh: &Ssh, name: &str) -> Result<Vec<String>, HostError> {
     let script = format!("{}; {}", directory("none"), prune());
-    Ok(removed(&ssh.run_for(
-        "remove old versions of iopslab",
-        name,
-        &script,
-        None,
-    )?))
+    Ok(removed(&ssh.run_for("remove old versions of iopslab", name, &script, None)?))
 }
 
 fn strange(name: &str, answer: String) -> HostError {
-    HostError::Answer {
-        name: name.to_owned(),
-        answer: answer.chars().take(200).collect(),
-    }
+    HostError::Answer { name: name.to_owned(), answer: answer.chars().take(200).collect() }
 }
 
 /// What a machine answers.
@@ -172,10 +145,9 @@ fn understood(answer: &str) -> Option<Found> {
     answer.lines().find_map(|line| match line.split_once(' ') {
         Some(("iopslab-ready", path)) if path.starts_with('/') => Some(Found::Ready(path.to_owned())),
         Some(("iopslab-missing", processor)) => Some(Found::Missing(processor.to_owned())),
-        Some(("iopslab-other", other)) => other.split_once(' ').map(|(processor, path)| Found::Other {
-            processor: processor.to_owned(),
-            path: path.to_owned(),
-        }),
+        Some(("iopslab-other", other)) => other
+            .split_once(' ')
+            .map(|(processor, path)| Found::Other { processor: processor.to_owned(), path: path.to_owned() }),
         None if line == "iopslab-no-sha256sum" => Some(Found::NoChecksum),
         _ => None,
     })
@@ -184,9 +156,7 @@ fn understood(answer: &str) -> Option<Found> {
 /// Versions that were removed, for people.
 fn removed(answer: &str) -> Vec<String> {
     let lines = answer.lines().filter_map(|line| line.strip_prefix("iopslab-removed "));
-    lines
-        .map(|path| format!("{path} (not used for {UNUSED_DAYS} days)"))
-        .collect()
+    lines.map(|path| format!("{path} (not used for {UNUSED_DAYS} days)")).collect()
 }
 
 /// Where a program of this hash lives on a machine.
@@ -195,10 +165,8 @@ fn directory(sha256: &str) -> String {
 }
 
 fn look(programs: &[Program]) -> String {
-    let cases: String = programs
-        .iter()
-        .map(|program| format!("{}) h={};; ", program.processor, program.sha256))
-        .collect();
+    let cases: String =
+        programs.iter().map(|program| format!("{}) h={};; ", program.processor, program.sha256)).collect();
     let place = directory("$h");
     format!(
         "m=$(uname -m); [ \"$m\" = arm64 ] && m=aarch64; h=; case \"$m\" in {cases}esac; \
@@ -272,10 +240,7 @@ mod tests {
 
         // Something else is there: that is said, and the program is brought again.
         std::fs::write(&path, "damaged").unwrap();
-        let other = Found::Other {
-            processor: here.clone(),
-            path: path.display().to_string(),
-        };
+        let other = Found::Other { processor: here.clone(), path: path.display().to_string() };
         assert_eq!(found(&cache), Some(other));
         let (done, _, _) = sh(&upload(&program.sha256), &cache, Some(File::open(&own).unwrap()));
         assert!(done);

@@ -35,9 +35,7 @@ pub(crate) struct Ssh {
 
 impl Ssh {
     pub fn new(config: Option<&str>) -> Self {
-        Self {
-            config: config.map(str::to_owned),
-        }
+        Self { config: config.map(str::to_owned) }
     }
 
     /// ssh with a script for the machine's `sh`.
@@ -57,9 +55,7 @@ impl Ssh {
             command.args(["-o", option]);
         }
         // Whatever the login shell is, it can call sh.
-        command
-            .args(["-T", "--", name])
-            .arg(format!("exec sh -c {}", quote(script)));
+        command.args(["-T", "--", name]).arg(format!("exec sh -c {}", quote(script)));
         command
     }
 
@@ -93,35 +89,21 @@ impl Ssh {
         let (name, words) = (name.to_owned(), words(&output.stderr));
         Err(match output.status.code() {
             Some(SSH_FAILED) => HostError::Connect { name, words },
-            _ => HostError::Command {
-                name,
-                doing,
-                how: output.status.to_string(),
-                words,
-            },
+            _ => HostError::Command { name, doing, how: output.status.to_string(), words },
         })
     }
 
     /// Where ssh connects to: the host name of its configuration, by this machine's resolver.
     pub fn address(&self, name: &str) -> Result<Ipv4Addr, HostError> {
-        let failed = |reason: String| HostError::Address {
-            name: name.to_owned(),
-            reason,
-        };
-        let output = self
-            .base()
-            .args(["-G", "--", name])
-            .output()
-            .map_err(HostError::NoSsh)?;
+        let failed = |reason: String| HostError::Address { name: name.to_owned(), reason };
+        let output = self.base().args(["-G", "--", name]).output().map_err(HostError::NoSsh)?;
         if !output.status.success() {
             return Err(failed(words(&output.stderr)));
         }
         let settings = String::from_utf8_lossy(&output.stdout);
         let host = settings.lines().find_map(|line| line.strip_prefix("hostname "));
         let host = host.ok_or_else(|| failed("ssh -G names no host".to_owned()))?;
-        let found = (host, 0)
-            .to_socket_addrs()
-            .map_err(|error| failed(format!("{host}: {error}")))?;
+        let found = (host, 0).to_socket_addrs().map_err(|error| failed(format!("{host}: {error}")))?;
         let mut found = found.filter_map(|address| match address {
             SocketAddr::V4(address) => Some(*address.ip()),
             SocketAddr::V6(_) => None,
@@ -187,10 +169,7 @@ mod tests {
         let ssh = Ssh::new(directory.to_str());
         assert_eq!(ssh.address("db1").unwrap(), Ipv4Addr::new(192, 0, 2, 7));
         let unknown = ssh.address("no-such-host.invalid").unwrap_err().to_string();
-        assert!(
-            unknown.contains("no-such-host.invalid") && unknown.contains("address ="),
-            "{unknown}"
-        );
+        assert!(unknown.contains("no-such-host.invalid") && unknown.contains("address ="), "{unknown}");
         std::fs::remove_file(&directory).unwrap();
     }
 }

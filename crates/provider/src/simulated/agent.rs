@@ -33,28 +33,17 @@ struct Shared {
 impl SimulatedHosts {
     /// Hosts on which this job has this truth.
     pub fn new(job: &Job, truth: &Truth) -> Self {
-        Self(Rc::new(RefCell::new(Shared {
-            simulation: Simulation::new(job, truth),
-            trial: None,
-            searched: None,
-        })))
+        Self(Rc::new(RefCell::new(Shared { simulation: Simulation::new(job, truth), trial: None, searched: None })))
     }
 }
 
 impl Provider for SimulatedHosts {
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
-        Ok(Box::new(SimulatedAgent {
-            host,
-            shared: Rc::clone(&self.0),
-            inbox,
-        }))
+        Ok(Box::new(SimulatedAgent { host, shared: Rc::clone(&self.0), inbox }))
     }
 
     fn place(&self, host: HostId) -> HostAddress {
-        HostAddress {
-            machine: host.to_string(),
-            address: Ipv4Addr::LOCALHOST,
-        }
+        HostAddress { machine: host.to_string(), address: Ipv4Addr::LOCALHOST }
     }
 
     fn is_simulated(&self) -> bool {
@@ -91,14 +80,9 @@ impl Agent for SimulatedAgent {
             (Request::Clock, _) => Ok(Reply::Clock { unix_ms: None }),
             (Request::Database(request), Role::Database) => shared.database(self.host, request),
             (Request::Client(request), Role::Client) => shared.client(request, &self.inbox),
-            (request, _) => Err(RequestError::new(format!(
-                "the simulated {} cannot do {request:?}",
-                self.host
-            ))),
+            (request, _) => Err(RequestError::new(format!("the simulated {} cannot do {request:?}", self.host))),
         };
-        let _ = self
-            .inbox
-            .send(Incoming::Event(self.host, Box::new(Event::Reply(reply)), Held::NONE));
+        let _ = self.inbox.send(Incoming::Event(self.host, Box::new(Event::Reply(reply)), Held::NONE));
         Ok(())
     }
 
@@ -125,15 +109,11 @@ impl Shared {
     fn database(&mut self, host: HostId, request: &DatabaseRequest) -> Result<Reply, RequestError> {
         Ok(match request {
             DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
-            DatabaseRequest::Open(_) => Reply::Opened {
-                cleaned: Vec::new(),
-                software: None,
-            },
+            DatabaseRequest::Open(_) => Reply::Opened { cleaned: Vec::new(), software: None },
             DatabaseRequest::Watch(_) => return Err(RequestError::new("a simulation has no node of somebody else's")),
-            DatabaseRequest::FindSnapshot { .. } => Reply::Found {
-                key: self.snapshot().key,
-                snapshot: Some(self.snapshot()),
-            },
+            DatabaseRequest::FindSnapshot { .. } => {
+                Reply::Found { key: self.snapshot().key, snapshot: Some(self.snapshot()) }
+            }
             DatabaseRequest::Initialise { .. } => {
                 return Err(RequestError::new("a simulation has no volumes to initialise"));
             }
@@ -143,9 +123,7 @@ impl Shared {
             | DatabaseRequest::KeepInStore { .. } => {
                 return Err(RequestError::new("a simulation has no data set to keep"));
             }
-            DatabaseRequest::StartLoading { .. } => Reply::Loading {
-                contact_points: Vec::new(),
-            },
+            DatabaseRequest::StartLoading { .. } => Reply::Loading { contact_points: Vec::new() },
             DatabaseRequest::FinishLoading => Reply::AtRest,
             DatabaseRequest::FlushBacklog | DatabaseRequest::CompactBacklog => {
                 return Err(RequestError::new("a simulation has no SSTables to compact"));
@@ -207,11 +185,7 @@ impl Shared {
         };
         let workload = self.simulation.first_workload();
         self.take_in(trial, configuration, &workload, LoadLevel::Concurrency(1), moment);
-        self.searched = Some(Searched {
-            trial: trial.clone(),
-            configuration: configuration.to_owned(),
-            loaded_s: 0.0,
-        });
+        self.searched = Some(Searched { trial: trial.clone(), configuration: configuration.to_owned(), loaded_s: 0.0 });
     }
 
     fn take_in(
@@ -234,16 +208,10 @@ impl Shared {
     fn client(&mut self, request: &ClientRequest, inbox: &Sender<Incoming>) -> Result<Reply, RequestError> {
         let task = match request {
             ClientRequest::Load { dataset, .. } => {
-                return Ok(Reply::Loaded(LoadedDataset {
-                    records: dataset.records,
-                    seconds: 0.0,
-                }));
+                return Ok(Reply::Loaded(LoadedDataset { records: dataset.records, seconds: 0.0 }));
             }
             ClientRequest::Take(_) => {
-                return Ok(Reply::Taken {
-                    whole: true,
-                    left_out: Vec::new(),
-                });
+                return Ok(Reply::Taken { whole: true, left_out: Vec::new() });
             }
             ClientRequest::Loaded(_) => return Ok(Reply::Marked),
             ClientRequest::Warm { .. } => return Ok(Reply::Warm(0)),
@@ -254,15 +222,10 @@ impl Shared {
             Some(begun) if begun.trial.cell == task.trial.cell => {
                 let configuration = begun.configuration.clone();
                 // What went before counts as time under this load.
-                let shape = TrialShape {
-                    warmup_s: begun.loaded_s + task.shape.warmup_s,
-                    ..task.shape
-                };
+                let shape = TrialShape { warmup_s: begun.loaded_s + task.shape.warmup_s, ..task.shape };
                 self.take_in(&task.trial, &configuration, &task.workload.name, task.load, shape);
                 let loaded_s = shape.warmup_s + shape.duration_s;
-                self.searched
-                    .iter_mut()
-                    .for_each(|searched| searched.loaded_s = loaded_s);
+                self.searched.iter_mut().for_each(|searched| searched.loaded_s = loaded_s);
                 let simulated = self.simulation.trial(&task.trial);
                 simulated.map(|simulated| (task.trial.clone(), simulated))
             }
@@ -274,17 +237,11 @@ impl Shared {
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
         for node in nodes {
             for sample in simulated.samples.remove(&node).unwrap_or_default() {
-                let _ = inbox.send(Incoming::Event(
-                    node,
-                    Box::new(Event::Sample(Box::new(sample))),
-                    Held::NONE,
-                ));
+                let _ = inbox.send(Incoming::Event(node, Box::new(Event::Sample(Box::new(sample))), Held::NONE));
             }
         }
-        let result = simulated
-            .record
-            .client
-            .ok_or_else(|| RequestError::new("the simulated client measured nothing"))?;
+        let result =
+            simulated.record.client.ok_or_else(|| RequestError::new("the simulated client measured nothing"))?;
         let started_ms = self.simulation.started_unix_ms(&task.trial);
         Ok(Reply::Trial(Box::new(TrialResult {
             measurement_started_unix_ms: started_ms + (result.warmup_s * 1e3) as i64,

@@ -71,17 +71,8 @@ impl ClosedNode<'_> {
         };
         let [read_us, write_us] = world.cpu_us(work);
         let cpu_us = reads * read_us + writes * write_us;
-        let log = if writes > 0.0 {
-            world.log_rate() / (writes * share.writes)
-        } else {
-            f64::INFINITY
-        };
-        let flow = NodeFlow {
-            cpu_us,
-            requests,
-            throttled: 0.0,
-            compiling_cpus: work.compiling_cpus,
-        };
+        let log = if writes > 0.0 { world.log_rate() / (writes * share.writes) } else { f64::INFINITY };
+        let flow = NodeFlow { cpu_us, requests, throttled: 0.0, compiling_cpus: work.compiling_cpus };
         let others = (world.cpus(work.compiling_cpus) * 1e6 / cpu_us).min(log);
         (flow, self.volume.rate(requests, bursting), others)
     }
@@ -309,10 +300,7 @@ impl<'a> Closed<'a> {
         let n = works.len() as f64;
         let mean = |part: usize| works.iter().map(|work| of_node(work)[part]).sum::<f64>() / n;
         let hop = |replicas: usize| if replicas > 1 { network_us } else { 0.0 };
-        [
-            mean(0) * spread.slowest_of_read + hop(spread.read),
-            mean(1) * spread.slowest_of_write + hop(spread.waits),
-        ]
+        [mean(0) * spread.slowest_of_read + hop(spread.read), mean(1) * spread.slowest_of_write + hop(spread.waits)]
     }
 
     /// Requests in flight over the time without waiting, and the narrowest resource, joined by a knee.

@@ -133,16 +133,8 @@ impl<'a> Counters<'a> {
             client_requests: Some(self.operations),
             ..host.clone()
         };
-        let client = HostFigures {
-            process_cpu_s: Some(self.client_cpu_s),
-            ..host
-        };
-        let sample = |host, volumes| HostSample {
-            t_s,
-            unix_ms,
-            host,
-            volumes,
-        };
+        let client = HostFigures { process_cpu_s: Some(self.client_cpu_s), ..host };
+        let sample = |host, volumes| HostSample { t_s, unix_ms, host, volumes };
         let id = HostId::database(self.world.node as u32);
         let mut samples = vec![(id, sample(database, self.volumes(volume)))];
         if self.has_client() {

@@ -27,11 +27,7 @@ static STRATA: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
     ends.map(|to| {
         // Mean of a stratum of a log-normal distribution with mean 1, by the normal distribution shifted by sigma.
         let shifted = |q: f64| {
-            if q <= 0.0 {
-                0.0
-            } else {
-                normal_below(normal_quantile(q) - SIGMA)
-            }
+            if q <= 0.0 { 0.0 } else { normal_below(normal_quantile(q) - SIGMA) }
         };
         let factor = (shifted(to) - shifted(from)) / (to - from);
         from = to;
@@ -74,13 +70,7 @@ pub fn histogram() -> Histogram<u64> {
 pub fn normal_below(x: f64) -> f64 {
     let z = x.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let terms = [
-        1.061_405_429,
-        -1.453_152_027,
-        1.421_413_741,
-        -0.284_496_736,
-        0.254_829_592,
-    ];
+    let terms = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592];
     let beyond = terms.iter().fold(0.0, |sum, a| sum * t + a) * t * (-z * z).exp() / 2.0;
     if x > 0.0 { 1.0 - beyond } else { beyond }
 }
@@ -110,12 +100,8 @@ pub fn normal_quantile(p: f64) -> f64 {
         4.374_664_141_464_968,
         2.938_163_982_698_783,
     ];
-    const D: [f64; 4] = [
-        7.784_695_709_041_462e-3,
-        3.224_671_290_700_398e-1,
-        2.445_134_137_142_996,
-        3.754_408_661_907_416,
-    ];
+    const D: [f64; 4] =
+        [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416];
     let horner = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
     if p < 0.024_25 {
         let q = (-2.0 * p.ln()).sqrt();
@@ -149,20 +135,13 @@ mod tests {
                 record(&mut histogram, n, 20_000.0, 1_000.0, &mut noise);
             }
             assert_eq!(histogram.len(), n * times);
-            assert!(
-                (histogram.mean() / 21_000.0 - 1.0).abs() < 0.006,
-                "{}",
-                histogram.mean()
-            );
+            assert!((histogram.mean() / 21_000.0 - 1.0).abs() < 0.006, "{}", histogram.mean());
             // Quantiles of the log-normal distribution itself: 20,000 exp(sigma z - sigma^2 / 2) + 1,000.
             // The last with as much leeway as 6 samples beyond it leave.
             for (q, z, leeway) in [(0.5, 0.0, 0.03), (0.99, 2.326, 0.03), (0.9999, 3.719, 0.12)] {
                 let expected = 20_000.0 * (SIGMA * z - SIGMA * SIGMA / 2.0_f64).exp() + 1_000.0;
                 let found = histogram.value_at_quantile(q) as f64;
-                assert!(
-                    (found / expected - 1.0).abs() < leeway,
-                    "{n} {q}: {found} for {expected}"
-                );
+                assert!((found / expected - 1.0).abs() < leeway, "{n} {q}: {found} for {expected}");
             }
         }
     }

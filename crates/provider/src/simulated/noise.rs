@@ -60,11 +60,7 @@ pub struct Chain {
 impl Chain {
     /// Starts anywhere in its stationary distribution.
     pub fn new(noise: Noise, correlation: f64) -> Self {
-        Self {
-            noise,
-            correlation,
-            before: None,
-        }
+        Self { noise, correlation, before: None }
     }
 
     /// The next number.

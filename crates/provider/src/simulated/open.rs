@@ -140,10 +140,7 @@ impl<'a> OpenNode<'a> {
             }
             Some((class, at))
         };
-        let (class, at) = [ready(0), ready(1)]
-            .into_iter()
-            .flatten()
-            .min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (class, at) = [ready(0), ready(1)].into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let mut cpu = 0;
         for (i, free) in self.cpus.iter().enumerate() {
             if *free < self.cpus[cpu] {
@@ -175,18 +172,10 @@ impl<'a> OpenNode<'a> {
         let (before, used) = self.quota;
         let period = period_of(start);
         let passed = period - before;
-        let carried = if passed > 0.0 {
-            (used - budget_s * passed).max(0.0)
-        } else {
-            used
-        };
+        let carried = if passed > 0.0 { (used - budget_s * passed).max(0.0) } else { used };
         let now = carried + cpu_s;
         self.quota = (period.max(before), now);
-        if carried < budget_s && now >= budget_s {
-            (now / budget_s).floor()
-        } else {
-            0.0
-        }
+        if carried < budget_s && now >= budget_s { (now / budget_s).floor() } else { 0.0 }
     }
 }
 
@@ -226,12 +215,7 @@ impl<'a> Open<'a> {
             (share > 0.0).then_some((sum, kind))
         });
         let [arrivals, noise] = noise;
-        let mut schedule = Schedule {
-            gap_s: 1.0 / operations_per_s,
-            poisson,
-            next: from,
-            noise: arrivals,
-        };
+        let mut schedule = Schedule { gap_s: 1.0 / operations_per_s, poisson, next: from, noise: arrivals };
         schedule.step();
         let node = |(world, volume)| OpenNode::new(world, volume, from);
         Self {
@@ -279,9 +263,7 @@ impl<'a> Open<'a> {
     #[inline]
     fn next_start(&self, behind_s: &[f64]) -> Option<(usize, (usize, f64, usize))> {
         let next = |at: usize| Some((at, self.nodes[at].next_start(self.stops, behind_s[at])?));
-        (0..self.nodes.len())
-            .filter_map(next)
-            .min_by(|a, b| a.1.1.total_cmp(&b.1.1))
+        (0..self.nodes.len()).filter_map(next).min_by(|a, b| a.1.1.total_cmp(&b.1.1))
     }
 
     /// Seconds of collection pauses in a stretch of time.
@@ -293,12 +275,7 @@ impl<'a> Open<'a> {
     /// The client sends what is due.
     fn send(&mut self, due: f64) {
         let at = self.noise.unit();
-        let kind = self
-            .mix
-            .iter()
-            .find(|(upto, _)| at < *upto)
-            .or(self.mix.last())
-            .map(|(_, kind)| *kind);
+        let kind = self.mix.iter().find(|(upto, _)| at < *upto).or(self.mix.last()).map(|(_, kind)| *kind);
         let Some(kind) = kind else { return };
         let mut sent = due.max(self.client_free);
         self.client_free = sent + 1.0 / self.world.client_rate();
@@ -320,11 +297,7 @@ impl<'a> Open<'a> {
     fn spread(&mut self, request: Sent) {
         let (reads, writes) = parts(request.kind);
         let (spread, n) = (self.world.spread, self.nodes.len());
-        let first = if n > 1 {
-            spread.first_replica(self.noise.unit())
-        } else {
-            0
-        };
+        let first = if n > 1 { spread.first_replica(self.noise.unit()) } else { 0 };
         let asked = if reads { spread.read } else { 0 };
         let written = if writes { spread.copies } else { 0 };
         let waits = if writes { spread.waits } else { 0 };
@@ -408,11 +381,7 @@ impl<'a> Open<'a> {
     /// Requests of the measurement that were sent, and how late.
     pub fn sent(&self) -> (u64, SendLag) {
         let at = |q| self.lags.value_at_quantile(q);
-        let lag = SendLag {
-            p50: at(0.5),
-            p99: at(0.99),
-            max: self.lags.max(),
-        };
+        let lag = SendLag { p50: at(0.5), p99: at(0.99), max: self.lags.max() };
         (self.sent, lag)
     }
 }

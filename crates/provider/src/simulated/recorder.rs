@@ -118,10 +118,7 @@ impl<'a> Recorder<'a> {
     /// The second that `t` lies in; the first open one where that has ended.
     fn slot(&mut self, t: f64) -> &mut Slot {
         let number = ((t + self.first_s).max(0.0) as usize).saturating_sub(self.first_open);
-        let idle = Tally {
-            operations: 0.0,
-            nodes: vec![Done::default(); self.nodes],
-        };
+        let idle = Tally { operations: 0.0, nodes: vec![Done::default(); self.nodes] };
         while self.slots.len() <= number {
             self.slots.push_back(Slot {
                 histograms: [const { None }; SERIES],
@@ -142,11 +139,7 @@ impl<'a> Recorder<'a> {
         let kind = ended.kind as usize;
         let fate = self.noise.unit();
         let failing = self.world.failing();
-        let absent = if is_lookup(ended.kind) {
-            self.world.not_found()
-        } else {
-            0.0
-        };
+        let absent = if is_lookup(ended.kind) { self.world.not_found() } else { 0.0 };
         let series = if fate < failing {
             2 * KINDS
         } else if fate < failing + absent {
@@ -179,11 +172,7 @@ impl<'a> Recorder<'a> {
             for part in parts_of_second {
                 let mean_us = if reads { part.read_us } else { 0.0 } + if writes { part.write_us } else { 0.0 };
                 let operations = part.operations * share;
-                let fates = [
-                    (kind as usize, 1.0 - failing - absent),
-                    (2 * KINDS, failing),
-                    (2 * KINDS + 1, absent),
-                ];
+                let fates = [(kind as usize, 1.0 - failing - absent), (2 * KINDS, failing), (2 * KINDS + 1, absent)];
                 for (series, share) in fates {
                     if share <= 0.0 {
                         continue;

@@ -56,30 +56,15 @@ impl Spread {
         };
         // One level for each direction: that of the kind that the workload has more of.
         let more = |one: OperationKind, other: OperationKind| workload.mix.share(one) >= workload.mix.share(other);
-        let read = if more(OperationKind::Read, OperationKind::Scan) {
-            levels.read
-        } else {
-            levels.scan
-        };
-        let write = if more(OperationKind::Update, OperationKind::Insert) {
-            levels.update
-        } else {
-            levels.insert
-        };
+        let read = if more(OperationKind::Read, OperationKind::Scan) { levels.read } else { levels.scan };
+        let write = if more(OperationKind::Update, OperationKind::Insert) { levels.update } else { levels.insert };
         let first = weights.iter().map(|weight| weight / all).collect();
         let copies = placement.replication_factor.clamp(1, nodes) as usize;
         Self::new(first, asked(read), asked(write), copies)
     }
 
     fn new(first: Vec<f64>, read: usize, waits: usize, copies: usize) -> Self {
-        Self {
-            first,
-            read,
-            waits,
-            copies,
-            slowest_of_read: slowest(read),
-            slowest_of_write: ordered(copies, waits),
-        }
+        Self { first, read, waits, copies, slowest_of_read: slowest(read), slowest_of_write: ordered(copies, waits) }
     }
 
     /// Nodes.

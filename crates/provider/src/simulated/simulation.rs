@@ -55,12 +55,7 @@ impl Simulation {
     pub fn new(Job { plan, setups }: &Job, truth: &Truth) -> Self {
         let dataset = &plan.dataset;
         let cache = |w: &Definition| {
-            let cache = PageCache::new(
-                w.distribution,
-                dataset.records,
-                dataset.record_bytes(),
-                truth.chunk_bytes,
-            );
+            let cache = PageCache::new(w.distribution, dataset.records, dataset.record_bytes(), truth.chunk_bytes);
             (w.name.clone(), cache)
         };
         Self {
@@ -134,12 +129,7 @@ impl Simulation {
                 workload,
                 load: cell.load,
                 planted: self.truth.speed.get(&cell.configuration).copied().unwrap_or(1.0),
-                settings: self
-                    .truth
-                    .settings
-                    .get(&cell.configuration)
-                    .copied()
-                    .unwrap_or_default(),
+                settings: self.truth.settings.get(&cell.configuration).copied().unwrap_or_default(),
                 node,
                 spread: &spread,
                 share: spread.share(node),
@@ -153,9 +143,7 @@ impl Simulation {
         let pace = *self.paces.get(position)?;
         let paces = match worlds.len() {
             1 => vec![pace],
-            nodes => (0..nodes)
-                .map(|node| pace.of_node(plan, &self.truth, planned, node))
-                .collect(),
+            nodes => (0..nodes).map(|node| pace.of_node(plan, &self.truth, planned, node)).collect(),
         };
         Some(
             Trial {
@@ -218,10 +206,7 @@ impl Trial<'_> {
 
     /// Share of what a warm page cache will hold that it holds when the trial begins.
     fn warmed_share(&self) -> f64 {
-        self.world
-            .truth
-            .waking_up
-            .map_or(1.0, |waking_up| waking_up.cached_share)
+        self.world.truth.waking_up.map_or(1.0, |waking_up| waking_up.cached_share)
     }
 
     /// Noise of this trial for one purpose.
@@ -235,28 +220,15 @@ impl Trial<'_> {
         let warmup_s = shape.warmup_s.floor();
         let seed = variation::seed(self.plan, world.truth);
         let nodes = self.worlds.len();
-        let mut by_second: Vec<Seconds> = (0..nodes)
-            .map(|node| Seconds::new(seed, world.truth, self.planned, node))
-            .collect();
-        let stops = Stops::of(
-            world.truth,
-            &world.faults,
-            warmup_s,
-            shape.duration_s,
-            self.noise("stops"),
-        );
-        let volumes = self
-            .worlds
-            .iter()
-            .map(|w| SimulatedVolume::new(w.truth, w.setup, &w.faults));
+        let mut by_second: Vec<Seconds> =
+            (0..nodes).map(|node| Seconds::new(seed, world.truth, self.planned, node)).collect();
+        let stops = Stops::of(world.truth, &world.faults, warmup_s, shape.duration_s, self.noise("stops"));
+        let volumes = self.worlds.iter().map(|w| SimulatedVolume::new(w.truth, w.setup, &w.faults));
         let mut database = match world.load {
             LoadLevel::Concurrency(n) => {
                 Database::Closed(Box::new(Closed::new(self.worlds, &stops, volumes.collect(), n)))
             }
-            LoadLevel::Rate {
-                operations_per_s,
-                poisson,
-            } => Database::Open(Box::new(Open::new(
+            LoadLevel::Rate { operations_per_s, poisson } => Database::Open(Box::new(Open::new(
                 self.worlds,
                 &stops,
                 volumes.map(|volume| Paced::new(volume, -warmup_s)).collect(),
@@ -267,11 +239,8 @@ impl Trial<'_> {
         };
         let mut recorder = Recorder::new(world, nodes, self.noise("latency"), warmup_s);
         let zero_unix_s = self.started_unix_s + warmup_s;
-        let mut counters: Vec<Counters<'_>> = self
-            .worlds
-            .iter()
-            .map(|world| Counters::new(world, &stops, zero_unix_s))
-            .collect();
+        let mut counters: Vec<Counters<'_>> =
+            self.worlds.iter().map(|world| Counters::new(world, &stops, zero_unix_s)).collect();
         let budget = |world: &World<'_>| (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
         let mut cached_bytes: Vec<f64> = match self.is_warm() {
             true => self.worlds.iter().map(|w| budget(w) * self.warmed_share()).collect(),
@@ -287,10 +256,7 @@ impl Trial<'_> {
             }
         };
         sample(&counters, &database, &cached_bytes, -warmup_s);
-        let mut sums = Sums {
-            credits: vec![None; nodes],
-            ..Sums::default()
-        };
+        let mut sums = Sums { credits: vec![None; nodes], ..Sums::default() };
         let mut t = -warmup_s;
         loop {
             if t >= 0.0 {
@@ -340,11 +306,7 @@ impl Trial<'_> {
         if let Database::Open(open) = &database {
             sums.open = Some(open.sent());
         }
-        SimulatedTrial {
-            record: self.record(warmup_s, sums, &recorder),
-            intervals: recorder.intervals,
-            samples,
-        }
+        SimulatedTrial { record: self.record(warmup_s, sums, &recorder), intervals: recorder.intervals, samples }
     }
 
     fn record(&self, warmup_s: f64, sums: Sums, recorder: &Recorder<'_>) -> TrialRecord {
@@ -370,12 +332,7 @@ impl Trial<'_> {
                 notes: Vec::new(),
             }),
             clients: BTreeMap::new(),
-            nodes: self
-                .worlds
-                .iter()
-                .zip(sums.credits)
-                .map(|(w, c)| self.node(w, c))
-                .collect(),
+            nodes: self.worlds.iter().zip(sums.credits).map(|(w, c)| self.node(w, c)).collect(),
             clocks: BTreeMap::new(),
             faults: Vec::new(),
             writes: None,
@@ -424,11 +381,7 @@ impl Trial<'_> {
 /// A volume with what fio would measure: its limit, or what a slow disk makes of it.
 fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -> VolumeFacts {
     let is_data = volume.role.is_data();
-    let slow = if is_data {
-        world.faults.amount_or(FaultKind::SlowDisk, 1.0)
-    } else {
-        1.0
-    };
+    let slow = if is_data { world.faults.amount_or(FaultKind::SlowDisk, 1.0) } else { 1.0 };
     let limits = volume.limits;
     let [read_bytes, write_bytes] = PROBE_BYTES;
     let least = |iops: Option<f64>, bytes_per_s: Option<f64>, bytes: f64| {
@@ -448,11 +401,7 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         role: volume.role,
         label: volume.label.clone(),
         device: "simulated".to_owned(),
-        array: world
-            .setup
-            .chunk_kib()
-            .filter(|_| is_data)
-            .map(|_| "simulated".to_owned()),
+        array: world.setup.chunk_kib().filter(|_| is_data).map(|_| "simulated".to_owned()),
         limits,
         probe,
         burst_credits: credits.filter(|_| is_data),

@@ -58,11 +58,7 @@ impl Stops {
         for (start, end) in stalls {
             match apart.last_mut() {
                 Some(last) if start <= last.end => last.end = last.end.max(end),
-                _ => apart.push(Stop {
-                    start,
-                    end,
-                    is_stall: true,
-                }),
+                _ => apart.push(Stop { start, end, is_stall: true }),
             }
         }
         let mut all = apart.clone();
@@ -72,39 +68,24 @@ impl Stops {
                 if stall.end <= start || stall.start >= end {
                     continue;
                 }
-                all.push(Stop {
-                    start,
-                    end: stall.start,
-                    is_stall: false,
-                });
+                all.push(Stop { start, end: stall.start, is_stall: false });
                 start = stall.end;
             }
-            all.push(Stop {
-                start,
-                end,
-                is_stall: false,
-            });
+            all.push(Stop { start, end, is_stall: false });
         }
         all.retain(|s| s.end > s.start);
         all.sort_by(|a, b| a.start.total_cmp(&b.start));
-        Self {
-            all,
-            stalls: apart,
-            pauses,
-        }
+        Self { all, stalls: apart, pauses }
     }
 
     /// The stops that touch the time from `from` to `to`, cut to it.
     pub fn within(&self, from: f64, to: f64) -> impl Iterator<Item = Stop> {
         let first = self.all.partition_point(|s| s.end <= from);
-        self.all[first..]
-            .iter()
-            .take_while(move |s| s.start < to)
-            .map(move |s| Stop {
-                start: s.start.max(from),
-                end: s.end.min(to),
-                is_stall: s.is_stall,
-            })
+        self.all[first..].iter().take_while(move |s| s.start < to).map(move |s| Stop {
+            start: s.start.max(from),
+            end: s.end.min(to),
+            is_stall: s.is_stall,
+        })
     }
 
     /// The first moment from `t` on in which requests are worked on.
@@ -162,23 +143,12 @@ mod tests {
     fn a_stall_inside_a_pause_is_counted_once() {
         let stops = Stops::from(vec![(2.0, 3.0), (2.5, 4.0)], vec![(1.0, 2.2), (3.5, 4.5), (9.0, 9.1)]);
         let spans: Vec<(f64, f64, bool)> = stops.all.iter().map(|s| (s.start, s.end, s.is_stall)).collect();
-        assert_eq!(
-            spans,
-            [
-                (1.0, 2.0, false),
-                (2.0, 4.0, true),
-                (4.0, 4.5, false),
-                (9.0, 9.1, false)
-            ]
-        );
+        assert_eq!(spans, [(1.0, 2.0, false), (2.0, 4.0, true), (4.0, 4.5, false), (9.0, 9.1, false)]);
         assert_eq!(stops.leave(1.5), 4.5);
         assert_eq!(stops.leave_stalls(1.5), 1.5);
         // Half a second before the first stop, the rest after the last.
         assert!((stops.done(0.5, 1.0) - 5.0).abs() < 1e-12);
-        assert_eq!(
-            stops.within(3.0, 4.2).map(|s| s.end - s.start).sum::<f64>(),
-            1.2000000000000002
-        );
+        assert_eq!(stops.within(3.0, 4.2).map(|s| s.end - s.start).sum::<f64>(), 1.2000000000000002);
         assert_eq!(stops.pauses_until(4.5).0, 2.0);
     }
 }

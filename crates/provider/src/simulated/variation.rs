@@ -20,18 +20,12 @@ pub struct Pace {
 impl Pace {
     /// Both together.
     fn times(self, other: Self) -> Self {
-        Self {
-            cpu: self.cpu * other.cpu,
-            device: self.device * other.device,
-        }
+        Self { cpu: self.cpu * other.cpu, device: self.device * other.device }
     }
 
     /// The same factor on both.
     fn both(factor: f64) -> Self {
-        Self {
-            cpu: factor,
-            device: factor,
-        }
+        Self { cpu: factor, device: factor }
     }
 }
 
@@ -87,17 +81,10 @@ impl Pace {
         let of = |resource: &str| {
             let own = Noise::of(seed, &["node", resource, &block, &trial.cell, &name]).normal();
             let machine = Noise::of(seed, &["host", host, resource, &name]).normal();
-            let machine = if node == 0 {
-                1.0
-            } else {
-                factor(truth.host_noise, machine)
-            };
+            let machine = if node == 0 { 1.0 } else { factor(truth.host_noise, machine) };
             factor(truth.node_noise, own) * machine
         };
-        self.times(Self {
-            cpu: of("cpu"),
-            device: of("device"),
-        })
+        self.times(Self { cpu: of("cpu"), device: of("device") })
     }
 }
 
@@ -120,19 +107,13 @@ impl Seconds {
             };
             Chain::new(noise, truth.second_autocorrelation)
         };
-        Self {
-            cpu: chain("second"),
-            device: chain("second device"),
-            variation: truth.second_noise,
-        }
+        Self { cpu: chain("second"), device: chain("second device"), variation: truth.second_noise }
     }
 
     /// The next second's pace: the trial's own times a common factor, with this second's noise.
     pub fn next(&mut self, own: Pace, common: f64) -> Pace {
-        let noise = Pace {
-            cpu: factor(self.variation, self.cpu.next()),
-            device: factor(self.variation, self.device.next()),
-        };
+        let noise =
+            Pace { cpu: factor(self.variation, self.cpu.next()), device: factor(self.variation, self.device.next()) };
         own.times(noise).times(Pace::both(common))
     }
 }

@@ -47,13 +47,8 @@ impl SimulatedVolume {
         Self {
             units: [truth.chunk_bytes, truth.write_request_bytes].map(|b| counted(b, truth)),
             bytes: [truth.chunk_bytes, truth.write_request_bytes],
-            limits: [
-                limits.read_iops,
-                limits.write_iops,
-                limits.read_bytes_per_s,
-                limits.write_bytes_per_s,
-            ]
-            .map(|l| l.unwrap_or(f64::INFINITY)),
+            limits: [limits.read_iops, limits.write_iops, limits.read_bytes_per_s, limits.write_bytes_per_s]
+                .map(|l| l.unwrap_or(f64::INFINITY)),
             one_for_requests: both(limits.read_iops, limits.write_iops) || (truth.combined_limits && bucket.is_some()),
             one_for_bytes: both(limits.read_bytes_per_s, limits.write_bytes_per_s),
             bucket,
@@ -74,24 +69,14 @@ impl SimulatedVolume {
 
     /// The IOPS limit in force now, where a bucket moves it. Less than one credit is an empty bucket.
     pub fn iops_limit(&self) -> Option<f64> {
-        self.bucket.map(|b| {
-            if self.credits >= 1.0 {
-                b.burst_iops
-            } else {
-                b.baseline_iops
-            }
-        })
+        self.bucket.map(|b| if self.credits >= 1.0 { b.burst_iops } else { b.baseline_iops })
     }
 
     /// Limits while the bucket is full or empty.
     fn limits(&self, bursting: bool) -> [f64; 4] {
         let mut limits = self.limits;
         if let Some(bucket) = self.bucket {
-            let iops = if bursting {
-                bucket.burst_iops
-            } else {
-                bucket.baseline_iops
-            };
+            let iops = if bursting { bucket.burst_iops } else { bucket.baseline_iops };
             limits[..2].fill(iops);
         }
         limits.map(|l| l * self.share)
@@ -102,21 +87,10 @@ impl SimulatedVolume {
         let limits = self.limits(bursting);
         let bound = |limit: f64, asked: f64| if asked > 0.0 { limit / asked } else { f64::INFINITY };
         let pair = |one: bool, read: f64, write: f64, of_reads: f64, of_writes: f64| {
-            if one {
-                bound(of_reads, read + write)
-            } else {
-                bound(of_reads, read).min(bound(of_writes, write))
-            }
+            if one { bound(of_reads, read + write) } else { bound(of_reads, read).min(bound(of_writes, write)) }
         };
         let (units, bytes) = (self.units, self.bytes);
-        pair(
-            self.one_for_requests,
-            each.reads * units[0],
-            each.writes * units[1],
-            limits[0],
-            limits[1],
-        )
-        .min(pair(
+        pair(self.one_for_requests, each.reads * units[0], each.writes * units[1], limits[0], limits[1]).min(pair(
             self.one_for_bytes,
             each.reads * bytes[0],
             each.writes * bytes[1],
@@ -136,11 +110,7 @@ impl SimulatedVolume {
             return f64::INFINITY;
         };
         let shrinking = self.cost(each) * rate - bucket.baseline_iops;
-        if shrinking > 0.0 {
-            self.credits / shrinking
-        } else {
-            f64::INFINITY
-        }
+        if shrinking > 0.0 { self.credits / shrinking } else { f64::INFINITY }
     }
 
     /// `seconds` pass in which requests worth `cost` credits are served. An empty bucket that cannot earn as fast as it
@@ -148,11 +118,7 @@ impl SimulatedVolume {
     pub fn pass(&mut self, seconds: f64, cost: f64, stays_empty: bool) {
         if let Some(bucket) = self.bucket {
             let after = self.credits + bucket.baseline_iops * seconds - cost;
-            self.credits = if stays_empty {
-                0.0
-            } else {
-                after.clamp(0.0, bucket.credits_max)
-            };
+            self.credits = if stays_empty { 0.0 } else { after.clamp(0.0, bucket.credits_max) };
         }
     }
 
@@ -179,11 +145,7 @@ pub struct Paced {
 impl Paced {
     /// Idle from `from` on.
     pub fn new(volume: SimulatedVolume, from: f64) -> Self {
-        Self {
-            volume,
-            free: [f64::NEG_INFINITY; 4],
-            counted_until: from,
-        }
+        Self { volume, free: [f64::NEG_INFINITY; 4], counted_until: from }
     }
 
     /// The volume's state now.
@@ -194,10 +156,7 @@ impl Paced {
     /// The limits that a read (or a write) has to pass.
     fn lanes(&self, write: bool) -> [usize; 2] {
         let lane = |one: bool, read: usize| if write && !one { read + 1 } else { read };
-        [
-            lane(self.volume.one_for_requests, 0),
-            lane(self.volume.one_for_bytes, 2),
-        ]
+        [lane(self.volume.one_for_requests, 0), lane(self.volume.one_for_bytes, 2)]
     }
 
     /// When everything asked for so far is served that a read (or a write) has to wait for.
@@ -209,13 +168,7 @@ impl Paced {
 
     /// Seconds that one read request occupies the volume.
     pub fn gap_s(&self) -> f64 {
-        1.0 / self.volume.rate(
-            Requests {
-                reads: 1.0,
-                writes: 0.0,
-            },
-            self.volume.credits >= 1.0,
-        )
+        1.0 / self.volume.rate(Requests { reads: 1.0, writes: 0.0 }, self.volume.credits >= 1.0)
     }
 
     /// Time passes until `t`: credits are earned.

@@ -67,11 +67,7 @@ impl World<'_> {
         use OperationKind::{Insert, ReadModifyWrite, Update};
         let share = |kind| workload.mix.share(kind);
         let row = plan.dataset.record_bytes();
-        let updated = if workload.write_all_fields {
-            row
-        } else {
-            f64::from(plan.dataset.field_length)
-        };
+        let updated = if workload.write_all_fields { row } else { f64::from(plan.dataset.field_length) };
         let writes = workload.mix.writes();
         if writes > 0.0 {
             ((share(Update) + share(ReadModifyWrite)) * updated + share(Insert) * row) / writes
@@ -111,10 +107,7 @@ impl World<'_> {
         }
         let once = self.truth.coordinator_share;
         let of = |replicas: f64| once * self.share.coordinates + (1.0 - once) * replicas;
-        [
-            work.read_cpu_us * of(self.share.reads),
-            work.write_cpu_us * of(self.share.writes),
-        ]
+        [work.read_cpu_us * of(self.share.reads), work.write_cpu_us * of(self.share.writes)]
     }
 
     /// How much more CPU an operation costs beside other programs.

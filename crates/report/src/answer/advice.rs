@@ -28,11 +28,7 @@ fn sentence(analysis: &Analysis, one: &NotTried) -> String {
     let at = places::at(analysis, &one.workload, Some(one.load));
     let with = format!("with {}{at}", one.configuration);
     let (what, seen, expected) = match one.setting {
-        Untried::ChunkLength {
-            read_bytes_per_read,
-            record_bytes,
-            chunk_bytes,
-        } => (
+        Untried::ChunkLength { read_bytes_per_read, record_bytes, chunk_bytes } => (
             "smaller compression chunks (table compression chunk_length_in_kb = 4)",
             format!(
                 "a read {with} takes {} from the volumes for a record of {}, in chunks of {}",
@@ -47,10 +43,7 @@ fn sentence(analysis: &Analysis, one: &NotTried) -> String {
             format!("a read {with} merges {} SSTables", number(sstables_per_read)),
             "fewer are expected by Cassandra's documentation on compaction",
         ),
-        Untried::ReadAhead {
-            read_bytes_per_request,
-            chunk_bytes,
-        } => (
+        Untried::ReadAhead { read_bytes_per_request, chunk_bytes } => (
             "less read-ahead (host read_ahead_kb = 8)",
             format!(
                 "a read request {with} takes {} from its volume, where a chunk has {}",

@@ -8,10 +8,7 @@ use super::doubts;
 /// a headline that does not tell them yet.
 pub fn ends(analysis: &Analysis, headline: &str) -> String {
     let mut shortest: Vec<(&str, Withheld)> = Vec::new();
-    let cells = analysis
-        .cells
-        .iter()
-        .filter_map(|c| Some((&c.configuration, c.withheld?)));
+    let cells = analysis.cells.iter().filter_map(|c| Some((&c.configuration, c.withheld?)));
     for (name, why) in cells {
         let Some(lasts_s) = lasts_s(why) else { continue };
         match shortest.iter_mut().find(|(known, _)| known == name) {
@@ -22,9 +19,7 @@ pub fn ends(analysis: &Analysis, headline: &str) -> String {
     }
     let reported = |name: &str| headline.contains(&format!("burst credits carried {name} "));
     let clauses = shortest.iter().filter(|(name, _)| !reported(name));
-    clauses
-        .map(|(name, why)| format!("; {}", doubts::withheld(analysis, &[((*name).to_owned(), *why)])))
-        .collect()
+    clauses.map(|(name, why)| format!("; {}", doubts::withheld(analysis, &[((*name).to_owned(), *why)]))).collect()
 }
 
 fn lasts_s(why: Withheld) -> Option<f64> {

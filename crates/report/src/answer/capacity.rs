@@ -13,21 +13,12 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let Some(ours) = analysis.capacities.iter().filter(own).find(|c| c.configuration == run) else {
         return ("it meets the objective".to_owned(), String::new());
     };
-    let price = ours
-        .usd_per_month
-        .map_or_else(String::new, |usd| format!(" for {} a month", labels::usd(usd)));
-    let others = analysis
-        .capacities
-        .iter()
-        .filter(own)
-        .filter(|c| c.configuration != run);
+    let price = ours.usd_per_month.map_or_else(String::new, |usd| format!(" for {} a month", labels::usd(usd)));
+    let others = analysis.capacities.iter().filter(own).filter(|c| c.configuration != run);
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
     let claim = match (is_demand, ours.usd_per_month) {
-        (true, Some(_)) => format!(
-            "it is the cheapest that carries the demand with headroom at {}",
-            bounds(analysis)
-        ),
+        (true, Some(_)) => format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis)),
         (true, None) => format!("it carries the demand with headroom at {}", bounds(analysis)),
         (false, price) => {
             let most = match place.outcome.any().is_empty() {
@@ -47,10 +38,8 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let own = analysis.capacities.iter().filter(|c| c.workload == place.workload);
     match &place.outcome {
         AnswerOutcome::Between { configurations, .. } => {
-            let all: Vec<String> = own
-                .filter(|c| configurations.contains(&c.configuration))
-                .map(|c| clause(analysis, c))
-                .collect();
+            let all: Vec<String> =
+                own.filter(|c| configurations.contains(&c.configuration)).map(|c| clause(analysis, c)).collect();
             let what = match place.candidates.is_empty() {
                 true => "which carries more for its money is not shown",
                 false => "whether each carries the demand with headroom is not shown",
@@ -66,10 +55,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             let all: Vec<String> = own.map(|c| clause(analysis, c)).collect();
             let what = match place.candidates.is_empty() {
                 true => format!("no configuration meets {}", bounds(analysis)),
-                false => format!(
-                    "no configuration carries the demand with headroom at {}",
-                    bounds(analysis)
-                ),
+                false => format!("no configuration carries the demand with headroom at {}", bounds(analysis)),
             };
             format!("{what}: {}", all.join("; "))
         }
@@ -94,9 +80,8 @@ fn clause(analysis: &Analysis, capacity: &Capacity) -> String {
         CapacityOutcome::Withheld { why } => doubts::withheld(analysis, &[(name.clone(), why)]),
         CapacityOutcome::NotMeasured => format!("{name} has no valid trial"),
         _ => {
-            let price = capacity
-                .usd_per_month
-                .map_or_else(String::new, |usd| format!(" for {} a month", labels::usd(usd)));
+            let price =
+                capacity.usd_per_month.map_or_else(String::new, |usd| format!(" for {} a month", labels::usd(usd)));
             format!("{name} carries {} operations/s{price}", rate(capacity))
         }
     }
@@ -107,28 +92,14 @@ fn at_floor(capacity: &Capacity) -> String {
     let Some(missed) = &capacity.missed else {
         return "answers nothing".to_owned();
     };
-    format!(
-        "misses it at any rate: at {} operations/s {}",
-        number(missed.at_ops_per_s),
-        measured(missed)
-    )
+    format!("misses it at any rate: at {} operations/s {}", number(missed.at_ops_per_s), measured(missed))
 }
 
 /// What keeps it from more: `at 4,100 operations/s read p99 is 14.2 ms; limit there: data volume IOPS`.
 fn above(capacity: &Capacity) -> Option<String> {
-    let missed = capacity
-        .missed
-        .as_ref()
-        .filter(|_| capacity.outcome != CapacityOutcome::Floor)?;
-    let limit = capacity
-        .limit
-        .as_ref()
-        .map_or_else(String::new, |limit| format!("; fullest there: {}", used(limit)));
-    Some(format!(
-        "at {} operations/s {}{limit}",
-        number(missed.at_ops_per_s),
-        measured(missed)
-    ))
+    let missed = capacity.missed.as_ref().filter(|_| capacity.outcome != CapacityOutcome::Floor)?;
+    let limit = capacity.limit.as_ref().map_or_else(String::new, |limit| format!("; fullest there: {}", used(limit)));
+    Some(format!("at {} operations/s {}{limit}", number(missed.at_ops_per_s), measured(missed)))
 }
 
 /// Sentences below the headline: each configuration that it does not tell, and what keeps each from more.

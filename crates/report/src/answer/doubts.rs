@@ -21,9 +21,7 @@ const RULES: usize = 3;
 pub fn withheld(analysis: &Analysis, all: &[(String, Withheld)]) -> String {
     // Burst credits differ by configuration: each has its own numbers.
     let groups = grouped(all.iter().map(|(name, why)| (why, name.clone())));
-    let clauses = groups
-        .iter()
-        .map(|(why, names)| withheld_words(analysis, &listed(names), why));
+    let clauses = groups.iter().map(|(why, names)| withheld_words(analysis, &listed(names), why));
     listed(&clauses.collect::<Vec<String>>())
 }
 
@@ -35,24 +33,12 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
         Withheld::NotAtRest { unrest } => not_at_rest(names, *unrest),
         Withheld::Sick { sickness, amount } => sick(names, *sickness, *amount),
         Withheld::Rate => format!("the given rate was not held, or a queue was still draining, with {names}"),
-        Withheld::Burst {
-            burst_iops,
-            baseline_iops,
-            lasts_s,
-        } => format!(
-            "burst credits carried {names}{}",
-            burst(analysis, "IOPS", *burst_iops, *baseline_iops, *lasts_s)
-        ),
-        Withheld::BurstOfBytes {
-            burst_bytes_per_s,
-            baseline_bytes_per_s,
-            lasts_s,
-        } => {
+        Withheld::Burst { burst_iops, baseline_iops, lasts_s } => {
+            format!("burst credits carried {names}{}", burst(analysis, "IOPS", *burst_iops, *baseline_iops, *lasts_s))
+        }
+        Withheld::BurstOfBytes { burst_bytes_per_s, baseline_bytes_per_s, lasts_s } => {
             let (carried, lasting) = (burst_bytes_per_s / MIB, baseline_bytes_per_s / MIB);
-            format!(
-                "burst credits carried {names}{}",
-                burst(analysis, "MiB/s", carried, lasting, *lasts_s)
-            )
+            format!("burst credits carried {names}{}", burst(analysis, "MiB/s", carried, lasting, *lasts_s))
         }
     }
 }
@@ -95,10 +81,7 @@ fn not_at_rest(names: &str, unrest: Unrest) -> String {
             "the trials are too short to show that it was, and the CPU was the limit, with",
             "lengthen [load] duration_s",
         ),
-        Unrest::Gain => (
-            "more was gained than there is more of what limits it with",
-            LONGER_WARMUP,
-        ),
+        Unrest::Gain => ("more was gained than there is more of what limits it with", LONGER_WARMUP),
         Unrest::Costs => ("an operation cost far more CPU than elsewhere with", LONGER_WARMUP),
     };
     format!("the database was not at rest: {what} {names} ({advice})")
@@ -165,11 +148,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
              replicas and backups must carry the data."
         ),
         Doubt::Missing { trials, planned } => {
-            format!(
-                "{} of {planned} planned {} missing.",
-                several(*trials, "trial"),
-                is(*trials)
-            )
+            format!("{} of {planned} planned {} missing.", several(*trials, "trial"), is(*trials))
         }
         Doubt::Invalid { trials, done } => format!(
             "{} of {done} {} invalid and {} no figure.",
@@ -178,11 +157,8 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             if *trials == 1 { "enters" } else { "enter" }
         ),
         Doubt::Findings { rules } => {
-            let mut named: Vec<String> = rules
-                .iter()
-                .take(RULES)
-                .map(|(rule, n)| format!("{} ({n})", rule.name().replace('_', " ")))
-                .collect();
+            let mut named: Vec<String> =
+                rules.iter().take(RULES).map(|(rule, n)| format!("{} ({n})", rule.name().replace('_', " "))).collect();
             if rules.len() > RULES {
                 named.push(several((rules.len() - RULES) as u64, "other rule"));
             }
@@ -211,12 +187,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             fleet.count,
             labels::usd(fleet.usd_per_month)
         ),
-        Doubt::NotMonotone {
-            configuration,
-            workload,
-            missed_ops_per_s,
-            met_ops_per_s,
-        } => format!(
+        Doubt::NotMonotone { configuration, workload, missed_ops_per_s, met_ops_per_s } => format!(
             "Under {workload} {configuration} missed the objective at {} operations/s and met it at {}: its latency \
              depends on more than the rate (compaction, a neighbour, the order of trials), and no rate is named.",
             number(*missed_ops_per_s),
@@ -250,14 +221,9 @@ fn cpus(analysis: &Analysis) -> String {
 
 /// What of this machine was in the way, and what a bound rests on.
 fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
-    let groups = grouped(
-        all.iter()
-            .map(|limited| (limited.by.words(), limited.configuration.clone())),
-    );
-    let held: Vec<String> = groups
-        .iter()
-        .map(|(resource, names)| format!("its {resource} limited {}", listed(names)))
-        .collect();
+    let groups = grouped(all.iter().map(|limited| (limited.by.words(), limited.configuration.clone())));
+    let held: Vec<String> =
+        groups.iter().map(|(resource, names)| format!("its {resource} limited {}", listed(names))).collect();
     let rests = match all.iter().any(|limited| limited.by == OfThisMachine::Cpu) {
         true => {
             let model = analysis.environment["database"]["cpu_model"].as_str();
@@ -276,8 +242,7 @@ fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
 fn in_batches(batches: &[(Vec<String>, Option<String>)]) -> String {
     let of_batch = |(together, site): &(Vec<String>, Option<String>)| {
         let names = listed(together);
-        site.as_ref()
-            .map_or_else(|| names.clone(), |site| format!("{names} at {site}"))
+        site.as_ref().map_or_else(|| names.clone(), |site| format!("{names} at {site}"))
     };
     let all: Vec<String> = batches.iter().map(of_batch).collect();
     format!(
@@ -293,20 +258,12 @@ fn is(n: u64) -> &'static str {
 
 /// A configuration with the burst of its data volume.
 fn started(analysis: &Analysis, name: &str) -> String {
-    let volumes = analysis
-        .configurations
-        .iter()
-        .filter(|c| c.name == name)
-        .flat_map(|c| &c.volumes);
+    let volumes = analysis.configurations.iter().filter(|c| c.name == name).flat_map(|c| &c.volumes);
     let numbers = volumes.filter(|v| v.role == VolumeRole::Data).map(|volume| {
         let of_requests = volume.burst.map(|b| ("IOPS", b.burst_iops, b.baseline_iops));
-        let of_bytes = volume
-            .byte_burst
-            .map(|b| ("MiB/s", b.burst_bytes_per_s / MIB, b.baseline_bytes_per_s / MIB));
+        let of_bytes = volume.byte_burst.map(|b| ("MiB/s", b.burst_bytes_per_s / MIB, b.baseline_bytes_per_s / MIB));
         let bucket = of_requests.or(of_bytes);
-        bucket.map_or_else(String::new, |(unit, carried, lasting)| {
-            burst(analysis, unit, carried, lasting, None)
-        })
+        bucket.map_or_else(String::new, |(unit, carried, lasting)| burst(analysis, unit, carried, lasting, None))
     });
     format!("{name}{}", numbers.collect::<String>())
 }
@@ -332,10 +289,7 @@ pub fn caution(caution: Caution) -> String {
 
 /// The cautions of the decision matrix, each once: `p99: in a closed loop ...`.
 pub fn cautions(analysis: &Analysis) -> Vec<String> {
-    let all = analysis
-        .decision
-        .iter()
-        .flat_map(|d| d.cautions.iter().map(|c| (*c, d.metric)));
+    let all = analysis.decision.iter().flat_map(|d| d.cautions.iter().map(|c| (*c, d.metric)));
     let mut by_caution: BTreeMap<Caution, BTreeSet<Metric>> = BTreeMap::new();
     for (caution, metric) in all {
         by_caution.entry(caution).or_default().insert(metric);
@@ -359,10 +313,7 @@ pub fn limits_of(analysis: &Analysis) -> Option<String> {
     let groups = places::grouped(entries.collect());
     let clauses: Vec<String> = match groups.as_slice() {
         [(_, only)] => vec![only.clone()],
-        groups => groups
-            .iter()
-            .map(|(names, limit)| format!("{limit} ({})", listed(names)))
-            .collect(),
+        groups => groups.iter().map(|(names, limit)| format!("{limit} ({})", listed(names))).collect(),
     };
     (!clauses.is_empty()).then(|| format!("Limit of {run}: {}.", clauses.join("; ")))
 }
@@ -377,11 +328,10 @@ pub fn basis(analysis: &Analysis) -> Option<String> {
 pub fn spread(analysis: &Analysis) -> String {
     let margin = given_percent(analysis.margin);
     let same = format!("A ratio within {margin} of 1 counts as the same (decision.margin)");
-    let tested = analysis.cells.iter().any(|c| {
-        c.ratio_to_slowest
-            .as_ref()
-            .is_some_and(|r| r.verdict != Verdict::Reference && r.verdict.is_tested())
-    });
+    let tested = analysis
+        .cells
+        .iter()
+        .any(|c| c.ratio_to_slowest.as_ref().is_some_and(|r| r.verdict != Verdict::Reference && r.verdict.is_tested()));
     let of_kind = |spread: &ResidualSpread| {
         let of = match spread.kind {
             SpreadKind::Volume => "where a volume is the limit",
@@ -389,10 +339,7 @@ pub fn spread(analysis: &Analysis) -> String {
             SpreadKind::Other => "of other cells",
         };
         let (by, degrees) = (percent(spread.deviation), spread.degrees);
-        format!(
-            "{by} {of} ({degrees:.0} degree{} of freedom)",
-            if degrees < 1.5 { "" } else { "s" }
-        )
+        format!("{by} {of} ({degrees:.0} degree{} of freedom)", if degrees < 1.5 { "" } else { "s" })
     };
     let each: Vec<String> = analysis.residual_spreads.iter().map(of_kind).collect();
     let spread = match each.is_empty() {

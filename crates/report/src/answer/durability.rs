@@ -19,10 +19,7 @@ pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
 /// all keep alike.
 pub fn differences(analysis: &Analysis, run: &str) -> Option<String> {
     let own = analysis.configurations.iter().filter(|c| c.name == run);
-    let others = analysis
-        .configurations
-        .iter()
-        .filter(|c| c.name != run && is_measured(analysis, &c.name));
+    let others = analysis.configurations.iter().filter(|c| c.name != run && is_measured(analysis, &c.name));
     let groups = grouped(own.chain(others).map(|facts| (Durability::of(facts), facts)));
     let each = groups.iter().map(|(_, members)| {
         let names: Vec<String> = members.iter().map(|facts| facts.name.clone()).collect();
@@ -35,10 +32,7 @@ pub fn differences(analysis: &Analysis, run: &str) -> Option<String> {
 /// The best of each kind, with what it keeps.
 pub fn each(analysis: &Analysis, best: &[BestOfAlike]) -> Vec<String> {
     let of_kind = |best: &BestOfAlike| {
-        let first = analysis
-            .configurations
-            .iter()
-            .find(|c| best.configurations.contains(&c.name));
+        let first = analysis.configurations.iter().find(|c| best.configurations.contains(&c.name));
         let kept = first.map_or_else(String::new, |facts| format!(" {}", kept(facts)));
         format!("{}{kept}", best.configurations.join(" or "))
     };

@@ -28,11 +28,7 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
     let misses = misses.filter_map(|one| {
         let (place, candidate) = worst(analysis, one)?;
         let numbers = numbers(analysis, place, candidate, &|meets| meets == Meets::No);
-        Some(format!(
-            "{} does not{} ({numbers})",
-            one.configuration,
-            at(analysis, place)
-        ))
+        Some(format!("{} does not{} ({numbers})", one.configuration, at(analysis, place)))
     });
     let own = worst(analysis, ours).map(|(place, candidate)| {
         let numbers = numbers(analysis, place, candidate, &|_| true);
@@ -68,11 +64,7 @@ pub fn open(analysis: &Analysis) -> Option<String> {
         [only] => only.configuration.clone(),
         _ => "each".to_owned(),
     };
-    Some(format!(
-        "whether {who} {} is not shown: {}{more}",
-        bounds(analysis),
-        listed(&each)
-    ))
+    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(&each)))
 }
 
 /// What is asked, in all places: `keeps p99 at most 10 ms at 1,000/s under all 2 workloads`.

@@ -25,11 +25,8 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         step.usd_per_month == cheapest || (is_run && is_news)
     };
     let groups = alike(analysis.free_steps.iter().filter(concerns).collect());
-    let mut sentences: Vec<String> = groups
-        .iter()
-        .take(SHOWN)
-        .map(|group| sentence(analysis, group, group[0].usd_per_month == cheapest))
-        .collect();
+    let mut sentences: Vec<String> =
+        groups.iter().take(SHOWN).map(|group| sentence(analysis, group, group[0].usd_per_month == cheapest)).collect();
     if groups.len() > SHOWN {
         let more = several((groups.len() - SHOWN) as u64, "comparison");
         sentences.push(format!("For no money, {more} more: free_steps in analysis.json."));
@@ -83,22 +80,14 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     let reported = |s: &FreeStep, of: &str| format!("{}{of}{}", steps::times(&s.throughput_ratio), at(s));
     let beyond = steps::beyond(group.iter().map(|s| &s.throughput_ratio));
     if group.len() <= PLACES {
-        let all: Vec<String> = group
-            .iter()
-            .enumerate()
-            .map(|(i, s)| reported(s, if i == 0 { of } else { "" }))
-            .collect();
+        let all: Vec<String> =
+            group.iter().enumerate().map(|(i, s)| reported(s, if i == 0 { of } else { "" })).collect();
         return format!("{}{beyond}", all.join(", "));
     }
     let mut sorted: Vec<&FreeStep> = group.to_vec();
     sorted.sort_by(|a, b| a.throughput_ratio.median.total_cmp(&b.throughput_ratio.median));
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
-    format!(
-        "{} up to {}, in {} places{beyond}",
-        reported(least, of),
-        reported(most, ""),
-        group.len()
-    )
+    format!("{} up to {}, in {} places{beyond}", reported(least, of), reported(most, ""), group.len())
 }
 
 /// What has to be done for it to hold; `None` where it is no setting.
@@ -176,12 +165,8 @@ fn taken(spent: &SpendingChange) -> Option<String> {
 /// The more expensive configurations that it replaces in every place of the group, by what is shown of them.
 fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
     let verdicts = |name: &str| {
-        let of = |s: &&FreeStep| {
-            s.replaces
-                .iter()
-                .find(|r| r.configuration == name)
-                .map(|r| r.throughput_ratio.verdict)
-        };
+        let of =
+            |s: &&FreeStep| s.replaces.iter().find(|r| r.configuration == name).map(|r| r.throughput_ratio.verdict);
         group.iter().map(of).collect::<Option<Vec<Verdict>>>()
     };
     let (mut faster, mut same, mut either) = (Vec::new(), Vec::new(), Vec::new());
@@ -202,16 +187,11 @@ fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
     let clauses = [
         ("faster than", faster, String::new()),
         ("the same as", same, format!(" within {margin}")),
-        (
-            "faster than, or the same as,",
-            either,
-            format!(" within {margin}, by place"),
-        ),
+        ("faster than, or the same as,", either, format!(" within {margin}, by place")),
     ];
     let clauses = clauses.into_iter().filter(|(_, names, _)| !names.is_empty());
-    let clauses: Vec<String> = clauses
-        .map(|(how, names, within)| format!("{how} {}{within}", listed(&names)))
-        .collect();
+    let clauses: Vec<String> =
+        clauses.map(|(how, names, within)| format!("{how} {}{within}", listed(&names))).collect();
     match clauses.is_empty() {
         true => String::new(),
         false => format!("; it is shown to be {}", listed(&clauses)),

@@ -41,16 +41,12 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
         (_, Reason::NothingMeasured) => "no trial has been measured".to_owned(),
         (_, Reason::TooFewValidTrials) => {
             let trials = analysis.trials;
-            format!(
-                "only {} of {} planned trials are valid",
-                count(trials.valid),
-                count(trials.planned)
-            )
+            format!("only {} of {} planned trials are valid", count(trials.valid), count(trials.planned))
         }
         (_, Reason::TooFewRepetitions) => {
-            let needed = recommendation.would_decide.map_or_else(String::new, |w| {
-                format!("; {} repetitions of each cell are needed", w.repetitions)
-            });
+            let needed = recommendation
+                .would_decide
+                .map_or_else(String::new, |w| format!("; {} repetitions of each cell are needed", w.repetitions));
             format!("{TOO_FEW}{needed}")
         }
         (_, Reason::OneConfiguration) => one_configuration(analysis),
@@ -61,10 +57,7 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
             None => open(analysis, &mut reported),
         },
     };
-    Headline {
-        because: from_cold_start(analysis, because),
-        reported,
-    }
+    Headline { because: from_cold_start(analysis, because), reported }
 }
 
 /// Where all trials began with a cold page cache, the answer is about that.
@@ -129,15 +122,11 @@ fn reason<'a>(
         }
     }
     reported.extend(gains.iter().chain(&above).copied());
-    let mut clauses: Vec<String> = steps::alike(gains)
-        .iter()
-        .map(|group| steps::gain(analysis, group, with_places))
-        .collect();
+    let mut clauses: Vec<String> =
+        steps::alike(gains).iter().map(|group| steps::gain(analysis, group, with_places)).collect();
     if !above.is_empty() {
-        let next: Vec<String> = steps::alike(above)
-            .iter()
-            .map(|group| steps::sentence(analysis, group, with_places))
-            .collect();
+        let next: Vec<String> =
+            steps::alike(above).iter().map(|group| steps::sentence(analysis, group, with_places)).collect();
         clauses.push(format!("no other costs less, and {}", next.join("; ")));
     }
     clauses.extend(joined(others, with_places && places.len() > 1));
@@ -158,11 +147,8 @@ fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
         .into_iter()
         .map(|(claim, members)| {
             let at = |c: &Clause| if with_places { c.at.clone() } else { String::new() };
-            let numbers: Vec<String> = members
-                .iter()
-                .filter(|c| !c.numbers.is_empty())
-                .map(|c| format!("{}{}", c.numbers, at(c)))
-                .collect();
+            let numbers: Vec<String> =
+                members.iter().filter(|c| !c.numbers.is_empty()).map(|c| format!("{}{}", c.numbers, at(c))).collect();
             match (numbers.is_empty(), is_only) {
                 (false, _) => format!("{claim}: {}", numbers.join("; ")),
                 (true, true) => claim,
@@ -190,10 +176,7 @@ fn step_above<'a>(analysis: &'a Analysis, place: &WorkloadAnswer, run: &str) -> 
     let hardware = &analysis.recommendation.hardware;
     let is_run = |name: &str| name == run || place.outcome.may_run(name);
     let above = here(analysis, place).filter(|s| is_run(&s.from) && !is_run(&s.to) && s.withheld.is_none());
-    above
-        .filter_map(|s| Some(((hardware.contains(&s.to), rank(s)?), s)))
-        .min_by_key(|(rank, _)| *rank)
-        .map(|(_, s)| s)
+    above.filter_map(|s| Some(((hardware.contains(&s.to), rank(s)?), s))).min_by_key(|(rank, _)| *rank).map(|(_, s)| s)
 }
 
 /// Without prices: the fastest.
@@ -204,18 +187,11 @@ fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         let to_slowest = || c.ratio_to_slowest.as_ref().filter(other);
         c.ratio_to_baseline.as_ref().filter(other).or_else(to_slowest)
     });
-    let factor = ratio.map_or_else(String::new, |r| {
-        format!("{} the throughput of {}{}", steps::times(r), r.to, steps::beyond([r]))
-    });
+    let factor = ratio
+        .map_or_else(String::new, |r| format!("{} the throughput of {}{}", steps::times(r), r.to, steps::beyond([r])));
     let same = match &place.outcome {
-        AnswerOutcome::Run {
-            configuration, same, ..
-        } if configuration == run && !same.is_empty() => {
-            format!(
-                " ({} gives the same within {})",
-                listed(same),
-                given_percent(analysis.margin)
-            )
+        AnswerOutcome::Run { configuration, same, .. } if configuration == run && !same.is_empty() => {
+            format!(" ({} gives the same within {})", listed(same), given_percent(analysis.margin))
         }
         _ => String::new(),
     };
@@ -262,10 +238,8 @@ fn by_place<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) ->
     let mut clauses: Vec<String> = Vec::new();
     let mut undecided: Vec<String> = Vec::new();
     for (text, members) in groups {
-        let mut names: Vec<String> = members
-            .iter()
-            .map(|p| places::name(analysis, &p.workload, p.load.filter(|_| !by_workload)))
-            .collect();
+        let mut names: Vec<String> =
+            members.iter().map(|p| places::name(analysis, &p.workload, p.load.filter(|_| !by_workload))).collect();
         names.dedup();
         match &members[0].outcome {
             AnswerOutcome::Run { configuration, .. } => {
@@ -305,11 +279,7 @@ fn open<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) -> Str
             reported.extend(sure.iter().take(SURE).copied());
             let sure = sure.iter().take(SURE);
             let sure: Vec<String> = sure.map(|s| steps::sentence(analysis, &[*s], false)).collect();
-            let sure = if sure.is_empty() {
-                String::new()
-            } else {
-                format!(". Decided is: {}", sure.join("; "))
-            };
+            let sure = if sure.is_empty() { String::new() } else { format!(". Decided is: {}", sure.join("; ")) };
             format!("{only}{}{sure}", hardware(analysis))
         }
         [(_, only)] => format!("{only}{}", hardware(analysis)),

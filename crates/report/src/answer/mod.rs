@@ -55,11 +55,7 @@ impl Answer {
     /// Everything in the order in which it is read: banner, headline, sentences.
     pub fn lines(&self) -> Vec<String> {
         let banner = self.banner.map(str::to_owned);
-        banner
-            .into_iter()
-            .chain([self.headline()])
-            .chain(self.details().cloned())
-            .collect()
+        banner.into_iter().chain([self.headline()]).chain(self.details().cloned()).collect()
     }
 
     /// What follows the headline.
@@ -101,10 +97,8 @@ pub fn answer(analysis: &Analysis) -> Answer {
         sentences.extend(advice::sentences(analysis));
     }
     // The banner and the sentences on places tell two of them.
-    let worth_telling = recommendation
-        .doubts
-        .iter()
-        .filter(|d| !matches!(d, Doubt::Simulated | Doubt::PlacesUndecided { .. }));
+    let worth_telling =
+        recommendation.doubts.iter().filter(|d| !matches!(d, Doubt::Simulated | Doubt::PlacesUndecided { .. }));
     let mut doubted = doubts::not_considered(analysis);
     doubted.extend(worth_telling.map(|d| doubt(analysis, d)));
     Answer {

@@ -19,11 +19,7 @@ pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
     for check in place.candidates.iter().flat_map(|c| &c.checks) {
         let part = match check.what {
             Criterion::Latency { figure, limit_us, .. } => {
-                format!(
-                    "keeps {} at most {} ms",
-                    labels::latency(None, figure),
-                    given(limit_us / 1e3)
-                )
+                format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3))
             }
             Criterion::ErrorShare { limit } => format!("keeps errors at most {}", given_percent(limit)),
             Criterion::RateHeld => continue,
@@ -36,10 +32,7 @@ pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
     if parts.is_empty() {
         parts.push("meets the objective".to_owned());
     }
-    let rate = place
-        .load
-        .filter(|_| at_rate)
-        .map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
+    let rate = place.load.filter(|_| at_rate).map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
     format!("{}{rate}", listed(&parts))
 }
 
@@ -79,10 +72,7 @@ fn is_range(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) ->
         .iter()
         .filter(|c| c.configuration == configuration && c.workload == place.workload)
         .filter(|c| place.load.is_none_or(|load| c.load == load));
-    cells.any(|c| {
-        c.throughput_ops_per_s
-            .is_some_and(|t| t.method == IntervalMethod::Range)
-    })
+    cells.any(|c| c.throughput_ops_per_s.is_some_and(|t| t.method == IntervalMethod::Range))
 }
 
 /// The parts of a candidate that stand as asked, in words.
@@ -120,10 +110,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let claim = match (is_only, by_value, ours.usd_per_month) {
         (true, _, _) => format!("it is the only one that {bounds}"),
         (_, true, _) => {
-            let bounds = bounds
-                .replace("keeps ", "keep ")
-                .replace("carries ", "carry ")
-                .replace("meets ", "meet ");
+            let bounds = bounds.replace("keeps ", "keep ").replace("carries ", "carry ").replace("meets ", "meet ");
             match place.outcome.any().is_empty() {
                 true => format!("it gives the most throughput for its money of all that {bounds}"),
                 false => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
@@ -133,18 +120,10 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         (_, _, None) => format!("it {bounds}"),
     };
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);
-    let misses = others
-        .iter()
-        .filter(|c| c.meets == Meets::No)
-        .filter(cheaper)
-        .rev()
-        .take(MISSES);
+    let misses = others.iter().filter(|c| c.meets == Meets::No).filter(cheaper).rev().take(MISSES);
     let misses: Vec<String> = misses.map(|c| missed(analysis, place, c)).collect();
     let numbers = parts(analysis, place, ours, &|_| true).join(", ");
-    let both: Vec<String> = [numbers, misses.join(", ")]
-        .into_iter()
-        .filter(|t| !t.is_empty())
-        .collect();
+    let both: Vec<String> = [numbers, misses.join(", ")].into_iter().filter(|t| !t.is_empty()).collect();
     (claim, both.join("; "))
 }
 
@@ -164,9 +143,7 @@ fn missed(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate) ->
 
 /// The nearest misses, where none meets it: the most expensive first.
 pub fn misses(analysis: &Analysis, place: &WorkloadAnswer) -> String {
-    let rate = place
-        .load
-        .map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
+    let rate = place.load.map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
     let all: Vec<String> = place
         .candidates
         .iter()
@@ -205,10 +182,8 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             .filter(|cell| place.load.is_none_or(|load| cell.load == load));
         cells.find_map(|cell| cell.withheld)
     };
-    let withheld: Vec<(String, Withheld)> = open
-        .iter()
-        .filter_map(|c| Some((c.configuration.clone(), why_withheld(c)?)))
-        .collect();
+    let withheld: Vec<(String, Withheld)> =
+        open.iter().filter_map(|c| Some((c.configuration.clone(), why_withheld(c)?))).collect();
     let measured: Vec<String> = open
         .iter()
         .filter(|c| why_withheld(c).is_none())
@@ -235,17 +210,9 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
                 true => parts(analysis, place, only, &|m| m == Meets::NotDecided).join(", "),
                 false => reasons.join("; "),
             };
-            format!(
-                "whether {} {} is not shown: {reason}",
-                only.configuration,
-                bounds(place, true)
-            )
+            format!("whether {} {} is not shown: {reason}", only.configuration, bounds(place, true))
         }
-        (_, _) => format!(
-            "whether each {} is not shown: {}",
-            bounds(place, true),
-            reasons.join("; ")
-        ),
+        (_, _) => format!("whether each {} is not shown: {}", bounds(place, true), reasons.join("; ")),
     }
 }
 
@@ -284,9 +251,7 @@ fn latencies(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
         .ranking
         .iter()
         .map(|r| {
-            let kind = r
-                .operation
-                .map_or_else(String::new, |k| format!(" ({})", labels::operation(k)));
+            let kind = r.operation.map_or_else(String::new, |k| format!(" ({})", labels::operation(k)));
             let shown = match r.verdict {
                 Verdict::Reference => String::new(),
                 verdict => format!(", {} times, {}", number(r.to_best), verdict.words()),
@@ -306,8 +271,5 @@ fn latencies(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
     };
     let name = places::name(analysis, &place.workload, Some(load));
     let of = if name.is_empty() { labels::load(load) } else { name };
-    Some(format!(
-        "p99 of the worst operation kind, {of}: {}.{held}",
-        all.join("; ")
-    ))
+    Some(format!("p99 of the worst operation kind, {of}: {}.{held}", all.join("; ")))
 }

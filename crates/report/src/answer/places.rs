@@ -33,11 +33,7 @@ pub fn at(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> Strin
 
 /// A cell among the others: `rf3`, `rf3 under read-heavy at 64 in flight`.
 pub fn cell(analysis: &Analysis, cell: &analysis::CellAnalysis) -> String {
-    format!(
-        "{}{}",
-        cell.configuration,
-        at(analysis, &cell.workload, Some(cell.load))
-    )
+    format!("{}{}", cell.configuration, at(analysis, &cell.workload, Some(cell.load)))
 }
 
 /// The same for several places: ` under reads and writes`; of more than so many, their number.
@@ -47,10 +43,8 @@ pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, Lo
         [(workload, load)] => at(analysis, workload, Some(*load)),
         many if many.len() > NAMED => format!(" in {} places", many.len()),
         many => {
-            let names: Vec<String> = many
-                .iter()
-                .map(|(workload, load)| name(analysis, workload, Some(*load)))
-                .collect();
+            let names: Vec<String> =
+                many.iter().map(|(workload, load)| name(analysis, workload, Some(*load))).collect();
             let by = if analysis.workloads.len() > 1 { "under" } else { "at" };
             format!(" {by} {}", listed(&names))
         }

@@ -21,19 +21,13 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         .places
         .iter()
         .filter_map(|place| match &place.outcome {
-            AnswerOutcome::Run {
-                configuration,
-                settings: Some(settings),
-                ..
-            } if is_own(configuration) => Some((place, settings)),
+            AnswerOutcome::Run { configuration, settings: Some(settings), .. } if is_own(configuration) => {
+                Some((place, settings))
+            }
             _ => None,
         })
         .collect();
-    let all = [
-        any(analysis),
-        slower(analysis, &reported),
-        open(analysis, run, &reported),
-    ];
+    let all = [any(analysis), slower(analysis, &reported), open(analysis, run, &reported)];
     all.into_iter().flatten().collect()
 }
 
@@ -44,10 +38,9 @@ fn any(analysis: &Analysis) -> Option<String> {
     let margin = analysis.margin;
     Some(match any.apart {
         // A rounding in the last digit is no difference.
-        Some(apart) if apart <= 1.0 + margin + 1e-9 => format!(
-            "Settings, which cost nothing: {names} give the same throughput within {}.",
-            given_percent(margin)
-        ),
+        Some(apart) if apart <= 1.0 + margin + 1e-9 => {
+            format!("Settings, which cost nothing: {names} give the same throughput within {}.", given_percent(margin))
+        }
         Some(apart) => format!(
             "Settings, which cost nothing: none of {names} is shown to be faster than another; by the \
              widest of their intervals two of them differ by at most {} times.",
@@ -86,10 +79,7 @@ fn slower(analysis: &Analysis, reported: &[(&WorkloadAnswer, &OtherSettings)]) -
         }
     }
     if all.len() <= SHOWN {
-        let each: Vec<String> = all
-            .iter()
-            .map(|(name, _, words)| format!("{name} has {words}"))
-            .collect();
+        let each: Vec<String> = all.iter().map(|(name, _, words)| format!("{name} has {words}")).collect();
         let first = (!each.is_empty()).then(|| listed(&each));
         return first.map(|each| format!("Not {}, shown to be slower: {each}.", listed(&names)));
     }
@@ -108,20 +98,13 @@ fn slower(analysis: &Analysis, reported: &[(&WorkloadAnswer, &OtherSettings)]) -
 
 /// Those of which nothing is shown in some place, and that are slower in none.
 fn open(analysis: &Analysis, run: &str, reported: &[(&WorkloadAnswer, &OtherSettings)]) -> Option<String> {
-    let any = analysis
-        .recommendation
-        .any_of
-        .iter()
-        .flat_map(|any| &any.configurations);
+    let any = analysis.recommendation.any_of.iter().flat_map(|any| &any.configurations);
     let worse = reported.iter().flat_map(|(_, settings)| &settings.worse);
     let known = any.chain(worse.map(|worse| &worse.configuration));
     let known: Vec<&str> = known.map(String::as_str).chain([run]).collect();
     let open = reported.iter().flat_map(|(_, settings)| &settings.open);
     let names = each_once(open.filter(|name| !known.contains(&name.as_str())).cloned());
     (!names.is_empty()).then(|| {
-        format!(
-            "Open, on the same hardware: {}, not shown to be worse, nor to be as good a choice.",
-            listed(&names)
-        )
+        format!("Open, on the same hardware: {}, not shown to be worse, nor to be as good a choice.", listed(&names))
     })
 }

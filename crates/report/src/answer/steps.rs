@@ -48,10 +48,7 @@ pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
             format!("this machine's {here} held {} back, which may do more", listed(names))
         }),
         reported(&of(BoundIs::Nothing), |here, names| {
-            format!(
-                "this machine's {here} held {} back, so that this is not carried over",
-                listed(names)
-            )
+            format!("this machine's {here} held {} back, so that this is not carried over", listed(names))
         }),
     ];
     let clauses: Vec<String> = clauses.into_iter().flatten().collect();
@@ -81,22 +78,13 @@ fn cost(step: &ValueOfMoney) -> String {
     if step.extra_usd_per_month == 0.0 {
         return "the same cost".to_owned();
     }
-    format!(
-        "{} times its cost ({} more a month)",
-        number(step.cost_ratio),
-        labels::usd(step.extra_usd_per_month)
-    )
+    format!("{} times its cost ({} more a month)", number(step.cost_ratio), labels::usd(step.extra_usd_per_month))
 }
 
 /// What a step gives, in all places of a group with the same ends: `1.92 times (1.80 to 2.05) the throughput of
 /// gp3-3000 for 1.20 times its cost ($15.00 more a month)`. The places are left out where the reader knows them.
 pub fn gain(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
-    factors(
-        analysis,
-        group,
-        &format!(" the throughput of {}", group[0].from),
-        with_places,
-    )
+    factors(analysis, group, &format!(" the throughput of {}", group[0].from), with_places)
 }
 
 /// One step in a sentence without a full stop: `the reason` of its verdict.
@@ -189,11 +177,7 @@ fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: 
             sorted.sort_by(|a, b| a.throughput_ratio.median.total_cmp(&b.throughput_ratio.median));
             let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
             let places = all.len();
-            format!(
-                "{} up to {}, in {places} places, for {cost}",
-                first(least),
-                further(most)
-            )
+            format!("{} up to {}, in {places} places, for {cost}", first(least), further(most))
         }
     }
 }
@@ -212,11 +196,8 @@ pub fn sentences(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Vec<String>
     let all = analysis.value_of_money.iter();
     let mut groups = alike(all.filter(|s| !is_reported(s) && belongs(analysis, s)).collect());
     groups.sort_by(|a, b| price(analysis, &a[0].to).total_cmp(&price(analysis, &b[0].to)));
-    let mut sentences: Vec<String> = groups
-        .iter()
-        .take(SHOWN)
-        .map(|group| format!("{}.", sentence(analysis, group, true)))
-        .collect();
+    let mut sentences: Vec<String> =
+        groups.iter().take(SHOWN).map(|group| format!("{}.", sentence(analysis, group, true))).collect();
     if groups.len() > SHOWN {
         sentences.push(format!(
             "The table of what the money buys has {} more.",
@@ -239,10 +220,7 @@ pub fn sentences(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Vec<String>
 /// Whether a step belongs to the answer of its place: above what is run there; any, where nothing is run anywhere.
 fn belongs(analysis: &Analysis, step: &ValueOfMoney) -> bool {
     let recommendation = &analysis.recommendation;
-    let place = recommendation
-        .places
-        .iter()
-        .find(|p| p.workload == step.workload && p.load == Some(step.load));
+    let place = recommendation.places.iter().find(|p| p.workload == step.workload && p.load == Some(step.load));
     match place.map(|p| &p.outcome) {
         // The place itself says why.
         None | Some(AnswerOutcome::Withheld { .. }) => false,

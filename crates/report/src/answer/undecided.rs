@@ -28,13 +28,10 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let all = open(analysis);
     let left = all.len().saturating_sub(skipped + SHOWN);
     let reported = all.into_iter().skip(skipped).take(SHOWN);
-    let mut sentences: Vec<String> = reported
-        .map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names)))
-        .collect();
+    let mut sentences: Vec<String> =
+        reported.map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names))).collect();
     if left > 0 {
-        sentences.push(format!(
-            "{left} more are not decided: recommendation.places in analysis.json."
-        ));
+        sentences.push(format!("{left} more are not decided: recommendation.places in analysis.json."));
     }
     sentences
 }
@@ -49,10 +46,7 @@ pub fn is_partly(analysis: &Analysis) -> bool {
 pub fn open(analysis: &Analysis) -> Vec<(Vec<String>, String)> {
     let places = analysis.recommendation.places.iter();
     let open = places.filter(|p| !matches!(p.outcome, AnswerOutcome::Run { .. }));
-    places::grouped(
-        open.map(|p| (places::name(analysis, &p.workload, p.load), undecided(analysis, p)))
-            .collect(),
-    )
+    places::grouped(open.map(|p| (places::name(analysis, &p.workload, p.load), undecided(analysis, p))).collect())
 }
 
 /// Why a place is not decided.
@@ -93,10 +87,7 @@ pub fn one_configuration(analysis: &Analysis) -> String {
 /// The steps of a place.
 pub fn here<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> impl Iterator<Item = &'a ValueOfMoney> {
     let (workload, load) = (place.workload.clone(), place.load);
-    analysis
-        .value_of_money
-        .iter()
-        .filter(move |s| s.workload == workload && Some(s.load) == load)
+    analysis.value_of_money.iter().filter(move |s| s.workload == workload && Some(s.load) == load)
 }
 
 /// The step that keeps a place open: between two of its contenders, one that costs money first, then one that is not
@@ -107,9 +98,8 @@ pub fn decisive<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> Option<&'
     };
     let leader = configurations.first()?;
     let contends = |name: &String| configurations.contains(name);
-    let mut steps: Vec<&ValueOfMoney> = here(analysis, place)
-        .filter(|s| s.withheld.is_none() && contends(&s.from) && contends(&s.to))
-        .collect();
+    let mut steps: Vec<&ValueOfMoney> =
+        here(analysis, place).filter(|s| s.withheld.is_none() && contends(&s.from) && contends(&s.to)).collect();
     let rank = |s: &ValueOfMoney| {
         let open = match s.verdict {
             ValueVerdict::NotDecided => 0,
@@ -128,9 +118,8 @@ fn unlike(analysis: &Analysis, place: &WorkloadAnswer, best: &[BestOfAlike]) -> 
     let is_best = |name: &String| best.iter().any(|best| best.configurations.contains(name));
     let across = |s: &&ValueOfMoney| is_best(&s.from) && is_best(&s.to) && durability::differ(analysis, &s.from, &s.to);
     let step = here(analysis, place).filter(|s| s.withheld.is_none()).find(across);
-    let numbers = step.map_or_else(String::new, |step| {
-        format!("; {} gives {}", step.to, steps::gain(analysis, &[step], false))
-    });
+    let numbers =
+        step.map_or_else(String::new, |step| format!("; {} gives {}", step.to, steps::gain(analysis, &[step], false)));
     format!(
         "what a lost node costs differs, and no speed or price weighs it: {}{numbers} ([decision] durability = \"ignore\" chooses \
          all the same)",
@@ -140,13 +129,7 @@ fn unlike(analysis: &Analysis, place: &WorkloadAnswer, best: &[BestOfAlike]) -> 
 
 /// Why a place lies between several configurations.
 fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
-    let AnswerOutcome::Between {
-        configurations,
-        break_even,
-        alike,
-        repetitions,
-    } = &place.outcome
-    else {
+    let AnswerOutcome::Between { configurations, break_even, alike, repetitions } = &place.outcome else {
         return String::new();
     };
     let names = listed(configurations);
@@ -200,14 +183,7 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
         .ranking
         .iter()
         .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
-        .map(|r| {
-            format!(
-                "{} gives {} times the throughput of {}",
-                r.configuration,
-                number(r.to_best),
-                decision.best
-            )
-        })
+        .map(|r| format!("{} gives {} times the throughput of {}", r.configuration, number(r.to_best), decision.best))
         .collect();
     match others.is_empty() {
         true => String::new(),
@@ -217,11 +193,7 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
 
 /// No configuration meets the objective.
 fn none_meets(analysis: &Analysis, place: &WorkloadAnswer) -> String {
-    format!(
-        "no configuration {}{}",
-        objective::bounds(place, false),
-        objective::misses(analysis, place)
-    )
+    format!("no configuration {}{}", objective::bounds(place, false), objective::misses(analysis, place))
 }
 
 /// A given rate without an objective.

@@ -20,26 +20,14 @@ impl Scale {
     /// Values `low..high` to pixels `from..to`.
     pub fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
-        Self {
-            low,
-            high,
-            from,
-            to,
-            is_log: false,
-        }
+        Self { low, high, from, to, is_log: false }
     }
 
     /// The same on a logarithmic axis; values must be positive.
     pub fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = low.max(1e-9);
         let high = if high > low * 1.01 { high } else { low * 2.0 };
-        Self {
-            low: low.ln(),
-            high: high.ln(),
-            from,
-            to,
-            is_log: true,
-        }
+        Self { low: low.ln(), high: high.ln(), from, to, is_log: true }
     }
 
     /// Where a value lies.
@@ -66,11 +54,7 @@ impl Scale {
         }
         let raw = (self.high - self.low) / n.max(1) as f64;
         let power = 10_f64.powf(raw.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
-            .map(|s| s * power)
-            .into_iter()
-            .find(|s| *s >= raw * 0.999)
-            .unwrap_or(raw);
+        let step = [1.0, 2.0, 5.0, 10.0].map(|s| s * power).into_iter().find(|s| *s >= raw * 0.999).unwrap_or(raw);
         let mut ticks = Vec::new();
         let mut tick = (self.low / step).ceil() * step;
         while tick <= self.high + step * 1e-6 {
@@ -83,20 +67,11 @@ impl Scale {
     fn log_ticks(&self, n: usize) -> Vec<f64> {
         let (low, high) = (self.low.exp(), self.high.exp());
         let decades = (high / low).log10();
-        let steps: &[f64] = if decades < n as f64 / 2.0 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
-        };
+        let steps: &[f64] = if decades < n as f64 / 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let mut ticks = Vec::new();
         let mut decade = 10_f64.powf(low.log10().floor());
         while decade <= high {
-            ticks.extend(
-                steps
-                    .iter()
-                    .map(|s| s * decade)
-                    .filter(|t| *t >= low * 0.999 && *t <= high * 1.001),
-            );
+            ticks.extend(steps.iter().map(|s| s * decade).filter(|t| *t >= low * 0.999 && *t <= high * 1.001));
             decade *= 10.0;
         }
         ticks
@@ -117,11 +92,7 @@ impl<'a> Axis<'a> {
     /// With about `n` round values marked.
     pub fn round(scale: &'a Scale, n: usize, name: &'a str) -> Self {
         let marks = scale.ticks(n).into_iter().map(|tick| (tick, label(tick)));
-        Self {
-            scale,
-            marks: marks.collect(),
-            name,
-        }
+        Self { scale, marks: marks.collect(), name }
     }
 }
 
@@ -149,10 +120,7 @@ pub fn axes(x: &Axis<'_>, y: &Axis<'_>) -> String {
 /// An interval on an axis that goes up, as far as it lies inside it.
 pub fn whisker(class: &str, x: f64, (low, high): (f64, f64), y: &Scale) -> String {
     let inside = |value: f64| y.at(value).clamp(y.to, y.from);
-    line(
-        &format!("whisker {class}"),
-        format_args!("M{x:.1} {:.1}V{:.1}", inside(low), inside(high)),
-    )
+    line(&format!("whisker {class}"), format_args!("M{x:.1} {:.1}V{:.1}", inside(low), inside(high)))
 }
 
 /// A tick's number: `0`, `0.05`, `2,500`, `12.5k`.
@@ -223,14 +191,8 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(Scale::linear(0.0, 1234.0, 0.0, 100.0).ticks(4), [0.0, 500.0, 1000.0]);
-        assert_eq!(
-            Scale::linear(-20.0, 60.0, 0.0, 100.0).ticks(4),
-            [-20.0, 0.0, 20.0, 40.0, 60.0]
-        );
-        assert_eq!(
-            Scale::log(90.0, 11_000.0, 0.0, 100.0).ticks(4),
-            [100.0, 1000.0, 10_000.0]
-        );
+        assert_eq!(Scale::linear(-20.0, 60.0, 0.0, 100.0).ticks(4), [-20.0, 0.0, 20.0, 40.0, 60.0]);
+        assert_eq!(Scale::log(90.0, 11_000.0, 0.0, 100.0).ticks(4), [100.0, 1000.0, 10_000.0]);
         assert_eq!([2500.0, 12_500.0, 0.05].map(label), ["2,500", "12.5k", "0.05"]);
     }
 

@@ -58,17 +58,8 @@ fn chart(analysis: &Analysis, workload: &str, load: LoadLevel, cells: &[&CellAna
     for (row, cell) in cells.iter().enumerate() {
         svg.push_str(&bar(analysis, cell, &x, row as f64 * ROW));
     }
-    let place = format!(
-        "<b>{}</b>, {}: operations/s",
-        escaped(workload),
-        escaped(&labels::load(load))
-    );
-    figure(
-        &place,
-        "Throughput by configuration, operations per second",
-        (WIDTH, height),
-        &svg,
-    )
+    let place = format!("<b>{}</b>, {}: operations/s", escaped(workload), escaped(&labels::load(load)));
+    figure(&place, "Throughput by configuration, operations per second", (WIDTH, height), &svg)
 }
 
 fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {

@@ -24,18 +24,11 @@ pub fn chart(curve: &CacheCurve) -> Option<String> {
     let y = Scale::linear(0.0, highest * 1.08, floor, TOP);
     let ratios = Axis {
         scale: &x,
-        marks: curve
-            .points
-            .iter()
-            .map(|p| (p.ratio, given((p.ratio * 100.0).round() / 100.0)))
-            .collect(),
+        marks: curve.points.iter().map(|p| (p.ratio, given((p.ratio * 100.0).round() / 100.0))).collect(),
         name: "data set / page cache",
     };
     let mut svg = axes(&ratios, &Axis::round(&y, 5, "operations/s"));
-    let predicted = curve
-        .predicted
-        .iter()
-        .map(|p| Some((x.at(p.ratio), y.at(p.ops_per_s?))));
+    let predicted = curve.predicted.iter().map(|p| Some((x.at(p.ratio), y.at(p.ops_per_s?))));
     svg += &line("l s1", path(predicted));
     let inside = |ratio: &f64| (first..=last).contains(ratio);
     if let Some(ratio) = curve.predicted_tipping_ratio.filter(inside) {
@@ -51,10 +44,7 @@ pub fn chart(curve: &CacheCurve) -> Option<String> {
     }
     let name = title(curve);
     Some(figure(
-        &format!(
-            "<b>{}</b>: points with their 95 % intervals, and the predicted curve",
-            escaped(&name)
-        ),
+        &format!("<b>{}</b>: points with their 95 % intervals, and the predicted curve", escaped(&name)),
         &format!("throughput over data set / page cache, {name}"),
         (WIDTH, HEIGHT),
         &svg,

@@ -46,10 +46,7 @@ pub fn chart(analysis: &Analysis) -> String {
         svg += &words("t11", (behind, middle + 4.0), escaped(&carries));
     }
     figure(
-        &format!(
-            "<b>Operations/s at {}</b>: the estimate, and what is shown of it",
-            escaped(&bounds(analysis))
-        ),
+        &format!("<b>Operations/s at {}</b>: the estimate, and what is shown of it", escaped(&bounds(analysis))),
         "operations per second that each configuration carries",
         (WIDTH, ROW * all.len() as f64),
         &svg,

@@ -26,14 +26,8 @@ pub fn curves(analysis: &Analysis, charts: &Charts) -> String {
             .iter()
             .filter(|c| c.workload == workload && c.load == load)
             .filter_map(|cell| {
-                let index = analysis
-                    .configurations
-                    .iter()
-                    .position(|c| c.name == cell.configuration)?;
-                let curve = charts
-                    .curves
-                    .iter()
-                    .find(|c| c.cell == cell.id && c.operation == operation)?;
+                let index = analysis.configurations.iter().position(|c| c.name == cell.configuration)?;
+                let curve = charts.curves.iter().find(|c| c.cell == cell.id && c.operation == operation)?;
                 Some((index, curve))
             })
             .collect();
@@ -42,11 +36,7 @@ pub fn curves(analysis: &Analysis, charts: &Charts) -> String {
     if out.is_empty() {
         return "<p>No cell has a valid trial.</p>\n".to_owned();
     }
-    let names = analysis
-        .configurations
-        .iter()
-        .enumerate()
-        .map(|(i, c)| (i, c.name.as_str()));
+    let names = analysis.configurations.iter().enumerate().map(|(i, c)| (i, c.name.as_str()));
     format!(
         "<p class=\"soft\">Median over repetitions of each percentile. A curve ends where a trial has fewer than ten slower samples. In a closed loop latency follows \
          from throughput: compare curves at equal rates.</p>\n{}<div class=\"charts\">\n{out}</div>\n",
@@ -62,13 +52,7 @@ fn chart(workload: &str, load: LoadLevel, operation: OperationKind, lines: &[(us
     // x grows with -log(1 - q).
     let x = Scale::log(1.25, 1.0 / least, LEFT, WIDTH - 6.0);
     let y = Scale::log(low, high * 1.1, HEIGHT - BELOW, TOP);
-    let tails = [
-        ("50 %", 0.5),
-        ("90 %", 0.1),
-        ("99 %", 0.01),
-        ("99.9 %", 0.001),
-        ("99.99 %", 1e-4),
-    ];
+    let tails = [("50 %", 0.5), ("90 %", 0.1), ("99 %", 0.01), ("99.9 %", 0.001), ("99.99 %", 1e-4)];
     let tails = tails.into_iter().filter(|(_, tail)| *tail >= least * 0.99);
     let percentiles = Axis {
         scale: &x,
@@ -82,10 +66,7 @@ fn chart(workload: &str, load: LoadLevel, operation: OperationKind, lines: &[(us
     };
     let mut svg = axes(&percentiles, &times);
     for (index, curve) in lines {
-        let points = curve
-            .points
-            .iter()
-            .map(|(q, us)| Some((x.at(1.0 / (1.0 - q).max(1e-9)), y.at(us.max(1.0)))));
+        let points = curve.points.iter().map(|(q, us)| Some((x.at(1.0 / (1.0 - q).max(1e-9)), y.at(us.max(1.0)))));
         svg.push_str(&format!(
             "<path class=\"l s{}\" d=\"{}\"><title>{}</title></path>",
             colour(*index),
@@ -95,11 +76,7 @@ fn chart(workload: &str, load: LoadLevel, operation: OperationKind, lines: &[(us
     }
     let operation = labels::operation(operation);
     figure(
-        &format!(
-            "<b>{}</b>, {}, {operation}",
-            escaped(workload),
-            escaped(&labels::load(load))
-        ),
+        &format!("<b>{}</b>, {}, {operation}", escaped(workload), escaped(&labels::load(load))),
         &format!("Latency of {operation} by percentile"),
         (WIDTH, HEIGHT),
         &svg,

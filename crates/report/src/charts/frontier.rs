@@ -67,10 +67,7 @@ fn figure(chart: &Chart, is_large: bool) -> String {
 fn key(analysis: &Analysis, charts: &[Chart]) -> String {
     let model = match analysis.scale == 1.0 {
         true => String::new(),
-        false => format!(
-            " Performance as measured on the 1:{} model, cost at full scale.",
-            given(analysis.scale)
-        ),
+        false => format!(" Performance as measured on the 1:{} model, cost at full scale.", given(analysis.scale)),
     };
     let ray = charts.iter().any(|c| c.value_of.is_some());
     let ray = match ray {

@@ -10,13 +10,7 @@ use crate::document::html::{escaped, id};
 use crate::labels;
 
 /// Panels that are compared; all others stand with each trial.
-const PANELS: [&str; 5] = [
-    Panel::THROUGHPUT,
-    Panel::LATENCY,
-    Panel::DATA_IOPS,
-    Panel::DATA_BYTES,
-    Panel::CPU,
-];
+const PANELS: [&str; 5] = [Panel::THROUGHPUT, Panel::LATENCY, Panel::DATA_IOPS, Panel::DATA_BYTES, Panel::CPU];
 /// Bytes of all these charts together, about.
 const BYTES: usize = 1_200_000;
 /// Bytes of a point in a path, about.
@@ -40,12 +34,7 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     if charts.trials.is_empty() {
         return "<p>No trial has been measured.</p>\n".to_owned();
     }
-    let drawn = Drawn {
-        analysis,
-        charts,
-        tops: tops(analysis, charts),
-        points: points(analysis, charts),
-    };
+    let drawn = Drawn { analysis, charts, tops: tops(analysis, charts), points: points(analysis, charts) };
     let mut out = format!(
         "<p class=\"soft\">Each line is one repetition (at most {REPETITIONS} of a cell, valid ones before invalid ones). \
          Seconds from the start of measurement; grey is warm-up, dashed a limit in force. All panels of each trial are in \
@@ -54,10 +43,7 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     for (i, (workload, load)) in labels::places(analysis).into_iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
         let load_name = labels::load(load);
-        let rows: String = PANELS
-            .into_iter()
-            .map(|panel| drawn.row(workload, load, panel))
-            .collect();
+        let rows: String = PANELS.into_iter().map(|panel| drawn.row(workload, load, panel)).collect();
         if !rows.is_empty() {
             out.push_str(&format!(
                 "<details class=\"multiples\" id=\"{}\"{open}><summary><b>{}</b>, {}</summary>\n{rows}</details>\n",
@@ -111,10 +97,7 @@ impl Drawn<'_> {
                 let with_panel: Vec<(&TrialCharts, &Panel)> =
                     drawn.into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect();
                 // The panel with most lines names them.
-                shown = shown
-                    .into_iter()
-                    .chain(with_panel.iter().map(|(_, p)| *p))
-                    .max_by_key(|p| p.lines.len());
+                shown = shown.into_iter().chain(with_panel.iter().map(|(_, p)| *p)).max_by_key(|p| p.lines.len());
                 has_limit |= with_panel.iter().any(|(_, p)| !p.limits.is_empty());
                 self.figure(cell, &with_panel, *top)
             })
@@ -123,11 +106,7 @@ impl Drawn<'_> {
             return String::new();
         };
         let names = named(lines(shown));
-        let limit = if has_limit {
-            "<li><i class=\"k lim\"></i>limit"
-        } else {
-            ""
-        };
+        let limit = if has_limit { "<li><i class=\"k lim\"></i>limit" } else { "" };
         format!(
             "<h4>{}{}</h4><ul class=\"legend\">{names}{limit}</ul>\n<div class=\"charts many\">\n{figures}</div>\n",
             escaped(title),
@@ -155,19 +134,10 @@ impl Drawn<'_> {
             true => "",
             false => " <span class=\"tag invalid\">invalid</span>",
         };
-        let limits = trials
-            .iter()
-            .flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
+        let limits = trials.iter().flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
         // A limit far above everything would press the lines flat: it is named with each trial.
         let near: Vec<f64> = limits.filter(|limit| *limit <= top * 1.5).collect();
         let highest = near.iter().copied().fold(top, f64::max);
-        small::figure(
-            &format!("<b>{name}</b>{tag}"),
-            &name,
-            trials,
-            highest,
-            near.first().copied(),
-            self.points,
-        )
+        small::figure(&format!("<b>{name}</b>{tag}"), &name, trials, highest, near.first().copied(), self.points)
     }
 }

@@ -19,12 +19,7 @@ pub struct Rect {
 impl Rect {
     /// A square around a point.
     pub fn around(x: f64, y: f64, half: f64) -> Self {
-        Self {
-            x: x - half,
-            y: y - half,
-            width: 2.0 * half,
-            height: 2.0 * half,
-        }
+        Self { x: x - half, y: y - half, width: 2.0 * half, height: 2.0 * half }
     }
 
     /// Whether two boxes share more than a border.
@@ -44,10 +39,7 @@ impl Rect {
 
     /// The point of the box that is nearest to another point.
     pub fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (
-            x.clamp(self.x, self.x + self.width),
-            y.clamp(self.y, self.y + self.height),
-        )
+        (x.clamp(self.x, self.x + self.width), y.clamp(self.y, self.y + self.height))
     }
 
     fn distance(&self, point: (f64, f64)) -> f64 {
@@ -152,9 +144,7 @@ fn attempt(labels: &[Label], order: &[usize], obstacles: &Obstacles, area: Rect)
             let mut found = candidates.iter();
             found.find(|rect| is_clear(rect, &taken, over) && is_led(rect, label, in_the_way))
         };
-        let free = clear(lines, &taken)
-            .or_else(|| clear(&[], &taken))
-            .map(|rect| (*rect, 0.0));
+        let free = clear(lines, &taken).or_else(|| clear(&[], &taken)).map(|rect| (*rect, 0.0));
         let chosen = free.or_else(|| clear(&[], &texts).map(|rect| (*rect, CROSSING)));
         let Some((rect, extra)) = chosen else {
             cost += UNPLACED;
@@ -184,21 +174,14 @@ fn is_clear(rect: &Rect, taken: &[Rect], over: &[Rect]) -> bool {
 fn is_led(rect: &Rect, label: &Label, in_the_way: &[Rect]) -> bool {
     let own = Rect::around(label.at.0, label.at.1, 0.5);
     let others = || in_the_way.iter().filter(|t| !t.overlaps(&own));
-    leader(label, rect)
-        .iter()
-        .all(|step| !others().any(|t| t.overlaps(step)))
+    leader(label, rect).iter().all(|step| !others().any(|t| t.overlaps(step)))
 }
 
 /// Beside the point, above and below it, then everywhere; the nearest first.
 fn candidates(label: &Label, area: Rect) -> Vec<Rect> {
     let (x, y) = label.at;
     let (w, h, gap) = (label.width, label.height, label.gap());
-    let at = |x: f64, y: f64| Rect {
-        x,
-        y,
-        width: w,
-        height: h,
-    };
+    let at = |x: f64, y: f64| Rect { x, y, width: w, height: h };
     let mut all = vec![
         at(x + gap, y - h / 2.0),
         at(x - gap - w, y - h / 2.0),
@@ -218,11 +201,8 @@ fn candidates(label: &Label, area: Rect) -> Vec<Rect> {
         }
         top += STEP;
     }
-    let mut all: Vec<(f64, Rect)> = all
-        .into_iter()
-        .filter(|rect| rect.is_inside(&area))
-        .map(|rect| (rect.distance(label.at), rect))
-        .collect();
+    let mut all: Vec<(f64, Rect)> =
+        all.into_iter().filter(|rect| rect.is_inside(&area)).map(|rect| (rect.distance(label.at), rect)).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     all.into_iter().map(|(_, rect)| rect).collect()
 }
@@ -267,22 +247,14 @@ pub fn width_of(text: &str, size: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const AREA: Rect = Rect {
-        x: 40.0,
-        y: 10.0,
-        width: 340.0,
-        height: 280.0,
-    };
+    const AREA: Rect = Rect { x: 40.0, y: 10.0, width: 340.0, height: 280.0 };
 
     /// Knuth's MMIX generator: the same in every run of the test.
     struct Random(u64);
 
     impl Random {
         fn below(&mut self, most: f64) -> f64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 33) as f64 / f64::from(1_u32 << 31) * most
         }
     }
@@ -298,29 +270,20 @@ mod tests {
             let part = if seed % 2 == 0 { 1.0 } else { 0.25 };
             let labels: Vec<Label> = (0..n)
                 .map(|_| Label {
-                    at: (
-                        AREA.x + random.below(AREA.width * part),
-                        AREA.y + random.below(AREA.height * part),
-                    ),
+                    at: (AREA.x + random.below(AREA.width * part), AREA.y + random.below(AREA.height * part)),
                     width: 40.0 + random.below(90.0),
                     height: 13.0,
                     point: 5.0,
                 })
                 .collect();
             let points: Vec<Rect> = labels.iter().map(|l| Rect::around(l.at.0, l.at.1, 5.0)).collect();
-            let obstacles = Obstacles {
-                solid: points.clone(),
-                ..Obstacles::default()
-            };
+            let obstacles = Obstacles { solid: points.clone(), ..Obstacles::default() };
             let placed = place(&labels, &obstacles, AREA);
             let found: Vec<Rect> = placed.iter().copied().flatten().collect();
             for (i, rect) in found.iter().enumerate() {
                 assert!(rect.is_inside(&AREA), "{seed}: {rect:?}");
                 assert!(!points.iter().any(|p| p.overlaps(rect)), "{seed}: on a point");
-                assert!(
-                    !found[..i].iter().any(|other| other.overlaps(rect)),
-                    "{seed}: on a label"
-                );
+                assert!(!found[..i].iter().any(|other| other.overlaps(rect)), "{seed}: on a label");
             }
             if n <= 8 {
                 placed_of_eight += found.len();
@@ -335,17 +298,9 @@ mod tests {
 
     #[test]
     fn a_lonely_label_stands_beside_its_point_and_off_lines() {
-        let label = Label {
-            at: (100.0, 100.0),
-            width: 60.0,
-            height: 12.0,
-            point: 5.0,
-        };
+        let label = Label { at: (100.0, 100.0), width: 60.0, height: 12.0, point: 5.0 };
         let point = Rect::around(100.0, 100.0, 5.0);
-        let mut obstacles = Obstacles {
-            solid: vec![point],
-            ..Obstacles::default()
-        };
+        let mut obstacles = Obstacles { solid: vec![point], ..Obstacles::default() };
         let free = place(&[label], &obstacles, AREA)[0].unwrap();
         assert!(!label.is_far(&free), "{free:?}");
         let line = along((40.0, 100.0), (380.0, 100.0));

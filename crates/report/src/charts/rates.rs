@@ -76,9 +76,7 @@ fn dots<'a>(analysis: &'a Analysis, workload: &str, kind: OperationKind) -> Vec<
             LoadLevel::Rate { operations_per_s, .. } => (1, operations_per_s),
         };
         let ((kind_a, load_a), (kind_b, load_b)) = (by(a), by(b));
-        (a.index, kind_a)
-            .cmp(&(b.index, kind_b))
-            .then(load_a.total_cmp(&load_b))
+        (a.index, kind_a).cmp(&(b.index, kind_b)).then(load_a.total_cmp(&load_b))
     });
     dots
 }
@@ -104,9 +102,7 @@ fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'
     let bounds = bounds(analysis, workload);
     let low = dots.iter().map(|d| d.latency.p50).fold(f64::INFINITY, f64::min) / 1e3;
     let high = dots.iter().map(|d| d.latency.p99).fold(0.0, f64::max) / 1e3;
-    let (low, high) = bounds
-        .iter()
-        .fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
+    let (low, high) = bounds.iter().fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
     let fastest = dots.iter().map(|d| d.rate).fold(0.0, f64::max);
     let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);
     let y = Scale::log(low * 0.7, high * 1.5, HEIGHT - BELOW, TOP);
@@ -140,18 +136,11 @@ fn chart(
     (x, y): (&Scale, &Scale),
 ) -> String {
     let right = WIDTH - RIGHT;
-    let mut svg = axes(
-        &Axis::round(x, 4, "operations/s"),
-        &Axis::round(y, 6, "ms (logarithmic)"),
-    );
+    let mut svg = axes(&Axis::round(x, 4, "operations/s"), &Axis::round(y, 6, "ms (logarithmic)"));
     for bound in bounds {
         let at = y.at(*bound);
         svg += &line("bound", format_args!("M{LEFT} {at:.1}H{right}"));
-        svg += &words(
-            "e b t11",
-            (right, at - 4.0),
-            format_args!("at most {} ms", given(*bound)),
-        );
+        svg += &words("e b t11", (right, at - 4.0), format_args!("at most {} ms", given(*bound)));
     }
     let at = |d: &Dot<'_>| (x.at(d.rate), y.at(figure(d.latency) / 1e3));
     for pair in dots.windows(2) {
@@ -178,10 +167,7 @@ fn chart(
     }
     figure_of(
         &format!("<b>{name}</b>"),
-        &format!(
-            "{name} of {} over the achieved rate, {workload}",
-            labels::operation(kind)
-        ),
+        &format!("{name} of {} over the achieved rate, {workload}", labels::operation(kind)),
         (WIDTH, HEIGHT),
         &svg,
     )

@@ -19,27 +19,16 @@ const STEPS: u32 = 60;
 /// A chart of a group of clusters.
 pub fn chart(analysis: &Analysis, scaling: &Scaling) -> String {
     let most = scaling.points.last().map_or(1.0, |p| f64::from(p.nodes));
-    let highest = scaling
-        .points
-        .iter()
-        .map(|p| p.ops_per_s)
-        .fold(scaling.of_one_ops_per_s * most, f64::max);
+    let highest = scaling.points.iter().map(|p| p.ops_per_s).fold(scaling.of_one_ops_per_s * most, f64::max);
     let (floor, right) = (HEIGHT - BELOW, WIDTH - RIGHT);
     let x = Scale::linear(0.0, most * 1.05, LEFT, right);
     let y = Scale::linear(0.0, highest * 1.08, floor, TOP);
     let sizes = scaling.points.iter().map(|p| (f64::from(p.nodes), p.nodes.to_string()));
-    let nodes = Axis {
-        scale: &x,
-        marks: sizes.collect(),
-        name: "nodes",
-    };
+    let nodes = Axis { scale: &x, marks: sizes.collect(), name: "nodes" };
     let mut svg = axes(&nodes, &Axis::round(&y, 5, "operations/s"));
     let of_one = scaling.of_one_ops_per_s;
     let (to_x, to_y) = (x.at(most), y.at(of_one * most));
-    svg += &line(
-        "bound",
-        format_args!("M{:.1} {:.1}L{to_x:.1} {to_y:.1}", x.at(0.0), y.at(0.0)),
-    );
+    svg += &line("bound", format_args!("M{:.1} {:.1}L{to_x:.1} {to_y:.1}", x.at(0.0), y.at(0.0)));
     svg += &words("e t11", (to_x, to_y - 6.0), "proportional");
     let curve: Vec<String> = (0..=STEPS)
         .map(|i| 1.0 + (most - 1.0) * f64::from(i) / f64::from(STEPS))

@@ -33,10 +33,7 @@ pub fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialChart
 pub fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
     let is_latency = panel.title == Panel::LATENCY;
     let has_tail = panel.lines.iter().any(|l| l.name.ends_with("p99"));
-    panel
-        .lines
-        .iter()
-        .filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
+    panel.lines.iter().filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
 }
 
 pub fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
@@ -100,10 +97,7 @@ pub fn fault_spans(trial: &TrialCharts, x: &Scale) -> String {
 
 fn shade(class: &str, from: f64, to: f64) -> String {
     let width = (to - from).max(1.0);
-    format!(
-        "<rect class=\"{class}\" x=\"{from:.0}\" y=\"{TOP}\" width=\"{width:.0}\" height=\"{:.0}\"/>",
-        FLOOR - TOP
-    )
+    format!("<rect class=\"{class}\" x=\"{from:.0}\" y=\"{TOP}\" width=\"{width:.0}\" height=\"{:.0}\"/>", FLOOR - TOP)
 }
 
 /// The axis of time: seconds, and the warm-up in grey.
@@ -133,11 +127,7 @@ pub fn grid(y: &Scale) -> String {
     for tick in y.ticks(3) {
         let at = y.at(tick);
         lines.push_str(&format!("M{LEFT} {at:.0}H{RIGHT}"));
-        numbers.push_str(&format!(
-            "<text class=\"e\" x=\"38\" y=\"{:.0}\">{}</text>",
-            at + 3.0,
-            label(tick)
-        ));
+        numbers.push_str(&format!("<text class=\"e\" x=\"38\" y=\"{:.0}\">{}</text>", at + 3.0, label(tick)));
     }
     format!("{numbers}<path class=\"grid\" d=\"{lines}\"/>")
 }

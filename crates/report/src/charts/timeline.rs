@@ -46,11 +46,7 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
         if trials.peek().is_none() {
             continue;
         }
-        out.push_str(&format!(
-            "<h3 id=\"{}\">{}</h3>\n",
-            id(&["time", &cell.id]),
-            escaped(&cell.id)
-        ));
+        out.push_str(&format!("<h3 id=\"{}\">{}</h3>\n", id(&["time", &cell.id]), escaped(&cell.id)));
         for trial in trials {
             number += 1;
             out.push_str(&of_trial(trial, number, group));
@@ -65,18 +61,12 @@ fn of_trial(trial: &TrialCharts, number: usize, group: usize) -> String {
     let mut out = format!(
         "<details id=\"{}\"><summary>Block {block}{}{}</summary>\n<p class=\"soft\">Evidence: <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
         id(&["trial", &trial.cell, &block]),
-        if trial.valid {
-            ""
-        } else {
-            " <span class=\"tag invalid\">invalid</span>"
-        },
-        trial
-            .background
-            .map_or_else(String::new, |(flushes, compactions)| format!(
-                ": {}, {}",
-                several_of(flushes.round() as u64, "flush", "flushes"),
-                several(compactions.round() as u64, "compaction")
-            )),
+        if trial.valid { "" } else { " <span class=\"tag invalid\">invalid</span>" },
+        trial.background.map_or_else(String::new, |(flushes, compactions)| format!(
+            ": {}, {}",
+            several_of(flushes.round() as u64, "flush", "flushes"),
+            several(compactions.round() as u64, "compaction")
+        )),
         escaped(&trial.cell)
     );
     // The axis of time is the same in all panels of a trial: drawn in the first, referred to by the others.
@@ -100,10 +90,7 @@ fn time_scale(trial: &TrialCharts) -> Scale {
 fn time_axis(trial: &TrialCharts) -> String {
     let x = time_scale(trial);
     let steady = match trial.steady_from_s > 0.0 {
-        true => format!(
-            "<path class=\"steady\" d=\"M{:.0} {TOP}V{FLOOR:.0}\"/>",
-            x.at(trial.steady_from_s)
-        ),
+        true => format!("<path class=\"steady\" d=\"M{:.0} {TOP}V{FLOOR:.0}\"/>", x.at(trial.steady_from_s)),
         false => String::new(),
     };
     time(&x) + &fault_spans(trial, &x) + &steady
@@ -114,12 +101,7 @@ fn chart(trial: &TrialCharts, panel: &Panel, axis: &str, group: usize) -> String
     let highest = values().fold(0.0, f64::max);
     // A limit far above everything would press the lines flat: it is named instead of drawn.
     let drawn = |limit: f64| limit <= highest * 4.0;
-    let top = panel
-        .limits
-        .iter()
-        .map(|(_, v)| *v)
-        .filter(|v| drawn(*v))
-        .fold(highest, f64::max);
+    let top = panel.limits.iter().map(|(_, v)| *v).filter(|v| drawn(*v)).fold(highest, f64::max);
     let x = time_scale(trial);
     // Where nothing happened, an axis from 0 to 1 says so.
     let top = if top > 0.0 { top * 1.05 } else { 1.0 };
@@ -136,11 +118,7 @@ fn chart(trial: &TrialCharts, panel: &Panel, axis: &str, group: usize) -> String
     }
     for (index, line) in panel.lines.iter().enumerate() {
         let points = averaged(&line.points, group).map(|(t, v)| v.map(|v| (x.at(t), y.at(v))));
-        svg.push_str(&format!(
-            "<path class=\"l s{}\" d=\"{}\"/>",
-            colour(index),
-            path(points)
-        ));
+        svg.push_str(&format!("<path class=\"l s{}\" d=\"{}\"/>", colour(index), path(points)));
     }
     let limits = limits.into_iter().map(|name| format!("<li>{name}"));
     let names = named(panel.lines.iter()) + &limits.collect::<String>();

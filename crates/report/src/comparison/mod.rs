@@ -29,43 +29,30 @@ fn compared(comparison: &Comparison) -> Section<'_> {
         section = section.paragraph(format!("Note: {}.", words::SAME_RUN));
     }
     for gate in &comparison.gates {
-        let outcome = Text::from("Gate ")
-            .then(code(&*gate.expression))
-            .then(": ")
-            .then(strong(words::outcome(gate)));
+        let outcome = Text::from("Gate ").then(code(&*gate.expression)).then(": ").then(strong(words::outcome(gate)));
         section = section.paragraph(outcome).list(words::reasons(gate));
     }
     for metric in SHOWN {
-        let cells = comparison
-            .cells
-            .iter()
-            .filter_map(|cell| Some((cell, cell.metrics.get(&metric)?)));
+        let cells = comparison.cells.iter().filter_map(|cell| Some((cell, cell.metrics.get(&metric)?)));
         let unit = words::unit(metric);
         let table = rows(labels::metric(metric), cells.collect::<Vec<(&CellChange, &Change)>>())
             .text("Configuration", |(cell, _)| cell.configuration.clone())
             .text(column("Workload").varies(), |(cell, _)| cell.workload.clone())
             .text(column("Load").varies(), |(cell, _)| labels::load(cell.load))
-            .number(column(format!("A, {unit}")).drop(2), |(_, change)| {
-                words::value(metric, change.a.median)
-            })
-            .number(column(format!("B, {unit}")).drop(1), |(_, change)| {
-                words::value(metric, change.b.median)
-            })
+            .number(column(format!("A, {unit}")).drop(2), |(_, change)| words::value(metric, change.a.median))
+            .number(column(format!("B, {unit}")).drop(1), |(_, change)| words::value(metric, change.b.median))
             .number("Change", |(_, change)| format!("{:+.1} %", change.change_percent))
             .number("Interval", |(_, change)| change.p_value.map(|_| words::range(change)))
             .text("Shown", |(_, change)| words::shown(change));
         section = section.table(table);
     }
     section = section.key(words::KEY);
-    for (title, entries) in [
-        ("Not compared", &comparison.not_compared),
-        ("What else differs between the runs", &comparison.differences),
-    ] {
+    for (title, entries) in
+        [("Not compared", &comparison.not_compared), ("What else differs between the runs", &comparison.differences)]
+    {
         if !entries.is_empty() {
             let entries = entries.iter().map(|entry| &**entry);
-            section = section
-                .heading(title)
-                .first(entries, DIFFERENCES_SHOWN, "--format json");
+            section = section.heading(title).first(entries, DIFFERENCES_SHOWN, "--format json");
         }
     }
     section

@@ -45,12 +45,7 @@ pub fn reasons(gate: &GateResult) -> Vec<String> {
 
 fn cell(cell: &GateCell) -> String {
     let change = &cell.change;
-    let seen = format!(
-        "{}: {} {:+.1} %",
-        cell.cell,
-        labels::metric(cell.metric),
-        change.change_percent
-    );
+    let seen = format!("{}: {} {:+.1} %", cell.cell, labels::metric(cell.metric), change.change_percent);
     match (change.verdict, cell.outcome) {
         (Verdict::TooFew, _) => format!("{seen}: fewer than three valid repetitions, so that nothing can be tested"),
         (_, outcome) => {

@@ -10,10 +10,7 @@ pub fn csv<T>(rows: Rows<T>) -> String {
         Shown::Missing | Shown::Range(..) => String::new(),
     };
     let head: Vec<String> = table.columns.iter().map(|column| escaped(&column.title)).collect();
-    let rows = table
-        .rows
-        .iter()
-        .map(|row| row.cells.iter().map(|of| cell(&of.shown)).collect::<Vec<String>>());
+    let rows = table.rows.iter().map(|row| row.cells.iter().map(|of| cell(&of.shown)).collect::<Vec<String>>());
     let lines = std::iter::once(head).chain(rows).map(|line| line.join(",") + "\r\n");
     lines.collect()
 }

@@ -54,10 +54,7 @@ fn part(part: &Part<'_>, title: &str) -> String {
         None => body,
         Some((summary, is_open)) => {
             let open = if *is_open { " open" } else { "" };
-            format!(
-                "<details{open}><summary>{}</summary>\n{body}</details>\n",
-                escaped(summary)
-            )
+            format!("<details{open}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
         }
     }
 }
@@ -72,12 +69,9 @@ fn block(block: &Block<'_>, title: &str) -> String {
             let (shown, more) = items.split_at((*most).min(items.len()));
             match more.is_empty() {
                 true => list(shown),
-                false => format!(
-                    "{}<details><summary>{} more</summary>{}</details>\n",
-                    list(shown),
-                    more.len(),
-                    list(more)
-                ),
+                false => {
+                    format!("{}<details><summary>{} more</summary>{}</details>\n", list(shown), more.len(), list(more))
+                }
             }
         }
         Block::Table(of) => table(of, title),
@@ -174,9 +168,7 @@ fn cell(cell: &Cell, kind: Kind, is_first: bool) -> String {
     let ends = match (kind, ends) {
         (Kind::Range, ends) => {
             let end = |end: String| format!("<td class=\"num\">{end}</td>");
-            ends.unwrap_or_else(|| [MISSING.to_owned(), MISSING.to_owned()])
-                .map(end)
-                .concat()
+            ends.unwrap_or_else(|| [MISSING.to_owned(), MISSING.to_owned()]).map(end).concat()
         }
         (Kind::Text | Kind::Number | Kind::Middle, _) => String::new(),
     };

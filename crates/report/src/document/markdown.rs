@@ -8,10 +8,7 @@ use crate::figures::MISSING;
 
 /// The section with its heading, ending with an empty line; empty where it has nothing for Markdown.
 pub fn section(section: &Section<'_>) -> String {
-    let body: String = section
-        .shown(Form::Markdown)
-        .map(|part| block(&part.block) + "\n")
-        .collect();
+    let body: String = section.shown(Form::Markdown).map(|part| block(&part.block) + "\n").collect();
     match body.is_empty() || section.title.is_empty() {
         true => body,
         false => format!("## {}\n\n{body}", section.title),

@@ -55,12 +55,7 @@ pub enum Block<'a> {
 impl<'a> Section<'a> {
     /// Nothing yet.
     pub fn new(id: &'static str, title: impl Into<String>) -> Self {
-        Self {
-            id,
-            title: title.into(),
-            parts: Vec::new(),
-            forms: Form::ALL,
-        }
+        Self { id, title: title.into(), parts: Vec::new(), forms: Form::ALL }
     }
 
     /// What follows is shown there alone.
@@ -119,11 +114,7 @@ impl<'a> Section<'a> {
         let items: Vec<Text> = items.into_iter().map(Into::into).collect();
         let is_empty = items.is_empty();
         let list = Block::List { items, most, rest };
-        if is_empty {
-            self.with(list, &[])
-        } else {
-            self.filled(list)
-        }
+        if is_empty { self.with(list, &[]) } else { self.filled(list) }
     }
 
     /// A table; nothing where it has no rows.

@@ -85,15 +85,7 @@ impl Column {
 
 /// A column under its head.
 pub fn column(title: impl Into<String>) -> Column {
-    Column {
-        title: title.into(),
-        kind: Kind::Text,
-        drop: 0,
-        varies: false,
-        once: false,
-        wide: false,
-        forms: Form::ALL,
-    }
+    Column { title: title.into(), kind: Kind::Text, drop: 0, varies: false, once: false, wide: false, forms: Form::ALL }
 }
 
 impl From<&str> for Column {
@@ -134,11 +126,7 @@ pub enum Shown {
 impl Cell {
     /// With a class of the page, and what is said where somebody points at it.
     pub fn styled(shown: impl Into<Self>, class: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            shown: shown.into().shown,
-            class: class.into(),
-            hint: hint.into(),
-        }
+        Self { shown: shown.into().shown, class: class.into(), hint: hint.into() }
     }
 }
 
@@ -150,18 +138,12 @@ pub fn range(middle: f64, low: f64, high: f64) -> Cell {
 /// The same for a figure in its own words; ends that are one are none.
 pub fn between(middle: String, ends: Option<(f64, f64)>) -> Cell {
     let ends = ends.filter(|(low, high)| low < high);
-    Cell {
-        shown: Shown::Range(middle, ends.map(|(low, high)| [number(low), number(high)])),
-        ..Cell::default()
-    }
+    Cell { shown: Shown::Range(middle, ends.map(|(low, high)| [number(low), number(high)])), ..Cell::default() }
 }
 
 impl From<Text> for Cell {
     fn from(words: Text) -> Self {
-        Self {
-            shown: Shown::Words(words),
-            ..Self::default()
-        }
+        Self { shown: Shown::Words(words), ..Self::default() }
     }
 }
 
@@ -205,15 +187,7 @@ pub struct Rows<T> {
 pub fn rows<T>(label: impl Into<String>, of: impl IntoIterator<Item = T>) -> Rows<T> {
     let of: Vec<T> = of.into_iter().collect();
     let rows = of.iter().map(|_| Row::default()).collect();
-    Rows {
-        of,
-        table: Table {
-            label: label.into(),
-            class: "",
-            columns: Vec::new(),
-            rows,
-        },
-    }
+    Rows { of, table: Table { label: label.into(), class: "", columns: Vec::new(), rows } }
 }
 
 impl<T> Rows<T> {

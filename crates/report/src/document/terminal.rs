@@ -68,10 +68,7 @@ fn block(block: &Block<'_>, indent: &str, options: TerminalOptions) -> String {
             let line = |words: String| wrapped(&format!("* {words}"), width, indent);
             let more = items.len().saturating_sub(*most);
             let more = (more > 0).then(|| line(format!("and {more} more, see {rest}")));
-            let shown = items
-                .iter()
-                .take(*most)
-                .map(|item| marked(line(item.plain()), item, options));
+            let shown = items.iter().take(*most).map(|item| marked(line(item.plain()), item, options));
             shown.chain(more).collect()
         }
         Block::Table(of) => {
@@ -150,10 +147,7 @@ fn fitted(table: &Table, width: usize) -> String {
     let all = drops.into_iter().flat_map(|drop| NAMES.map(|name| (drop, name)));
     let mut fitted = String::new();
     for (drop, name) in all.chain(SHORT_NAMES.map(|name| (least, name))) {
-        let kept = columns
-            .iter()
-            .copied()
-            .filter(|place| table.columns[*place].drop < drop);
+        let kept = columns.iter().copied().filter(|place| table.columns[*place].drop < drop);
         fitted = styled(table, &kept.collect::<Vec<usize>>(), name);
         if fitted.lines().all(|line| line.chars().count() <= width) {
             break;
@@ -165,15 +159,8 @@ fn fitted(table: &Table, width: usize) -> String {
 fn styled(table: &Table, columns: &[usize], name: usize) -> String {
     let cells: Vec<Vec<String>> = columns.iter().map(|place| cells(table, *place, name)).collect();
     let mut styled = Styled::new();
-    styled
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Disabled);
-    styled.set_header(
-        columns
-            .iter()
-            .zip(&cells)
-            .map(|(place, cells)| head(&table.columns[*place].title, cells, name)),
-    );
+    styled.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    styled.set_header(columns.iter().zip(&cells).map(|(place, cells)| head(&table.columns[*place].title, cells, name)));
     for row in 0..table.rows.len() {
         styled.add_row(cells.iter().map(|column| column[row].as_str()));
     }
@@ -215,8 +202,7 @@ fn cells(table: &Table, place: usize, name: usize) -> Vec<String> {
         column.once && row > 0 && once.iter().all(same)
     };
     let rows = 0..table.rows.len();
-    rows.map(|row| if is_same(row) { String::new() } else { shown(row) })
-        .collect()
+    rows.map(|row| if is_same(row) { String::new() } else { shown(row) }).collect()
 }
 
 /// Each line folded; what goes on stands as deep as its beginning.
@@ -238,10 +224,7 @@ fn folded(name: &str, most: usize) -> String {
         // A blank at the end of a line takes no room in it.
         let room = &rest[..(most + 1).min(rest.len())];
         let blank = room.iter().rposition(|c| *c == ' ').map(|at| at + 1);
-        let other = room[..most]
-            .iter()
-            .rposition(|c| matches!(c, '-' | '_' | '.'))
-            .map(|at| at + 1);
+        let other = room[..most].iter().rposition(|c| matches!(c, '-' | '_' | '.')).map(|at| at + 1);
         let line: String = rest.drain(..blank.max(other).unwrap_or(most)).collect();
         lines.push(line.trim_end().to_owned());
     }

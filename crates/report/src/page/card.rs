@@ -16,9 +16,8 @@ pub fn header(analysis: &Analysis) -> String {
         None => (when.trim_start_matches(", ").to_owned(), escaped(&analysis.experiment)),
     };
     let answer = answer(analysis);
-    let banner = answer.banner.map_or_else(String::new, |b| {
-        format!("<p class=\"banner\" role=\"note\">{}</p>\n", escaped(b))
-    });
+    let banner =
+        answer.banner.map_or_else(String::new, |b| format!("<p class=\"banner\" role=\"note\">{}</p>\n", escaped(b)));
     format!(
         "<header>\n<p class=\"kicker\">iopslab report: {kicker}</p>\n<h1>{headline}</h1>\n{banner}{}</header>\n",
         card(analysis, &answer)
@@ -48,13 +47,7 @@ fn card(analysis: &Analysis, answer: &Answer) -> String {
 /// What the answer rests on.
 fn basis(analysis: &Analysis, answer: &Answer) -> Vec<String> {
     let findings = format!("Findings: {}.", findings_summary(analysis));
-    answer
-        .basis
-        .iter()
-        .cloned()
-        .chain(labels::summary(analysis))
-        .chain([findings])
-        .collect()
+    answer.basis.iter().cloned().chain(labels::summary(analysis)).chain([findings]).collect()
 }
 
 fn sentences(all: &[String]) -> String {

@@ -9,10 +9,8 @@ use crate::labels;
 
 /// Facts and links. The links are relative: the page lies in the run's directory.
 pub fn footer(analysis: &Analysis) -> String {
-    let facts: String = facts(analysis)
-        .iter()
-        .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escaped(value)))
-        .collect();
+    let facts: String =
+        facts(analysis).iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escaped(value))).collect();
     let of_nodes = match analysis.cells.iter().any(|c| !c.nodes.is_empty()) {
         true => "<a href=\"nodes.csv\">nodes.csv</a> (one row for each node of a cell), ",
         false => "",
@@ -40,9 +38,7 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let machine: Vec<String> = [
         words(of_host("cpu_model")),
         of_host("cpus").and_then(Value::as_u64).map(|n| format!("{n} CPUs")),
-        of_host("memory_bytes")
-            .and_then(Value::as_f64)
-            .map(|memory| format!("{} of memory", bytes(memory))),
+        of_host("memory_bytes").and_then(Value::as_f64).map(|memory| format!("{} of memory", bytes(memory))),
         words(of_host("os")),
     ]
     .into_iter()
@@ -57,7 +53,5 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("Database", Some(analysis.database.clone())),
         ("Seed", Some(analysis.seed.to_string())),
     ];
-    all.into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect()
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -18,10 +18,7 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
     let title = analysis.question.as_ref().unwrap_or(&analysis.experiment);
     let sections = sections(analysis, charts);
     // What has nothing to say about this run is left out.
-    let shown: Vec<&Section<'_>> = sections
-        .iter()
-        .filter(|s| s.shown(Form::Html).next().is_some())
-        .collect();
+    let shown: Vec<&Section<'_>> = sections.iter().filter(|s| s.shown(Form::Html).next().is_some()).collect();
     let link = |of: &&Section<'_>| format!("<li><a href=\"#{}\">{}</a></li>", of.id, escaped(&of.title));
     let links: String = shown.iter().map(link).collect();
     let main: String = shown.into_iter().map(section).collect();

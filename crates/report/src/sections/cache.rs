@@ -27,11 +27,7 @@ pub fn warm(analysis: &Analysis) -> Section<'_> {
     let method = "Each configuration against itself: trials that began with the data set in the page cache against those of \
                   the same block that began with none of it. No configuration is chosen by this; each state has its own \
                   decision.";
-    section
-        .key(method)
-        .table(table)
-        .list(effects.iter().map(effect))
-        .on(Form::TERMINAL)
+    section.key(method).table(table).list(effects.iter().map(effect)).on(Form::TERMINAL)
 }
 
 fn effect(effect: &CacheEffect) -> String {
@@ -40,9 +36,7 @@ fn effect(effect: &CacheEffect) -> String {
         (None, Some(p99)) => format!("p99 warm/cold {}", labels::judged(Some(p99))),
         (None, None) => "no block has both".to_owned(),
     };
-    let reads = effect
-        .cold_device_reads_per_operation
-        .zip(effect.warm_device_reads_per_operation);
+    let reads = effect.cold_device_reads_per_operation.zip(effect.warm_device_reads_per_operation);
     let reads = reads.map(|(cold, warm)| {
         let (cold, warm) = (number(cold), number(warm));
         format!("disk reads for each operation {cold} cold, {warm} warm")
@@ -50,12 +44,7 @@ fn effect(effect: &CacheEffect) -> String {
     let took = effect.warming_s.map(|s| format!("warming took {}", duration(s)));
     let said: Vec<String> = std::iter::once(compared).chain(reads).chain(took).collect();
     let load = labels::load(effect.load);
-    format!(
-        "{}, {}, {load}: {}.",
-        effect.configuration,
-        effect.workload,
-        said.join("; ")
-    )
+    format!("{}, {}, {load}: {}.", effect.configuration, effect.workload, said.join("; "))
 }
 
 /// Points, the predicted curve, and where it tips over; empty where nothing was swept.
@@ -64,40 +53,24 @@ pub fn curves(analysis: &Analysis) -> Section<'_> {
     if analysis.cache_curves.is_empty() {
         return section;
     }
-    let points = analysis
-        .cache_curves
-        .iter()
-        .flat_map(|curve| curve.points.iter().map(move |point| (curve, point)));
+    let points = analysis.cache_curves.iter().flat_map(|curve| curve.points.iter().map(move |point| (curve, point)));
     let table = rows("", points)
         .text("Configuration", |(curve, _)| curve.configuration.clone())
-        .text(column("Workload").varies(), |(curve, _)| {
-            format!("{}, {}", curve.workload, curve.state.name())
-        })
+        .text(column("Workload").varies(), |(curve, _)| format!("{}, {}", curve.workload, curve.state.name()))
         .text(column("Load").varies(), |(curve, _)| labels::load(curve.load))
         .number("Data set / page cache", |(_, p)| p.ratio)
         .range("Operations/s", |(_, p)| estimate(p.throughput_ops_per_s))
         .number("predicted", |(_, p)| p.predicted.ops_per_s)
         .number("Disk reads/op.", |(_, p)| p.device_reads_per_operation)
         .number("predicted", |(_, p)| p.predicted.device_reads_per_operation)
-        .number("Hits predicted, %", |(_, p)| {
-            format!("{:.0}", p.predicted.hit_ratio * 100.0)
-        });
+        .number("Hits predicted, %", |(_, p)| format!("{:.0}", p.predicted.hit_ratio * 100.0));
     let method = "Predicted: an LRU of 16 KiB chunks (Che's approximation) says how many reads miss, each miss costs the \
                   fitted number of device reads, and throughput is the lower of what the volume delivers to those (by fio) \
                   and the most that was measured at any ratio.";
-    let said = if is_with_answer(analysis) {
-        Form::ROOMY
-    } else {
-        Form::ALL
-    };
+    let said = if is_with_answer(analysis) { Form::ROOMY } else { Form::ALL };
     let charts = move || {
         let charts: String = analysis.cache_curves.iter().filter_map(chart).collect();
         format!("<div class=\"charts\">\n{charts}</div>\n")
     };
-    section
-        .key(method)
-        .list(sentences(analysis))
-        .on(said)
-        .drawn(charts)
-        .table(table)
+    section.key(method).list(sentences(analysis)).on(said).drawn(charts).table(table)
 }

@@ -25,20 +25,12 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .number("$/month", |c| c.usd_per_month.map(labels::dollars))
         .number(column("Operations/s per $").drop(3), |c| {
             let (rate, usd) = c.ops_per_s.zip(c.usd_per_month.filter(|usd| *usd > 0.0))?;
-            let is_known = !matches!(
-                c.outcome,
-                CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured
-            );
+            let is_known = !matches!(c.outcome, CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured);
             is_known.then_some(rate / usd)
         })
         .text(column("Missed above").drop(1), |c| c.missed.as_ref().map(measured))
         .text(column("Fullest there").drop(2), |c| c.limit.as_ref().map(used))
         .number(column("Closed loop").drop(4), |c| c.closed_loop_ops_per_s)
-        .text(column("Probes").drop(5), |c| {
-            format!("{}, {}", several(c.probes, "probe"), duration(c.probe_s))
-        });
-    section
-        .drawn(move || chart(analysis))
-        .table(table)
-        .key(method(analysis))
+        .text(column("Probes").drop(5), |c| format!("{}, {}", several(c.probes, "probe"), duration(c.probe_s)));
+    section.drawn(move || chart(analysis)).table(table).key(method(analysis))
 }

@@ -13,9 +13,7 @@ use crate::labels;
 /// The whole section.
 pub fn section(analysis: &Analysis) -> Section<'_> {
     let all = &analysis.configurations;
-    let settings = all
-        .iter()
-        .flat_map(|c| c.settings.labels().into_iter().map(move |setting| (c, setting)));
+    let settings = all.iter().flat_map(|c| c.settings.labels().into_iter().map(move |setting| (c, setting)));
     let label = "Settings: what was otherwise than iopslab starts the database, found in force in every valid trial";
     let settings = rows(label, settings)
         .text("Configuration", |(c, _)| c.name.clone())
@@ -56,9 +54,7 @@ fn machines(all: &[ConfigurationFacts]) -> Rows<&ConfigurationFacts> {
         .number("CPUs", |c| given(c.cpus))
         .number("Memory limit, GiB", |c| c.memory_limit_bytes as f64 / GIB)
         .number("Heap, GiB", |c| made(c, c.heap_bytes as f64 / GIB))
-        .number("Page-cache budget, MiB", |c| {
-            made(c, c.page_cache_budget_bytes as f64 / MIB)
-        })
+        .number("Page-cache budget, MiB", |c| made(c, c.page_cache_budget_bytes as f64 / MIB))
         .number("$/month", |c| c.usd_per_month.map(labels::dollars))
 }
 
@@ -73,20 +69,11 @@ fn volumes(all: &[ConfigurationFacts]) -> Rows<(&ConfigurationFacts, &VolumeRepo
         .text("Limit", |(_, v)| labels::limits(&v.limits))
         .number("Size, GiB", |(_, v)| v.size_bytes as f64 / GIB)
         .number("Reads, IOPS", |(_, v)| v.probe.as_ref().map(|p| p.read_iops))
+        .number("of limit, %", |(_, v)| of_limit(v.probe.as_ref()?.read_iops, rules::expected_read_iops(&v.limits)))
+        .number("Read latency, ms", |(_, v)| v.probe.as_ref().map(|p| p.read_latency_us / 1e3))
+        .number("Writes, MiB/s", |(_, v)| v.probe.as_ref().map(|p| p.write_bytes_per_s / MIB))
         .number("of limit, %", |(_, v)| {
-            of_limit(v.probe.as_ref()?.read_iops, rules::expected_read_iops(&v.limits))
-        })
-        .number("Read latency, ms", |(_, v)| {
-            v.probe.as_ref().map(|p| p.read_latency_us / 1e3)
-        })
-        .number("Writes, MiB/s", |(_, v)| {
-            v.probe.as_ref().map(|p| p.write_bytes_per_s / MIB)
-        })
-        .number("of limit, %", |(_, v)| {
-            of_limit(
-                v.probe.as_ref()?.write_bytes_per_s,
-                rules::expected_write_bytes_per_s(&v.limits),
-            )
+            of_limit(v.probe.as_ref()?.write_bytes_per_s, rules::expected_write_bytes_per_s(&v.limits))
         })
 }
 
@@ -101,10 +88,7 @@ fn flatten(prefix: &str, value: &Value, into: &mut Vec<(String, String)>) {
         Value::Null => {}
         Value::Object(fields) => fields.iter().for_each(|(key, v)| flatten(&name(key), v, into)),
         Value::Array(items) if items.iter().any(Value::is_object) => {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(i, v)| flatten(&name(&i.to_string()), v, into));
+            items.iter().enumerate().for_each(|(i, v)| flatten(&name(&i.to_string()), v, into));
         }
         Value::Array(items) => {
             let shown: Vec<String> = items.iter().map(plain).collect();

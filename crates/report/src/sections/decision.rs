@@ -27,16 +27,12 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .text(column("Load").varies(), |d| labels::load(d.load))
         .text("Metric", |d| metric(d.metric))
         .text("Best by its estimate", |d| leading(analysis, &d.best))
-        .text("Statistically indistinguishable from it", |d| {
-            match d.indistinguishable.as_slice() {
-                [] => None,
-                names => Some(names.join(", ")),
-            }
+        .text("Statistically indistinguishable from it", |d| match d.indistinguishable.as_slice() {
+            [] => None,
+            names => Some(names.join(", ")),
         })
         .text("Cheapest of these", |d| leading(analysis, &d.cheapest_of_best))
-        .number("Its value, geo. mean", |d| {
-            d.ranking.first().map(|r| value(d.metric, r))
-        })
+        .number("Its value, geo. mean", |d| d.ranking.first().map(|r| value(d.metric, r)))
         .text("Unit", |d| {
             let kind = d.ranking.first().and_then(|best| best.operation);
             let kind = kind.map_or_else(String::new, |kind| format!(" ({})", labels::operation(kind)));
@@ -46,16 +42,11 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .table(table)
         .list(cautions(analysis).into_iter().map(|caution| format!("{caution}.")))
         .drawn(move || LEGEND.to_owned());
-    let shown = Metric::DECISIONS
-        .into_iter()
-        .filter(|m| analysis.decision.iter().any(|d| d.metric == *m));
+    let shown = Metric::DECISIONS.into_iter().filter(|m| analysis.decision.iter().any(|d| d.metric == *m));
     shown.fold(section, |section, of| {
         let summary = format!("{} of every configuration", metric(of));
         let is_open = of == Metric::Throughput;
-        section
-            .table(heat_map(analysis, of))
-            .folded(summary, is_open)
-            .on(Form::PAGE)
+        section.table(heat_map(analysis, of)).folded(summary, is_open).on(Form::PAGE)
     })
 }
 
@@ -90,11 +81,7 @@ fn unit(metric: Metric) -> &'static str {
 }
 
 fn heat_map(analysis: &Analysis, of: Metric) -> Rows<&Decision> {
-    let worst = if of.is_latency() {
-        " of the worst operation kind"
-    } else {
-        ""
-    };
+    let worst = if of.is_latency() { " of the worst operation kind" } else { "" };
     let label = format!("{}{worst}, {}", metric(of), unit(of));
     let map = rows(label, analysis.decision.iter().filter(|d| d.metric == of))
         .class("map")
@@ -130,9 +117,7 @@ fn heat(analysis: &Analysis, decision: &Decision, ranked: &Ranked) -> Cell {
         Verdict::Reference => "best by its estimate",
         other => other.words(),
     };
-    let kind = ranked
-        .operation
-        .map_or_else(String::new, |k| format!(", {}", labels::operation(k)));
+    let kind = ranked.operation.map_or_else(String::new, |k| format!(", {}", labels::operation(k)));
     let hint = format!("{:.2} times the best, {words}{kind}", ranked.to_best);
     Cell::styled(value(decision.metric, ranked), format!("heat {class}"), hint)
 }

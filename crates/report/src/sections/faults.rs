@@ -25,17 +25,11 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     if analysis.cells.iter().all(|c| c.faults.is_none() && c.writes.is_none()) {
         return section;
     }
-    let section = section
-        .table(phases(analysis))
-        .key(method())
-        .table(compactions(analysis));
-    let section = analysis
-        .cells
-        .iter()
-        .fold(section, |section, cell| match sentences(cell) {
-            none if none.is_empty() => section,
-            sentences => section.heading(cell_name(analysis, cell)).list(sentences),
-        });
+    let section = section.table(phases(analysis)).key(method()).table(compactions(analysis));
+    let section = analysis.cells.iter().fold(section, |section, cell| match sentences(cell) {
+        none if none.is_empty() => section,
+        sentences => section.heading(cell_name(analysis, cell)).list(sentences),
+    });
     section.drawn(move || drawn(analysis, charts))
 }
 
@@ -45,33 +39,25 @@ type Phase<'a> = (&'a CellAnalysis, &'a PhaseAnalysis, String);
 fn phases(analysis: &Analysis) -> Rows<Phase<'_>> {
     let label =
         "Before, during and after: medians over repetitions with the lowest and highest; errors of all repetitions";
-    placed(label, analysis.cells.iter().flat_map(phases_of), |(cell, ..)| {
-        place(cell)
-    })
-    .class("dense")
-    .text("Phase", |(.., name)| name.clone())
-    .middle(column("Seconds").drop(2), |(_, p, _)| with_ends(p.seconds, 1.0))
-    .range("Operations/s, median", |(_, p, _)| {
-        with_ends(p.throughput_ops_per_s, 1.0)
-    })
-    .middle(column("p50, ms").drop(1), |(_, p, _)| with_ends(p.p50_us, 1e3))
-    .middle(column("p95, ms").drop(3), |(_, p, _)| with_ends(p.p95_us, 1e3))
-    .range("p99, ms", |(_, p, _)| with_ends(p.p99_us, 1e3))
-    .number(column("Errors").on(Form::MARKDOWN), |(_, p, _)| errors(p))
-    .text(column("Errors").on(Form::TERMINAL), |(_, p, _)| {
-        let all = errors(p).map(|all| std::iter::once(all).chain(kinds(p)));
-        all.map(|lines| lines.collect::<Vec<String>>().join("\n"))
-    })
-    .number(column("Errors").on(Form::PAGE), |(_, p, _)| {
-        (p.operations > 0).then(|| p.failed())
-    })
-    .number(column("Errors, %").on(Form::PAGE), |(_, p, _)| {
-        p.error_share.map(|share| share.median * 100.0)
-    })
-    .text(column("Errors by kind").on(Form::ROOMY), |(_, p, _)| {
-        let kinds = kinds(p).join(", ");
-        (!kinds.is_empty()).then_some(kinds)
-    })
+    placed(label, analysis.cells.iter().flat_map(phases_of), |(cell, ..)| place(cell))
+        .class("dense")
+        .text("Phase", |(.., name)| name.clone())
+        .middle(column("Seconds").drop(2), |(_, p, _)| with_ends(p.seconds, 1.0))
+        .range("Operations/s, median", |(_, p, _)| with_ends(p.throughput_ops_per_s, 1.0))
+        .middle(column("p50, ms").drop(1), |(_, p, _)| with_ends(p.p50_us, 1e3))
+        .middle(column("p95, ms").drop(3), |(_, p, _)| with_ends(p.p95_us, 1e3))
+        .range("p99, ms", |(_, p, _)| with_ends(p.p99_us, 1e3))
+        .number(column("Errors").on(Form::MARKDOWN), |(_, p, _)| errors(p))
+        .text(column("Errors").on(Form::TERMINAL), |(_, p, _)| {
+            let all = errors(p).map(|all| std::iter::once(all).chain(kinds(p)));
+            all.map(|lines| lines.collect::<Vec<String>>().join("\n"))
+        })
+        .number(column("Errors").on(Form::PAGE), |(_, p, _)| (p.operations > 0).then(|| p.failed()))
+        .number(column("Errors, %").on(Form::PAGE), |(_, p, _)| p.error_share.map(|share| share.median * 100.0))
+        .text(column("Errors by kind").on(Form::ROOMY), |(_, p, _)| {
+            let kinds = kinds(p).join(", ");
+            (!kinds.is_empty()).then_some(kinds)
+        })
 }
 
 fn phases_of(cell: &CellAnalysis) -> Vec<Phase<'_>> {
@@ -114,9 +100,7 @@ fn compactions(analysis: &Analysis) -> Rows<Compaction<'_>> {
     let table = placed(label, all, |of| place(of.cell))
         .class("dense")
         .middle("Took, s", took)
-        .middle(column("Written, MiB").drop(5), |of| {
-            with_ends(of.fault.compacted_bytes, MIB)
-        })
+        .middle(column("Written, MiB").drop(5), |of| with_ends(of.fault.compacted_bytes, MIB))
         .number(column("MiB/s").drop(1), |of| {
             let written = of.fault.compacted_bytes?.median / MIB;
             over(written, of.fault.away_s?.median)
@@ -160,10 +144,6 @@ fn compaction(cell: &CellAnalysis) -> Option<Compaction<'_>> {
     Some(Compaction {
         cell,
         fault: &faults.faults[index],
-        phases: [
-            faults.phases[..start].last(),
-            phase(PhaseKind::During),
-            phase(PhaseKind::After),
-        ],
+        phases: [faults.phases[..start].last(), phase(PhaseKind::During), phase(PhaseKind::After)],
     })
 }

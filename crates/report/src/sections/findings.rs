@@ -34,28 +34,20 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
         key = key.then(" ").then(strong("failed")).then(failed);
     }
     let section = section.key(key).on(Form::PAGE);
-    groups
-        .into_iter()
-        .fold(section, |section, ((severity, rule), findings)| {
-            let times = match findings.len() {
-                1 => String::new(),
-                n => format!(" ({n} times)"),
-            };
-            let title = tag(severity.name(), tone(severity))
-                .then(" ")
-                .then(strong(format!("{}{times}", rule.name())));
-            let advices = each_once(findings.iter().map(|finding| advice(finding)));
-            let section = section
-                .anchored(title, id(&["finding", severity.name(), rule.name()]))
-                .first(
-                    findings.iter().map(|f| one(analysis, charts, f)),
-                    SHOWN,
-                    "findings in analysis.json",
-                );
-            advices
-                .into_iter()
-                .fold(section, |section, words| section.advice(words))
-        })
+    groups.into_iter().fold(section, |section, ((severity, rule), findings)| {
+        let times = match findings.len() {
+            1 => String::new(),
+            n => format!(" ({n} times)"),
+        };
+        let title = tag(severity.name(), tone(severity)).then(" ").then(strong(format!("{}{times}", rule.name())));
+        let advices = each_once(findings.iter().map(|finding| advice(finding)));
+        let section = section.anchored(title, id(&["finding", severity.name(), rule.name()])).first(
+            findings.iter().map(|f| one(analysis, charts, f)),
+            SHOWN,
+            "findings in analysis.json",
+        );
+        advices.into_iter().fold(section, |section, words| section.advice(words))
+    })
 }
 
 fn tone(severity: Severity) -> Tone {
@@ -82,10 +74,7 @@ pub fn summary(analysis: &Analysis) -> String {
 
 fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> Text {
     let numbers = finding.numbers();
-    let numbers: Vec<String> = numbers
-        .iter()
-        .map(|(name, value)| format!("{name} {}", number(*value)))
-        .collect();
+    let numbers: Vec<String> = numbers.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
     // Only what is on the page is linked to.
     let has_cell = |cell: &str| analysis.cells.iter().any(|c| c.id == cell);
     let place = match &finding.scope {

@@ -52,11 +52,8 @@ fn map(analysis: &Analysis) -> Rows<(&str, analysis::LoadLevel)> {
         .text("Workload", |(workload, _)| (*workload).to_owned())
         .text("Load", |(_, load)| labels::load(*load));
     let configurations = analysis.configurations.iter();
-    configurations.fold(map, |map, c| {
-        map.text(&*c.name, |(workload, load)| {
-            cell(analysis.cell(&c.name, workload, *load))
-        })
-    })
+    configurations
+        .fold(map, |map, c| map.text(&*c.name, |(workload, load)| cell(analysis.cell(&c.name, workload, *load))))
 }
 
 fn cell(cell: Option<&CellAnalysis>) -> Cell {
@@ -117,10 +114,7 @@ fn reasons(cell: &CellAnalysis) -> String {
 fn nodes(analysis: &Analysis) -> Rows<(&CellAnalysis, &NodeAnalysis)> {
     let label = "The nodes of each cell, medians over repetitions; shares are of what the node really had, in the middle \
                  window of a trial";
-    let nodes = analysis
-        .cells
-        .iter()
-        .flat_map(|cell| cell.nodes.iter().map(move |node| (cell, node)));
+    let nodes = analysis.cells.iter().flat_map(|cell| cell.nodes.iter().map(move |node| (cell, node)));
     let percent = |used: Option<&ResourceUse>| used.map(|u| u.share() * 100.0);
     placed(label, nodes, |(cell, _)| place(cell))
         .class("dense")
@@ -130,9 +124,7 @@ fn nodes(analysis: &Analysis) -> Rows<(&CellAnalysis, &NodeAnalysis)> {
         .number("Read IOPS", |(_, node)| node.device_read_iops)
         .number("Write IOPS", |(_, node)| node.device_write_iops)
         .number("of IOPS limit, %", |(_, node)| percent(iops(node)))
-        .number("Page cache, MiB", |(_, node)| {
-            node.page_cache_bytes.map(|bytes| bytes / MIB)
-        })
+        .number("Page cache, MiB", |(_, node)| node.page_cache_bytes.map(|bytes| bytes / MIB))
         .number("Data on disk, MiB", |(_, node)| node.bytes_on_disk / MIB)
         .text("At the cell's limit", |(cell, node)| {
             let is_at_limit = cell.limit.nodes.contains(&node.host);
@@ -152,12 +144,8 @@ fn data_volumes(analysis: &Analysis) -> Rows<(&CellAnalysis, &analysis::DataVolu
         .text("Volume", |(_, volume)| volume.volume.name())
         .number("Read IOPS", |(_, volume)| volume.read_iops)
         .number("Write IOPS", |(_, volume)| volume.write_iops)
-        .number("MB/s read", |(_, volume)| {
-            volume.read_bytes_per_s.map(|bytes| bytes / 1e6)
-        })
-        .number("MB/s written", |(_, volume)| {
-            volume.write_bytes_per_s.map(|bytes| bytes / 1e6)
-        })
+        .number("MB/s read", |(_, volume)| volume.read_bytes_per_s.map(|bytes| bytes / 1e6))
+        .number("MB/s written", |(_, volume)| volume.write_bytes_per_s.map(|bytes| bytes / 1e6))
         .number("A request, ms", |(_, volume)| volume.await_us.map(|us| us / 1e3))
         .number("Busy, %", |(_, volume)| volume.busy_share.map(|share| share * 100.0))
 }

@@ -22,27 +22,17 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         ("faster", ", "),
         ("slower", ": the difference is shown. "),
         ("the same", ": shown to lie within the margin of practical importance. "),
-        (
-            "no difference shown",
-            ": there may be one, smaller than these repetitions can show. ",
-        ),
-        (
-            "too few to test",
-            ": fewer than three pairs of valid trials; low and high are the observed range. ",
-        ),
+        ("no difference shown", ": there may be one, smaller than these repetitions can show. "),
+        ("too few to test", ": fewer than three pairs of valid trials; low and high are the observed range. "),
         (
             "Detectable",
             ": the smallest true factor that this many repetitions, spread as they are, show four times out of five at the \
              level of the verdict; as hard to see upwards as its inverse is downwards.",
         ),
     ];
-    let verdicts = verdicts
-        .into_iter()
-        .fold(Text::default(), |all, (word, is)| all.then(strong(word)).then(is));
-    let spread = format!(
-        "The unit is the trial, its figures come from its steady window. {}",
-        answer::spread(analysis)
-    );
+    let verdicts = verdicts.into_iter().fold(Text::default(), |all, (word, is)| all.then(strong(word)).then(is));
+    let spread =
+        format!("The unit is the trial, its figures come from its steady window. {}", answer::spread(analysis));
     let evidence = Text::from("Where a number comes from: ")
         .then(code("trials/CELL/BLOCK/"))
         .then(" holds ")
@@ -73,7 +63,5 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         labels::emulation(analysis).map(Text::from),
         Some(evidence),
     ];
-    Section::new("method", "How to read this")
-        .mostly(Form::ROOMY)
-        .list(said.into_iter().flatten())
+    Section::new("method", "How to read this").mostly(Form::ROOMY).list(said.into_iter().flatten())
 }

@@ -23,9 +23,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     if steps.is_empty() {
         return missing(analysis, section);
     }
-    let open = steps
-        .iter()
-        .filter(|s| s.withheld.is_some() || s.verdict == ValueVerdict::NotDecided);
+    let open = steps.iter().filter(|s| s.withheld.is_some() || s.verdict == ValueVerdict::NotDecided);
     let basis = format!(
         "Basis: {}; at full scale. {} Throughput ratios pair trials of the same block; low and high are the ends of their \
          intervals.",
@@ -73,9 +71,7 @@ fn whole(analysis: &Analysis) -> Rows<&ValueOfMoney> {
             let ratio = &s.throughput_ratio;
             range(ratio.median, ratio.low, ratio.high)
         })
-        .range("Op/$, x", |s| {
-            range(s.value_ratio.median, s.value_ratio.low, s.value_ratio.high)
-        })
+        .range("Op/$, x", |s| range(s.value_ratio.median, s.value_ratio.low, s.value_ratio.high))
         .number("p99, x", |s| s.p99_ratio)
         .number("$/month per op/s", |s| s.usd_per_extra_op_per_s.map(labels::dollars))
 }
@@ -89,9 +85,7 @@ fn short(steps: &[ValueOfMoney]) -> Rows<&ValueOfMoney> {
         .text("Step", |s| format!("{}\n-> {}", s.from, s.to))
         .text(column("Workload").varies(), |s| s.workload.clone())
         .text(column("Load").varies(), |s| labels::load(s.load))
-        .number("Cost", |s| {
-            format!("{}x\n+{}", number(s.cost_ratio), labels::usd(s.extra_usd_per_month))
-        })
+        .number("Cost", |s| format!("{}x\n+{}", number(s.cost_ratio), labels::usd(s.extra_usd_per_month)))
         .number("Throughput", |s| {
             let analysis::Ratio { median, low, high, .. } = s.throughput_ratio;
             factor(s, analysis::Range { median, low, high })
@@ -119,8 +113,6 @@ fn verdict(analysis: &Analysis, step: &ValueOfMoney) -> Cell {
         BoundIs::Nothing => "not carried over",
     });
     let tags = knee.into_iter().chain(bound);
-    let words = tags.fold(Text::from(words), |words, word| {
-        words.then(" ").then(tag(word, Tone::More))
-    });
+    let words = tags.fold(Text::from(words), |words, word| words.then(" ").then(tag(word, Tone::More)));
     Cell::styled(words, format!("heat {class}"), "")
 }

@@ -47,42 +47,32 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
 fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
     let interval = |ratio: Option<&Ratio>| ratio.map(|r| range(r.median, r.low, r.high));
     let baseline = |c: &&'a CellAnalysis| c.ratio_to_baseline.as_ref();
-    rows(
-        format!("Throughput, and its ratio to the baseline, {}", analysis.baseline),
-        cells.iter().copied(),
-    )
-    .class("dense")
-    .anchor(|c| id(&["cell", &c.id]))
-    .text("Configuration", |c| {
-        let is_drawn = charts.trials.iter().any(|t| t.cell == c.id);
-        link(&*c.configuration, is_drawn.then(|| id(&["time", &c.id])))
-    })
-    .text(column("Load").varies(), |c| labels::load(c.load))
-    .text("Verdict", |c| baseline(c).map(|r| r.verdict.words()))
-    .number("Trials", |c| c.trials)
-    .number("valid", |c| c.valid_trials)
-    .range("Op/s, geo. mean", |c| estimate(c.throughput_ops_per_s))
-    .range("To baseline, x", |c| interval(baseline(c)))
-    .number(column("To slowest").on(Form::MARKDOWN), |c| {
-        labels::ratio(c.ratio_to_slowest.as_ref())
-    })
-    .number("Detectable, x", |c| baseline(c).and_then(|r| r.smallest_detectable))
-    .number("Runtime, s, median", |c| c.runtime_s.map(|s| s.median))
-    .number("Errors", |c| {
-        (c.valid_trials > 0).then(|| c.errors.values().sum::<u64>())
-    })
-    .number("Errors, %", |c| c.error_share.map(|share| share * 100.0))
-    .number("Op/$", |c| c.operations_per_usd)
+    rows(format!("Throughput, and its ratio to the baseline, {}", analysis.baseline), cells.iter().copied())
+        .class("dense")
+        .anchor(|c| id(&["cell", &c.id]))
+        .text("Configuration", |c| {
+            let is_drawn = charts.trials.iter().any(|t| t.cell == c.id);
+            link(&*c.configuration, is_drawn.then(|| id(&["time", &c.id])))
+        })
+        .text(column("Load").varies(), |c| labels::load(c.load))
+        .text("Verdict", |c| baseline(c).map(|r| r.verdict.words()))
+        .number("Trials", |c| c.trials)
+        .number("valid", |c| c.valid_trials)
+        .range("Op/s, geo. mean", |c| estimate(c.throughput_ops_per_s))
+        .range("To baseline, x", |c| interval(baseline(c)))
+        .number(column("To slowest").on(Form::MARKDOWN), |c| labels::ratio(c.ratio_to_slowest.as_ref()))
+        .number("Detectable, x", |c| baseline(c).and_then(|r| r.smallest_detectable))
+        .number("Runtime, s, median", |c| c.runtime_s.map(|s| s.median))
+        .number("Errors", |c| (c.valid_trials > 0).then(|| c.errors.values().sum::<u64>()))
+        .number("Errors, %", |c| c.error_share.map(|share| share * 100.0))
+        .number("Op/$", |c| c.operations_per_usd)
 }
 
 /// Trials of these cells that enter no figure, and why.
 fn excluded(charts: &Charts, cells: &[&CellAnalysis]) -> Vec<Text> {
     let of_cell = |cell: &CellAnalysis| -> Vec<Text> {
         let of_trial = |trial: &analysis::InvalidTrial| {
-            let is_drawn = charts
-                .trials
-                .iter()
-                .any(|t| t.cell == cell.id && t.block == trial.block);
+            let is_drawn = charts.trials.iter().any(|t| t.cell == cell.id && t.block == trial.block);
             let target = || id(&["trial", &cell.id, &trial.block.to_string()]);
             let name = link(format!("{}/{}", cell.id, trial.block), is_drawn.then(target));
             name.then(format!(" enters no figure: {}", trial.reason))
@@ -99,10 +89,7 @@ fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
     let of_cell = |cell: &&'a CellAnalysis| {
         let cell = *cell;
         let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), l));
-        let service = cell
-            .service_us
-            .iter()
-            .map(|(kind, l)| (format!("{}, service", labels::operation(*kind)), l));
+        let service = cell.service_us.iter().map(|(kind, l)| (format!("{}, service", labels::operation(*kind)), l));
         let all = response.chain(service).map(|(kind, l)| (cell, kind, l));
         all.collect::<Vec<Latency<'a>>>()
     };
@@ -117,15 +104,13 @@ fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
         .text(column("Load").varies(), |(cell, ..)| labels::load(cell.load))
         .text("Operation", |(_, kind, _)| kind.clone())
         .number("Samples/trial", |(.., l)| l.samples);
-    ["mean", "p50", "p95", "p99", "p99.9", "max"]
-        .into_iter()
-        .fold(table, |table, name| match name {
-            "p99" => table.range(name, |(.., l)| {
-                let ends = l.spread.get(name).map(|s| (s.low / 1e3, s.high / 1e3));
-                between(labels::percentile_ms(l, name), ends)
-            }),
-            _ => table.number(name, |(.., l)| labels::percentile_ms(l, name)),
-        })
+    ["mean", "p50", "p95", "p99", "p99.9", "max"].into_iter().fold(table, |table, name| match name {
+        "p99" => table.range(name, |(.., l)| {
+            let ends = l.spread.get(name).map(|s| (s.low / 1e3, s.high / 1e3));
+            between(labels::percentile_ms(l, name), ends)
+        }),
+        _ => table.number(name, |(.., l)| labels::percentile_ms(l, name)),
+    })
 }
 
 /// For a terminal: a line for each kind of operation, and what limited the cell.
@@ -151,12 +136,9 @@ fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis
     table
         .number(column("Errors").drop(3), |c| labels::errors(c))
         .number(column("Disk reads/op.").drop(4), |c| c.device_reads_per_operation)
-        .number(
-            column("SSTables /read")
-                .drop(10)
-                .on(where_any(|c| c.database.sstables_per_read.is_some())),
-            |c| c.database.sstables_per_read,
-        )
+        .number(column("SSTables /read").drop(10).on(where_any(|c| c.database.sstables_per_read.is_some())), |c| {
+            c.database.sstables_per_read
+        })
         .number(column("Page cache").drop(6), |c| c.page_cache_share.map(percent))
         .text(column("Limit").drop(2), |c| {
             let kind = c.limit.kind.words().replacen(' ', "\n", 1);
@@ -165,15 +147,12 @@ fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis
                 false => format!("{kind}\n{}", labels::nodes_at(&c.limit)),
             }
         })
-        .text(
-            column("Volume used").drop(11).on(where_any(|c| c.delivered.is_some())),
-            |c| {
-                c.delivered.map(|of| match of.unit {
-                    Unit::BytesPerS => format!("{}\nof MB/s", percent(of.share())),
-                    _ => format!("{}\nof IOPS", percent(of.share())),
-                })
-            },
-        )
+        .text(column("Volume used").drop(11).on(where_any(|c| c.delivered.is_some())), |c| {
+            c.delivered.map(|of| match of.unit {
+                Unit::BytesPerS => format!("{}\nof MB/s", percent(of.share())),
+                _ => format!("{}\nof IOPS", percent(of.share())),
+            })
+        })
         .number("To slowest", |c| labels::ratio(c.ratio_to_slowest.as_ref()))
 }
 

@@ -22,27 +22,19 @@ type Figure = fn(&CellAnalysis) -> Option<f64>;
 /// In the order of the table: the effect, then what may have caused it.
 const FIGURES: [(&str, Figure); 26] = [
     ("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
-    ("p99 of the slowest operation, ms", |c| {
-        c.latency_us.values().map(|l| l.p99 / 1e3).max_by(f64::total_cmp)
-    }),
+    ("p99 of the slowest operation, ms", |c| c.latency_us.values().map(|l| l.p99 / 1e3).max_by(f64::total_cmp)),
     ("Device reads/op.", |c| c.device_reads_per_operation),
     ("Device writes/op.", |c| c.device_writes_per_operation),
     ("KiB read/op.", |c| Some(c.device_read_bytes_per_operation? / KIB)),
     ("KiB written/op.", |c| Some(c.device_write_bytes_per_operation? / KIB)),
     ("SSTables merged/read", |c| c.database.sstables_per_read),
-    ("Bloom filter wrong/1,000 reads", |c| {
-        Some(c.database.bloom_false_positives_per_read? * 1e3)
-    }),
-    ("Chunk cache hits, %", |c| {
-        Some(c.database.chunk_cache_hit_share? * 100.0)
-    }),
+    ("Bloom filter wrong/1,000 reads", |c| Some(c.database.bloom_false_positives_per_read? * 1e3)),
+    ("Chunk cache hits, %", |c| Some(c.database.chunk_cache_hit_share? * 100.0)),
     ("Key cache hits, %", |c| Some(c.database.key_cache_hit_share? * 100.0)),
     ("Page cache, MiB", |c| Some(c.page_cache_bytes? / MIB)),
     ("of data on disk, %", |c| Some(c.page_cache_share? * 100.0)),
     ("Compressed to, %", |c| Some(c.database.compression_ratio? * 100.0)),
-    ("Memory for chunk offsets, KiB", |c| {
-        Some(c.database.compression_metadata_bytes? / KIB)
-    }),
+    ("Memory for chunk offsets, KiB", |c| Some(c.database.compression_metadata_bytes? / KIB)),
     ("SSTables of the backlog and at rest", |c| c.database.backlog_sstables),
     ("Backlog compacted until, s", |c| c.database.backlog_compacted_until_s),
     ("SSTables at the end", |c| c.database.sstables),
@@ -85,10 +77,7 @@ fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for workload in &analysis.workloads {
         let mut alone = Vec::new();
-        for (_, load) in labels::places(analysis)
-            .into_iter()
-            .filter(|(of, _)| *of == workload.name)
-        {
+        for (_, load) in labels::places(analysis).into_iter().filter(|(of, _)| *of == workload.name) {
             let beside = |c: &&CellAnalysis| c.workload == workload.name && c.load == load && c.valid_trials > 0;
             let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(beside).collect();
             if cells.len() < 2 {
@@ -103,12 +92,7 @@ fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
             });
         }
         if !alone.is_empty() {
-            groups.push(Group {
-                title: workload.name.clone(),
-                cells: alone,
-                baseline: None,
-                has_one_load: false,
-            });
+            groups.push(Group { title: workload.name.clone(), cells: alone, baseline: None, has_one_load: false });
         }
     }
     groups
@@ -117,12 +101,8 @@ fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
 impl Group<'_> {
     /// A row for each figure that one of the cells has; beside a cell its figures over those of the baseline.
     fn table(&self) -> Rows<(&'static str, Figure)> {
-        let known = FIGURES
-            .into_iter()
-            .filter(|(_, of)| self.cells.iter().any(|c| of(c).is_some()));
-        let table = rows(&*self.title, known)
-            .class("dense")
-            .text("Figure", |(name, _)| *name);
+        let known = FIGURES.into_iter().filter(|(_, of)| self.cells.iter().any(|c| of(c).is_some()));
+        let table = rows(&*self.title, known).class("dense").text("Figure", |(name, _)| *name);
         self.cells.iter().fold(table, |table, cell| {
             let name = match self.has_one_load {
                 true => cell.configuration.clone(),

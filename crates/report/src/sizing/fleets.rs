@@ -49,22 +49,15 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
     let of = |fleet: &Fleet| {
         let money = [fleet.usd_per_hour, fleet.usd_per_month];
         let money = money.map(|usd| usd.map(|usd| format!("{usd:.2}")));
-        totals(&fleet.total)
-            .into_iter()
-            .chain(money)
-            .collect::<Vec<Option<String>>>()
+        totals(&fleet.total).into_iter().chain(money).collect::<Vec<Option<String>>>()
     };
     let (today, proposed) = (of(&comparison.current), of(&comparison.proposed));
     let head = |what: &str, fleet: &Fleet| format!("{what}\n{}", fleet.configurations.join("\n+ "));
     let figures = rows("", TOTALS.into_iter().chain(MONEY).enumerate())
         .text("", |(_, (name, _))| *name)
         .number(head("today", &comparison.current), |(row, _)| today[*row].clone())
-        .number(head("proposed", &comparison.proposed), |(row, _)| {
-            proposed[*row].clone()
-        })
-        .number("proposed / today", |(_, (_, name))| {
-            comparison.ratios.get(*name).map(|ratio| format!("x {ratio:.2}"))
-        });
+        .number(head("proposed", &comparison.proposed), |(row, _)| proposed[*row].clone())
+        .number("proposed / today", |(_, (_, name))| comparison.ratios.get(*name).map(|ratio| format!("x {ratio:.2}")));
     let in_use = comparison.current_use.as_ref().map(|today| {
         format!(
             "At the target the fleet of today would use {} of its {} (at most {}) and fill {} of its disks.",
@@ -88,18 +81,16 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
         let missing = fleet.price_missing.iter();
         notes.chain(missing.map(move |why| format!("note: no price of the fleet {name}: {why}")))
     });
-    Section::new("fleets", "")
-        .table(figures)
-        .paragraphs(in_use.into_iter().chain(days).chain(notes))
+    Section::new("fleets", "").table(figures).paragraphs(in_use.into_iter().chain(days).chain(notes))
 }
 
 /// The verdict with its numbers.
 pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -> String {
     let today = comparison.current.configurations.join(" + ");
-    let price = comparison.current.usd_per_month.map_or_else(
-        || "its price is not known".to_owned(),
-        |price| format!("{} USD a month", usd(price)),
-    );
+    let price = comparison
+        .current
+        .usd_per_month
+        .map_or_else(|| "its price is not known".to_owned(), |price| format!("{} USD a month", usd(price)));
     let use_of_today = comparison.current_use.as_ref().map_or_else(String::new, |u| {
         format!(
             ", with {} of its {} used (at most {})",
@@ -109,44 +100,28 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
         )
     });
     let share = |saves: f64| {
-        comparison.current.usd_per_month.map_or_else(String::new, |price| {
-            format!(" ({})", whole_percent(saves.abs() / price))
-        })
+        comparison
+            .current
+            .usd_per_month
+            .map_or_else(String::new, |price| format!(" ({})", whole_percent(saves.abs() / price)))
     };
     match decision {
-        FleetDecision::Keep {
-            next,
-            costs_more_usd_per_month: more,
-        } => {
+        FleetDecision::Keep { next, costs_more_usd_per_month: more } => {
             let other = if *next == today {
                 "it is the cheapest there is".to_owned()
             } else if *more >= 0.0 {
                 format!("{next} costs {} USD a month more", usd(*more))
             } else {
-                format!(
-                    "{next} saves {} USD a month{}, which is rounding",
-                    usd(-more),
-                    share(*more)
-                )
+                format!("{next} saves {} USD a month{}, which is rounding", usd(-more), share(*more))
             };
             format!(
                 "Keep what you have: {today} ({price}) meets the target{use_of_today}, and nothing else that does is cheaper: {other}."
             )
         }
-        FleetDecision::Change {
-            to,
-            is_proven,
-            because,
-            saves_usd_per_month,
-        } => {
+        FleetDecision::Change { to, is_proven, because, saves_usd_per_month } => {
             let why = match because {
                 ChangeBecause::Cheaper => format!("{today} ({price}) meets the target too{use_of_today}"),
-                ChangeBecause::Full {
-                    limit,
-                    used,
-                    allowed,
-                    allowance,
-                } => format!(
+                ChangeBecause::Full { limit, used, allowed, allowance } => format!(
                     "{today} ({price}) does not meet the target: {} would be used to {}, at most {} {}",
                     limit.words(),
                     whole_percent(*used),
@@ -162,11 +137,7 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
                 Some(saves) => format!(", which costs {} USD a month{} more", usd(-saves), share(*saves)),
                 None => String::new(),
             };
-            let proof = if *is_proven {
-                ""
-            } else {
-                "; it lies outside the measured range, measure it first"
-            };
+            let proof = if *is_proven { "" } else { "; it lies outside the measured range, measure it first" };
             format!("Change to {to}{money}{proof}: {why}.")
         }
         FleetDecision::NotDecided { because } => {
@@ -185,22 +156,13 @@ fn undecided(why: &Undecided) -> String {
         Undecided::BeyondEvidence { doubts: all } => {
             format!("whether it meets the target lies outside the measured range: {}", doubts(all))
         }
-        Undecided::WithinError {
-            limit,
-            used,
-            allowed,
-            error_percent,
-        } => format!(
+        Undecided::WithinError { limit, used, allowed, error_percent } => format!(
             "{} would be used to {:.1} %, at most {:.1} %, which is within the error of {error_percent:.0} %",
             limit.words(),
             used * 100.0,
             allowed * 100.0
         ),
-        Undecided::CheaperIsNotProven {
-            configuration,
-            saves_usd_per_month,
-            doubts: all,
-        } => format!(
+        Undecided::CheaperIsNotProven { configuration, saves_usd_per_month, doubts: all } => format!(
             "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies outside the measured range \
              ({}): measure it to decide",
             usd(*saves_usd_per_month),

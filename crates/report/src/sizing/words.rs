@@ -11,11 +11,7 @@ pub(super) fn usd(amount: f64) -> String {
 
 /// TB, or GB of less than a tenth of one.
 pub(super) fn amount(bytes: f64) -> String {
-    if bytes < 1e11 {
-        format!("{} GB", number(bytes / 1e9))
-    } else {
-        format!("{} TB", number(bytes / 1e12))
-    }
+    if bytes < 1e11 { format!("{} GB", number(bytes / 1e9)) } else { format!("{} TB", number(bytes / 1e12)) }
 }
 
 pub(super) fn counted(count: u32, one: &str, more: &str) -> String {
@@ -63,52 +59,32 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
 /// Why so many nodes.
 pub(super) fn because(why: &NodesBecause) -> String {
     match why {
-        NodesBecause::Copies {
-            replication_factor,
-            zones,
-        } => format!(
+        NodesBecause::Copies { replication_factor, zones } => format!(
             "the fewest that hold {} in {} with a part down",
             counted(*replication_factor, "copy", "copies"),
             counted(*zones, "zone", "equal zones")
         ),
-        NodesBecause::Full {
-            limit: Limit::DiskSpace,
-            fewer,
-            used,
-            allowed,
-            ..
-        } => format!(
+        NodesBecause::Full { limit: Limit::DiskSpace, fewer, used, allowed, .. } => format!(
             "for disk space: data would fill {} of the disks of {fewer}, at most {} may be",
             whole_percent(*used),
             whole_percent(*allowed)
         ),
-        NodesBecause::Full {
-            limit,
-            fewer,
-            used,
-            allowed,
-            allowance: what,
-        } => format!(
+        NodesBecause::Full { limit, fewer, used, allowed, allowance: what } => format!(
             "for {}: {fewer} would use {}, at most {} {}",
             limit.words(),
             whole_percent(*used),
             whole_percent(*allowed),
             allowance(*what)
         ),
-        NodesBecause::NotPossible {
-            fewer,
-            why: Obstacle::NoVolume(limit),
-        } => format!("for {0}: no volume is sold with enough {0} for {fewer}", limit.words()),
+        NodesBecause::NotPossible { fewer, why: Obstacle::NoVolume(limit) } => {
+            format!("for {0}: no volume is sold with enough {0} for {fewer}", limit.words())
+        }
         NodesBecause::NotPossible { fewer, why } => format!("with {fewer}: {}", obstacle(why)),
         NodesBecause::Price { fewer, usd_per_month } => format!(
             "for the price: {fewer} would do for {} USD a month, their volumes cost more than nodes",
             usd(*usd_per_month)
         ),
-        NodesBecause::Evidence {
-            fewer,
-            usd_per_month,
-            doubts: all,
-        } => format!(
+        NodesBecause::Evidence { fewer, usd_per_month, doubts: all } => format!(
             "for the evidence: {fewer} would do for {} USD a month, but lie beyond it ({})",
             usd(*usd_per_month),
             doubts(all)
@@ -123,18 +99,14 @@ pub(super) fn doubts(all: &[Doubt]) -> String {
 
 fn doubt(one: &Doubt) -> String {
     match one {
-        Doubt::Mix { read_share, measured } => format!(
-            "replicas do {} reads, measured: {}",
-            whole_percent(*read_share),
-            percents(measured)
-        ),
+        Doubt::Mix { read_share, measured } => {
+            format!("replicas do {} reads, measured: {}", whole_percent(*read_share), percents(measured))
+        }
         Doubt::NeverTheLimit { limit } => format!("no cell was bounded by {}", limit.words()),
         Doubt::NoDeviceReads => "no cell read from its device".to_owned(),
-        Doubt::CacheShare { share, measured } => format!(
-            "{:.1} % of the data fits the page cache, measured: {}",
-            share * 100.0,
-            percents(measured)
-        ),
+        Doubt::CacheShare { share, measured } => {
+            format!("{:.1} % of the data fits the page cache, measured: {}", share * 100.0, percents(measured))
+        }
         Doubt::DataPerNode { bytes, measured } => {
             let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
             format!("{} of data on a node, measured: {}", gb(*bytes), span(measured, gb))
@@ -146,11 +118,7 @@ fn doubt(one: &Doubt) -> String {
 
 fn percents(range: &Range) -> String {
     let (low, high) = (range.low * 100.0, range.high * 100.0);
-    if high - low < 1.0 {
-        format!("{high:.0} %")
-    } else {
-        format!("{low:.0} to {high:.0} %")
-    }
+    if high - low < 1.0 { format!("{high:.0} %") } else { format!("{low:.0} to {high:.0} %") }
 }
 
 /// `4 to 8`, or `8` where both ends read alike.

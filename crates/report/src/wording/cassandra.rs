@@ -36,16 +36,9 @@ pub fn code_not_warm(of: &CodeNotWarm) -> Words {
 
 pub fn gc_pauses(of: &GcPauses) -> Words {
     let longest_s = of.longest_pause_s;
-    let once = if longest_s > of.threshold_s {
-        format!(", once for {:.0} ms", longest_s * 1e3)
-    } else {
-        String::new()
-    };
+    let once = if longest_s > of.threshold_s { format!(", once for {:.0} ms", longest_s * 1e3) } else { String::new() };
     (
-        format!(
-            "Garbage collection paused the database for {} of the window{once}.",
-            percent(of.gc_pause_share)
-        ),
+        format!("Garbage collection paused the database for {} of the window{once}.", percent(of.gc_pause_share)),
         "Look at gc.log; a heap too small for the load hides what the storage could do.",
     )
 }
@@ -76,10 +69,8 @@ pub fn writes_not_flushed(of: &WritesNotFlushed) -> Words {
                 1 => "one memtable was flushed".to_owned(),
                 flushes => format!("{flushes} memtables were flushed"),
             },
-            of.data_volume_bytes_per_s.map_or_else(String::new, |bytes| format!(
-                ", and the data volumes wrote {:.1} MiB/s",
-                bytes / MIB
-            ))
+            of.data_volume_bytes_per_s
+                .map_or_else(String::new, |bytes| format!(", and the data volumes wrote {:.1} MiB/s", bytes / MIB))
         ),
         "This is the throughput of memory and the commit log: what flushes, and compactions after them, take of the \
          data volume is hardly in it. Measure for minutes, until several flushes have reached the volume.",
@@ -96,10 +87,7 @@ pub fn compacted_backlog(of: &Backlog) -> Words {
 
 pub fn backlog_left(of: &Backlog) -> Words {
     (
-        format!(
-            "The trial began with a backlog, which was still being compacted at its end: {}",
-            backlog(of)
-        ),
+        format!("The trial began with a backlog, which was still being compacted at its end: {}", backlog(of)),
         "Its figures are those of a database on its way. Measure longer (duration_s in [load]), or with a smaller \
          backlog, to see how it goes on.",
     )
@@ -107,27 +95,16 @@ pub fn backlog_left(of: &Backlog) -> Words {
 
 /// What became of a backlog of compaction.
 fn backlog(of: &Backlog) -> String {
-    let left = of
-        .sstables_left
-        .map_or_else(String::new, |left| format!(", {} at the end", whole(left)));
-    let written = of.compacted_bytes.map_or_else(String::new, |bytes| {
-        format!("; compactions wrote {} MB", whole(bytes / 1e6))
-    });
-    let until = of.compacted_until_s.map_or_else(
-        || format!("to the end at {:.0} s", of.measured_s),
-        |until_s| format!("to {until_s:.0} s"),
-    );
+    let left = of.sstables_left.map_or_else(String::new, |left| format!(", {} at the end", whole(left)));
+    let written =
+        of.compacted_bytes.map_or_else(String::new, |bytes| format!("; compactions wrote {} MB", whole(bytes / 1e6)));
+    let until = of
+        .compacted_until_s
+        .map_or_else(|| format!("to the end at {:.0} s", of.measured_s), |until_s| format!("to {until_s:.0} s"));
     let rate = |rate: Option<f64>, when: &str| rate.map(|rate| format!("{} operations/s {when}", whole(rate)));
-    let rates = [
-        rate(of.operations_per_s_meanwhile, "meanwhile"),
-        rate(of.operations_per_s_after, "after"),
-    ];
+    let rates = [rate(of.operations_per_s_meanwhile, "meanwhile"), rate(of.operations_per_s_after, "after")];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
-    let rates = if rates.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", rates.join(", "))
-    };
+    let rates = if rates.is_empty() { String::new() } else { format!(": {}", rates.join(", ")) };
     format!(
         "{} SSTables when measurement had begun{left}{written}. It was compacted from {:.1} s {until}{rates}.",
         whole(of.sstables),
@@ -137,10 +114,7 @@ fn backlog(of: &Backlog) -> String {
 
 pub fn dropped_messages(of: &DroppedMessages) -> Words {
     (
-        format!(
-            "The database dropped {} messages: it shed load to survive.",
-            whole(of.dropped_messages)
-        ),
+        format!("The database dropped {} messages: it shed load to survive.", whole(of.dropped_messages)),
         "The load level is beyond what this configuration sustains; its throughput includes work that was thrown away.",
     )
 }

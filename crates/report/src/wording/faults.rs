@@ -47,10 +47,7 @@ pub fn phase(phase: &PhaseAnalysis, faults: usize) -> String {
 pub fn kinds(phase: &PhaseAnalysis) -> Vec<String> {
     let mut kinds: Vec<_> = phase.errors.iter().filter(|(_, n)| **n > 0).collect();
     kinds.sort_by(|a, b| b.1.cmp(a.1));
-    kinds
-        .into_iter()
-        .map(|(kind, n)| format!("{} {}", count(*n), kind.name().replace('_', " ")))
-        .collect()
+    kinds.into_iter().map(|(kind, n)| format!("{} {}", count(*n), kind.name().replace('_', " "))).collect()
 }
 
 /// What happened in a cell: each fault with what followed, and what became of its writes.
@@ -100,10 +97,8 @@ fn happened(fault: &FaultAnalysis) -> String {
     let (node, gone, back) = (fault.node, &fault.gone_s, &fault.back_s);
     let at = |words: &str, time: &Option<Summary>| time.as_ref().map(|at| format!("{words} {}", seconds(at)));
     let began = |words: &str| at(words, gone).unwrap_or_default();
-    let later = |took: &Option<Summary>| {
-        took.as_ref()
-            .map_or_else(String::new, |took| format!(", {} later", seconds(took)))
-    };
+    let later =
+        |took: &Option<Summary>| took.as_ref().map_or_else(String::new, |took| format!(", {} later", seconds(took)));
     let some = |words: &str, n: u64| (n > 0).then(|| format!("{words}{}", of_trials(n, fault.trials)));
     let parts = match fault.volume {
         Some(role) => vec![
@@ -114,10 +109,7 @@ fn happened(fault: &FaultAnalysis) -> String {
         None if fault.kind == NodeFaultKind::Compaction => vec![
             Some(format!("{node} compacted{}", began(" from"))),
             at("was done at", back).map(|done| done + &later(&fault.away_s)),
-            fault
-                .compacted_bytes
-                .as_ref()
-                .map(|written| format!("wrote {}", bytes(written.median))),
+            fault.compacted_bytes.as_ref().map(|written| format!("wrote {}", bytes(written.median))),
             some("was not done when the trial ended", fault.not_back),
         ],
         None => vec![
@@ -148,10 +140,7 @@ fn failed_requests(failed: &Summary) -> String {
 fn ended(fault: &FaultAnalysis) -> String {
     let n = fault.ended.len() as u64;
     let some = of_trials(n, fault.trials);
-    format!(
-        "The database's process ended by itself{some}: {}.",
-        fault.ended.join("; ")
-    )
+    format!("The database's process ended by itself{some}: {}.", fault.ended.join("; "))
 }
 
 /// ` in 1 of 3 trials`; nothing where it was so in all of them.
@@ -164,12 +153,7 @@ fn of_trials(n: u64, all: u64) -> String {
 
 /// Whether and when throughput was back, where the node was.
 fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
-    let RecoveryAnalysis {
-        recovered,
-        seconds,
-        never,
-        too_short,
-    } = fault.recovery;
+    let RecoveryAnalysis { recovered, seconds, never, too_short } = fault.recovery;
     let all = recovered + never + too_short;
     if all == 0 {
         return None;
@@ -187,42 +171,25 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
     let some = |n: u64| format!("in {n} of {all} trials");
     let mut parts = Vec::new();
     if let Some(seconds) = seconds {
-        let in_some = if recovered < all {
-            format!(", {}", some(recovered))
-        } else {
-            String::new()
-        };
-        parts.push(format!(
-            "Throughput was back within {within} of before {} {was}{in_some}",
-            after(&seconds)
-        ));
+        let in_some = if recovered < all { format!(", {}", some(recovered)) } else { String::new() };
+        parts.push(format!("Throughput was back within {within} of before {} {was}{in_some}", after(&seconds)));
     }
     let subject = if recovered == 0 { "throughput" } else { "it" };
     match never {
         0 => {}
         n if n == all => parts.push(format!("Throughput was not back within {within} of before {end}")),
-        n => parts.push(format!(
-            "{} {subject} was not back within {within} of before {end}",
-            some(n)
-        )),
+        n => parts.push(format!("{} {subject} was not back within {within} of before {end}", some(n))),
     }
     match too_short {
         0 => {}
         n if n == all => parts.push(format!(
             "Fewer than {RECOVERED_SECONDS} s were left after {was_back}: too few to judge throughput by"
         )),
-        n => parts.push(format!(
-            "{} fewer than {RECOVERED_SECONDS} s were left to judge it by",
-            some(n)
-        )),
+        n => parts.push(format!("{} fewer than {RECOVERED_SECONDS} s were left to judge it by", some(n))),
     }
     Some(format!(
         "{}.",
-        parts.join("; ").replacen(
-            "in ",
-            "In ",
-            usize::from(recovered == 0 && never < all && too_short < all)
-        )
+        parts.join("; ").replacen("in ", "In ", usize::from(recovered == 0 && never < all && too_short < all))
     ))
 }
 
@@ -271,11 +238,7 @@ pub fn written(writes: &WritesAnalysis) -> String {
         0 => String::new(),
         n => format!(" {} more had no known outcome and may be there or not.", count(n)),
     };
-    let stale = if writes.older > 0 {
-        stale(writes.consistency)
-    } else {
-        ""
-    };
+    let stale = if writes.older > 0 { stale(writes.consistency) } else { "" };
     format!(
         "{} acknowledged writes ({} values) read back at {level} in {trials}: {lost}.{stale}{unknown}",
         count(writes.acknowledged),
@@ -296,30 +259,14 @@ fn several_values(n: u64) -> String {
 
 /// `214 of 31,004 values lost (older 200, missing 14), in 2 of 3 trials`.
 fn lost(writes: &WritesAnalysis) -> String {
-    let kinds = [
-        ("older", writes.older),
-        ("missing", writes.missing),
-        ("foreign", writes.foreign),
-    ];
-    let kinds: Vec<String> = kinds
-        .into_iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(name, n)| format!("{name} {}", count(n)))
-        .collect();
+    let kinds = [("older", writes.older), ("missing", writes.missing), ("foreign", writes.foreign)];
+    let kinds: Vec<String> =
+        kinds.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", count(n))).collect();
     let some = match writes.trials_with_loss == writes.trials {
         true => String::new(),
-        false => format!(
-            ", in {} of {}",
-            writes.trials_with_loss,
-            several(writes.trials, "trial")
-        ),
+        false => format!(", in {} of {}", writes.trials_with_loss, several(writes.trials, "trial")),
     };
-    format!(
-        "{} of {} values lost ({}){some}",
-        count(writes.lost()),
-        count(writes.values),
-        kinds.join(", ")
-    )
+    format!("{} of {} values lost ({}){some}", count(writes.lost()), count(writes.values), kinds.join(", "))
 }
 
 /// What an older value may mean where one replica answers.
@@ -349,19 +296,12 @@ pub(super) fn faults_planned(of: &FaultsPlanned) -> Words {
         (0, 1) => "A disk failed by plan".to_owned(),
         (0, n) => format!("Disks failed by plan {n} times"),
         (nodes, disks) => {
-            format!(
-                "Nodes were taken away by plan and disks failed {} times in all",
-                nodes + disks
-            )
+            format!("Nodes were taken away by plan and disks failed {} times in all", nodes + disks)
         }
     };
     let lasting = match nodes + disks {
         0 => String::new(),
-        _ => format!(
-            ", for {} of {} measured seconds",
-            given(of.away_s),
-            given(of.measured_s)
-        ),
+        _ => format!(", for {} of {} measured seconds", given(of.away_s), given(of.measured_s)),
     };
     (
         format!(
@@ -385,16 +325,9 @@ pub(super) fn faults_planned(of: &FaultsPlanned) -> Words {
 pub(super) fn not_as_planned(of: &FaultNotAsPlanned) -> Words {
     let message = match of.problems.is_empty() {
         false => format!("A planned fault was not as planned: {}.", of.problems.join("; ")),
-        true => format!(
-            "{} of {} planned faults happened.",
-            count(of.happened),
-            count(of.planned)
-        ),
+        true => format!("{} of {} planned faults happened.", count(of.happened), count(of.planned)),
     };
-    (
-        message,
-        "The trial is not quite the one that was asked for: compare its phases with those of its repetitions.",
-    )
+    (message, "The trial is not quite the one that was asked for: compare its phases with those of its repetitions.")
 }
 
 pub(super) fn writes_lost(of: &WritesLost) -> Words {

@@ -11,11 +11,7 @@ const GIB: f64 = 1_073_741_824.0;
 
 pub fn unequal(of: &UnequalHosts) -> Words {
     let differences: Vec<String> = of.differences.iter().map(difference).collect();
-    let message = format!(
-        "The {} machines of its nodes are not alike: {}.",
-        of.hosts,
-        differences.join("; ")
-    );
+    let message = format!("The {} machines of its nodes are not alike: {}.", of.hosts, differences.join("; "));
     let advice = "Measured was what these machines do together; a cluster of others under the same name may do \
                   something else (5 to 25 % apart on one EC2 instance type, Hulen 2010). Use machines of one kind, \
                   with the same kernel and settings, and set their clocks; or look whether the nodes' rows in the \
@@ -36,12 +32,7 @@ fn difference(of: &HostDifference) -> String {
         HostFact::Clock => "clock",
     };
     let (most_of, most, least_of, least) = match &of.how {
-        DifferenceKind::Amount {
-            most_of,
-            most,
-            least_of,
-            least,
-        } => (most_of, *most, least_of, *least),
+        DifferenceKind::Amount { most_of, most, least_of, least } => (most_of, *most, least_of, *least),
         DifferenceKind::Words(words) => {
             let each = words.iter().map(|(word, hosts)| {
                 let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
@@ -52,11 +43,9 @@ fn difference(of: &HostDifference) -> String {
     };
     match of.fact {
         HostFact::Clock => format!("{most_of}'s clock {:.0} ms ahead of {least_of}'s", most - least),
-        HostFact::Memory => format!(
-            "{} GiB of memory on {most_of}, {} on {least_of}",
-            number(most / GIB),
-            number(least / GIB)
-        ),
+        HostFact::Memory => {
+            format!("{} GiB of memory on {most_of}, {} on {least_of}", number(most / GIB), number(least / GIB))
+        }
         _ => format!("{} {what} on {most_of}, {} on {least_of}", given(most), given(least)),
     }
 }

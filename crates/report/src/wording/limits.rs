@@ -124,16 +124,11 @@ pub fn is_confirmed(limit: &Limit) -> Option<bool> {
 fn none_found(limit: &Limit) -> Vec<String> {
     let candidates = limit.uses.iter().filter(|u| u.kind != LimitKind::OfferedRate);
     if let Some(full) = candidates.clone().find(|u| u.at_cap) {
-        return vec![format!(
-            "At its cap, and yet not the limit, because more of it gave nothing: {}",
-            sentence(full)
-        )];
+        return vec![format!("At its cap, and yet not the limit, because more of it gave nothing: {}", sentence(full))];
     }
     let closest = candidates.max_by(|a, b| a.share().total_cmp(&b.share()));
     let closest = closest.map(|u| format!("Closest: {}", sentence(u)));
-    std::iter::once("No watched resource was at its cap.".to_owned())
-        .chain(closest)
-        .collect()
+    std::iter::once("No watched resource was at its cap.".to_owned()).chain(closest).collect()
 }
 
 /// One resource: used of what was there.
@@ -166,17 +161,11 @@ fn sentence(used: &ResourceUse) -> String {
         LimitKind::Cpu => of("database"),
         LimitKind::OfferedRate => of("offered rate"),
         LimitKind::Client => format!("client: {share} of the CPU of its load threads."),
-        LimitKind::Gc => format!(
-            "garbage collection paused the database{} for {:.1} % of the time.",
-            on(used),
-            used.share() * 100.0
-        ),
+        LimitKind::Gc => {
+            format!("garbage collection paused the database{} for {:.1} % of the time.", on(used), used.share() * 100.0)
+        }
         LimitKind::Compaction => {
-            format!(
-                "compactions waiting{} grew by {:.0} in the window.",
-                on(used),
-                used.used + 1.0
-            )
+            format!("compactions waiting{} grew by {:.0} in the window.", on(used), used.used + 1.0)
         }
         LimitKind::Network
         | LimitKind::NotAtRest
@@ -195,18 +184,10 @@ fn on(used: &ResourceUse) -> String {
 fn of_intervention(intervention: &Intervention, limit: &Limit) -> String {
     let more: Vec<String> = intervention.more.iter().map(change).collect();
     let gain = &intervention.gain;
-    let gave = format!(
-        "{} times ({} to {})",
-        number(gain.median),
-        number(gain.low),
-        number(gain.high)
-    );
+    let gave = format!("{} times ({} to {})", number(gain.median), number(gain.low), number(gain.high));
     let names: Vec<&str> = intervention.more.iter().map(|c| resource(c.resource)).collect();
     let names = names.join(" and ");
-    let stands_first = intervention
-        .more
-        .iter()
-        .any(|c| c.resource.kinds().contains(&limit.kind));
+    let stands_first = intervention.more.iter().any(|c| c.resource.kinds().contains(&limit.kind));
     let verdict = match intervention.outcome {
         InterventionOutcome::Confirmed if stands_first => format!("{names}, confirmed"),
         InterventionOutcome::Confirmed => format!("{names} was a limit too"),

@@ -11,11 +11,7 @@ use crate::figures::{count, several, whole};
 
 pub fn saturated(of: &ClientSaturated) -> Words {
     (
-        format!(
-            "The client used {} of its {}.",
-            percent(of.cpu_share),
-            several(of.threads.into(), "load thread")
-        ),
+        format!("The client used {} of its {}.", percent(of.cpu_share), several(of.threads.into(), "load thread")),
         "Throughput and latency may be the client's: use more client CPUs or hosts, or a lower load level.",
     )
 }

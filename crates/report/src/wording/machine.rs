@@ -11,10 +11,7 @@ use super::amounts::{Words, percent};
 
 pub fn clock_drift(of: &ClockDrift) -> Words {
     (
-        format!(
-            "The clock of {} moved by {:.0} ms against the controller's during the trial.",
-            of.host, of.drift_ms
-        ),
+        format!("The clock of {} moved by {:.0} ms against the controller's during the trial.", of.host, of.drift_ms),
         "Its samples are up to half of that off in time. Look for a clock that is being set (chrony, ntpd, a suspended \
          machine).",
     )
@@ -22,10 +19,7 @@ pub fn clock_drift(of: &ClockDrift) -> Words {
 
 pub fn clients_apart(of: &ClientsApart) -> Words {
     (
-        format!(
-            "The {} clients that share the load began {:.0} ms apart.",
-            of.clients, of.apart_ms
-        ),
+        format!("The {} clients that share the load began {:.0} ms apart.", of.clients, of.apart_ms),
         "Their seconds are not the same seconds. Look for a client host that was slow to connect, or whose clock was \
          set.",
     )
@@ -54,10 +48,7 @@ pub fn throttled(of: &CpuThrottled) -> Words {
 }
 
 pub fn other_work(of: &OtherWork) -> Words {
-    let each = of
-        .programs
-        .iter()
-        .map(|program| format!("{} {:.2}", program.name, program.cpus));
+    let each = of.programs.iter().map(|program| format!("{} {:.2}", program.name, program.cpus));
     let programs = match of.programs.is_empty() {
         true => String::new(),
         false => format!(" ({})", each.collect::<Vec<_>>().join(", ")),
@@ -74,10 +65,7 @@ pub fn other_work(of: &OtherWork) -> Words {
 
 pub fn retransmits(of: &NetworkRetransmits) -> Words {
     (
-        format!(
-            "{:.2} TCP segments were sent again for each megabyte sent.",
-            of.retransmits_per_mb
-        ),
+        format!("{:.2} TCP segments were sent again for each megabyte sent.", of.retransmits_per_mb),
         "The counter is that of the whole machine. Where client and database share it they talk over loopback, which \
          loses nothing: other programs sent these, or the CPUs were too busy to answer in time. Between machines: look \
          at the instance's network allowance before judging its storage.",

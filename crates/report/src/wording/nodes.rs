@@ -14,10 +14,7 @@ pub fn seen_on(nodes: &SeenOn) -> String {
         [] => String::new(),
         [only] => format!("On {only}, one of {all} nodes."),
         [worst, ..] if names.len() as u64 == all => format!("On all {all} nodes; these figures are those of {worst}."),
-        [worst, ..] => format!(
-            "On {} of {all} nodes; these figures are those of {worst}.",
-            listed(&names)
-        ),
+        [worst, ..] => format!("On {} of {all} nodes; these figures are those of {worst}.", listed(&names)),
     }
 }
 

@@ -84,21 +84,10 @@ pub fn cache_not_settled(of: &CacheNotSettled) -> Words {
 
 pub fn gain(of: &GainAboveResource) -> Words {
     let needed = |now: Option<f64>, before: Option<f64>, what: &str| {
-        Some(format!(
-            "an operation took {:.3} instead of {:.3} device {what}",
-            now?, before?
-        ))
+        Some(format!("an operation took {:.3} instead of {:.3} device {what}", now?, before?))
     };
-    let reads = needed(
-        of.device_reads_per_operation,
-        of.device_reads_per_operation_over,
-        "reads",
-    );
-    let writes = needed(
-        of.device_writes_per_operation,
-        of.device_writes_per_operation_over,
-        "writes",
-    );
+    let reads = needed(of.device_reads_per_operation, of.device_reads_per_operation_over, "reads");
+    let writes = needed(of.device_writes_per_operation, of.device_writes_per_operation_over, "writes");
     let why = match (&reads, &writes) {
         (Some(reads), _) => format!(": {reads}"),
         (None, Some(writes)) => format!(": {writes}"),

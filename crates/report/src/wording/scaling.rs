@@ -45,10 +45,7 @@ pub fn sentences(scaling: &Scaling) -> Vec<String> {
             most.nodes
         ));
     }
-    let (first, proportional) = (
-        &scaling.points[0],
-        scaling.contention == 0.0 && scaling.coherency == 0.0,
-    );
+    let (first, proportional) = (&scaling.points[0], scaling.contention == 0.0 && scaling.coherency == 0.0);
     let ratio = most.ops_per_s / first.ops_per_s;
     if proportional && ratio > f64::from(most.nodes) / f64::from(first.nodes) {
         said.push(format!(

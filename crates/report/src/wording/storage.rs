@@ -50,10 +50,8 @@ pub fn cache_warmed(of: &CacheWarmed) -> Words {
              s.{}",
             megabytes(of.read_bytes),
             megabytes(of.data_bytes_on_disk),
-            of.by_keys_bytes.map_or_else(String::new, |bytes| format!(
-                ", then {} MB by the workload's own keys",
-                megabytes(bytes)
-            )),
+            of.by_keys_bytes
+                .map_or_else(String::new, |bytes| format!(", then {} MB by the workload's own keys", megabytes(bytes))),
             of.seconds,
             of.device_reads_per_read.map_or_else(String::new, |reads| format!(
                 " An operation that read then took {reads:.3} reads of the data volume."
@@ -77,23 +75,13 @@ fn megabytes(bytes: u64) -> String {
 
 pub fn data_set_smaller(of: &DataSetSmaller) -> Words {
     let message = match of {
-        DataSetSmaller::Others {
-            bytes_on_disk,
-            median_bytes_of_the_run,
-            less_by_share,
-            ..
-        } => format!(
+        DataSetSmaller::Others { bytes_on_disk, median_bytes_of_the_run, less_by_share, .. } => format!(
             "{} MB are on disk, {} less than the {} MB of the run's median trial.",
             whole(bytes_on_disk / 1e6),
             percent(*less_by_share),
             whole(median_bytes_of_the_run / 1e6)
         ),
-        DataSetSmaller::Layout {
-            bytes_on_disk,
-            least_bytes,
-            records,
-            ..
-        } => format!(
+        DataSetSmaller::Layout { bytes_on_disk, least_bytes, records, .. } => format!(
             "{} MB are on disk, {} records of this layout take {} MB at the least.",
             whole(bytes_on_disk / 1e6),
             count(*records),
@@ -187,9 +175,7 @@ pub fn burst_only(of: &BurstOnly) -> Words {
 
 /// Of a volume of an existing cluster nobody sees the credits.
 fn unseen_burst(of: &BurstOnly) -> Words {
-    let (measured, baseline) = of
-        .lasts
-        .map_or((0.0, 0.0), |lasts| (lasts.measured_per_s, lasts.baseline_per_s));
+    let (measured, baseline) = of.lasts.map_or((0.0, 0.0), |lasts| (lasts.measured_per_s, lasts.baseline_per_s));
     (
         format!(
             "The {} volume did {} IOPS, and its baseline is {}: it ran on burst credits, and nobody saw how many are \
@@ -345,25 +331,16 @@ pub fn slow_member(of: &SlowMember) -> Words {
 
 pub fn above_instance(of: &VolumeAboveInstance) -> Words {
     let message = match of {
-        VolumeAboveInstance::Iops {
-            bought_iops,
-            reachable_iops,
-        } => format!(
+        VolumeAboveInstance::Iops { bought_iops, reachable_iops } => format!(
             "{} IOPS are bought, {} are reachable: the instance is the limit.",
             whole(*bought_iops),
             whole(*reachable_iops)
         ),
-        VolumeAboveInstance::Bytes {
-            bought_bytes_per_s,
-            reachable_bytes_per_s,
-        } => format!(
+        VolumeAboveInstance::Bytes { bought_bytes_per_s, reachable_bytes_per_s } => format!(
             "The volume could move {} MB/s, the instance lets {} through.",
             whole(bought_bytes_per_s / 1e6),
             whole(reachable_bytes_per_s / 1e6)
         ),
     };
-    (
-        message,
-        "Buy no more than the instance reaches, or an instance with more EBS bandwidth (iopslab catalog caps).",
-    )
+    (message, "Buy no more than the instance reaches, or an instance with more EBS bandwidth (iopslab catalog caps).")
 }

@@ -26,10 +26,7 @@ pub fn invalid(of: &TrialInvalid) -> Words {
 
 pub fn restarted(of: &DatabaseRestarted) -> Words {
     (
-        format!(
-            "The database process changed {} in the measured window.",
-            several(of.restarts, "time")
-        ),
+        format!("The database process changed {} in the measured window.", several(of.restarts, "time")),
         "Read database.log for the reason (out of memory, disk failure policy); a trial across a restart measures a \
          start.",
     )
@@ -51,11 +48,7 @@ pub fn errors(of: &ErrorsAbove) -> Words {
 
 pub fn not_found(of: &NotFound) -> Words {
     (
-        format!(
-            "{} of {} reads returned no row where one must exist.",
-            count(of.not_found),
-            count(of.reads)
-        ),
+        format!("{} of {} reads returned no row where one must exist.", count(of.not_found), count(of.reads)),
         "Check that the data set was loaded and restored whole (trial.json: restored_keys_checked) and that the \
          workload's record count and key order are those of the data set.",
     )

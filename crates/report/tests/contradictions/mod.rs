@@ -50,11 +50,7 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
     if !headline.starts_with(&begins) {
         found.push(format!("the headline does not begin with {begins:?}: {headline}"));
     }
-    if sentences
-        .iter()
-        .skip(1 + usize::from(starts_simulated))
-        .any(|s| s.starts_with("Run "))
-    {
+    if sentences.iter().skip(1 + usize::from(starts_simulated)).any(|s| s.starts_with("Run ")) {
         found.push("a second sentence says what to run".to_owned());
     }
     let Some(run) = &recommendation.run else { return found };
@@ -73,10 +69,7 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
             let good =
                 matches!(step.verdict, ValueVerdict::WorthIt | ValueVerdict::BreakEven) && step.withheld.is_none();
             if !good && place.by == analysis::DecidedBy::Value {
-                found.push(format!(
-                    "run {run} ({}), but its step is {:?}",
-                    place.workload, step.verdict
-                ));
+                found.push(format!("run {run} ({}), but its step is {:?}", place.workload, step.verdict));
             }
         }
     }
@@ -153,18 +146,10 @@ fn named(analysis: &Analysis, text: &str) -> Vec<String> {
 fn blamed(analysis: &Analysis, sentence: &str) -> Vec<String> {
     type Is = fn(&Withheld) -> bool;
     let phrases: [(&str, Is); 4] = [
-        ("burst credits carried ", |why| {
-            matches!(why, Withheld::Burst { .. } | Withheld::BurstOfBytes { .. })
-        }),
-        ("memory answered the reads of ", |why| {
-            matches!(why, Withheld::PageCache)
-        }),
-        ("the client was at its limit while it loaded ", |why| {
-            matches!(why, Withheld::Client)
-        }),
-        ("records were missing or counters disagreed with ", |why| {
-            matches!(why, Withheld::Data)
-        }),
+        ("burst credits carried ", |why| matches!(why, Withheld::Burst { .. } | Withheld::BurstOfBytes { .. })),
+        ("memory answered the reads of ", |why| matches!(why, Withheld::PageCache)),
+        ("the client was at its limit while it loaded ", |why| matches!(why, Withheld::Client)),
+        ("records were missing or counters disagreed with ", |why| matches!(why, Withheld::Data)),
     ];
     let mut found = Vec::new();
     for (phrase, is) in phrases {
@@ -200,9 +185,7 @@ fn nothing_faster(analysis: &Analysis, sentence: &str) -> Vec<String> {
     };
     let is_one_load = analysis.cells.iter().all(|c| c.load == analysis.cells[0].load);
     let contradicted = shown.filter(is_here).filter(|s| is_one_load || head == s.from);
-    contradicted
-        .map(|s| format!("{} is faster than {} under {}: {sentence}", s.to, s.from, s.workload))
-        .collect()
+    contradicted.map(|s| format!("{} is faster than {} under {}: {sentence}", s.to, s.from, s.workload)).collect()
 }
 
 /// Every number that a sentence may say.
@@ -266,13 +249,7 @@ impl Facts {
             BoundIs::AtMost => Some((BoundIs::AtMost, ratio.high)),
             BoundIs::Nothing => None,
         };
-        Self {
-            bounds: all.filter_map(end).collect(),
-            factors,
-            latencies,
-            money,
-            repetitions,
-        }
+        Self { bounds: all.filter_map(end).collect(), factors, latencies, money, repetitions }
     }
 
     /// Numbers of a sentence that stand nowhere in the document.
@@ -353,16 +330,9 @@ fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
             }
         }
     }
-    if let Some((names, _)) = sentence
-        .strip_prefix("Not ")
-        .and_then(|s| s.split_once(", shown to be slower"))
-    {
+    if let Some((names, _)) = sentence.strip_prefix("Not ").and_then(|s| s.split_once(", shown to be slower")) {
         let run: Vec<&String> = analysis.recommendation.run.iter().collect();
-        let any = analysis
-            .recommendation
-            .any_of
-            .iter()
-            .flat_map(|any| &any.configurations);
+        let any = analysis.recommendation.any_of.iter().flat_map(|any| &any.configurations);
         let run: Vec<&String> = run.into_iter().chain(any).collect();
         for name in named(names).iter().filter(|name| run.contains(name)) {
             found.push(format!("{name} may be run and may not: {sentence}"));
@@ -373,10 +343,8 @@ fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
 
 /// A number as it is written in sentences: `1,230`, `(9.80`, `$15.00`.
 fn read(word: &str) -> Option<f64> {
-    let digits: String = word
-        .trim_start_matches(['(', '$'])
-        .trim_end_matches([',', '.', ';', ':', ')'])
-        .replace(',', "");
+    let digits: String =
+        word.trim_start_matches(['(', '$']).trim_end_matches([',', '.', ';', ':', ')']).replace(',', "");
     digits.parse().ok().filter(|v: &f64| v.is_finite())
 }
 

@@ -31,17 +31,13 @@ pub fn phase(
     PhaseAnalysis {
         phase: kind,
         fault,
-        seconds: range(seconds, (seconds - 3.0).max(0.0), seconds + 2.0)
-            .filter(|_| !is_empty)
-            .or(range(0.0, 0.0, 0.0)),
+        seconds: range(seconds, (seconds - 3.0).max(0.0), seconds + 2.0).filter(|_| !is_empty).or(range(0.0, 0.0, 0.0)),
         throughput_ops_per_s: figure(rate, 0.03),
         p50_us: figure(0.6e3 * ms, 0.02),
         p95_us: figure(0.9e3 * ms, 0.05),
         p99_us: figure(1e3 * ms, 0.1),
         operations,
-        error_share: (!is_empty)
-            .then(|| failed as f64 / operations as f64)
-            .and_then(|s| range(s, s * 0.9, s * 1.1)),
+        error_share: (!is_empty).then(|| failed as f64 / operations as f64).and_then(|s| range(s, s * 0.9, s * 1.1)),
         errors,
     }
 }
@@ -65,12 +61,7 @@ pub fn killed() -> FaultsAnalysis {
             kind: NodeFaultKind::NodeKill,
             node: HostId::database(1),
             volume: None,
-            planned: Some(NodeFault {
-                action: FaultAction::NodeKill,
-                node: 2,
-                at_s: 20.0,
-                for_s: Some(20.0),
-            }),
+            planned: Some(NodeFault { action: FaultAction::NodeKill, node: 2, at_s: 20.0, for_s: Some(20.0) }),
             trials: 3,
             began_s: range(20.0, 20.0, 20.1),
             gone_s: range(20.1, 20.0, 20.3),
@@ -80,16 +71,8 @@ pub fn killed() -> FaultsAnalysis {
             return_took_s: range(12.1, 10.2, 25.3),
             left_away: 0,
             not_back: 0,
-            recovery: RecoveryAnalysis {
-                recovered: 2,
-                seconds: range(6.0, 4.0, 8.0),
-                never: 1,
-                too_short: 0,
-            },
-            hint_files: Some(HintFiles {
-                most: range(14.0, 12.0, 15.0).unwrap(),
-                left: range(3.0, 0.0, 4.0).unwrap(),
-            }),
+            recovery: RecoveryAnalysis { recovered: 2, seconds: range(6.0, 4.0, 8.0), never: 1, too_short: 0 },
+            hint_files: Some(HintFiles { most: range(14.0, 12.0, 15.0).unwrap(), left: range(3.0, 0.0, 4.0).unwrap() }),
             problems: Vec::new(),
             compacted_bytes: None,
             failed_requests: None,

@@ -22,13 +22,8 @@ use analysis::{
 pub const HOSTILE: &str = "<script>alert(\"1\")</script> & 'so' </title></style><img src=x onerror=alert(2)>";
 
 /// A closed and an open loop.
-pub const LOADS: [LoadLevel; 2] = [
-    LoadLevel::Concurrency(100),
-    LoadLevel::Rate {
-        operations_per_s: 5000.0,
-        poisson: true,
-    },
-];
+pub const LOADS: [LoadLevel; 2] =
+    [LoadLevel::Concurrency(100), LoadLevel::Rate { operations_per_s: 5000.0, poisson: true }];
 
 /// A run of `configurations` x `workloads` x two load levels, each with `blocks` repetitions.
 pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysis, Charts) {
@@ -42,26 +37,15 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
     }
     let trials = cells.len() as u64 * u64::from(blocks);
     let charts = Charts {
-        trials: cells
-            .iter()
-            .flat_map(|c| (1..=blocks).map(|block| trial(&c.id, block)))
-            .collect(),
+        trials: cells.iter().flat_map(|c| (1..=blocks).map(|block| trial(&c.id, block))).collect(),
         curves: cells.iter().map(|c| curve(&c.id)).collect(),
     };
     let (decision, value_of_money) = (decisions(configurations, workloads), steps(configurations, workloads));
     let findings = findings(&cells, configurations[0]);
     let analysis = Analysis {
         question: Some("Is it worth paying for more IOPS?".to_owned()),
-        trials: TrialCounts {
-            planned: trials,
-            done: trials,
-            valid: trials,
-        },
-        configurations: configurations
-            .iter()
-            .enumerate()
-            .map(|(i, name)| facts(name, i))
-            .collect(),
+        trials: TrialCounts { planned: trials, done: trials, valid: trials },
+        configurations: configurations.iter().enumerate().map(|(i, name)| facts(name, i)).collect(),
         workloads: workloads
             .iter()
             .map(|name| WorkloadFacts {
@@ -77,11 +61,7 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
         free_steps: Vec::new(),
         not_tried: Vec::new(),
         recommendation: decided(configurations, workloads),
-        residual_spreads: vec![ResidualSpread {
-            kind: SpreadKind::Volume,
-            deviation: 0.04,
-            degrees: 8.0,
-        }],
+        residual_spreads: vec![ResidualSpread { kind: SpreadKind::Volume, deviation: 0.04, degrees: 8.0 }],
         environment: serde_json::json!({"provider": "local", "iopslab": "0.1.0", "database": {"kernel": "6.18.5",
             "cpu_model": "Example <CPU>", "cpus": 2, "memory_bytes": 8_589_934_592_u64, "os": "Debian GNU/Linux 12"}}),
         ..empty(configurations[0])
@@ -100,13 +80,7 @@ pub fn empty(baseline: &str) -> Analysis {
         baseline: baseline.to_owned(),
         scale: 16.0,
         database: "Apache Cassandra 5.0.9".to_owned(),
-        dataset: Dataset {
-            records: 300_000,
-            fields: 10,
-            field_length: 100,
-            compressibility: 0.0,
-            seed: 1,
-        },
+        dataset: Dataset { records: 300_000, fields: 10, field_length: 100, compressibility: 0.0, seed: 1 },
         origins: Vec::new(),
         shape: TrialShape {
             rest_max_s: 0.0,
@@ -162,15 +136,8 @@ fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
             outcome,
             candidates: Vec::new(),
         };
-        let outcome = AnswerOutcome::Run {
-            configuration: run.clone(),
-            same: Vec::new(),
-            settings: None,
-        };
-        [
-            place(LOADS[0], DecidedBy::Value, outcome),
-            place(LOADS[1], DecidedBy::Objective, AnswerOutcome::NoObjective),
-        ]
+        let outcome = AnswerOutcome::Run { configuration: run.clone(), same: Vec::new(), settings: None };
+        [place(LOADS[0], DecidedBy::Value, outcome), place(LOADS[1], DecidedBy::Objective, AnswerOutcome::NoObjective)]
     };
     Recommendation {
         status: Status::Decided,
@@ -181,12 +148,7 @@ fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
         places: workloads.iter().flat_map(of_workload).collect(),
         everywhere: Vec::new(),
         would_decide: None,
-        doubts: vec![
-            Doubt::PlacesUndecided {
-                places: workloads.len() as u64,
-            },
-            Doubt::Scale { scale: 16.0 },
-        ],
+        doubts: vec![Doubt::PlacesUndecided { places: workloads.len() as u64 }, Doubt::Scale { scale: 16.0 }],
         not_considered: Vec::new(),
     }
 }
@@ -197,11 +159,8 @@ pub fn alone() -> (Analysis, Charts) {
     analysis.value_of_money.clear();
     analysis.findings.clear();
     analysis.residual_spreads = Vec::new();
-    analysis.recommendation = Recommendation {
-        status: Status::NotDecided,
-        reason: Reason::OneConfiguration,
-        ..empty("only").recommendation
-    };
+    analysis.recommendation =
+        Recommendation { status: Status::NotDecided, reason: Reason::OneConfiguration, ..empty("only").recommendation };
     let only = &mut analysis.configurations[0];
     only.usd_per_month = None;
     only.cost_lines.clear();
@@ -239,11 +198,7 @@ pub fn ratio(to: &str, median: f64) -> Ratio {
         smallest_detectable: Some(1.1),
         unpaired: false,
         bound: None,
-        verdict: if median == 1.0 {
-            Verdict::Reference
-        } else {
-            Verdict::Faster
-        },
+        verdict: if median == 1.0 { Verdict::Reference } else { Verdict::Faster },
     }
 }
 
@@ -350,11 +305,7 @@ fn price(index: usize) -> f64 {
 }
 
 fn summary(median: f64) -> Summary {
-    Summary {
-        median,
-        low: median * 0.9,
-        high: median * 1.1,
-    }
+    Summary { median, low: median * 0.9, high: median * 1.1 }
 }
 
 fn facts(name: &str, index: usize) -> ConfigurationFacts {
@@ -421,11 +372,7 @@ fn decisions(configurations: &[&str], workloads: &[&str]) -> Vec<Decision> {
                     metric,
                     best: configurations[best].to_owned(),
                     // The second best is statistically indistinguishable from the best, in each metric.
-                    indistinguishable: configurations[..best]
-                        .last()
-                        .map(|c| (*c).to_owned())
-                        .into_iter()
-                        .collect(),
+                    indistinguishable: configurations[..best].last().map(|c| (*c).to_owned()).into_iter().collect(),
                     cheapest_of_best: configurations[best].to_owned(),
                     ranking: configurations
                         .iter()
@@ -477,31 +424,14 @@ fn steps(configurations: &[&str], workloads: &[&str]) -> Vec<ValueOfMoney> {
 /// Throughput / cost, known to 5 % like the ratio.
 pub fn value(factor: f64, cost: f64) -> Range {
     let Ratio { median, low, high, .. } = ratio("", factor);
-    Range {
-        median: median / cost,
-        low: low / cost,
-        high: high / cost,
-    }
+    Range { median: median / cost, low: low / cost, high: high / cost }
 }
 
 /// Every scope once, and one rule often enough to be folded.
 fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
-    let finding = |remark: Remark, severity, scope| Finding {
-        remark,
-        severity,
-        scope,
-        nodes: None,
-    };
-    let steal = CpuSteal {
-        steal_share: 0.0,
-        steal_share_worst_10_s: 0.0,
-        threshold: 0.01,
-        threshold_10_s: 0.03,
-    };
-    let above = VolumeAboveInstance::Bytes {
-        bought_bytes_per_s: 0.0,
-        reachable_bytes_per_s: 0.0,
-    };
+    let finding = |remark: Remark, severity, scope| Finding { remark, severity, scope, nodes: None };
+    let steal = CpuSteal { steal_share: 0.0, steal_share_worst_10_s: 0.0, threshold: 0.01, threshold_10_s: 0.03 };
+    let above = VolumeAboveInstance::Bytes { bought_bytes_per_s: 0.0, reachable_bytes_per_s: 0.0 };
     let errors = || ErrorsAbove {
         errors: 0,
         operations: 0,
@@ -509,12 +439,7 @@ fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
         threshold: 0.001,
         kinds: BTreeMap::from([(ErrorKind::ReadTimeout, 3)]),
     };
-    let spread = RepetitionsSpread {
-        block: 0,
-        off_by: 0.0,
-        spread_of_others: 0.0,
-        threshold: 0.05,
-    };
+    let spread = RepetitionsSpread { block: 0, off_by: 0.0, spread_of_others: 0.0, threshold: 0.05 };
     let stall = Stall {
         stops: 0,
         longest_s: 0.0,
@@ -528,29 +453,13 @@ fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
     };
     let mut all = vec![
         finding(steal.into(), Severity::Note, Scope::Run("story".to_owned())),
-        finding(
-            above.into(),
-            Severity::Suspect,
-            Scope::Configuration(configuration.to_owned()),
-        ),
-        finding(
-            errors().into(),
-            Severity::Invalid,
-            Scope::Cell("no such cell <&>".to_owned()),
-        ),
+        finding(above.into(), Severity::Suspect, Scope::Configuration(configuration.to_owned())),
+        finding(errors().into(), Severity::Invalid, Scope::Cell("no such cell <&>".to_owned())),
         finding(errors().into(), Severity::Invalid, Scope::trial("no such cell", 7)),
     ];
     for cell in cells {
-        all.push(finding(
-            spread.clone().into(),
-            Severity::Suspect,
-            Scope::Cell(cell.id.clone()),
-        ));
-        all.push(finding(
-            stall.clone().into(),
-            Severity::Suspect,
-            Scope::trial(&cell.id, 1),
-        ));
+        all.push(finding(spread.clone().into(), Severity::Suspect, Scope::Cell(cell.id.clone())));
+        all.push(finding(stall.clone().into(), Severity::Suspect, Scope::trial(&cell.id, 1)));
     }
     all
 }
@@ -564,9 +473,7 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
             points: (0..240_u32)
                 .map(|i| {
                     // Knuth's MMIX generator: restless, and the same in every run of the test.
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1_442_695_040_888_963_407);
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                     let value = (state >> 33) as f64 / f64::from(1_u32 << 31);
                     (f64::from(i) * 1.25, Some(500.0 + 500.0 * value))
                 })
@@ -591,12 +498,7 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
         panels: vec![
             panel("Throughput", "operations/s", &["completed"], &[]),
             panel("Latency", "ms", &["read p50", "read p99"], &[]),
-            panel(
-                "Data volume IOPS",
-                "requests/s",
-                &["reads", "writes"],
-                &[("limit", 1000.0)],
-            ),
+            panel("Data volume IOPS", "requests/s", &["reads", "writes"], &[("limit", 1000.0)]),
             panel("Data volume MB/s", "MB/s", &["read", "written"], &[("limit", 9e9)]),
             panel("Memory of the database", "MiB", &["page cache", "anonymous"], &[]),
             panel("CPU", "CPUs", &["database", "whole host"], &[]),

@@ -13,16 +13,10 @@ pub struct Range {
 
 impl Range {
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
-        values.fold(
-            Self {
-                low: f64::INFINITY,
-                high: f64::NEG_INFINITY,
-            },
-            |range, value| Self {
-                low: range.low.min(value),
-                high: range.high.max(value),
-            },
-        )
+        values.fold(Self { low: f64::INFINITY, high: f64::NEG_INFINITY }, |range, value| Self {
+            low: range.low.min(value),
+            high: range.high.max(value),
+        })
     }
 
     /// Whether a value lies in the range, widened by a factor.

@@ -46,12 +46,7 @@ impl Found<'_> {
     /// What is fullest of what it may be, with how full it is, may be, and what says so.
     pub fn tightest(&self) -> (Limit, f64, f64, Allowance) {
         if self.disk_fill / self.disk_fill_allowed > self.used / self.allowed {
-            (
-                Limit::DiskSpace,
-                self.disk_fill,
-                self.disk_fill_allowed,
-                Allowance::DiskFill,
-            )
+            (Limit::DiskSpace, self.disk_fill, self.disk_fill_allowed, Allowance::DiskFill)
         } else {
             (self.busiest, self.used, self.allowed, self.allowance)
         }
@@ -151,11 +146,7 @@ impl<'a> Search<'a> {
             None if self.facts.held_out.is_accepted() => {
                 let (busiest, used) = utilisation.busiest();
                 let is_between = self.is_between(instance, &loaded);
-                let label = if is_between {
-                    Label::Interpolated
-                } else {
-                    Label::Modelled
-                };
+                let label = if is_between { Label::Interpolated } else { Label::Modelled };
                 (busiest, used, label, self.facts.held_out.p90_error)
             }
             None => return Err(Obstacle::NotMeasured),
@@ -179,21 +170,11 @@ impl<'a> Search<'a> {
 
     /// What no volume has enough of: the first part of a need that cannot be bought alone.
     fn lacks(&self, order: &Order<'_>, need: Need) -> Limit {
-        const NOTHING: Need = Need {
-            gib: 0.0,
-            iops: 0.0,
-            mib_per_s: 0.0,
-        };
+        const NOTHING: Need = Need { gib: 0.0, iops: 0.0, mib_per_s: 0.0 };
         let is_sold = |part: Need| candidate::node(self.catalog, &order.request(part, 1), self.era()).is_ok();
-        if !is_sold(Need {
-            gib: need.gib,
-            ..NOTHING
-        }) {
+        if !is_sold(Need { gib: need.gib, ..NOTHING }) {
             Limit::DiskSpace
-        } else if !is_sold(Need {
-            iops: need.iops,
-            ..NOTHING
-        }) {
+        } else if !is_sold(Need { iops: need.iops, ..NOTHING }) {
             Limit::VolumeIops
         } else {
             Limit::VolumeThroughput
@@ -232,15 +213,8 @@ enum Measured<'a> {
 /// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for
 /// both.
 fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
-    let volumes = [
-        Some(&configuration.data_volume),
-        configuration.commitlog_volume.as_ref(),
-    ];
-    let volumes: Vec<_> = volumes
-        .into_iter()
-        .flatten()
-        .filter(|v| v.kind != VolumeKind::Local)
-        .collect();
+    let volumes = [Some(&configuration.data_volume), configuration.commitlog_volume.as_ref()];
+    let volumes: Vec<_> = volumes.into_iter().flatten().filter(|v| v.kind != VolumeKind::Local).collect();
     let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();
     configuration.instance.from_catalog
         && configuration.data_volume.count == 1

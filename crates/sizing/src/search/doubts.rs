@@ -33,10 +33,7 @@ impl Search<'_> {
         }
         let (mut doubts, loaded, facts) = (Vec::new(), &found.loaded, &self.facts);
         if !self.is_mix_measured() {
-            doubts.push(Doubt::Mix {
-                read_share: facts.replica_read_share,
-                measured: facts.read_share,
-            });
+            doubts.push(Doubt::Mix { read_share: facts.replica_read_share, measured: facts.read_share });
         }
         let was_the_limit = |o: &crate::observation::Observation<'_>| o.bounded_by().contains(&found.busiest);
         if facts.capacity_cells > 0 && !self.observations.iter().any(was_the_limit) {
@@ -46,25 +43,16 @@ impl Search<'_> {
             doubts.push(Doubt::NoDeviceReads);
         }
         if !facts.cache_share.holds(loaded.cache_share, CARRIES) {
-            doubts.push(Doubt::CacheShare {
-                share: loaded.cache_share,
-                measured: facts.cache_share,
-            });
+            doubts.push(Doubt::CacheShare { share: loaded.cache_share, measured: facts.cache_share });
         }
         if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
-            doubts.push(Doubt::DataPerNode {
-                bytes: loaded.data_bytes,
-                measured: facts.data_bytes_per_node,
-            });
+            doubts.push(Doubt::DataPerNode { bytes: loaded.data_bytes, measured: facts.data_bytes_per_node });
         }
         if self.cpus_worth(&found.instance.name).is_none() {
             doubts.push(Doubt::CpuSpeed);
         }
         if !facts.vcpus.holds(f64::from(found.instance.vcpus), CARRIES) {
-            doubts.push(Doubt::Vcpus {
-                vcpus: found.instance.vcpus,
-                measured: facts.vcpus,
-            });
+            doubts.push(Doubt::Vcpus { vcpus: found.instance.vcpus, measured: facts.vcpus });
         }
         doubts
     }

@@ -13,10 +13,7 @@ pub(super) enum Order<'a> {
     /// Exactly this.
     Given(&'a ClusterRequest),
     /// With a volume made to measure.
-    Made {
-        instance: &'a InstanceType,
-        kind: VolumeType,
-    },
+    Made { instance: &'a InstanceType, kind: VolumeType },
     /// With its local disks.
     Local(&'a InstanceType),
 }
@@ -24,16 +21,9 @@ pub(super) enum Order<'a> {
 impl Order<'_> {
     /// The order for a need, of so many nodes.
     pub fn request(&self, need: Need, nodes: u32) -> ClusterRequest {
-        let of = |instance: &InstanceType, volumes| ClusterRequest {
-            instance: instance.name.clone(),
-            volumes,
-            nodes,
-        };
+        let of = |instance: &InstanceType, volumes| ClusterRequest { instance: instance.name.clone(), volumes, nodes };
         match self {
-            Self::Given(request) => ClusterRequest {
-                nodes,
-                ..(*request).clone()
-            },
+            Self::Given(request) => ClusterRequest { nodes, ..(*request).clone() },
             Self::Made { instance, kind } => of(instance, vec![made_to_measure(*kind, need)]),
             Self::Local(instance) => of(instance, Vec::new()),
         }
@@ -64,10 +54,7 @@ pub(super) struct Offers {
 type Best = BTreeMap<String, Proposal>;
 
 fn keep(best: &mut Best, name: &str, proposal: Proposal) {
-    if best
-        .get(name)
-        .is_none_or(|known| proposal.usd_per_month < known.usd_per_month)
-    {
+    if best.get(name).is_none_or(|known| proposal.usd_per_month < known.usd_per_month) {
         best.insert(name.to_owned(), proposal);
     }
 }
@@ -105,11 +92,7 @@ impl Search<'_> {
                     continue;
                 }
                 let local = instance.local_disks.iter().map(|_| Order::Local(instance));
-                let kinds = if instance.ebs.is_some() {
-                    self.kinds_sold()
-                } else {
-                    Vec::new()
-                };
+                let kinds = if instance.ebs.is_some() { self.kinds_sold() } else { Vec::new() };
                 let made = kinds.into_iter().map(|kind| Order::Made { instance, kind });
                 for one in local.chain(made) {
                     if let Some(reason) = order(&instance.name, &one) {
@@ -127,19 +110,12 @@ impl Search<'_> {
         }
         let mut left_out: BTreeMap<Obstacle, LeftOut> = BTreeMap::new();
         for (name, why) in why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)) {
-            let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut {
-                why,
-                count: 0,
-                example: name,
-            });
+            let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut { why, count: 0, example: name });
             group.count += 1;
         }
         let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
         left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
-        let offers = Offers {
-            cheapest: cheapest_first(cheapest),
-            proven: cheapest_first(proven),
-        };
+        let offers = Offers { cheapest: cheapest_first(cheapest), proven: cheapest_first(proven) };
         (offers, left_out)
     }
 

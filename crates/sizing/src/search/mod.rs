@@ -39,15 +39,10 @@ pub fn size(
     basis: &Basis,
 ) -> Result<Sizing, SizingError> {
     target.check()?;
-    basis
-        .check(catalog)
-        .map_err(|error| SizingError::Input(error.to_string()))?;
+    basis.check(catalog).map_err(|error| SizingError::Input(error.to_string()))?;
     options.check(catalog).map_err(SizingError::Input)?;
     // Capacities of old types are those of a path of their own to EBS, so it is paid for.
-    let basis = &Basis {
-        ebs_optimised: true,
-        ..basis.clone()
-    };
+    let basis = &Basis { ebs_optimised: true, ..basis.clone() };
     let (observations, other_settings) = of_one_set(observe(runs, &options.workloads));
     let several = with_several_data_volumes(runs);
     if observations.is_empty() && !several.is_empty() {
@@ -82,13 +77,10 @@ pub fn size(
         notes.push(Note::SeveralDataVolumes { left_out: several });
     }
     let proposals = shown(&offers, options.most);
-    let price_date = basis.price_date.clone().or_else(|| {
-        proposals
-            .iter()
-            .flat_map(|p| &p.cost)
-            .filter_map(|line| line.price_date.clone())
-            .max()
-    });
+    let price_date = basis
+        .price_date
+        .clone()
+        .or_else(|| proposals.iter().flat_map(|p| &p.cost).filter_map(|line| line.price_date.clone()).max());
     Ok(Sizing {
         format_version: FORMAT_VERSION,
         target: target.clone(),
@@ -97,10 +89,7 @@ pub fn size(
         proposals,
         left_out,
         comparison,
-        basis: Basis {
-            price_date,
-            ..basis.clone()
-        },
+        basis: Basis { price_date, ..basis.clone() },
         notes,
     })
 }

@@ -24,30 +24,21 @@ impl Search<'_> {
     pub(super) fn offers(&self, order: &Order<'_>) -> Result<(Proposal, Option<Proposal>), Obstacle> {
         let zones = self.target.zones;
         let alone = self.target.nodes_down(zones) >= zones;
-        let least = self
-            .target
-            .replication_factor
-            .div_ceil(zones)
-            .max(if alone { 2 } else { 1 });
+        let least = self.target.replication_factor.div_ceil(zones).max(if alone { 2 } else { 1 });
         let fewest = self.fewest(order, least, MOST_NODES / zones)?;
         let larger = || fewest..=fewest + LARGER_CLUSTERS;
         let cheapest = self.cheapest_of(order, least, larger())?;
         let proven = if cheapest.beyond_evidence.is_empty() {
             Some(cheapest.clone())
         } else {
-            self.fewest_proven(order, fewest)
-                .and_then(|first| self.cheapest_proven(order, least, fewest, first))
+            self.fewest_proven(order, fewest).and_then(|first| self.cheapest_proven(order, least, fewest, first))
         };
         Ok((cheapest, proven))
     }
 
     fn meets(&self, order: &Order<'_>, per_zone: PerZone) -> Result<Found<'_>, Obstacle> {
         let found = self.cluster(order, per_zone * self.target.zones)?;
-        if found.meets_the_target() {
-            Ok(found)
-        } else {
-            Err(Obstacle::Full(found.tightest().0))
-        }
+        if found.meets_the_target() { Ok(found) } else { Err(Obstacle::Full(found.tightest().0)) }
     }
 
     /// The fewest nodes of a zone that meet the target.
@@ -77,10 +68,7 @@ impl Search<'_> {
     /// The fewest nodes of a zone, from `from` on, that meet the target and of which nothing lies outside the measured
     /// range.
     fn fewest_proven(&self, order: &Order<'_>, from: PerZone) -> Option<PerZone> {
-        let is_proven = |per_zone| {
-            self.meets(order, per_zone)
-                .is_ok_and(|found| self.doubts(&found).is_empty())
-        };
+        let is_proven = |per_zone| self.meets(order, per_zone).is_ok_and(|found| self.doubts(&found).is_empty());
         let mut low = from;
         for per_zone in growing(from) {
             let found = self.meets(order, per_zone).ok()?;
@@ -140,16 +128,10 @@ impl Search<'_> {
             let fewer = fewest * self.target.zones;
             let because = match (price_of_fewest, &failed) {
                 (Some(usd_per_month), _) => NodesBecause::Price { fewer, usd_per_month },
-                (None, Some(why)) => NodesBecause::NotPossible {
-                    fewer,
-                    why: Obstacle::clone(why),
-                },
+                (None, Some(why)) => NodesBecause::NotPossible { fewer, why: Obstacle::clone(why) },
                 (None, None) => why_fewest.clone(),
             };
-            match self
-                .meets(order, per_zone)
-                .and_then(|found| self.priced(found, because))
-            {
+            match self.meets(order, per_zone).and_then(|found| self.priced(found, because)) {
                 Ok(proposal) => {
                     price_of_fewest.get_or_insert(proposal.usd_per_month);
                     if best.as_ref().is_none_or(|b| proposal.usd_per_month < b.usd_per_month) {
@@ -166,22 +148,13 @@ impl Search<'_> {
     fn why_not_fewer(&self, order: &Order<'_>, per_zone: PerZone, least: PerZone) -> NodesBecause {
         let (copies, zones) = (self.target.replication_factor, self.target.zones);
         if per_zone <= least {
-            return NodesBecause::Copies {
-                replication_factor: copies,
-                zones,
-            };
+            return NodesBecause::Copies { replication_factor: copies, zones };
         }
         let fewer = (per_zone - 1) * zones;
         match self.cluster(order, fewer) {
             Ok(found) => {
                 let (limit, used, allowed, allowance) = found.tightest();
-                NodesBecause::Full {
-                    limit,
-                    fewer,
-                    used,
-                    allowed,
-                    allowance,
-                }
+                NodesBecause::Full { limit, fewer, used, allowed, allowance }
             }
             Err(why) => NodesBecause::NotPossible { fewer, why },
         }
@@ -193,10 +166,7 @@ impl NodesBecause {
     pub(super) fn limit(&self) -> Option<Limit> {
         match self {
             Self::Full { limit, .. } => Some(*limit),
-            Self::NotPossible {
-                why: Obstacle::NoVolume(limit),
-                ..
-            } => Some(*limit),
+            Self::NotPossible { why: Obstacle::NoVolume(limit), .. } => Some(*limit),
             _ => None,
         }
     }

@@ -29,16 +29,11 @@ impl Search<'_> {
                 notes.extend(together.then_some(Note::ReplicaOfCluster));
             }
         }
-        notes.push(Note::Cpu {
-            models: models.into_iter().map(str::to_owned).collect(),
-        });
+        notes.push(Note::Cpu { models: models.into_iter().map(str::to_owned).collect() });
         let most_for_p99 = self.most_for_p99.unwrap_or(f64::INFINITY);
         let busiest_when_down = self.target.busiest_when_down().min(most_for_p99);
         if busiest_when_down > CREDIBLE {
-            notes.push(Note::BeyondCredible {
-                used: busiest_when_down,
-                credible: CREDIBLE,
-            });
+            notes.push(Note::BeyondCredible { used: busiest_when_down, credible: CREDIBLE });
         }
         let scale = self.observations.iter().map(|o| o.scale).fold(1.0, f64::max);
         if scale > 1.0 {

@@ -29,21 +29,14 @@ impl SizingOptions {
             if !catalog.instances().iter().any(|instance| family(instance) == *wanted) {
                 let near = catalog.nearest_instances(&format!("{wanted}.large"));
                 let near: Vec<&str> = near.iter().filter_map(|name| name.split('.').next()).collect();
-                let near = if near.is_empty() {
-                    String::new()
-                } else {
-                    format!("; nearest: {}", near.join(", "))
-                };
+                let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
                 return Err(format!("no instance type is of a family `{wanted}`{near}"));
             }
         }
         let known: BTreeSet<&str> = catalog.instances().iter().map(|i| i.architecture.as_str()).collect();
         if let Some(wanted) = self.architecture.as_deref().filter(|wanted| !known.contains(wanted)) {
             let known: Vec<&str> = known.into_iter().collect();
-            return Err(format!(
-                "no instance type has the architecture `{wanted}`; known: {}",
-                known.join(", ")
-            ));
+            return Err(format!("no instance type has the architecture `{wanted}`; known: {}", known.join(", ")));
         }
         match self.candidates.iter().find(|candidate| candidate.nodes > 1) {
             Some(stated) => Err(format!(

@@ -29,10 +29,7 @@ impl Search<'_> {
             return Ok(());
         };
         // The lowest utilisation that failed bounds the highest that held: a lucky cell above it does not count.
-        let failed = points
-            .iter()
-            .filter(|point| !point.keeps)
-            .map(|point| point.utilisation);
+        let failed = points.iter().filter(|point| !point.keeps).map(|point| point.utilisation);
         let failed = failed.fold(f64::INFINITY, f64::min);
         let held = points.iter().filter(|point| point.keeps && point.utilisation < failed);
         let Some(held) = held.map(|point| point.utilisation).max_by(f64::total_cmp) else {

@@ -13,22 +13,14 @@ const HARDLY_USED: f64 = 0.5;
 impl Search<'_> {
     /// Prices a cluster and says what lies outside the measured range.
     pub(super) fn priced(&self, found: Found<'_>, because: NodesBecause) -> Result<Proposal, Obstacle> {
-        let cost = self
-            .catalog
-            .cost(&found.request, self.basis)
-            .map_err(|error| match error {
-                CostError::Price(_) => Obstacle::PriceUnknown,
-                CostError::Volume { .. } => Obstacle::NoVolume(found.tightest().0),
-                other => Obstacle::Rule(other.to_string()),
-            })?;
+        let cost = self.catalog.cost(&found.request, self.basis).map_err(|error| match error {
+            CostError::Price(_) => Obstacle::PriceUnknown,
+            CostError::Volume { .. } => Obstacle::NoVolume(found.tightest().0),
+            other => Obstacle::Rule(other.to_string()),
+        })?;
         let nodes = found.request.nodes;
-        let total = FleetTotals::of(
-            self.catalog,
-            std::slice::from_ref(&found.request),
-            self.usable(),
-            self.era(),
-        )
-        .map_err(Obstacle::Rule)?;
+        let total = FleetTotals::of(self.catalog, std::slice::from_ref(&found.request), self.usable(), self.era())
+            .map_err(Obstacle::Rule)?;
         let beyond_evidence = self.doubts(&found);
         let mut remarks: Vec<Remark> = cost.notes.into_iter().map(Remark::Price).collect();
         if found.instance.network_gbps.is_none() {
@@ -38,11 +30,7 @@ impl Search<'_> {
             remarks.push(Remark::DiskThroughputUnknown);
         }
         let storage = match found.request.volumes.as_slice() {
-            [] => found
-                .instance
-                .local_disks
-                .as_ref()
-                .map_or_else(String::new, |disks| disks.label()),
+            [] => found.instance.local_disks.as_ref().map_or_else(String::new, |disks| disks.label()),
             volumes => volumes.iter().map(VolumeRequest::label).collect::<Vec<_>>().join(" + "),
         };
         Ok(Proposal {
@@ -55,10 +43,7 @@ impl Search<'_> {
             usd_per_hour: cost.usd_per_hour,
             cost: cost.lines,
             label: found.label,
-            uncertainty_percent: found
-                .half_width
-                .filter(|_| beyond_evidence.is_empty())
-                .map(|half| half * 100.0),
+            uncertainty_percent: found.half_width.filter(|_| beyond_evidence.is_empty()).map(|half| half * 100.0),
             beyond_evidence,
             remarks,
             limit: limit(&found, &because),

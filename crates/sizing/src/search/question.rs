@@ -50,11 +50,7 @@ impl<'a> Search<'a> {
     ) -> Result<Self, SizingError> {
         let all: Vec<&Observation<'_>> = observations.iter().collect();
         let names = |list: Vec<String>| {
-            if list.is_empty() {
-                "any workload".to_owned()
-            } else {
-                list.join(", ")
-            }
+            if list.is_empty() { "any workload".to_owned() } else { list.join(", ") }
         };
         let Some(demand) = Demand::fit(&all) else {
             return Err(SizingError::NoEvidence {
@@ -67,9 +63,7 @@ impl<'a> Search<'a> {
             let mut found: Vec<String> = observations.iter().map(|o| o.distribution.to_string()).collect();
             found.sort();
             found.dedup();
-            return Err(SizingError::Distributions {
-                found: found.join(", "),
-            });
+            return Err(SizingError::Distributions { found: found.join(", ") });
         }
         let median = |figure: fn(&Observation<'_>) -> f64| {
             stats::median(&observations.iter().map(figure).collect::<Vec<_>>()).unwrap_or(1.0)
@@ -170,9 +164,6 @@ fn cpu_unit(observations: &[Observation<'_>]) -> Option<f64> {
         None => None,
     };
     let all: Vec<f64> = observations.iter().map(of).collect::<Option<_>>()?;
-    let (least, most) = (
-        all.iter().copied().reduce(f64::min)?,
-        all.iter().copied().reduce(f64::max)?,
-    );
+    let (least, most) = (all.iter().copied().reduce(f64::min)?, all.iter().copied().reduce(f64::max)?);
     (most <= least * ONE_SPEED).then_some(most)
 }

@@ -34,10 +34,7 @@ impl Search<'_> {
         };
         let mut comparison = beside(proven.unwrap_or(cheapest))?;
         let decision = self.decide(comparison.current.usd_per_month, cheapest, proven);
-        if let FleetDecision::NotDecided {
-            because: Undecided::CheaperIsNotProven { .. },
-        } = decision
-        {
+        if let FleetDecision::NotDecided { because: Undecided::CheaperIsNotProven { .. } } = decision {
             comparison = beside(cheapest)?;
         }
         comparison.decision = Some(decision);
@@ -82,10 +79,7 @@ impl Search<'_> {
                 doubts: cheapest.beyond_evidence.clone(),
             });
         }
-        FleetDecision::Keep {
-            next: best.configuration.clone(),
-            costs_more_usd_per_month: best.usd_per_month - today,
-        }
+        FleetDecision::Keep { next: best.configuration.clone(), costs_more_usd_per_month: best.usd_per_month - today }
     }
 
     /// Whether the fleet of today meets the target.
@@ -114,42 +108,20 @@ impl Search<'_> {
         if !doubts.is_empty() {
             return Today::Unknown(Undecided::BeyondEvidence { doubts });
         }
-        let Found {
-            busiest: limit,
-            used,
-            allowed,
-            allowance,
-            half_width,
-            ..
-        } = found;
+        let Found { busiest: limit, used, allowed, allowance, half_width, .. } = found;
         let error = half_width.unwrap_or(0.0);
         if used <= allowed {
             Today::Meets
         } else if used / (1.0 + error) <= allowed {
-            Today::Unknown(Undecided::WithinError {
-                limit,
-                used,
-                allowed,
-                error_percent: error * 100.0,
-            })
+            Today::Unknown(Undecided::WithinError { limit, used, allowed, error_percent: error * 100.0 })
         } else {
-            Today::Fails(ChangeBecause::Full {
-                limit,
-                used,
-                allowed,
-                allowance,
-            })
+            Today::Fails(ChangeBecause::Full { limit, used, allowed, allowance })
         }
     }
 
     /// How full a fleet of one kind would be at the target.
     fn use_of(&self, request: &ClusterRequest) -> Option<FleetUse> {
         let found = self.cluster(&Order::Given(request), request.nodes).ok()?;
-        Some(FleetUse {
-            limit: found.busiest,
-            used: found.used,
-            allowed: found.allowed,
-            disk_fill: found.disk_fill,
-        })
+        Some(FleetUse { limit: found.busiest, used: found.used, allowed: found.allowed, disk_fill: found.disk_fill })
     }
 }

@@ -40,28 +40,17 @@ pub struct Controllers {
 
 /// Looks below `root`, normally `/sys/fs/cgroup`, at what is mounted and enabled. Changes nothing.
 pub fn controllers(root: &Path) -> Controllers {
-    let unified = [root.to_owned(), root.join("unified")]
-        .into_iter()
-        .find(|d| d.join("cgroup.controllers").is_file());
-    let offered = unified
-        .as_deref()
-        .map(|d| words(&d.join("cgroup.controllers")))
-        .unwrap_or_default();
+    let unified = [root.to_owned(), root.join("unified")].into_iter().find(|d| d.join("cgroup.controllers").is_file());
+    let offered = unified.as_deref().map(|d| words(&d.join("cgroup.controllers"))).unwrap_or_default();
     let find = |v2: &str, v1: &str, v1_file: &str| -> Controller {
         if let Some(mount) = unified.as_deref().filter(|_| offered.iter().any(|name| name == v2)) {
             return match obstacle(mount, v2) {
-                None => Controller::Usable {
-                    version: CgroupVersion::V2,
-                    mount: mount.to_owned(),
-                },
+                None => Controller::Usable { version: CgroupVersion::V2, mount: mount.to_owned() },
                 Some(reason) => Controller::Missing { reason },
             };
         }
         match v1_mount(root, v1) {
-            Some(mount) if mount.join(v1_file).exists() => Controller::Usable {
-                version: CgroupVersion::V1,
-                mount,
-            },
+            Some(mount) if mount.join(v1_file).exists() => Controller::Usable { version: CgroupVersion::V1, mount },
             Some(mount) => Controller::Missing {
                 reason: format!(
                     "{} has no {v1_file}: the kernel was built without it; use another kernel",
@@ -83,27 +72,16 @@ pub fn controllers(root: &Path) -> Controllers {
     let cpuset = find("cpuset", "cpuset", "cpuset.cpus");
     // Version 2 accounts CPU time in every cgroup, and has no controller of that name.
     let cpuacct = match &cpu {
-        Controller::Usable {
-            version: CgroupVersion::V2,
-            ..
-        } => cpu.clone(),
+        Controller::Usable { version: CgroupVersion::V2, .. } => cpu.clone(),
         _ => find("cpuacct", "cpuacct", "cpuacct.usage"),
     };
-    Controllers {
-        memory,
-        cpu,
-        cpuacct,
-        io,
-        cpuset,
-    }
+    Controllers { memory, cpu, cpuacct, io, cpuset }
 }
 
 /// Why a controller that version 2 offers cannot be passed on to children, if so: a cgroup other than the true root
 /// may not have both processes and controllers for its children ("no internal process constraint").
 fn obstacle(mount: &Path, controller: &str) -> Option<String> {
-    let enabled = words(&mount.join("cgroup.subtree_control"))
-        .iter()
-        .any(|name| name == controller);
+    let enabled = words(&mount.join("cgroup.subtree_control")).iter().any(|name| name == controller);
     // Only the true root has no cgroup.type.
     let is_true_root = !mount.join("cgroup.type").exists();
     let occupied = !words(&mount.join("cgroup.procs")).is_empty();
@@ -136,10 +114,7 @@ pub(super) fn enable(directory: &Path, names: &[&str]) -> Result<()> {
     let enabled = words(&directory.join("cgroup.subtree_control"));
     for name in names.iter().filter(|name| !enabled.iter().any(|e| e == *name)) {
         write_control(directory, "cgroup.subtree_control", &format!("+{name}")).map_err(|error| {
-            StorageError::NoController {
-                resource: "processes in cgroup v2",
-                reason: error.to_string(),
-            }
+            StorageError::NoController { resource: "processes in cgroup v2", reason: error.to_string() }
         })?;
     }
     Ok(())
@@ -147,9 +122,5 @@ pub(super) fn enable(directory: &Path, names: &[&str]) -> Result<()> {
 
 /// Words of a small file; a missing file has none.
 fn words(path: &Path) -> Vec<String> {
-    fs::read_to_string(path)
-        .unwrap_or_default()
-        .split_ascii_whitespace()
-        .map(str::to_owned)
-        .collect()
+    fs::read_to_string(path).unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect()
 }

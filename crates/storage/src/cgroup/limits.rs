@@ -54,10 +54,7 @@ impl ResourceLimits {
         ];
         for (resource, needed, controller) in needs {
             if let (true, Controller::Missing { reason }) = (needed, controller) {
-                return Err(StorageError::NoController {
-                    resource,
-                    reason: reason.clone(),
-                });
+                return Err(StorageError::NoController { resource, reason: reason.clone() });
             }
         }
         Ok(())
@@ -77,9 +74,8 @@ pub(super) fn set_memory(at: &ControllerPath, bytes: u64) -> Result<()> {
             // swappiness 0 keeps the group off the swap while it has page cache to give. The kernel never lets memory
             // exceed memory plus swap, so a rise begins with the latter and a fall with the former.
             let with_swap = "memory.memsw.limit_in_bytes";
-            let now = std::fs::read_to_string(at.path.join(with_swap))
-                .ok()
-                .and_then(|text| text.trim().parse::<u64>().ok());
+            let now =
+                std::fs::read_to_string(at.path.join(with_swap)).ok().and_then(|text| text.trim().parse::<u64>().ok());
             if now.is_some_and(|now| now < bytes) {
                 write_control(&at.path, with_swap, &value)?;
                 write_control(&at.path, "memory.limit_in_bytes", &value)?;
@@ -93,11 +89,7 @@ pub(super) fn set_memory(at: &ControllerPath, bytes: u64) -> Result<()> {
 }
 
 fn write_if_present(directory: &Path, file: &str, value: &str) -> Result<()> {
-    if directory.join(file).exists() {
-        write_control(directory, file, value)
-    } else {
-        Ok(())
-    }
+    if directory.join(file).exists() { write_control(directory, file, value) } else { Ok(()) }
 }
 
 pub(super) fn set_cpus(at: &ControllerPath, cpus: f64) -> Result<()> {
@@ -147,21 +139,14 @@ pub(super) fn set_io(at: &ControllerPath, (major, minor): (u32, u32), limits: &I
     match at.version {
         CgroupVersion::V2 => {
             let values = fields.map(|(name, _, limit)| {
-                format!(
-                    "{name}={}",
-                    limit.map_or_else(|| "max".to_owned(), |l| whole(l).to_string())
-                )
+                format!("{name}={}", limit.map_or_else(|| "max".to_owned(), |l| whole(l).to_string()))
             });
             write_control(&at.path, "io.max", &format!("{major}:{minor} {}", values.join(" ")))
         }
         // Zero lifts a limit.
         CgroupVersion::V1 => fields.iter().try_for_each(|(_, name, limit)| {
             let value = limit.map_or(0, whole);
-            write_control(
-                &at.path,
-                &format!("blkio.throttle.{name}_device"),
-                &format!("{major}:{minor} {value}"),
-            )
+            write_control(&at.path, &format!("blkio.throttle.{name}_device"), &format!("{major}:{minor} {value}"))
         }),
     }
 }

@@ -107,23 +107,13 @@ impl Cgroup {
         let unified = cgroup.create_unified(&available, name, limits)?;
         let mut place = |controller: &Controller| -> Result<Option<ControllerPath>> {
             Ok(match controller {
-                Controller::Usable {
-                    version: CgroupVersion::V2,
-                    ..
-                } => unified.clone().map(|path| ControllerPath {
-                    version: CgroupVersion::V2,
-                    path,
-                }),
-                Controller::Usable {
-                    version: CgroupVersion::V1,
-                    mount,
-                } => {
+                Controller::Usable { version: CgroupVersion::V2, .. } => {
+                    unified.clone().map(|path| ControllerPath { version: CgroupVersion::V2, path })
+                }
+                Controller::Usable { version: CgroupVersion::V1, mount } => {
                     let path = mount.join(name);
                     cgroup.make_leaf(&path)?;
-                    Some(ControllerPath {
-                        version: CgroupVersion::V1,
-                        path,
-                    })
+                    Some(ControllerPath { version: CgroupVersion::V1, path })
                 }
                 Controller::Missing { .. } => None,
             })
@@ -134,11 +124,7 @@ impl Cgroup {
             cpuacct: place(&available.cpuacct)?,
             io: place(&available.io)?,
         };
-        let cpuset = if limits.cpuset.is_some() {
-            place(&available.cpuset)?
-        } else {
-            None
-        };
+        let cpuset = if limits.cpuset.is_some() { place(&available.cpuset)? } else { None };
         cgroup.paths = paths;
         cgroup.cpuset = cpuset;
         cgroup.set_cpu_limits(limits.cpus, limits.cpuset.as_deref())?;
@@ -161,22 +147,15 @@ impl Cgroup {
         name: &str,
         limits: &ResourceLimits,
     ) -> Result<Option<PathBuf>> {
-        let mut wanted: Vec<(&str, &Controller)> = vec![
-            ("memory", &available.memory),
-            ("cpu", &available.cpu),
-            ("io", &available.io),
-        ];
+        let mut wanted: Vec<(&str, &Controller)> =
+            vec![("memory", &available.memory), ("cpu", &available.cpu), ("io", &available.io)];
         if limits.cpuset.is_some() {
             wanted.push(("cpuset", &available.cpuset));
         }
         let mut mount = None;
         let mut names = Vec::new();
         for (controller_name, controller) in wanted {
-            if let Controller::Usable {
-                version: CgroupVersion::V2,
-                mount: at,
-            } = controller
-            {
+            if let Controller::Usable { version: CgroupVersion::V2, mount: at } = controller {
                 mount = Some(at.clone());
                 names.push(controller_name);
             }
@@ -204,17 +183,10 @@ impl Cgroup {
         let entry = self.ledger.intend(LedgerItem::Cgroup { path: path.to_owned() })?;
         if let Err(error) = fs::create_dir(path) {
             self.ledger.done(entry)?;
-            let hint = if error.kind() == ErrorKind::AlreadyExists {
-                " (run `iopslab clean` first?)"
-            } else {
-                ""
-            };
+            let hint = if error.kind() == ErrorKind::AlreadyExists { " (run `iopslab clean` first?)" } else { "" };
             return Err(io_error(format!("create the cgroup{hint}"), path)(error));
         }
-        self.directories
-            .get_mut()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .push((path.to_owned(), entry));
+        self.directories.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).push((path.to_owned(), entry));
         Ok(())
     }
 
@@ -260,11 +232,8 @@ impl Cgroup {
     /// instruction. If a group cannot be joined the program is not started: the shell says so on stderr and exits with
     /// [`CANNOT_JOIN_EXIT_STATUS`].
     pub fn launch_prefix(&self) -> Vec<String> {
-        let files: Vec<String> = self
-            .leaves
-            .iter()
-            .map(|leaf| quoted(&leaf.join("cgroup.procs").display().to_string()))
-            .collect();
+        let files: Vec<String> =
+            self.leaves.iter().map(|leaf| quoted(&leaf.join("cgroup.procs").display().to_string())).collect();
         let script = format!(
             "for f in {}; do echo $$ > \"$f\" || {{ echo \"iopslab: cannot join the cgroup of $f\" >&2; exit {}; }}; done; \
              exec \"$@\"",
@@ -317,13 +286,9 @@ impl Drop for Cgroup {
 /// Ends the members of one cgroup directory and removes it; returns whether it was there. Also what cleaning a ledger
 /// does.
 pub(crate) fn remove_directory(path: &Path) -> Result<bool> {
-    let ours = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
     if !ours {
-        return Err(io_error("remove a cgroup that iopslab did not create:", path)(
-            ErrorKind::PermissionDenied,
-        ));
+        return Err(io_error("remove a cgroup that iopslab did not create:", path)(ErrorKind::PermissionDenied));
     }
     if !path.exists() {
         return Ok(false);
@@ -369,14 +334,7 @@ fn kill_members(directory: &Path) -> Result<usize> {
         left = members(directory).unwrap_or_default();
         left.is_empty()
     });
-    if left.is_empty() {
-        Ok(killed)
-    } else {
-        Err(StorageError::Unkillable {
-            path: directory.to_owned(),
-            pids: left,
-        })
-    }
+    if left.is_empty() { Ok(killed) } else { Err(StorageError::Unkillable { path: directory.to_owned(), pids: left }) }
 }
 
 /// `text` as one word of a POSIX shell.

@@ -60,24 +60,12 @@ pub(super) struct Shape {
 impl Shape {
     /// Direct random reads by one job, for so long.
     pub fn random_reads(block: u64, depth: u32, seconds: f64) -> Self {
-        Self {
-            rw: "randread",
-            block,
-            depth,
-            jobs: 1,
-            way: IoPath::Direct,
-            seconds,
-            once_over: None,
-            log: None,
-        }
+        Self { rw: "randread", block, depth, jobs: 1, way: IoPath::Direct, seconds, once_over: None, log: None }
     }
 
     /// Direct sequential writes by one job, for so long.
     pub fn sequential_writes(block: u64, depth: u32, seconds: f64) -> Self {
-        Self {
-            rw: "write",
-            ..Self::random_reads(block, depth, seconds)
-        }
+        Self { rw: "write", ..Self::random_reads(block, depth, seconds) }
     }
 
     fn arguments(&self, file: &ProbeFile, asynchronous: &str) -> Vec<String> {
@@ -120,10 +108,7 @@ impl Shape {
             ]);
         }
         if let Some(log) = &self.log {
-            words.extend([
-                format!("--write_iops_log={}", log.display()),
-                "--log_avg_msec=1000".to_owned(),
-            ]);
+            words.extend([format!("--write_iops_log={}", log.display()), "--log_avg_msec=1000".to_owned()]);
         }
         words
     }
@@ -154,10 +139,7 @@ impl Fio {
     /// When there is none, or none that keeps several requests in flight.
     pub fn find() -> Result<Self> {
         let program = require("fio", "fio")?;
-        let listed = run(
-            &[program.display().to_string(), "--enghelp".to_owned()],
-            Duration::from_secs(10),
-        )?;
+        let listed = run(&[program.display().to_string(), "--enghelp".to_owned()], Duration::from_secs(10))?;
         // libaio first, as most published fio figures; io_uring is often forbidden in containers.
         let asynchronous = ["libaio", "io_uring"]
             .into_iter()
@@ -178,10 +160,7 @@ impl Fio {
         let mut argv = launch_prefix.to_vec();
         argv.push(self.program.display().to_string());
         argv.extend(shape.arguments(file, self.asynchronous));
-        parse(
-            &run(&argv, Duration::from_secs_f64(shape.seconds) + PATIENCE)?,
-            &file.path,
-        )
+        parse(&run(&argv, Duration::from_secs_f64(shape.seconds) + PATIENCE)?, &file.path)
     }
 }
 
@@ -207,10 +186,9 @@ impl ProbeFile {
         let mut left = bytes;
         while left > 0 {
             let length = left.min(chunk.len() as u64);
-            (&file).write_all(&chunk[..length as usize]).map_err(io_error(
-                format!("lay out {bytes} bytes for the probe in"),
-                &probe_file.path,
-            ))?;
+            (&file)
+                .write_all(&chunk[..length as usize])
+                .map_err(io_error(format!("lay out {bytes} bytes for the probe in"), &probe_file.path))?;
             left -= length;
         }
         file.sync_all().map_err(io_error("fsync", &probe_file.path))?;
@@ -279,25 +257,13 @@ struct Latency {
 }
 
 fn parse(stdout: &str, path: &Path) -> Result<Measured> {
-    let unusable = |reason: String| StorageError::Probe {
-        path: path.to_owned(),
-        reason,
-    };
+    let unusable = |reason: String| StorageError::Probe { path: path.to_owned(), reason };
     // fio may print notes before the JSON document.
-    let start = stdout
-        .find('{')
-        .ok_or_else(|| unusable(format!("it printed no JSON: {stdout}")))?;
+    let start = stdout.find('{').ok_or_else(|| unusable(format!("it printed no JSON: {stdout}")))?;
     let output: Output = serde_json::from_str(&stdout[start..]).map_err(|error| unusable(error.to_string()))?;
-    let job = output
-        .jobs
-        .into_iter()
-        .next()
-        .ok_or_else(|| unusable("it reports no job".to_owned()))?;
+    let job = output.jobs.into_iter().next().ok_or_else(|| unusable("it reports no job".to_owned()))?;
     if job.error != 0 {
-        return Err(unusable(format!(
-            "its job ended with {}",
-            std::io::Error::from_raw_os_error(job.error as i32)
-        )));
+        return Err(unusable(format!("its job ended with {}", std::io::Error::from_raw_os_error(job.error as i32))));
     }
     let of = if job.read.total_ios > 0 { job.read } else { job.write };
     if of.total_ios == 0 {
@@ -323,38 +289,18 @@ mod tests {
     fn a_failed_job_is_not_a_figure() {
         let zero = r#"{"total_ios":0,"iops":0,"bw_bytes":0,"runtime":0,"lat_ns":{"mean":0}}"#;
         let text = format!(r#"note{{"jobs":[{{"error":28,"read":{zero},"write":{zero}}}]}}"#);
-        assert!(
-            parse(&text, Path::new("/f"))
-                .unwrap_err()
-                .to_string()
-                .contains("No space left")
-        );
-        assert!(
-            parse(&text.replace("28", "0"), Path::new("/f")).is_err(),
-            "no operations"
-        );
+        assert!(parse(&text, Path::new("/f")).unwrap_err().to_string().contains("No space left"));
+        assert!(parse(&text.replace("28", "0"), Path::new("/f")).is_err(), "no operations");
         assert!(parse("", Path::new("/f")).is_err());
     }
 
     #[test]
     fn jobs_have_parts_of_the_file_of_their_own() {
-        let file = ProbeFile {
-            path: PathBuf::from("/no/such:file"),
-            bytes: 256 << 20,
-        };
-        let shape = Shape {
-            jobs: 60,
-            ..Shape::sequential_writes(64 << 10, 1, 2.0)
-        };
+        let file = ProbeFile { path: PathBuf::from("/no/such:file"), bytes: 256 << 20 };
+        let shape = Shape { jobs: 60, ..Shape::sequential_writes(64 << 10, 1, 2.0) };
         let words = shape.arguments(&file, "libaio").join(" ");
         // 68 blocks of 64 KiB: 60 x 68 x 64 KiB = 255 MiB.
-        for word in [
-            "--numjobs=60",
-            "--size=4456448",
-            "--offset_increment=4456448",
-            "such\\:file",
-            "--time_based",
-        ] {
+        for word in ["--numjobs=60", "--size=4456448", "--offset_increment=4456448", "such\\:file", "--time_based"] {
             assert!(words.contains(word), "{word} in {words}");
         }
         let once = Shape {
@@ -364,10 +310,7 @@ mod tests {
             ..Shape::random_reads(1 << 20, 1, 60.0)
         };
         let words = once.arguments(&file, "libaio").join(" ");
-        assert!(
-            words.contains("--invalidate=0") && words.contains("--size=67108864"),
-            "{words}"
-        );
+        assert!(words.contains("--invalidate=0") && words.contains("--size=67108864"), "{words}");
         assert!(!words.contains("--time_based"), "{words}");
     }
 }

@@ -103,10 +103,7 @@ pub struct Suite {
 impl Suite {
     /// The most random reads a second that meet the bound; `None`: not even one at a time does.
     pub fn highest_under_bound(&self) -> Option<&DepthStep> {
-        let meets = self
-            .by_depth
-            .iter()
-            .filter(|step| step.measured.p99_us <= self.bound_us);
+        let meets = self.by_depth.iter().filter(|step| step.measured.p99_us <= self.bound_us);
         meets.max_by(|a, b| a.measured.iops.total_cmp(&b.measured.iops))
     }
 }
@@ -153,12 +150,7 @@ pub fn probe_suite(
             break;
         }
     }
-    let known = |in_flight: u32| {
-        by_depth
-            .iter()
-            .find(|step| step.in_flight == in_flight)
-            .map(|step| step.measured)
-    };
+    let known = |in_flight: u32| by_depth.iter().find(|step| step.in_flight == in_flight).map(|step| step.measured);
     let random_read_4kib_alone = match known(1) {
         Some(measured) => measured,
         None => test("random reads of 4 KiB, one in flight", &reads(4 << 10, 1))?,
@@ -174,26 +166,15 @@ pub fn probe_suite(
         once_over: Some(file.bytes),
         ..reads(4 << 10, 1)
     };
-    let sequential = |way| Shape {
-        rw: "read",
-        way,
-        once_over: Some(SEQUENTIAL_BYTES),
-        seconds: SEQUENTIAL_S,
-        ..reads(1 << 20, 1)
-    };
+    let sequential =
+        |way| Shape { rw: "read", way, once_over: Some(SEQUENTIAL_BYTES), seconds: SEQUENTIAL_S, ..reads(1 << 20, 1) };
     let random_read_4kib_mapped = test("random reads of 4 KiB of a mapped file", &mapped)?;
     let random_read_16kib = test("random reads of 16 KiB", &reads(16 << 10, DEPTH))?;
     let random_read_256kib = test("random reads of 256 KiB", &reads(256 << 10, DEPTH))?;
     let uncached = test("a sequential read from the volume", &sequential(IoPath::Buffered))?;
     let cached = test("the same from memory", &sequential(IoPath::Cached))?;
-    let write_64kib = test(
-        "sequential writes of 64 KiB",
-        &Shape::sequential_writes(64 << 10, 8, seconds),
-    )?;
-    let by_jobs = Shape {
-        jobs: WRITE_JOBS,
-        ..Shape::sequential_writes(64 << 10, 1, seconds)
-    };
+    let write_64kib = test("sequential writes of 64 KiB", &Shape::sequential_writes(64 << 10, 8, seconds))?;
+    let by_jobs = Shape { jobs: WRITE_JOBS, ..Shape::sequential_writes(64 << 10, 1, seconds) };
     let write_64kib_60_jobs = test("sequential writes of 64 KiB by 60 jobs", &by_jobs)?;
     Ok(Suite {
         random_read_4kib,
@@ -217,10 +198,7 @@ pub fn probe_suite(
 /// Full demand for so long, second by second.
 fn drain(fio: &Fio, launch_prefix: &[String], file: &ProbeFile, seconds: f64) -> Result<BurstDrain> {
     let log = file.path.with_extension("log");
-    let shape = Shape {
-        log: Some(log.clone()),
-        ..Shape::random_reads(4 << 10, DEPTH, seconds)
-    };
+    let shape = Shape { log: Some(log.clone()), ..Shape::random_reads(4 << 10, DEPTH, seconds) };
     fio.run(launch_prefix, file, &shape)?;
     // fio's own ending for the log of the first job.
     let written = Path::new(&format!("{}_iops.1.log", log.display())).to_owned();
@@ -251,9 +229,7 @@ fn drained(iops: Vec<f64>) -> BurstDrain {
         let (before, after) = levels(*at);
         after < DRAINED_SHARE * before
     };
-    let at = moments
-        .max_by(|a, b| explained(*a).total_cmp(&explained(*b)))
-        .filter(falls);
+    let at = moments.max_by(|a, b| explained(*a).total_cmp(&explained(*b))).filter(falls);
     BurstDrain {
         drained_after_s: at,
         before_iops: mean(&iops[..at.unwrap_or(iops.len())]),
@@ -285,29 +261,15 @@ mod tests {
     /// s, in which the last three seconds were furthest below what went before.
     #[test]
     fn a_slow_end_is_not_the_end_of_a_bucket() {
-        let reported = [
-            vec![306.0],
-            vec![300.0; 19],
-            vec![34.0],
-            vec![30.0; 10],
-            vec![25.0, 1.0],
-        ]
-        .concat();
-        let log: Vec<String> = reported
-            .iter()
-            .map(|iops| format!("1000, {iops}, 0, 4096, 0, 0"))
-            .collect();
+        let reported = [vec![306.0], vec![300.0; 19], vec![34.0], vec![30.0; 10], vec![25.0, 1.0]].concat();
+        let log: Vec<String> = reported.iter().map(|iops| format!("1000, {iops}, 0, 4096, 0, 0")).collect();
         let seconds = per_second(&log.join("\n"), 32.0);
         assert_eq!((seconds.len(), seconds.last()), (32, Some(&25.0)));
         let found = drained(seconds);
         assert_eq!(found.drained_after_s, Some(20));
         assert!((found.before_iops - 300.3).abs() < 1e-9, "{found:?}");
         assert!((29.0..31.0).contains(&found.after_iops.unwrap()), "{found:?}");
-        assert_eq!(
-            drained(reported).drained_after_s,
-            Some(20),
-            "with the second that is none, too"
-        );
+        assert_eq!(drained(reported).drained_after_s, Some(20), "with the second that is none, too");
     }
 
     #[test]
@@ -331,20 +293,12 @@ mod tests {
             random_read_256kib: by_depth[0].measured,
             write_64kib: by_depth[0].measured,
             write_64kib_60_jobs: by_depth[0].measured,
-            sequential_read: SequentialReads {
-                bytes: 1,
-                uncached_bytes_per_s: 1.0,
-                cached_bytes_per_s: 1.0,
-            },
+            sequential_read: SequentialReads { bytes: 1, uncached_bytes_per_s: 1.0, cached_bytes_per_s: 1.0 },
             bound_us: 10_000.0,
             by_depth,
             burst: None,
         };
-        let some = suite(vec![
-            step(1, 900.0, 1_000.0),
-            step(2, 1_500.0, 9_000.0),
-            step(4, 1_600.0, 20_000.0),
-        ]);
+        let some = suite(vec![step(1, 900.0, 1_000.0), step(2, 1_500.0, 9_000.0), step(4, 1_600.0, 20_000.0)]);
         assert_eq!(some.highest_under_bound().unwrap().in_flight, 2);
         assert!(suite(vec![step(1, 10.0, 99_000.0)]).highest_under_bound().is_none());
     }

@@ -33,22 +33,13 @@ impl Machine {
             println!("skipped: needs root for loop devices, mounts and cgroups");
             return None;
         }
-        let name = format!(
-            "iopslab-storage-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name = format!("iopslab-storage-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
         std::fs::create_dir_all(&directory).unwrap();
         let directory = directory.canonicalize().unwrap();
         let ledger_path = directory.join("ledger.jsonl");
         let ledger = Arc::new(Ledger::open(&ledger_path).unwrap());
-        Some(Self {
-            directory,
-            name,
-            ledger_path,
-            ledger,
-        })
+        Some(Self { directory, name, ledger_path, ledger })
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -58,11 +49,8 @@ impl Machine {
     /// Devices, mounts and cgroups that carry this test's name; empty when all is well.
     pub fn leftovers(&self) -> Vec<String> {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-        let mut found: Vec<String> = mounts
-            .lines()
-            .filter(|line| line.contains(&self.name))
-            .map(str::to_owned)
-            .collect();
+        let mut found: Vec<String> =
+            mounts.lines().filter(|line| line.contains(&self.name)).map(str::to_owned).collect();
         for entry in std::fs::read_dir("/sys/block").unwrap().flatten() {
             let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
             if backing.contains(&self.name) {

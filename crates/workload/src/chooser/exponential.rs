@@ -9,9 +9,7 @@ pub struct Exponential {
 impl Exponential {
     /// `percentile` percent of the operations go to the newest `fraction` of the `records`.
     pub fn new(records: u64, percentile: f64, fraction: f64) -> Self {
-        Self {
-            gamma: -(1.0 - percentile / 100.0).ln() / (records as f64 * fraction),
-        }
+        Self { gamma: -(1.0 - percentile / 100.0).ln() / (records as f64 * fraction) }
     }
 
     /// The distance from the newest record for a uniform `u` in `[0, 1)`; unbounded, so the caller draws again when it

@@ -13,9 +13,7 @@ impl Latest {
     ///
     /// YCSB counts one rank less than there are records, so that the oldest is never chosen.
     pub fn new(records: u64) -> Self {
-        Self {
-            ranks: Zipfian::new(records.saturating_sub(1), 0.99),
-        }
+        Self { ranks: Zipfian::new(records.saturating_sub(1), 0.99) }
     }
 
     /// The record for a uniform `u` in `[0, 1)` while `newest` is the greatest record number that exists.

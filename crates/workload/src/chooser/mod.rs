@@ -45,10 +45,9 @@ impl KeyChooser {
                 Self::Zipfian(ScrambledZipfian::new(items, constant))
             }
             Distribution::Latest => Self::Latest(Latest::new(records)),
-            Distribution::Hotspot {
-                data_fraction,
-                operation_fraction,
-            } => Self::Hotspot(Hotspot::new(records, data_fraction, operation_fraction)),
+            Distribution::Hotspot { data_fraction, operation_fraction } => {
+                Self::Hotspot(Hotspot::new(records, data_fraction, operation_fraction))
+            }
             Distribution::Exponential { percentile, fraction } => {
                 Self::Exponential(Exponential::new(records, percentile, fraction))
             }

@@ -117,19 +117,12 @@ impl ScrambledZipfian {
     /// differs from
     /// 0.99 by 0.01 and not by another distribution.
     pub fn new(records: u64, constant: f64) -> Self {
-        Self {
-            ranks: Zipfian::with_zeta(Self::RANKS, constant, Self::weight(constant)),
-            records,
-        }
+        Self { ranks: Zipfian::with_zeta(Self::RANKS, constant, Self::weight(constant)), records }
     }
 
     /// Weight of all ranks together: rank r is chosen with probability `r^-constant / weight`.
     pub(crate) fn weight(constant: f64) -> f64 {
-        if constant == Self::CONSTANT_OF_YCSB {
-            Self::ZETA_OF_YCSB
-        } else {
-            zeta_of_large_space(Self::RANKS, constant)
-        }
+        if constant == Self::CONSTANT_OF_YCSB { Self::ZETA_OF_YCSB } else { zeta_of_large_space(Self::RANKS, constant) }
     }
 
     /// The record for a uniform `u` in `[0, 1)`; 0 when there are no records.
@@ -150,11 +143,7 @@ mod tests {
 
     #[test]
     fn the_constant_may_be_exactly_one() {
-        let (below, one, above) = (
-            Zipfian::new(1000, 0.9999),
-            Zipfian::new(1000, 1.0),
-            Zipfian::new(1000, 1.0001),
-        );
+        let (below, one, above) = (Zipfian::new(1000, 0.9999), Zipfian::new(1000, 1.0), Zipfian::new(1000, 1.0001));
         for u in [0.0, 0.2, 0.5, 0.7, 0.9, 0.999] {
             let (low, item, high) = (above.item(u), one.item(u), below.item(u));
             assert!(low <= item && item <= high, "u = {u}: {low} <= {item} <= {high}");
@@ -172,10 +161,7 @@ mod tests {
 
     #[test]
     fn other_constants_are_neighbours_of_the_usual_one() {
-        let (usual, near) = (
-            ScrambledZipfian::new(1000, 0.99),
-            ScrambledZipfian::new(1000, 0.989_999),
-        );
+        let (usual, near) = (ScrambledZipfian::new(1000, 0.99), ScrambledZipfian::new(1000, 0.989_999));
         for step in 0..1000 {
             let u = f64::from(step) / 1000.0;
             let (a, b) = (usual.rank(u) as f64, near.rank(u) as f64);

@@ -51,9 +51,7 @@ impl YcsbError {
     }
 
     fn hint(&self) -> String {
-        self.nearest
-            .as_ref()
-            .map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+        self.nearest.as_ref().map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
     }
 }
 

@@ -98,13 +98,7 @@ pub struct YcsbFile {
 /// (another workload class, field lengths that vary, a part of the key space).
 pub fn parse_ycsb(name: &str, text: &str) -> Result<YcsbFile, YcsbError> {
     let entries = properties::parse(text).map_err(|properties::MalformedEscape(span)| {
-        YcsbError::new(
-            text,
-            span,
-            "",
-            "malformed `\\u` escape".into(),
-            "four hexadecimal digits after `\\u`",
-        )
+        YcsbError::new(text, span, "", "malformed `\\u` escape".into(), "four hexadecimal digits after `\\u`")
     })?;
     let file = File { text, entries };
     file.check_workload()?;
@@ -123,9 +117,7 @@ pub fn parse_ycsb(name: &str, text: &str) -> Result<YcsbFile, YcsbError> {
     Ok(YcsbFile {
         definition,
         records: file.integer("recordcount", 1..=u64::MAX / 4)?,
-        operations: file
-            .integer("operationcount", 0..=u64::MAX / 4)?
-            .filter(|count| *count > 0),
+        operations: file.integer("operationcount", 0..=u64::MAX / 4)?.filter(|count| *count > 0),
         fields: file.integer("fieldcount", 1..=10_000)?,
         field_length: file.integer("fieldlength", 1..=1 << 30)?,
         threads: file.integer("threadcount", 1..=1_000_000)?,
@@ -163,13 +155,8 @@ impl File<'_> {
             } else if !KNOWN.contains(&entry.key.as_str()) {
                 if let Some(name) = nearest(&entry.key, KNOWN) {
                     let problem = format!("unknown property `{}`", entry.key);
-                    let error = YcsbError::new(
-                        self.text,
-                        entry.key_span.clone(),
-                        &entry.key,
-                        problem,
-                        format!("`{name}`"),
-                    );
+                    let error =
+                        YcsbError::new(self.text, entry.key_span.clone(), &entry.key, problem, format!("`{name}`"));
                     return Err(error.with_nearest(&entry.key, KNOWN));
                 }
                 if !ignored.contains(&entry.key) {
@@ -181,16 +168,12 @@ impl File<'_> {
     }
 
     fn check_workload(&self) -> Result<(), YcsbError> {
-        const CLASSES: [&str; 2] = [
-            "site.ycsb.workloads.CoreWorkload",
-            "com.yahoo.ycsb.workloads.CoreWorkload",
-        ];
+        const CLASSES: [&str; 2] = ["site.ycsb.workloads.CoreWorkload", "com.yahoo.ycsb.workloads.CoreWorkload"];
         match self.entry("workload") {
             Some(entry) if CLASSES.contains(&entry.value.as_str()) => Ok(()),
-            Some(entry) => Err(self.wrong_value(
-                entry,
-                format!("`{}`, the only workload class understood here", CLASSES[0]),
-            )),
+            Some(entry) => {
+                Err(self.wrong_value(entry, format!("`{}`, the only workload class understood here", CLASSES[0])))
+            }
             // YCSB insists on the class, but it may have stood on a command line. A file that says nothing at all about
             // a workload is some other file.
             None if self.entries.iter().any(|entry| KNOWN.contains(&entry.key.as_str())) => Ok(()),
@@ -210,10 +193,9 @@ impl File<'_> {
         if let (Some(entry), Some(count)) = (self.entry("insertcount"), self.integer("insertcount", 1..=u64::MAX)?)
             && self.integer("recordcount", 1..=u64::MAX)? != Some(count)
         {
-            return Err(self.wrong_value(
-                entry,
-                "the value of `recordcount`, as a part of the records cannot be chosen",
-            ));
+            return Err(
+                self.wrong_value(entry, "the value of `recordcount`, as a part of the records cannot be chosen")
+            );
         }
         Ok(())
     }
@@ -231,28 +213,14 @@ impl File<'_> {
         let sum = mix.sum();
         if sum <= 0.0 {
             // Only reachable with both defaults overridden.
-            let span = self
-                .entry("readproportion")
-                .map_or(0..0, |entry| entry.value_span.clone());
+            let span = self.entry("readproportion").map_or(0..0, |entry| entry.value_span.clone());
             let problem = "all proportions are 0".to_owned();
-            return Err(YcsbError::new(
-                self.text,
-                span,
-                "readproportion",
-                problem,
-                "at least one proportion above 0",
-            ));
+            return Err(YcsbError::new(self.text, span, "readproportion", problem, "at least one proportion above 0"));
         }
         if (sum - 1.0).abs() <= 1e-9 {
             return Ok((mix, Vec::new()));
         }
-        let shares = [
-            &mut mix.read,
-            &mut mix.update,
-            &mut mix.insert,
-            &mut mix.scan,
-            &mut mix.read_modify_write,
-        ];
+        let shares = [&mut mix.read, &mut mix.update, &mut mix.insert, &mut mix.scan, &mut mix.read_modify_write];
         for share in shares {
             *share /= sum;
         }
@@ -264,10 +232,7 @@ impl File<'_> {
         let because = if defaults.is_empty() {
             String::new()
         } else {
-            format!(
-                ", YCSB's default of {} for what the file leaves out included",
-                defaults.join(" and ")
-            )
+            format!(", YCSB's default of {} for what the file leaves out included", defaults.join(" and "))
         };
         let note = format!(
             "proportions sum to {sum}{because}; each is divided by the sum, as YCSB does: read {:.4}, update {:.4}, \
@@ -314,10 +279,7 @@ impl File<'_> {
         if let Some(entry) = self.entry("maxscanlength").or_else(|| self.entry("minscanlength"))
             && min > max
         {
-            return Err(self.wrong_value(
-                entry,
-                format!("`minscanlength` ({min}) at most `maxscanlength` ({max})"),
-            ));
+            return Err(self.wrong_value(entry, format!("`minscanlength` ({min}) at most `maxscanlength` ({max})")));
         }
         let zipfian = self.word("scanlengthdistribution", &["uniform", "zipfian"])? == Some("zipfian");
         Ok(ScanLength { min, max, zipfian })
@@ -329,13 +291,8 @@ impl File<'_> {
         };
         let found = valid.iter().find(|word| **word == entry.value);
         found.copied().map(Some).ok_or_else(|| {
-            let expected = valid
-                .iter()
-                .map(|word| format!("`{word}`"))
-                .collect::<Vec<_>>()
-                .join(" or ");
-            self.wrong_value(entry, expected)
-                .with_nearest(&entry.value, valid.iter().copied())
+            let expected = valid.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+            self.wrong_value(entry, expected).with_nearest(&entry.value, valid.iter().copied())
         })
     }
 
@@ -344,10 +301,10 @@ impl File<'_> {
             return Ok(None);
         };
         let lower = entry.value.to_ascii_lowercase();
-        lower.parse().map(Some).map_err(|_| {
-            self.wrong_value(entry, "`true` or `false`")
-                .with_nearest(&lower, ["true", "false"])
-        })
+        lower
+            .parse()
+            .map(Some)
+            .map_err(|_| self.wrong_value(entry, "`true` or `false`").with_nearest(&lower, ["true", "false"]))
     }
 
     fn integer<T: FromStr + PartialOrd + std::fmt::Display>(

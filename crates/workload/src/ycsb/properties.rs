@@ -55,20 +55,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, MalformedEscape> {
 /// Lines with the offset of their first byte; `\n`, `\r` and `\r\n` end a line.
 fn natural_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     // A byte order mark is no part of the first key.
-    let start = if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut offset = start;
     // `\r\n` gives an empty line between its two characters, except behind a continued line, where it would end the
     // continuation; so the pair is taken together.
     text[start..]
         .split_inclusive('\n')
         .flat_map(|line| {
-            let line = line
-                .strip_suffix('\n')
-                .map_or(line, |l| l.strip_suffix('\r').unwrap_or(l));
+            let line = line.strip_suffix('\n').map_or(line, |l| l.strip_suffix('\r').unwrap_or(l));
             line.split('\r')
         })
         .map(move |line| {
@@ -102,12 +96,7 @@ fn decode((offset, line): (usize, &str), out: &mut Vec<Character>) -> Result<boo
     while let Some((position, c)) = characters.next() {
         let start = offset + position;
         if c != '\\' {
-            out.push(Character {
-                value: c,
-                start,
-                end: start + c.len_utf8(),
-                escaped: false,
-            });
+            out.push(Character { value: c, start, end: start + c.len_utf8(), escaped: false });
             continue;
         }
         let Some((_, escaped)) = characters.next() else {
@@ -119,10 +108,7 @@ fn decode((offset, line): (usize, &str), out: &mut Vec<Character>) -> Result<boo
             'r' => '\r',
             'f' => '\u{c}',
             'u' => {
-                let digits = characters
-                    .as_str()
-                    .get(..4)
-                    .filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+                let digits = characters.as_str().get(..4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
                 let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 let Some(code) = code else {
                     return Err(MalformedEscape(start..offset + line.len()));
@@ -134,12 +120,7 @@ fn decode((offset, line): (usize, &str), out: &mut Vec<Character>) -> Result<boo
             other => other,
         };
         let end = offset + line.len() - characters.as_str().len();
-        out.push(Character {
-            value,
-            start,
-            end,
-            escaped: true,
-        });
+        out.push(Character { value, start, end, escaped: true });
     }
     Ok(false)
 }
@@ -153,17 +134,10 @@ fn split(characters: &[Character]) -> Option<Entry> {
     let mut value_start = key_end;
     let skip_white = |from: usize| from + characters[from..].iter().take_while(|c| white(c)).count();
     value_start = skip_white(value_start);
-    if characters
-        .get(value_start)
-        .is_some_and(|c| !c.escaped && matches!(c.value, '=' | ':'))
-    {
+    if characters.get(value_start).is_some_and(|c| !c.escaped && matches!(c.value, '=' | ':')) {
         value_start = skip_white(value_start + 1);
     }
-    let value_end = characters
-        .iter()
-        .rposition(|c| !white(c))
-        .map_or(value_start, |p| p + 1)
-        .max(value_start);
+    let value_end = characters.iter().rposition(|c| !white(c)).map_or(value_start, |p| p + 1).max(value_start);
     let (key, value) = (&characters[..key_end], &characters[value_start..value_end]);
     let span = |part: &[Character], fallback: usize| match (part.first(), part.last()) {
         (Some(first), Some(last)) => first.start..last.end,
@@ -204,14 +178,8 @@ mod tests {
             assert_eq!(pairs(text), [("key".into(), "value".into())], "{text:?}");
         }
         assert_eq!(pairs("a\\=b\\ c = d=e"), [("a=b c".into(), "d=e".into())]);
-        assert_eq!(
-            pairs("empty\nalso ="),
-            [("empty".into(), String::new()), ("also".into(), String::new())]
-        );
-        assert_eq!(
-            pairs("path=C:\\\\temp # kept"),
-            [("path".into(), "C:\\temp # kept".into())]
-        );
+        assert_eq!(pairs("empty\nalso ="), [("empty".into(), String::new()), ("also".into(), String::new())]);
+        assert_eq!(pairs("path=C:\\\\temp # kept"), [("path".into(), "C:\\temp # kept".into())]);
     }
 
     #[test]

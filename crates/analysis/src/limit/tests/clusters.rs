@@ -33,11 +33,7 @@ fn the_node_whose_volume_is_full_is_named() {
     let reported = limit(&[reading(2000.0), reading(2990.0), reading(2000.0)]);
     assert_eq!((reported.kind, reported.nodes.as_slice()), (VolumeIops, &[SECOND][..]));
     let volume = reported.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
-    assert_eq!(
-        volume.node,
-        Some(SECOND),
-        "each resource is reported where it is fullest"
-    );
+    assert_eq!(volume.node, Some(SECOND), "each resource is reported where it is fullest");
     assert!((volume.used - 2990.0).abs() < 1.0, "{volume:?}");
     assert_eq!(reported.evidence["volume_iops_used"], volume.used);
 }
@@ -52,21 +48,14 @@ fn a_smaller_volume_of_one_node_is_full_at_what_the_others_carry() {
 #[test]
 fn where_all_are_full_all_are_named() {
     let reported = limit(&[reading(2990.0), reading(2995.0), reading(2985.0)]);
-    assert_eq!(
-        (reported.kind, reported.nodes.as_slice()),
-        (VolumeIops, &[FIRST, SECOND, THIRD][..])
-    );
+    assert_eq!((reported.kind, reported.nodes.as_slice()), (VolumeIops, &[FIRST, SECOND, THIRD][..]));
 }
 
 #[test]
 fn different_nodes_may_be_full_of_different_things() {
     let busy = with(|m| m.used = 3.7);
     let reported = limit(&[busy, reading(2998.0), reading(1000.0)]);
-    assert_eq!(
-        (reported.kind, reported.also.as_slice()),
-        (VolumeIops, &[Cpu][..]),
-        "{reported:?}"
-    );
+    assert_eq!((reported.kind, reported.also.as_slice()), (VolumeIops, &[Cpu][..]), "{reported:?}");
     assert_eq!(reported.nodes, [SECOND]);
     let cpu = reported.uses.iter().find(|u| u.kind == Cpu).unwrap();
     assert_eq!((cpu.node, cpu.at_cap), (Some(FIRST), true));
@@ -87,10 +76,7 @@ fn what_is_no_nodes_limit_names_none() {
 #[test]
 fn one_node_is_not_named() {
     let reported = limit(&[reading(2990.0)]);
-    assert_eq!(
-        (reported.kind, reported.nodes.len(), reported.of_nodes),
-        (VolumeIops, 0, 0)
-    );
+    assert_eq!((reported.kind, reported.nodes.len(), reported.of_nodes), (VolumeIops, 0, 0));
     assert!(reported.uses.iter().all(|u| u.node.is_none()), "{reported:?}");
 }
 
@@ -106,16 +92,11 @@ fn a_difference_matters_where_one_node_is_short_of_it() {
         })
     };
     let reported = |third_uses: f64| {
-        let third = Machine {
-            used: third_uses,
-            ..full.clone()
-        };
+        let third = Machine { used: third_uses, ..full.clone() };
         let limit = limit(&[full.clone(), full.clone(), third]);
         let there = self::limit(&[more(8.0), more(8.0), more(8.0)]);
-        let setup = |name: &str, machine: &Machine| experiment::Setup {
-            configuration: name.to_owned(),
-            ..machine.setup()
-        };
+        let setup =
+            |name: &str, machine: &Machine| experiment::Setup { configuration: name.to_owned(), ..machine.setup() };
         let setups = [setup("a", &full), setup("b", &more(8.0))];
         let cell = |name, limit| CellLimit {
             id: name,
@@ -149,14 +130,6 @@ fn a_difference_matters_where_one_node_is_short_of_it() {
         let outcome = found[0].outcome;
         (found[0].more.len(), outcome, by_intervention(limit, found).kind)
     };
-    assert_eq!(
-        reported(2.0),
-        (1, InterventionOutcome::Confirmed, VolumeIops),
-        "half of the CPUs were free everywhere"
-    );
-    assert_eq!(
-        reported(3.5),
-        (2, InterventionOutcome::NotDecided, VolumeIops),
-        "one node's CPUs were nearly full"
-    );
+    assert_eq!(reported(2.0), (1, InterventionOutcome::Confirmed, VolumeIops), "half of the CPUs were free everywhere");
+    assert_eq!(reported(3.5), (2, InterventionOutcome::NotDecided, VolumeIops), "one node's CPUs were nearly full");
 }

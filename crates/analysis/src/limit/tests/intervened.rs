@@ -16,10 +16,7 @@ type Gain = (f64, f64, f64);
 fn first(matrix: &[(&str, Machine, Gain)]) -> Limit {
     let setups: Vec<Setup> = matrix
         .iter()
-        .map(|(name, machine, _)| Setup {
-            configuration: (*name).to_owned(),
-            ..machine.setup()
-        })
+        .map(|(name, machine, _)| Setup { configuration: (*name).to_owned(), ..machine.setup() })
         .collect();
     let limits: Vec<Limit> = matrix.iter().map(|(_, machine, _)| machine.limit()).collect();
     reported(&setups, &limits, matrix).remove(0)
@@ -61,12 +58,7 @@ fn reported(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]
         })
         .collect();
     let found = interventions(setups, &cells, &gain);
-    limits
-        .iter()
-        .cloned()
-        .zip(found)
-        .map(|(limit, found)| by_intervention(limit, found))
-        .collect()
+    limits.iter().cloned().zip(found).map(|(limit, found)| by_intervention(limit, found)).collect()
 }
 
 fn with(change: impl FnOnce(&mut Machine)) -> Machine {
@@ -100,10 +92,7 @@ fn more_that_gave_more_is_named_before_a_fuller_resource() {
     ]);
     assert_eq!((limit.kind, limit.also.as_slice()), (VolumeIops, &[Cpu][..]));
     let step = of(&limit, Resource::DataIops);
-    assert_eq!(
-        (step.to.as_str(), step.outcome),
-        ("gp2-3000", InterventionOutcome::Confirmed)
-    );
+    assert_eq!((step.to.as_str(), step.outcome), ("gp2-3000", InterventionOutcome::Confirmed));
     assert_eq!((step.more[0].from, step.more[0].to), (Some(960.0), Some(3000.0)));
     assert_eq!((step.gain.median, step.gain.low, step.gain.high), (1.64, 1.50, 1.79));
     assert_eq!(limit.interventions.len(), 1, "the smallest step that decides");
@@ -119,12 +108,8 @@ fn more_of_the_path_that_volumes_share_is_a_step_of_its_own() {
             m.path = Some(experiment::IoLimits::symmetric(Some(path), Some(1000.0)));
         })
     };
-    let matrix = |gain| {
-        [
-            ("narrow", behind(3000.0, 1950.0, 1000.0), SAME),
-            ("wide", behind(6000.0, 2400.0, 1250.0), gain),
-        ]
-    };
+    let matrix =
+        |gain| [("narrow", behind(3000.0, 1950.0, 1000.0), SAME), ("wide", behind(6000.0, 2400.0, 1250.0), gain)];
     let confirmed = first(&matrix((1.25, 1.15, 1.35)));
     assert_eq!(confirmed.kind, InstanceEbsBandwidth);
     let step = of(&confirmed, Resource::InstanceIops);
@@ -142,10 +127,8 @@ fn a_step_that_changes_settings_too_decides_nothing() {
         ("gp2-3000", machine(1.0, 1500.0, 3000.0, 160.0), (1.64, 1.50, 1.79)),
     ];
     assert_eq!(first(&matrix).interventions.len(), 1);
-    let mut setups = matrix.each_ref().map(|(name, machine, _)| Setup {
-        configuration: (*name).to_owned(),
-        ..machine.setup()
-    });
+    let mut setups =
+        matrix.each_ref().map(|(name, machine, _)| Setup { configuration: (*name).to_owned(), ..machine.setup() });
     setups[1].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned()];
     let limits = matrix.each_ref().map(|(_, machine, _)| machine.limit());
     let limit = reported(&setups, &limits, &matrix).remove(0);
@@ -163,10 +146,7 @@ fn a_step_is_reported_in_the_direction_that_bounded_the_cell() {
     };
     let both = (3000.0, 3000.0);
     let reported = |asked: (f64, f64), now: (f64, f64), then: (f64, f64)| {
-        let limit = first(&[
-            ("gp3-3000", apart(asked, now), SAME),
-            ("nvme", apart(asked, then), (1.6, 1.5, 1.7)),
-        ]);
+        let limit = first(&[("gp3-3000", apart(asked, now), SAME), ("nvme", apart(asked, then), (1.6, 1.5, 1.7))]);
         assert_eq!(limit.kind, VolumeIops, "{limit:?}");
         let more = &of(&limit, Resource::DataIops).more[0];
         (more.from, more.to)
@@ -179,10 +159,7 @@ fn a_step_is_reported_in_the_direction_that_bounded_the_cell() {
     assert_eq!(reported((10.0, 2985.0), both, store), (Some(3000.0), Some(7500.0)));
     assert_eq!(reported((500.0, 2990.0), both, store), (Some(3000.0), Some(7500.0)));
     // More reads and fewer writes than before: what is more of it is not known.
-    assert_eq!(
-        reported((2990.0, 500.0), (3000.0, 8000.0), store),
-        (Some(3000.0), Some(7500.0))
-    );
+    assert_eq!(reported((2990.0, 500.0), (3000.0, 8000.0), store), (Some(3000.0), Some(7500.0)));
 }
 
 #[test]
@@ -193,10 +170,7 @@ fn a_larger_step_decides_where_the_smallest_does_not() {
         ("io1-10000", machine(1.0, 1500.0, 10_000.0, 320.0), (1.68, 1.23, 2.30)),
     ]);
     let step = of(&limit, Resource::DataIops);
-    assert_eq!(
-        (step.to.as_str(), step.outcome),
-        ("io1-10000", InterventionOutcome::Confirmed)
-    );
+    assert_eq!((step.to.as_str(), step.outcome), ("io1-10000", InterventionOutcome::Confirmed));
     // Twice the MiB/s came with it, of which a tenth was used.
     assert_eq!(step.beside[0].resource, Resource::DataBytesPerS);
     assert_eq!(limit.kind, VolumeIops);
@@ -205,17 +179,11 @@ fn a_larger_step_decides_where_the_smallest_does_not() {
 #[test]
 fn more_that_gave_nothing_was_not_the_limit() {
     let only = |gain: Gain| {
-        first(&[
-            ("a", machine(0.6, 2990.0, 3000.0, 160.0), SAME),
-            ("b", machine(0.6, 2990.0, 10_000.0, 160.0), gain),
-        ])
+        first(&[("a", machine(0.6, 2990.0, 3000.0, 160.0), SAME), ("b", machine(0.6, 2990.0, 10_000.0, 160.0), gain)])
     };
     let limit = only((1.0, 0.97, 1.03));
     assert_eq!(limit.kind, NoneFound);
-    assert_eq!(
-        of(&limit, Resource::DataIops).outcome,
-        InterventionOutcome::Contradicted
-    );
+    assert_eq!(of(&limit, Resource::DataIops).outcome, InterventionOutcome::Contradicted);
     let volume = limit.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
     assert!(volume.at_cap, "at its cap, and yet not the limit: {limit:?}");
     // Around the thresholds: a gain of 5 %, and a single pair.
@@ -227,11 +195,7 @@ fn more_that_gave_nothing_was_not_the_limit() {
         ((1.0, 1.0, 1.0), VolumeIops, InterventionOutcome::NotDecided),
     ] {
         let limit = only(gain);
-        assert_eq!(
-            (limit.kind, of(&limit, Resource::DataIops).outcome),
-            (kind, outcome),
-            "{gain:?}"
-        );
+        assert_eq!((limit.kind, of(&limit, Resource::DataIops).outcome), (kind, outcome), "{gain:?}");
     }
 }
 
@@ -254,11 +218,7 @@ fn of_two_full_resources_the_contradicted_one_stands_behind() {
     let limit = first(&[("a", both.clone(), SAME), more_iops.clone()]);
     assert_eq!((limit.kind, limit.also.as_slice()), (Cpu, &[VolumeIops][..]));
     let more_cpus = with(|m| (m.given, m.used, m.data) = (4.0, 1.0, both.data));
-    let limit = first(&[
-        ("a", both.clone(), SAME),
-        more_iops,
-        ("c", more_cpus, (1.0, 0.98, 1.02)),
-    ]);
+    let limit = first(&[("a", both.clone(), SAME), more_iops, ("c", more_cpus, (1.0, 0.98, 1.02))]);
     assert_eq!((limit.kind, limit.also.as_slice()), (VolumeIops, &[Cpu][..]));
 }
 
@@ -283,11 +243,7 @@ fn less_of_what_matters_and_a_held_rate_say_nothing() {
     let held = with(|m| m.rate = Some((5000.0, 5000.0)));
     assert_eq!(held.limit().kind, OfferedRate);
     let more = with(|m| (m.rate, m.data) = (Some((5000.0, 5000.0)), Disk::of(1000.0, 0.0, 10_000.0, 160.0)));
-    assert!(
-        first(&[("a", held, SAME), ("b", more.clone(), (1.0, 0.99, 1.01))])
-            .interventions
-            .is_empty()
-    );
+    assert!(first(&[("a", held, SAME), ("b", more.clone(), (1.0, 0.99, 1.01))]).interventions.is_empty());
     // The rate that was held there hides what more could have given.
     let missed = with(|m| (m.rate, m.data.reads) = (Some((5000.0, 4900.0)), 2940.0));
     let limit = first(&[("a", missed, SAME), ("b", more, (1.02, 1.01, 1.03))]);
@@ -311,10 +267,7 @@ fn below_its_cap_a_resource_is_named_when_more_of_it_alone_gave_more() {
         ])
     };
     assert_eq!(full_cpu(2700.0).kind, VolumeIops);
-    assert!(
-        full_cpu(2200.0).kind == Cpu,
-        "at 73 % of its cap it is reported, and not named"
-    );
+    assert!(full_cpu(2200.0).kind == Cpu, "at 73 % of its cap it is reported, and not named");
 }
 
 #[test]
@@ -332,10 +285,7 @@ fn a_spent_bucket_is_measured_by_its_baseline() {
             }
         })
     };
-    let limit = first(&[
-        ("gp2-100", gp2(100.0, 400.0), SAME),
-        ("gp2-300", gp2(300.0, 950.0), (2.9, 2.5, 3.2)),
-    ]);
+    let limit = first(&[("gp2-100", gp2(100.0, 400.0), SAME), ("gp2-300", gp2(300.0, 950.0), (2.9, 2.5, 3.2))]);
     let step = of(&limit, Resource::DataIops);
     assert_eq!((step.more[0].from, step.more[0].to), (Some(300.0), Some(900.0)));
     assert_eq!((limit.kind, step.outcome), (BurstSpent, InterventionOutcome::Confirmed));

@@ -122,21 +122,13 @@ struct Counting {
 
 impl Counting {
     fn new(disk: Disk) -> Self {
-        Self {
-            disk,
-            sums: [0.0; 4],
-            credits: disk.burst.map(|b| b.credits_start),
-        }
+        Self { disk, sums: [0.0; 4], credits: disk.burst.map(|b| b.credits_start) }
     }
 
     /// The limit in force; of an empty bucket the baseline.
     fn limit(&self) -> Option<f64> {
         let bucket = self.disk.burst?;
-        Some(if self.credits? > 1.0 {
-            bucket.burst_iops
-        } else {
-            bucket.baseline_iops
-        })
+        Some(if self.credits? > 1.0 { bucket.burst_iops } else { bucket.baseline_iops })
     }
 
     /// A second in tenths, so that a bucket ends inside it.
@@ -257,12 +249,10 @@ impl Machine {
 
     pub fn trial(&self) -> TrialMeasurement {
         let seconds = f64::from(self.seconds);
-        let load = self
-            .rate
-            .map_or(LoadLevel::Concurrency(64), |(offered, _)| LoadLevel::Rate {
-                operations_per_s: offered,
-                poisson: false,
-            });
+        let load = self.rate.map_or(LoadLevel::Concurrency(64), |(offered, _)| LoadLevel::Rate {
+            operations_per_s: offered,
+            poisson: false,
+        });
         let facts = |role: &str, disk: &Disk| {
             let probe = disk.probe.map(|read_iops| ProbeResult {
                 read_iops,
@@ -288,37 +278,19 @@ impl Machine {
                 "settings": experiment::SettingsInForce::NONE, "others": []}]
         }))
         .unwrap();
-        let mut trial = measure(&TrialEvidence {
-            record: &record,
-            intervals: &[],
-            samples: &BTreeMap::new(),
-        });
+        let mut trial = measure(&TrialEvidence { record: &record, intervals: &[], samples: &BTreeMap::new() });
         trial.hosts = BTreeMap::from([(HostId::DATABASE, database_host(&self.samples(), 0.0, seconds))]);
         let completed = (self.rate.map_or(1000.0, |(_, achieved)| achieved) * seconds) as u64;
         (trial.window.from_s, trial.window.to_s) = (0.0, seconds);
-        let figures = LatencyFigures {
-            samples: completed,
-            mean: 1e3,
-            p50: 1e3,
-            p95: 1e3,
-            p99: 1e3,
-            p999: 1e3,
-            max: 1e3,
-        };
+        let figures =
+            LatencyFigures { samples: completed, mean: 1e3, p50: 1e3, p95: 1e3, p99: 1e3, p999: 1e3, max: 1e3 };
         trial.response.insert(OperationKind::Read, figures);
         trial
     }
 
     pub fn limit(&self) -> Limit {
-        let trials: Vec<TrialMeasurement> = (0..2)
-            .map(|i| {
-                Self {
-                    seed: self.seed + i,
-                    ..self.clone()
-                }
-                .trial()
-            })
-            .collect();
+        let trials: Vec<TrialMeasurement> =
+            (0..2).map(|i| Self { seed: self.seed + i, ..self.clone() }.trial()).collect();
         of_cell(Some(&self.setup()), &trials.iter().collect::<Vec<_>>())
     }
 }
@@ -327,11 +299,7 @@ impl Machine {
 pub fn cluster(machines: &[Machine]) -> TrialMeasurement {
     let mut trial = machines[0].trial();
     for (index, machine) in (1..).zip(&machines[1..]) {
-        let other = Machine {
-            seed: machine.seed + u64::from(index),
-            ..machine.clone()
-        }
-        .trial();
+        let other = Machine { seed: machine.seed + u64::from(index), ..machine.clone() }.trial();
         let id = HostId::database(index);
         let mut facts = other.record.nodes[0].clone();
         facts.host = id;

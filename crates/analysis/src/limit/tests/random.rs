@@ -38,17 +38,10 @@ fn machine(random: &mut Random, full: &[LimitKind], gc: f64) -> Machine {
         true => random.between(0.972, 1.0),
         false => random.between(0.05, 0.7),
     };
-    let (cpu, client, log) = (
-        level(LimitKind::Cpu),
-        level(LimitKind::Client) * running,
-        level(LimitKind::CommitLog) * running,
-    );
+    let (cpu, client, log) =
+        (level(LimitKind::Cpu), level(LimitKind::Client) * running, level(LimitKind::CommitLog) * running);
     let is_instance = full.contains(&LimitKind::InstanceEbsBandwidth);
-    let requests = level(if is_instance {
-        LimitKind::InstanceEbsBandwidth
-    } else {
-        LimitKind::VolumeIops
-    }) * running;
+    let requests = level(if is_instance { LimitKind::InstanceEbsBandwidth } else { LimitKind::VolumeIops }) * running;
     let bytes = level(LimitKind::VolumeThroughput) * running;
     let given = f64::from([1, 2, 4, 8, 16][random.below(5)]);
     let client_cpus = 1.0;
@@ -117,11 +110,7 @@ fn random_clear_cases_are_named_right() {
         let is_pair = random.below(4) == 0
             && one != LimitKind::NoneFound
             && [LimitKind::Cpu, LimitKind::Client, LimitKind::CommitLog].contains(&other);
-        let full: Vec<LimitKind> = if is_pair && one != other {
-            vec![one, other]
-        } else {
-            vec![one]
-        };
+        let full: Vec<LimitKind> = if is_pair && one != other { vec![one, other] } else { vec![one] };
         let gc = pauses(&mut random);
         let limit = machine(&mut random, &full, gc).limit();
         let mut named: Vec<LimitKind> = std::iter::once(limit.kind).chain(limit.also.iter().copied()).collect();

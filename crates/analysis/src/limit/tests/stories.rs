@@ -34,53 +34,18 @@ const FULL: f64 = 2990.0;
 fn a_client_or_pauses_do_not_stand_before_a_full_resource() {
     let full = Disk::of(FULL, 0.0, 3000.0, 160.0);
     check(&[
-        (
-            "client at 83 %, volume full",
-            with(|m| (m.client, m.data) = (0.83, full)),
-            VolumeIops,
-            &[],
-        ),
+        ("client at 83 %, volume full", with(|m| (m.client, m.data) = (0.83, full)), VolumeIops, &[]),
         ("client at 83 % alone", with(|m| m.client = 0.83), Client, &[]),
         ("client at 78 %", with(|m| m.client = 0.78), NoneFound, &[]),
-        (
-            "client and volume full",
-            with(|m| (m.client, m.data) = (0.99, full)),
-            VolumeIops,
-            &[Client],
-        ),
+        ("client and volume full", with(|m| (m.client, m.data) = (0.99, full)), VolumeIops, &[Client]),
         ("pauses of 7 %, CPUs idle", with(|m| m.gc = 0.07), NoneFound, &[]),
         ("pauses of 19 %, CPUs idle", with(|m| m.gc = 0.19), NoneFound, &[]),
         ("pauses of 21 %, CPUs idle", with(|m| m.gc = 0.21), Gc, &[]),
-        (
-            "pauses of 7 %, CPUs busy between them",
-            with(|m| (m.gc, m.used) = (0.07, 3.4)),
-            Gc,
-            &[],
-        ),
-        (
-            "pauses of 7 %, CPUs at 80 %",
-            with(|m| (m.gc, m.used) = (0.07, 3.2)),
-            NoneFound,
-            &[],
-        ),
-        (
-            "pauses of 7 %, CPUs full",
-            with(|m| (m.gc, m.used) = (0.07, 3.8)),
-            Cpu,
-            &[Gc],
-        ),
-        (
-            "pauses of 25 %, CPUs full",
-            with(|m| (m.gc, m.used) = (0.25, 3.8)),
-            Gc,
-            &[Cpu],
-        ),
-        (
-            "pauses of 7 %, volume full",
-            with(|m| (m.gc, m.data) = (0.07, full)),
-            VolumeIops,
-            &[Gc],
-        ),
+        ("pauses of 7 %, CPUs busy between them", with(|m| (m.gc, m.used) = (0.07, 3.4)), Gc, &[]),
+        ("pauses of 7 %, CPUs at 80 %", with(|m| (m.gc, m.used) = (0.07, 3.2)), NoneFound, &[]),
+        ("pauses of 7 %, CPUs full", with(|m| (m.gc, m.used) = (0.07, 3.8)), Cpu, &[Gc]),
+        ("pauses of 25 %, CPUs full", with(|m| (m.gc, m.used) = (0.25, 3.8)), Gc, &[Cpu]),
+        ("pauses of 7 %, volume full", with(|m| (m.gc, m.data) = (0.07, full)), VolumeIops, &[Gc]),
         (
             "pauses of 8 %, volume full between them",
             with(|m| (m.gc, m.data) = (0.08, Disk::of(2750.0, 0.0, 3000.0, 160.0))),
@@ -99,12 +64,7 @@ fn a_client_or_pauses_do_not_stand_before_a_full_resource() {
             NoneFound,
             &[],
         ),
-        (
-            "pauses of 15 %, client full between them",
-            with(|m| (m.gc, m.client) = (0.15, 0.84)),
-            Client,
-            &[Gc],
-        ),
+        ("pauses of 15 %, client full between them", with(|m| (m.gc, m.client) = (0.15, 0.84)), Client, &[Gc]),
     ]);
 }
 
@@ -112,44 +72,19 @@ fn a_client_or_pauses_do_not_stand_before_a_full_resource() {
 fn stolen_and_withheld_cpus_were_not_there() {
     check(&[
         ("20 % stolen", with(|m| (m.used, m.stolen) = (3.15, 0.86)), Cpu, &[]),
-        (
-            "20 % stolen, CPUs at 60 % of the rest",
-            with(|m| (m.used, m.stolen) = (1.9, 0.5)),
-            NoneFound,
-            &[],
-        ),
+        ("20 % stolen, CPUs at 60 % of the rest", with(|m| (m.used, m.stolen) = (1.9, 0.5)), NoneFound, &[]),
         (
             "a quota of 80 % of the time",
             with(|m| (m.used, m.throttled_s, m.throttled_periods) = (3.2, Some(0.8), 1.0)),
             Cpu,
             &[],
         ),
-        (
-            "a fifth of the periods",
-            with(|m| (m.used, m.throttled_periods) = (3.15, 0.2)),
-            Cpu,
-            &[],
-        ),
-        (
-            "a fifth of the periods, CPUs at 60 %",
-            with(|m| (m.used, m.throttled_periods) = (1.9, 0.2)),
-            NoneFound,
-            &[],
-        ),
-        (
-            "a full host",
-            with(|m| (m.used, m.client, m.host_cpus) = (3.3, 0.6, 4.0)),
-            Cpu,
-            &[],
-        ),
+        ("a fifth of the periods", with(|m| (m.used, m.throttled_periods) = (3.15, 0.2)), Cpu, &[]),
+        ("a fifth of the periods, CPUs at 60 %", with(|m| (m.used, m.throttled_periods) = (1.9, 0.2)), NoneFound, &[]),
+        ("a full host", with(|m| (m.used, m.client, m.host_cpus) = (3.3, 0.6, 4.0)), Cpu, &[]),
         ("89 %", with(|m| m.used = 3.56), NoneFound, &[]),
         ("91 %", with(|m| m.used = 3.64), Cpu, &[]),
-        (
-            "CPU 95 % and IOPS 99 %",
-            with(|m| (m.used, m.data.reads) = (3.8, 2920.0)),
-            VolumeIops,
-            &[Cpu],
-        ),
+        ("CPU 95 % and IOPS 99 %", with(|m| (m.used, m.data.reads) = (3.8, 2920.0)), VolumeIops, &[Cpu]),
     ]);
 }
 
@@ -162,60 +97,25 @@ fn bytes_are_not_called_requests() {
         ..Disk::of(reads, 0.0, 20_000.0, 21.0)
     };
     check(&[
-        (
-            "16 KiB",
-            with(|m| m.data = capped(1340.0, 16.0 * KIB)),
-            VolumeThroughput,
-            &[],
-        ),
-        (
-            "4 KiB",
-            with(|m| m.data = capped(5370.0, 4.0 * KIB)),
-            VolumeThroughput,
-            &[],
-        ),
-        (
-            "4 KiB, half full",
-            with(|m| m.data = capped(2700.0, 4.0 * KIB)),
-            NoneFound,
-            &[],
-        ),
+        ("16 KiB", with(|m| m.data = capped(1340.0, 16.0 * KIB)), VolumeThroughput, &[]),
+        ("4 KiB", with(|m| m.data = capped(5370.0, 4.0 * KIB)), VolumeThroughput, &[]),
+        ("4 KiB, half full", with(|m| m.data = capped(2700.0, 4.0 * KIB)), NoneFound, &[]),
         (
             "requests are narrower: 1,000 of 16 KiB are 15.6 MiB",
-            with(|m| {
-                m.data = Disk {
-                    probe: Some(1000.0),
-                    ..Disk::of(999.0, 0.0, 1000.0, 21.0)
-                }
-            }),
+            with(|m| m.data = Disk { probe: Some(1000.0), ..Disk::of(999.0, 0.0, 1000.0, 21.0) }),
             VolumeIops,
             &[],
         ),
-        (
-            "both are met",
-            with(|m| m.data = Disk::of(999.0, 0.0, 1000.0, 16.0)),
-            VolumeIops,
-            &[VolumeThroughput],
-        ),
+        ("both are met", with(|m| m.data = Disk::of(999.0, 0.0, 1000.0, 16.0)), VolumeIops, &[VolumeThroughput]),
         (
             "a disk that fio found slower",
-            with(|m| {
-                m.data = Disk {
-                    probe: Some(500.0),
-                    ..Disk::of(495.0, 0.0, 1000.0, 160.0)
-                }
-            }),
+            with(|m| m.data = Disk { probe: Some(500.0), ..Disk::of(495.0, 0.0, 1000.0, 160.0) }),
             VolumeIops,
             &[],
         ),
         (
             "fio met a busy disk, the trial went beyond it",
-            with(|m| {
-                m.data = Disk {
-                    probe: Some(500.0),
-                    ..Disk::of(700.0, 0.0, 1000.0, 160.0)
-                }
-            }),
+            with(|m| m.data = Disk { probe: Some(500.0), ..Disk::of(700.0, 0.0, 1000.0, 160.0) }),
             NoneFound,
             &[],
         ),
@@ -224,43 +124,16 @@ fn bytes_are_not_called_requests() {
 
 #[test]
 fn reads_and_writes_count_apart_or_together() {
-    let small = |reads: f64, writes: f64| Disk {
-        write_bytes: writes * 16.0 * KIB,
-        ..Disk::of(reads, writes, 3000.0, 160.0)
-    };
+    let small =
+        |reads: f64, writes: f64| Disk { write_bytes: writes * 16.0 * KIB, ..Disk::of(reads, writes, 3000.0, 160.0) };
     check(&[
-        (
-            "together full",
-            with(|m| m.data = small(1800.0, 1180.0)),
-            VolumeIops,
-            &[],
-        ),
-        (
-            "together at 93 %",
-            with(|m| m.data = small(1700.0, 1090.0)),
-            NoneFound,
-            &[],
-        ),
-        (
-            "together beyond: then apart",
-            with(|m| m.data = small(2000.0, 1500.0)),
-            NoneFound,
-            &[],
-        ),
-        (
-            "reads alone full, together beyond",
-            with(|m| m.data = small(2980.0, 900.0)),
-            VolumeIops,
-            &[],
-        ),
+        ("together full", with(|m| m.data = small(1800.0, 1180.0)), VolumeIops, &[]),
+        ("together at 93 %", with(|m| m.data = small(1700.0, 1090.0)), NoneFound, &[]),
+        ("together beyond: then apart", with(|m| m.data = small(2000.0, 1500.0)), NoneFound, &[]),
+        ("reads alone full, together beyond", with(|m| m.data = small(2980.0, 900.0)), VolumeIops, &[]),
         (
             "requests of 1 MiB count as four",
-            with(|m| {
-                m.data = Disk {
-                    read_bytes: 740.0 * MIB,
-                    ..Disk::of(740.0, 10.0, 3000.0, 1000.0)
-                }
-            }),
+            with(|m| m.data = Disk { read_bytes: 740.0 * MIB, ..Disk::of(740.0, 10.0, 3000.0, 1000.0) }),
             VolumeIops,
             &[],
         ),
@@ -301,11 +174,7 @@ fn volumes_that_share_the_path_of_their_instance_are_at_its_limit_together() {
     let limit = both(Some(3000.0)).limit();
     let shared: Vec<_> = limit.uses.iter().filter(|u| u.kind == InstanceEbsBandwidth).collect();
     assert_eq!(shared.len(), 2, "requests and bytes: {shared:?}");
-    assert!(
-        shared
-            .iter()
-            .all(|u| u.is_shared && u.counted == Some(Counted::Together))
-    );
+    assert!(shared.iter().all(|u| u.is_shared && u.counted == Some(Counted::Together)));
     assert!((shared[0].used - 2950.0).abs() < 10.0, "{shared:?}");
 }
 
@@ -321,11 +190,8 @@ fn a_shared_path_is_reported_once() {
     })
     .limit();
     assert_eq!(limit.kind, InstanceEbsBandwidth);
-    let iops: Vec<_> = limit
-        .uses
-        .iter()
-        .filter(|u| u.kind == InstanceEbsBandwidth && u.unit == crate::limit::Unit::Iops)
-        .collect();
+    let iops: Vec<_> =
+        limit.uses.iter().filter(|u| u.kind == InstanceEbsBandwidth && u.unit == crate::limit::Unit::Iops).collect();
     assert!(iops.len() == 1 && (iops[0].used - 2960.0).abs() < 10.0, "{iops:?}");
 }
 
@@ -345,10 +211,7 @@ fn a_spent_bucket_of_bytes_is_reported_as_one() {
             }
         })
     };
-    check(&[
-        ("at its baseline", st1(1270.0), BurstSpent, &[]),
-        ("below", st1(640.0), NoneFound, &[]),
-    ]);
+    check(&[("at its baseline", st1(1270.0), BurstSpent, &[]), ("below", st1(640.0), NoneFound, &[])]);
     let limit = st1(1270.0).limit();
     let used = limit.uses.iter().find(|u| u.kind == BurstSpent).unwrap();
     assert_eq!((used.unit, used.capacity), (crate::limit::Unit::BytesPerS, 20.0 * MIB));
@@ -358,12 +221,7 @@ fn a_spent_bucket_of_bytes_is_reported_as_one() {
 fn bursting(credits_start: f64, wanted: f64) -> Machine {
     with(|m| {
         m.data = Disk {
-            burst: Some(Burst {
-                baseline_iops: 300.0,
-                burst_iops: 3000.0,
-                credits_max: 5.4e6,
-                credits_start,
-            }),
+            burst: Some(Burst { baseline_iops: 300.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start }),
             ..Disk::of(wanted, 0.0, 3000.0, 160.0)
         }
     })
@@ -384,10 +242,7 @@ fn each_window_is_judged_by_the_limit_that_was_in_force_in_it() {
     for ended in [0.0, 7.3, 13.4, 29.7, 35.0, 52.9, 55.6, 58.1, 60.0] {
         let limit = lasting(ended).limit();
         let volume = limit.uses.iter().find(|u| u.kind == limit.kind).unwrap();
-        assert!(
-            volume.share() < 1.01 && volume.windows_at_cap > 0.99,
-            "{ended}: {limit:?}"
-        );
+        assert!(volume.share() < 1.01 && volume.windows_at_cap > 0.99, "{ended}: {limit:?}");
     }
 }
 
@@ -418,25 +273,12 @@ fn an_empty_bucket_is_not_taken_for_a_narrow_instance() {
 fn a_commit_log_and_an_instance_are_told_from_the_data_volume() {
     let own = IoLimits::symmetric(Some(9000.0), Some(500.0));
     check(&[
-        (
-            "log requests",
-            with(|m| m.log = Some(Disk::of(0.0, 995.0, 1000.0, 500.0))),
-            CommitLog,
-            &[],
-        ),
-        (
-            "log bytes",
-            with(|m| m.log = Some(Disk::of(0.0, 158.0, 1000.0, 10.0))),
-            CommitLog,
-            &[],
-        ),
+        ("log requests", with(|m| m.log = Some(Disk::of(0.0, 995.0, 1000.0, 500.0))), CommitLog, &[]),
+        ("log bytes", with(|m| m.log = Some(Disk::of(0.0, 158.0, 1000.0, 10.0))), CommitLog, &[]),
         (
             "the instance",
             with(|m| {
-                m.data = Disk {
-                    own: Some(own),
-                    ..Disk::of(FULL, 0.0, 3000.0, 160.0)
-                };
+                m.data = Disk { own: Some(own), ..Disk::of(FULL, 0.0, 3000.0, 160.0) };
             }),
             InstanceEbsBandwidth,
             &[],
@@ -457,12 +299,7 @@ fn a_rate_is_the_limit_only_where_it_was_held_and_nothing_is_full() {
         ("held", open(7350.0, None), OfferedRate, &[]),
         ("0.9 % less", open(7285.0, None), OfferedRate, &[]),
         ("1.1 % less, nothing full", open(7268.0, None), NoneFound, &[]),
-        (
-            "a backlog drains through a full volume",
-            open(7620.0, Some(full)),
-            VolumeIops,
-            &[],
-        ),
+        ("a backlog drains through a full volume", open(7620.0, Some(full)), VolumeIops, &[]),
         ("missed by a full volume", open(6900.0, Some(full)), VolumeIops, &[]),
         ("just held", open(7350.0, Some(full)), VolumeIops, &[OfferedRate]),
     ]);
@@ -472,25 +309,13 @@ fn a_rate_is_the_limit_only_where_it_was_held_and_nothing_is_full() {
 fn debt_is_named_last_and_idleness_says_what_was_closest() {
     check(&[
         ("debt", with(|m| m.compactions_per_s = 0.2), Compaction, &[]),
-        (
-            "debt and full CPUs",
-            with(|m| (m.compactions_per_s, m.used) = (0.2, 3.9)),
-            Cpu,
-            &[],
-        ),
+        ("debt and full CPUs", with(|m| (m.compactions_per_s, m.used) = (0.2, 3.9)), Cpu, &[]),
         ("idle", idle(), NoneFound, &[]),
     ]);
     let limit = idle().limit();
-    let closest = limit
-        .uses
-        .iter()
-        .max_by(|a, b| a.share().total_cmp(&b.share()))
-        .unwrap();
+    let closest = limit.uses.iter().max_by(|a, b| a.share().total_cmp(&b.share())).unwrap();
     assert_eq!((closest.kind, closest.at_cap), (Cpu, false), "{limit:?}");
-    assert!(
-        (closest.used - 2.0).abs() < 0.05 && closest.capacity == 4.0,
-        "{closest:?}"
-    );
+    assert!((closest.used - 2.0).abs() < 0.05 && closest.capacity == 4.0, "{closest:?}");
 }
 
 /// The demo measures ten seconds: one window, or the rest of one.
@@ -511,12 +336,8 @@ fn a_bursting_volume_of_an_existing_cluster_is_judged_by_both_of_its_rates() {
         let machine = with(|m| m.data = Disk::of(reads, writes, 3000.0, 500.0));
         let mut setup = machine.setup();
         setup.existing = Some(vec!["h:9042".to_owned()]);
-        setup.data.burst = Some(Burst {
-            baseline_iops: 960.0,
-            burst_iops: 3000.0,
-            credits_max: 5.4e6,
-            credits_start: 0.0,
-        });
+        setup.data.burst =
+            Some(Burst { baseline_iops: 960.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 0.0 });
         let mut trial = machine.trial();
         trial.record.nodes[0].volumes[0].limits = IoLimits::default();
         of_cell(Some(&setup), &[&trial]).kind
@@ -529,11 +350,7 @@ fn a_bursting_volume_of_an_existing_cluster_is_judged_by_both_of_its_rates() {
         (2000.0, 0.0, NoneFound),
         (FULL, 0.0, VolumeIops),
     ] {
-        assert_eq!(
-            kind(reads, writes),
-            expected,
-            "{reads} reads and {writes} writes a second"
-        );
+        assert_eq!(kind(reads, writes), expected, "{reads} reads and {writes} writes a second");
     }
 }
 
@@ -549,13 +366,7 @@ fn a_volume_of_an_existing_cluster_is_judged_by_what_is_stated_of_it() {
         let limit = of_cell(Some(&setup), &[&trial]);
         let ours = of_cell(Some(&machine.setup()), &[&trial]);
         assert_eq!(ours.kind, NoneFound, "nothing is in force");
-        (
-            limit.kind,
-            limit
-                .uses
-                .iter()
-                .any(|used| used.kind == VolumeIops && used.capacity == 3000.0),
-        )
+        (limit.kind, limit.uses.iter().any(|used| used.kind == VolumeIops && used.capacity == 3000.0))
     };
     assert_eq!(kind(FULL), (VolumeIops, true));
     assert_eq!(kind(1500.0), (NoneFound, true));

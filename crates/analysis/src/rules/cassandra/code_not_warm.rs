@@ -67,16 +67,8 @@ mod tests {
 
     #[test]
     fn a_twentieth_of_the_cpu_for_compilers_is_the_bound() {
-        let cases = [
-            (Some(0.3), true),
-            (Some(0.051), true),
-            (Some(0.049), false),
-            (Some(0.0), false),
-            (None, false),
-        ];
-        fires(Rule::CodeNotWarm, &cases, |share| {
-            changed(|t| first_host(t).compiler_share = share)
-        });
+        let cases = [(Some(0.3), true), (Some(0.051), true), (Some(0.049), false), (Some(0.0), false), (None, false)];
+        fires(Rule::CodeNotWarm, &cases, |share| changed(|t| first_host(t).compiler_share = share));
     }
 
     /// At 47 IOPS a database uses a tenth of a CPU, and its compilers half of that: the volume is what holds it back.
@@ -100,18 +92,12 @@ mod tests {
         let with = |share: Option<f64>, code_is_warm: bool| {
             changed(|t| {
                 first_host(t).compiler_share = share;
-                t.record.nodes[0].rest = Some(Rest {
-                    code_is_warm,
-                    ..Rest::default()
-                });
+                t.record.nodes[0].rest = Some(Rest { code_is_warm, ..Rest::default() });
             })
         };
         assert!(found(&with(Some(0.01), false), Rule::CodeNotWarm).is_none());
         assert!(found(&with(None, true), Rule::CodeNotWarm).is_none());
-        assert!(
-            found(&with(None, false), Rule::CodeNotWarm).is_some(),
-            "nobody saw that it ended"
-        );
+        assert!(found(&with(None, false), Rule::CodeNotWarm).is_some(), "nobody saw that it ended");
         let explained = with(Some(0.2), false);
         let reported = seen::<CodeNotWarm>(&explained).unwrap();
         assert!(reported.preparation_ended_early && reported.compiler_share == Some(0.2));

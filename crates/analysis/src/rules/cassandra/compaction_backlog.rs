@@ -102,10 +102,7 @@ mod tests {
         assert!(found(&done, Rule::TooShortToJudge).is_none());
         let left = with(None);
         let CompactionBacklogLeft(reported) = seen(&left).unwrap();
-        assert_eq!(
-            (reported.compacted_until_s, reported.operations_per_s_after),
-            (None, None)
-        );
+        assert_eq!((reported.compacted_until_s, reported.operations_per_s_after), (None, None));
         assert!(found(&left, Rule::CompactionBacklog).is_none());
     }
 }

@@ -16,9 +16,7 @@ pub struct DroppedMessages {
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<DroppedMessages>> {
     worst(trial, |node| {
         let dropped = node.host.dropped_messages.filter(|n| *n > 0.0)?;
-        let figures = DroppedMessages {
-            dropped_messages: dropped,
-        };
+        let figures = DroppedMessages { dropped_messages: dropped };
         Some((dropped, figures))
     })
 }
@@ -30,10 +28,8 @@ mod tests {
 
     #[test]
     fn one_is_enough() {
-        fires(
-            Rule::DroppedMessages,
-            &[(None, false), (Some(0.0), false), (Some(1.0), true)],
-            |dropped| changed_host(|h| h.dropped_messages = dropped),
-        );
+        fires(Rule::DroppedMessages, &[(None, false), (Some(0.0), false), (Some(1.0), true)], |dropped| {
+            changed_host(|h| h.dropped_messages = dropped)
+        });
     }
 }

@@ -59,30 +59,16 @@ impl Server {
     fn new(seed: u64, rate: f64, noise: f64, stop: (f64, f64)) -> Self {
         let mut random = Random(seed);
         let speeds = (0..10 * SECONDS).map(|_| (noise * random.normal()).exp()).collect();
-        Self {
-            service_s: 1.0 / rate,
-            noise,
-            stop,
-            random,
-            speeds,
-        }
+        Self { service_s: 1.0 / rate, noise, stop, random, speeds }
     }
 
     /// When a request that gets the server at `start` leaves it.
     fn end(&mut self, start: f64) -> f64 {
         let speed = self.speeds.get(start as usize).copied().unwrap_or(1.0);
-        let work = if self.noise == 0.0 {
-            self.service_s
-        } else {
-            self.random.exponential(self.service_s)
-        };
+        let work = if self.noise == 0.0 { self.service_s } else { self.random.exponential(self.service_s) };
         let (at, length) = self.stop;
         // Whoever is inside when it stops waits as well.
-        let start = if start >= at && start < at + length {
-            at + length
-        } else {
-            start
-        };
+        let start = if start >= at && start < at + length { at + length } else { start };
         let end = start + work / speed;
         if start < at && end > at { end + length } else { end }
     }
@@ -102,10 +88,7 @@ fn served(seed: u64, rate: f64, capacity: f64, noise: f64, stop: (f64, f64)) -> 
         free = server.end(free.max(due));
         requests.push((free, free - due));
     }
-    let load = LoadLevel::Rate {
-        operations_per_s: rate,
-        poisson: true,
-    };
+    let load = LoadLevel::Rate { operations_per_s: rate, poisson: true };
     (seconds(&requests), load)
 }
 
@@ -163,10 +146,7 @@ fn a_stop_is_told_from_half_a_second_on_in_open_and_in_closed_loop() {
                 // In closed loop, 64 in flight at 200/s wait a third of a second anyway, in which a stop of 0.7 s
                 // drowns.
                 let drowns = loop_ == "closed" && rate < 500.0 && length < 1.0;
-                assert!(
-                    drowns || right * 100 >= ALL * 95,
-                    "{loop_} {length} {rate}: {right} of {ALL}"
-                );
+                assert!(drowns || right * 100 >= ALL * 95, "{loop_} {length} {rate}: {right} of {ALL}");
             }
         }
     }
@@ -176,12 +156,8 @@ fn a_stop_is_told_from_half_a_second_on_in_open_and_in_closed_loop() {
 fn noise_is_no_stop() {
     type Make<'a> = &'a dyn Fn(u64) -> (Vec<Second>, LoadLevel);
     let cases: [(&str, Make<'_>); 8] = [
-        ("open, 20 % from second to second", &|s| {
-            open(s, 300.0, 0.2, (99.0, 0.0))
-        }),
-        ("closed, 20 % from second to second", &|s| {
-            closed(s, 300.0, 64, 0.2, (99.0, 0.0))
-        }),
+        ("open, 20 % from second to second", &|s| open(s, 300.0, 0.2, (99.0, 0.0))),
+        ("closed, 20 % from second to second", &|s| closed(s, 300.0, 64, 0.2, (99.0, 0.0))),
         ("open, 5/s", &|s| open(s, 5.0, 0.1, (99.0, 0.0))),
         ("closed, 5/s, one in flight", &|s| closed(s, 5.0, 1, 0.1, (99.0, 0.0))),
         ("closed, 5/s, 16 in flight", &|s| closed(s, 5.0, 16, 0.2, (99.0, 0.0))),
@@ -219,10 +195,7 @@ fn a_volume_that_becomes_slower_is_no_stop() {
             free = server.end(free.max(due));
             requests.push((free, free - due));
         }
-        let load = LoadLevel::Rate {
-            operations_per_s: 1000.0,
-            poisson: true,
-        };
+        let load = LoadLevel::Rate { operations_per_s: 1000.0, poisson: true };
         let reported = stops(&seconds(&requests), 0, &[], load);
         assert!(reported.is_empty(), "{seed}: {reported:?}");
     }
@@ -256,11 +229,7 @@ fn a_stop_carries_when_how_long_and_how_much_of_the_window() {
 /// not count in it. A stop of the same length later on is one.
 #[test]
 fn what_was_under_way_at_the_start_of_a_closed_loop_is_no_stop() {
-    let second = |completed| Second {
-        completed,
-        longest_us: 2_900_000,
-        late: 0,
-    };
+    let second = |completed| Second { completed, longest_us: 2_900_000, late: 0 };
     let load = LoadLevel::Concurrency(250);
     let mut seconds = vec![second(88); 60];
     seconds[..3].fill(second(0));

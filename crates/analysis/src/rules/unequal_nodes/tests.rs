@@ -6,10 +6,7 @@ use crate::limit::made::{Disk, Machine, cluster, idle};
 
 /// Three nodes in as many trials as there are rows: what each reads of its volume of 3,000 IOPS in each.
 fn reading(trials: &[[f64; 3]]) -> Vec<NodeFigure> {
-    reported(trials, &|reads| Machine {
-        data: Disk::of(reads, 0.0, 3000.0, 160.0),
-        ..idle()
-    })
+    reported(trials, &|reads| Machine { data: Disk::of(reads, 0.0, 3000.0, 160.0), ..idle() })
 }
 
 /// The figures by which the nodes are reported unequal.
@@ -33,11 +30,7 @@ const NOTHING: [NodeFigure; 0] = [];
 #[test]
 fn fifteen_percent_between_the_largest_and_the_smallest() {
     let at = |more: f64| {
-        reading(&[
-            [2000.0, 2000.0 * more, 2050.0],
-            [2010.0, 2010.0 * more, 2060.0],
-            [1990.0, 1990.0 * more, 2040.0],
-        ])
+        reading(&[[2000.0, 2000.0 * more, 2050.0], [2010.0, 2010.0 * more, 2060.0], [1990.0, 1990.0 * more, 2040.0]])
     };
     assert_eq!(at(1.0), NOTHING);
     assert_eq!(at(1.14), NOTHING);
@@ -56,17 +49,9 @@ fn a_figure_that_bounds_nothing_is_not_judged() {
 #[test]
 fn what_changes_from_trial_to_trial_is_noise() {
     // Means 2,000, 2,000 and 2,400: 20 % apart, with 20 % of noise.
-    let noisy = [
-        [2400.0, 1700.0, 2400.0],
-        [1700.0, 2300.0, 2900.0],
-        [1900.0, 2000.0, 1900.0],
-    ];
+    let noisy = [[2400.0, 1700.0, 2400.0], [1700.0, 2300.0, 2900.0], [1900.0, 2000.0, 1900.0]];
     assert_eq!(reading(&noisy), NOTHING);
-    let steady = [
-        [2010.0, 1990.0, 2400.0],
-        [1990.0, 2010.0, 2380.0],
-        [2000.0, 2000.0, 2420.0],
-    ];
+    let steady = [[2010.0, 1990.0, 2400.0], [1990.0, 2010.0, 2380.0], [2000.0, 2000.0, 2420.0]];
     assert_eq!(reading(&steady), READS);
 }
 
@@ -102,10 +87,7 @@ fn data_on_disk_is_a_fact_of_each_trial() {
     assert_eq!(with(1.14), None);
     let reported = with(1.2).unwrap();
     assert_eq!(reported.figure, NodeFigure::BytesOnDisk);
-    assert_eq!(
-        (reported.most_of, reported.least_of),
-        (HostId::database(2), HostId::database(0))
-    );
+    assert_eq!((reported.most_of, reported.least_of), (HostId::database(2), HostId::database(0)));
 }
 
 #[test]
@@ -119,9 +101,7 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     };
     let with = |third: f64| {
         let probes = [3000.0, 2990.0, third];
-        let mut facts = crate::analyse(&crate::story::run(&crate::story::job(), &[]))
-            .configurations
-            .remove(0);
+        let mut facts = crate::analyse(&crate::story::run(&crate::story::job(), &[])).configurations.remove(0);
         facts.volumes[0].probes = (0..).map(HostId::database).zip(probes.map(probe)).collect();
         of_configuration(&facts)
     };
@@ -130,8 +110,5 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     assert_eq!(found.len(), 1);
     let reported = &found[0];
     assert_eq!(reported.figure, NodeFigure::ProbedReads);
-    assert_eq!(
-        (reported.least_of, reported.volume),
-        (HostId::database(2), Some(VolumeRole::Data))
-    );
+    assert_eq!((reported.least_of, reported.volume), (HostId::database(2), Some(VolumeRole::Data)));
 }

@@ -45,12 +45,7 @@ pub fn kill(began_s: f64, return_began_s: Option<f64>, back_s: Option<f64>) -> F
 
 /// The plan of it: node 2 at 20 s for 20 s.
 pub fn planned() -> NodeFault {
-    NodeFault {
-        action: FaultAction::NodeKill,
-        node: 2,
-        at_s: 20.0,
-        for_s: Some(20.0),
-    }
+    NodeFault { action: FaultAction::NodeKill, node: 2, at_s: 20.0, for_s: Some(20.0) }
 }
 
 /// The story with planned faults, and as many blocks.
@@ -61,12 +56,7 @@ pub fn plan_with(faults: Vec<NodeFault>, blocks: u32) -> Job {
         .plan
         .cells
         .iter()
-        .flat_map(|cell| {
-            (1..=blocks).map(|block| experiment::PlannedTrial {
-                block,
-                cell: cell.id.clone(),
-            })
-        })
+        .flat_map(|cell| (1..=blocks).map(|block| experiment::PlannedTrial { block, cell: cell.id.clone() }))
         .collect();
     job
 }
@@ -113,10 +103,7 @@ impl Trial {
     }
 
     pub fn with_writes(self, writes: WriteCheck) -> Self {
-        Self {
-            writes: Some(writes),
-            ..self
-        }
+        Self { writes: Some(writes), ..self }
     }
 
     /// The record: three nodes, totals as the client would count them.
@@ -130,12 +117,8 @@ impl Trial {
             probe_read_iops: 625.0,
         });
         let facts = record.nodes[0].clone();
-        record.nodes = (0..3)
-            .map(|index| evidence::NodeFacts {
-                host: HostId::database(index),
-                ..facts.clone()
-            })
-            .collect();
+        record.nodes =
+            (0..3).map(|index| evidence::NodeFacts { host: HostId::database(index), ..facts.clone() }).collect();
         record.faults = self.faults.clone();
         record.writes = self.writes.clone();
         let client = record.client.as_mut().unwrap();
@@ -156,12 +139,7 @@ impl Trial {
         let mut add = |series, start_s: usize, us: u64, n: u64| {
             let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
             histogram.record_n(us, n).unwrap();
-            intervals.push(Interval {
-                series,
-                start_s: start_s as f64,
-                length_s: 1.0,
-                histogram,
-            });
+            intervals.push(Interval { series, start_s: start_s as f64, length_s: 1.0, histogram });
         };
         for (second, (n, errors)) in self.seconds.iter().enumerate() {
             let us = 100_000_000 / (n + errors.iter().map(|(_, n)| n).sum::<u64>()).max(1);
@@ -183,27 +161,17 @@ impl Trial {
         let of_node = |index: u32| {
             let host = HostId::database(index);
             // A node whose disk fails, or that compacts, is there.
-            let faults = || {
-                self.faults
-                    .iter()
-                    .filter(move |f| f.host == host && f.kind.takes_node_away())
-            };
+            let faults = || self.faults.iter().filter(move |f| f.host == host && f.kind.takes_node_away());
             let is_away = |t: f64| faults().any(|f| t > f.gone_s && t < f.back_s.unwrap_or(f64::INFINITY));
             let ends = |f: &&FaultRecord| matches!(f.kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
             let sample = |second: i32| {
                 let t = f64::from(second);
-                let lives = faults()
-                    .filter(ends)
-                    .filter(|f| f.back_s.is_some_and(|b| b <= t))
-                    .count();
+                let lives = faults().filter(ends).filter(|f| f.back_s.is_some_and(|b| b <= t)).count();
                 let since = match faults().filter(ends).filter_map(|f| f.back_s).find(|b| *b <= t) {
                     Some(back) => t - back,
                     None => t + 20.0,
                 };
-                let hints = self
-                    .hints
-                    .get(index as usize)
-                    .and_then(|h| h.get(usize::try_from(second).ok()?));
+                let hints = self.hints.get(index as usize).and_then(|h| h.get(usize::try_from(second).ok()?));
                 let mut sample = HostSample {
                     t_s: t,
                     unix_ms: i64::from(second) * 1000,
@@ -238,11 +206,7 @@ impl Trial {
 
     pub fn measured_with(&self, samples: BTreeMap<HostId, Vec<HostSample>>) -> TrialMeasurement {
         let record = self.record();
-        measure(&TrialEvidence {
-            record: &record,
-            intervals: &self.intervals(),
-            samples: &samples,
-        })
+        measure(&TrialEvidence { record: &record, intervals: &self.intervals(), samples: &samples })
     }
 
     /// The same, of a node whose process ended once more, unplanned, near the end.

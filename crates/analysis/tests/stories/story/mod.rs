@@ -33,10 +33,7 @@ fn setup(name: &str, label: &str, iops: f64) -> Value {
 pub fn job() -> Job {
     let cell = |name: &str| json!({"id": format!("{name}.read-heavy.c100"), "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
     let trial = |block: u32, name: &str| json!({"block": block, "cell": format!("{name}.read-heavy.c100")});
-    let setups = [
-        setup("gp2-320", "gp2 320 GiB", 60.0),
-        setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0),
-    ];
+    let setups = [setup("gp2-320", "gp2 320 GiB", 60.0), setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0)];
     let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
     let plan = serde_json::from_value(json!({
         "format_version": experiment::FORMAT_VERSION, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
@@ -55,10 +52,7 @@ pub fn job() -> Job {
         "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
-    Job {
-        plan,
-        setups: Setups::new(setups.into()),
-    }
+    Job { plan, setups: Setups::new(setups.into()) }
 }
 
 /// What varies between trials.
@@ -81,11 +75,7 @@ pub fn table(option: &str, key: &str, value: &str) -> experiment::Settings {
 }
 
 pub fn record(reported: Reported) -> TrialRecord {
-    let limit = if reported.configuration == "gp2-320" {
-        60.0
-    } else {
-        625.0
-    };
+    let limit = if reported.configuration == "gp2-320" { 60.0 } else { 625.0 };
     let reads = reported.operations * 8 / 10;
     serde_json::from_value(json!({
         "format_version": experiment::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", reported.configuration), "block": reported.block,
@@ -128,21 +118,12 @@ pub fn interval(kind: OperationKind, start_s: f64, values: &[(u64, u64)]) -> Int
     for (value, count) in values {
         histogram.record_n(*value, *count).unwrap();
     }
-    Interval {
-        series: Series::Response(kind),
-        start_s,
-        length_s: 1.0,
-        histogram,
-    }
+    Interval { series: Series::Response(kind), start_s, length_s: 1.0, histogram }
 }
 
 /// A trial as measured, with the host's figures put in.
 pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
-    let mut trial = measure(&TrialEvidence {
-        record,
-        intervals: &intervals(record),
-        samples: &BTreeMap::new(),
-    });
+    let mut trial = measure(&TrialEvidence { record, intervals: &intervals(record), samples: &BTreeMap::new() });
     let rate = device_reads / SECONDS;
     let activity = VolumeActivity {
         seconds: SECONDS,
@@ -180,16 +161,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
 
 pub fn trials() -> Vec<TrialMeasurement> {
     let reported = |configuration, block, operations, device_reads, probe_read_iops| {
-        measured(
-            &record(Reported {
-                configuration,
-                block,
-                operations,
-                device_reads,
-                probe_read_iops,
-            }),
-            device_reads,
-        )
+        measured(&record(Reported { configuration, block, operations, device_reads, probe_read_iops }), device_reads)
     };
     vec![
         reported("gp2-320", 1, 30_000, 3_590.0, 60.1),

@@ -46,10 +46,7 @@ pub fn job() -> Job {
         "seed": 1, "forks": 1, "estimated_s": 60.0
     }))
     .unwrap();
-    Job {
-        plan,
-        setups: Setups::new(setups.into()),
-    }
+    Job { plan, setups: Setups::new(setups.into()) }
 }
 
 pub fn record(cell: &str, block: u32) -> TrialRecord {
@@ -123,6 +120,5 @@ pub fn create(parent: &Path) -> RunDirectory {
 pub fn write(run: &RunDirectory, cell: &str, block: u32) {
     let mut logs = run.logs(cell, block).unwrap();
     logs.append("database.log", b"INFO started\n").unwrap();
-    run.write_trial(&record(cell, block), &intervals(), &samples(), logs)
-        .unwrap();
+    run.write_trial(&record(cell, block), &intervals(), &samples(), logs).unwrap();
 }

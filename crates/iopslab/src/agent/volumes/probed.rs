@@ -25,12 +25,8 @@ impl Volumes {
         let mut found: Vec<ProbeResult> = Vec::new();
         for group in self.groups() {
             // What another configuration has in this place, and has just like it, was measured.
-            let known = |m: &Mounted| {
-                self.measured
-                    .iter()
-                    .find(|(known, _)| *known == m.setup)
-                    .map(|(_, result)| *result)
-            };
+            let known =
+                |m: &Mounted| self.measured.iter().find(|(known, _)| *known == m.setup).map(|(_, result)| *result);
             if let Some(known) = group.iter().map(known).collect::<Option<Vec<_>>>() {
                 found.extend(known);
                 continue;
@@ -62,20 +58,14 @@ fn probe(
     let Some(first) = group.first() else {
         return Ok(Vec::new());
     };
-    let limits = ResourceLimits {
-        devices: group.iter().filter_map(device_limit).collect(),
-        ..Default::default()
-    };
+    let limits = ResourceLimits { devices: group.iter().filter_map(device_limit).collect(), ..Default::default() };
     let cgroup = match cgroup_name {
         Some(name) => Some(Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)?),
         None => None,
     };
     let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
     let behave = || group.iter().try_for_each(|m| m.backing.behave(&m.setup));
-    let slowest = group
-        .iter()
-        .filter_map(|m| starting_limits(&m.setup).read_iops)
-        .fold(f64::INFINITY, f64::min);
+    let slowest = group.iter().filter_map(|m| starting_limits(&m.setup).read_iops).fold(f64::INFINITY, f64::min);
     let seconds = (PROBE_REQUESTS / slowest).clamp(PROBE_SECONDS.0, PROBE_SECONDS.1);
     let measured = if first.backing.member().is_some() {
         let devices: Vec<String> = group.iter().filter_map(|m| m.backing.device()).collect();

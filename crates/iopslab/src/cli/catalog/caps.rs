@@ -89,10 +89,7 @@ fn local(caps: &Caps) {
         return;
     }
     println!("local disks together:");
-    println!(
-        "{:>10} {:>12} {:>12} {:>14} {:>14}",
-        "I/O size", "reads/s", "writes/s", "MiB/s read", "MiB/s written"
-    );
+    println!("{:>10} {:>12} {:>12} {:>14} {:>14}", "I/O size", "reads/s", "writes/s", "MiB/s read", "MiB/s written");
     for at in &caps.local {
         println!(
             "{:>6} KiB {:>12.0} {:>12.0} {:>14.1} {:>14.1}",

@@ -102,21 +102,12 @@ impl Fleet {
             .map(|text| ClusterRequest::parse(catalog, text))
             .collect::<Result<Vec<_>, _>>()
             .map_err(Failure::input)?;
-        let extras = Extras {
-            cross_zone_gb: args.cross_zone_gb,
-            snapshot_gb: args.snapshot_gb,
-        };
+        let extras = Extras { cross_zone_gb: args.cross_zone_gb, snapshot_gb: args.snapshot_gb };
         let basis = args.basis.basis()?;
-        let cost = catalog
-            .total_cost_with(&requests, extras, &basis)
-            .map_err(Failure::input)?;
+        let cost = catalog.total_cost_with(&requests, extras, &basis).map_err(Failure::input)?;
         let copies = args.replication_factor;
         let data = args.data.map(|bytes| catalog.data_per_node(&requests, bytes, copies));
-        Ok(Self {
-            requests,
-            cost,
-            data: data.unwrap_or_default(),
-        })
+        Ok(Self { requests, cost, data: data.unwrap_or_default() })
     }
 
     fn words(&self) -> String {
@@ -134,10 +125,7 @@ impl Fleet {
 
     fn bill(&self) {
         println!("{}", self.words());
-        println!(
-            "{:<52} {:>12} {:>12} {:>12} {:>14}",
-            "", "quantity", "unit", "USD each", "USD/month"
-        );
+        println!("{:<52} {:>12} {:>12} {:>12} {:>14}", "", "quantity", "unit", "USD each", "USD/month");
         for line in &self.cost.lines {
             println!(
                 "{:<52} {:>12} {:>12} {:>12} {:>14.2}",
@@ -151,10 +139,7 @@ impl Fleet {
             match (term.upfront_usd, term.usd_per_hour) {
                 (Some(upfront), Some(hourly)) => {
                     total("  of it upfront", upfront);
-                    println!(
-                        "{:<52} {:>12} {:>12} {hourly:>12.4}",
-                        "  and by the hour", term.hours, "hour"
-                    );
+                    println!("{:<52} {:>12} {:>12} {hourly:>12.4}", "  and by the hour", term.hours, "hour");
                 }
                 _ => println!("  (how much of it is upfront the source of the price does not say)"),
             }
@@ -177,11 +162,7 @@ fn total(what: &str, usd: f64) {
 }
 
 fn years(years: u32) -> String {
-    if years == 1 {
-        "one year".to_owned()
-    } else {
-        format!("{years} years")
-    }
+    if years == 1 { "one year".to_owned() } else { format!("{years} years") }
 }
 
 fn sentence(node: &NodeData) -> String {
@@ -211,16 +192,10 @@ fn difference(fleet: &Fleet, other: &Fleet, format: Format) -> Result<(), Failur
     println!("{:<26} {:>16} {:>16} {:>16}", "USD a month", "A", "B", "B - A");
     for row in &diff.rows {
         let kind = row.kind.label();
-        println!(
-            "{kind:<26} {:>16.2} {:>16.2} {:>+16.2}",
-            row.from, row.to, row.difference
-        );
+        println!("{kind:<26} {:>16.2} {:>16.2} {:>+16.2}", row.from, row.to, row.difference);
     }
     let (a, b) = (&fleet.cost, &other.cost);
-    println!(
-        "{:<26} {:>16.2} {:>16.2} {:>+16.2}",
-        "together", a.usd_per_month, b.usd_per_month, diff.usd_per_month
-    );
+    println!("{:<26} {:>16.2} {:>16.2} {:>+16.2}", "together", a.usd_per_month, b.usd_per_month, diff.usd_per_month);
     if let Some(ratio) = diff.ratio {
         println!("B costs {ratio:.2} times A");
     }

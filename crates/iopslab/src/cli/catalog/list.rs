@@ -45,10 +45,7 @@ enum Sort {
 }
 
 pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
-    let basis = Basis {
-        region: args.region.clone(),
-        ..Basis::default()
-    };
+    let basis = Basis { region: args.region.clone(), ..Basis::default() };
     basis.check(catalog).map_err(Failure::input)?;
     known_words(catalog, args)?;
     let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w.eq_ignore_ascii_case(name));
@@ -97,11 +94,7 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
             i.price_date.as_deref().unwrap_or("-")
         );
     }
-    println!(
-        "{} types; prices: on demand, {}, Linux, latest known; - is not known",
-        found.len(),
-        args.region
-    );
+    println!("{} types; prices: on demand, {}, Linux, latest known; - is not known", found.len(), args.region);
     Ok(())
 }
 
@@ -128,9 +121,7 @@ fn known_words(catalog: &Catalog, args: &ListArgs) -> Result<(), Failure> {
 fn priced_in(catalog: &Catalog, instance: &InstanceType, region: &str) -> InstanceType {
     let mut priced = instance.clone();
     if region != REGION {
-        let price = catalog
-            .instance_price(&instance.name, Purchase::OnDemand, region, None)
-            .ok();
+        let price = catalog.instance_price(&instance.name, Purchase::OnDemand, region, None).ok();
         priced.on_demand_usd_per_hour = price.map(|p| p.usd_per_hour);
         priced.price_date = price.map(|p| p.date.clone());
     }

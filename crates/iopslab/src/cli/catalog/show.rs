@@ -10,10 +10,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
     let prices = catalog.price_history(&found.name);
     if format == Format::Json {
-        println!(
-            "{}",
-            pretty(&serde_json::json!({ "instance": found, "prices": prices }))
-        );
+        println!("{}", pretty(&serde_json::json!({ "instance": found, "prices": prices })));
         return Ok(());
     }
     let lifecycle = match found.lifecycle {
@@ -21,10 +18,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
         Lifecycle::Previous => "previous generation",
         Lifecycle::Retired => "no longer offered",
     };
-    println!(
-        "{}: {} vCPU, {} GiB, {}, {lifecycle}",
-        found.name, found.vcpus, found.memory_gib, found.architecture
-    );
+    println!("{}: {} vCPU, {} GiB, {}, {lifecycle}", found.name, found.vcpus, found.memory_gib, found.architecture);
     println!("processor: {}", processor(found));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
@@ -38,21 +32,11 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
         None => println!("EBS: its own path is not known, or shared with the network"),
     }
     if let Some(slots) = found.volume_slots {
-        let others = if slots.shared {
-            "; further network interfaces take places of them"
-        } else {
-            ""
-        };
-        println!(
-            "EBS volumes: at most {}, the root volume among them{others}",
-            slots.most
-        );
+        let others = if slots.shared { "; further network interfaces take places of them" } else { "" };
+        println!("EBS volumes: at most {}, the root volume among them{others}", slots.most);
     }
     if let Some(gbps) = found.network_gbps {
-        println!(
-            "network: {gbps} Gbit/s, for a while {}",
-            found.network_burst_gbps.unwrap_or(gbps)
-        );
+        println!("network: {gbps} Gbit/s, for a while {}", found.network_burst_gbps.unwrap_or(gbps));
     }
     println!("prices, USD an hour (Linux, shared tenancy):");
     for price in prices {

@@ -100,11 +100,7 @@ fn count(text: &str) -> Result<u64, String> {
 }
 
 fn rate(text: &str) -> Result<f64, String> {
-    let rate = text
-        .replace('_', "")
-        .parse::<f64>()
-        .ok()
-        .filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = text.replace('_', "").parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
     rate.ok_or_else(|| "expected operations per second, such as 5000".to_owned())
 }
 
@@ -123,18 +119,10 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(format!("unknown unit `{unit}`; expected ms, s, m or h")),
     };
-    let seconds = number
-        .parse::<f64>()
-        .ok()
-        .filter(|n| n.is_finite() && *n >= 0.0)
-        .map(|n| n * unit_s);
+    let seconds = number.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|n| n * unit_s);
     let longest = NO_TIME_LIMIT.as_secs_f64();
     let seconds = seconds.ok_or_else(|| "expected a time such as 30s, 5m or 1h".to_owned())?;
-    if seconds > longest {
-        Err("longer than a day".to_owned())
-    } else {
-        Ok(Duration::from_secs_f64(seconds))
-    }
+    if seconds > longest { Err("longer than a day".to_owned()) } else { Ok(Duration::from_secs_f64(seconds)) }
 }
 
 /// Names go into statements as they are, so only plain ones are taken.

@@ -33,38 +33,20 @@ impl<'a> Shown<'a> {
         outcome: &'a TrialOutcome,
     ) -> Self {
         let mut latencies = BTreeMap::new();
-        for interval in outcome
-            .intervals
-            .iter()
-            .filter(|i| i.start_s >= 0.0 && !i.histogram.is_empty())
-        {
+        for interval in outcome.intervals.iter().filter(|i| i.start_s >= 0.0 && !i.histogram.is_empty()) {
             let all = latencies.entry(interval.series).or_insert_with(|| {
                 Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
                     .expect("the bounds are constants which hdrhistogram accepts")
             });
-            all.add(&interval.histogram)
-                .expect("histograms of equal bounds always add");
+            all.add(&interval.histogram).expect("histograms of equal bounds always add");
         }
         let completed = outcome.result.completed.values().sum();
         let failed = outcome.result.errors.values().sum();
-        Self {
-            args,
-            hosts,
-            plan,
-            loaded,
-            outcome,
-            latencies,
-            completed,
-            failed,
-        }
+        Self { args, hosts, plan, loaded, outcome, latencies, completed, failed }
     }
 
     fn throughput(&self) -> f64 {
-        if self.outcome.result.measured_s > 0.0 {
-            self.completed as f64 / self.outcome.result.measured_s
-        } else {
-            0.0
-        }
+        if self.outcome.result.measured_s > 0.0 { self.completed as f64 / self.outcome.result.measured_s } else { 0.0 }
     }
 
     fn cpu_us_per_operation(&self) -> f64 {
@@ -135,10 +117,7 @@ impl<'a> Shown<'a> {
         let result = &self.outcome.result;
         let load = match self.plan.load {
             Load::Closed { concurrency } => format!("closed loop, {concurrency} in flight"),
-            Load::Open {
-                operations_per_s,
-                poisson: true,
-            } => format!("open loop, {operations_per_s}/s Poisson"),
+            Load::Open { operations_per_s, poisson: true } => format!("open loop, {operations_per_s}/s Poisson"),
             Load::Open { operations_per_s, .. } => format!("open loop, {operations_per_s}/s constant"),
         };
         let mut text = format!(
@@ -168,18 +147,9 @@ impl<'a> Shown<'a> {
             let _ = writeln!(text, "{name:<22}{value}");
         };
         fact("\nthroughput", format!(" {:.0} operations/s", self.throughput()));
-        fact(
-            "errors",
-            format!("{} of {} operations", self.failed, self.completed + self.failed),
-        );
-        fact(
-            "client CPU",
-            format!("{:.2} us per operation", self.cpu_us_per_operation()),
-        );
-        fact(
-            "client peak memory",
-            format!("{:.1} MB", result.client_peak_rss_bytes as f64 / 1e6),
-        );
+        fact("errors", format!("{} of {} operations", self.failed, self.completed + self.failed));
+        fact("client CPU", format!("{:.2} us per operation", self.cpu_us_per_operation()));
+        fact("client peak memory", format!("{:.1} MB", result.client_peak_rss_bytes as f64 / 1e6));
         if let Some(lag) = result.send_lag_us {
             let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(human_us);
             fact("send lag", format!("p50 {p50}, p99 {p99}, max {max}"));
@@ -192,13 +162,7 @@ impl<'a> Shown<'a> {
         if self.completed > 0 || self.failed == 0 {
             return Ok(());
         }
-        let kinds: Vec<_> = self
-            .outcome
-            .result
-            .errors
-            .iter()
-            .map(|(kind, n)| format!("{n} {}", kind.name()))
-            .collect();
+        let kinds: Vec<_> = self.outcome.result.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
         let failure = Failure::work(format!("every operation failed: {}", kinds.join(", ")));
         if self.outcome.result.errors.contains_key(&evidence::ErrorKind::NotFound) {
             return Err(failure.help(format!(

@@ -67,57 +67,17 @@ fn definition(name: &str, mix: Mix, distribution: Distribution) -> Definition {
 fn core_workload(letter: &str) -> Option<Definition> {
     let none = Mix::default();
     let (mix, distribution) = match letter {
-        "a" => (
-            Mix {
-                read: 0.5,
-                update: 0.5,
-                ..none
-            },
-            ZIPFIAN,
-        ),
-        "b" => (
-            Mix {
-                read: 0.95,
-                update: 0.05,
-                ..none
-            },
-            ZIPFIAN,
-        ),
+        "a" => (Mix { read: 0.5, update: 0.5, ..none }, ZIPFIAN),
+        "b" => (Mix { read: 0.95, update: 0.05, ..none }, ZIPFIAN),
         "c" => (Mix { read: 1.0, ..none }, ZIPFIAN),
-        "d" => (
-            Mix {
-                read: 0.95,
-                insert: 0.05,
-                ..none
-            },
-            Distribution::Latest,
-        ),
-        "e" => (
-            Mix {
-                scan: 0.95,
-                insert: 0.05,
-                ..none
-            },
-            ZIPFIAN,
-        ),
-        "f" => (
-            Mix {
-                read: 0.5,
-                read_modify_write: 0.5,
-                ..none
-            },
-            ZIPFIAN,
-        ),
+        "d" => (Mix { read: 0.95, insert: 0.05, ..none }, Distribution::Latest),
+        "e" => (Mix { scan: 0.95, insert: 0.05, ..none }, ZIPFIAN),
+        "f" => (Mix { read: 0.5, read_modify_write: 0.5, ..none }, ZIPFIAN),
         _ => return None,
     };
-    let scan_length = ScanLength {
-        max: if letter == "e" { 100 } else { ScanLength::default().max },
-        ..Default::default()
-    };
-    Some(Definition {
-        scan_length,
-        ..definition(&format!("ycsb-{letter}"), mix, distribution)
-    })
+    let scan_length =
+        ScanLength { max: if letter == "e" { 100 } else { ScanLength::default().max }, ..Default::default() };
+    Some(Definition { scan_length, ..definition(&format!("ycsb-{letter}"), mix, distribution) })
 }
 
 fn mix(text: &str) -> Result<Mix, Failure> {
@@ -143,9 +103,7 @@ fn mix(text: &str) -> Result<Mix, Failure> {
         *share_of = match share.trim().parse::<f64>() {
             Ok(share) if (0.0..=1.0).contains(&share) => share,
             _ => {
-                return Err(refuse(format!(
-                    "the share of {name}, `{share}`, is not a number from 0 to 1"
-                )));
+                return Err(refuse(format!("the share of {name}, `{share}`, is not a number from 0 to 1")));
             }
         };
     }
@@ -161,20 +119,12 @@ fn named_distribution(name: &str) -> Result<Distribution, Failure> {
         "uniform" => Distribution::Uniform,
         "zipfian" => ZIPFIAN,
         "latest" => Distribution::Latest,
-        "hotspot" => Distribution::Hotspot {
-            data_fraction: 0.2,
-            operation_fraction: 0.8,
-        },
-        "exponential" => Distribution::Exponential {
-            percentile: 95.0,
-            fraction: 0.857_142_857_1,
-        },
+        "hotspot" => Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 },
+        "exponential" => Distribution::Exponential { percentile: 95.0, fraction: 0.857_142_857_1 },
         "sequential" => Distribution::Sequential,
         _ => {
-            return Err(
-                Failure::input(format!("--distribution {name}: there is no such distribution"))
-                    .help("expected uniform, zipfian, latest, hotspot, exponential or sequential"),
-            );
+            return Err(Failure::input(format!("--distribution {name}: there is no such distribution"))
+                .help("expected uniform, zipfian, latest, hotspot, exponential or sequential"));
         }
     })
 }
@@ -185,9 +135,7 @@ const MOST_BYTES: u64 = 4 << 20;
 fn from_file(path: &Path) -> Result<Chosen, Failure> {
     let text = guarded::text(path, MOST_BYTES)
         .map_err(|error| Failure::input(format!("cannot read the YCSB file {}: {error}", path.display())))?;
-    let name = path
-        .file_stem()
-        .map_or_else(|| "ycsb".into(), |stem| stem.to_string_lossy());
+    let name = path.file_stem().map_or_else(|| "ycsb".into(), |stem| stem.to_string_lossy());
     let file = parse_ycsb(&name, &text).map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
     Ok(Chosen {
         definition: file.definition,
@@ -208,20 +156,10 @@ mod tests {
     #[test]
     fn proportions_letters_and_files_are_told_apart() {
         let chosen = choose("read=0.8,update=0.2", None).unwrap();
-        assert_eq!(
-            chosen.definition.mix,
-            Mix {
-                read: 0.8,
-                update: 0.2,
-                ..Mix::default()
-            }
-        );
+        assert_eq!(chosen.definition.mix, Mix { read: 0.8, update: 0.2, ..Mix::default() });
         assert_eq!(chosen.definition.distribution, ZIPFIAN);
         assert_eq!(choose("d", None).unwrap().definition.distribution, Distribution::Latest);
-        assert_eq!(
-            choose("e", Some("uniform")).unwrap().definition.distribution,
-            Distribution::Uniform
-        );
+        assert_eq!(choose("e", Some("uniform")).unwrap().definition.distribution, Distribution::Uniform);
         assert_eq!(choose("e", None).unwrap().definition.scan_length.max, 100);
         assert!(choose("ycsb:/no/such/file", None).is_err());
         for letter in ["a", "b", "c", "d", "e", "f"] {

@@ -47,13 +47,7 @@ pub(super) fn begin(file: &Path, user: &User<'_>, channel: Channel) -> Result<(R
     settle_files(experiment, file)?;
     let secret_files = experiment.target.database.secret_files();
     secrets::notes(secret_files).iter().for_each(|note| user.say(note));
-    let new = New {
-        catalog: &catalog,
-        experiment,
-        texts: (&read.text, &read.beside),
-        provider,
-        user,
-    };
+    let new = New { catalog: &catalog, experiment, texts: (&read.text, &read.beside), provider, user };
     let mut job = experiment::job(experiment);
     if let Some(settings) = job.plan.aws.clone() {
         let directory = new.on_aws(&job, &settings)?;
@@ -128,8 +122,7 @@ impl New<'_> {
             &environment,
         );
         let directory = directory.map_err(|e| Failure::work(e).help("choose another place with --out DIR"))?;
-        self.user
-            .say(&format!("evidence goes to {}", directory.path().display()));
+        self.user.say(&format!("evidence goes to {}", directory.path().display()));
         Ok(directory)
     }
 

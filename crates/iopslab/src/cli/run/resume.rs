@@ -36,11 +36,7 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, user.args.retry_invalid)?;
     let all = directory.plan().trials.len();
-    user.say(&format!(
-        "{}: {} of {all} trials are done",
-        path.display(),
-        all - remaining.len() - again.len()
-    ));
+    user.say(&format!("{}: {} of {all} trials are done", path.display(), all - remaining.len() - again.len()));
     let is_done = directory.is_finished().map_err(Failure::work)? && again.is_empty();
     let hands = match prices {
         Some(settings) => {
@@ -89,10 +85,7 @@ fn to_repeat(directory: &RunDirectory, all_invalid: bool) -> Result<Vec<(Planned
         let invalid = measured.trials().iter().filter(|t| !t.is_valid());
         return Ok(invalid
             .map(|t| {
-                let trial = PlannedTrial {
-                    block: t.record.block,
-                    cell: t.record.cell.clone(),
-                };
+                let trial = PlannedTrial { block: t.record.block, cell: t.record.cell.clone() };
                 (trial, t.invalid_reason().unwrap_or_default())
             })
             .collect());

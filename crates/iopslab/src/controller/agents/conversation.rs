@@ -169,10 +169,7 @@ impl Agents {
                     break;
                 };
                 let reading = ClockReading::new(asked_ms, answered_ms, shown);
-                clocks
-                    .entry(*host)
-                    .and_modify(|best| *best = best.better(reading))
-                    .or_insert(reading);
+                clocks.entry(*host).and_modify(|best| *best = best.better(reading)).or_insert(reading);
             }
         }
         Ok(clocks)
@@ -258,9 +255,7 @@ impl Conversation<'_> {
     fn listen(&mut self, agenda: &dyn Agenda) -> Result<Incoming, RecvTimeoutError> {
         let ends = self.give_up.or_else(|| self.watch.ends());
         let until = self.due(agenda).into_iter().chain(ends).min();
-        let wait = until.map_or(Duration::from_secs(3600), |at| {
-            at.saturating_duration_since(Instant::now())
-        });
+        let wait = until.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(Instant::now()));
         let said = match self.agents.next(wait) {
             // Called off, it has its own time to end.
             Err(RecvTimeoutError::Timeout) if self.give_up.is_none() => {
@@ -315,11 +310,7 @@ impl Conversation<'_> {
         }
         let is_end = |failure: &Failure| matches!(failure, Failure::DatabaseEnded { .. });
         // A database that has ended is why other things failed.
-        if self
-            .called_off
-            .as_ref()
-            .is_none_or(|before| is_end(&failure) && !is_end(before))
-        {
+        if self.called_off.as_ref().is_none_or(|before| is_end(&failure) && !is_end(before)) {
             self.called_off = Some(failure);
         }
         Ok(true)
@@ -356,11 +347,7 @@ impl Conversation<'_> {
             false => "its last words are above; a killed agent's leftovers go with: iopslab clean",
         };
         let how = ended.filter(|_| may_come_back).unwrap_or(how);
-        Err(Failure::HostLost {
-            how: format!("the {lost} agent is gone: {how}"),
-            help: Some(help),
-            may_come_back,
-        })
+        Err(Failure::HostLost { how: format!("the {lost} agent is gone: {how}"), help: Some(help), may_come_back })
     }
 
     /// What was called off has not ended in time. What is known says more than that somebody is still busy.
@@ -383,11 +370,7 @@ impl Conversation<'_> {
         self.give_up = Some(Instant::now() + if is_long { END_PATIENCE } else { CANCEL_PATIENCE });
         for host in busy {
             // An agent that does not listen any more will be reported as lost.
-            let _ = self
-                .agents
-                .agents
-                .get_mut(&host)
-                .map(|agent| agent.send(&Request::Cancel));
+            let _ = self.agents.agents.get_mut(&host).map(|agent| agent.send(&Request::Cancel));
         }
     }
 }

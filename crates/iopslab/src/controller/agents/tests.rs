@@ -31,12 +31,7 @@ fn agents(directory: &Path, name: &str) -> Agents {
     std::fs::write(&binary, AGENTS).unwrap();
     std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
     let channel = std::sync::mpsc::channel();
-    let mut agents = Agents::new(
-        Box::new(Local::new(binary)),
-        channel,
-        &Screen::new(None),
-        &Arc::default(),
-    );
+    let mut agents = Agents::new(Box::new(Local::new(binary)), channel, &Screen::new(None), &Arc::default());
     agents.start(&[HostId::DATABASE, HostId::CLIENT]).unwrap();
     agents
 }
@@ -60,15 +55,9 @@ fn a_lost_client_costs_what_it_was_doing_and_nothing_after_it() {
     let Err(Failure::ClientLost { how }) = ask(&mut asked, HostId::CLIENT) else {
         panic!("the client was killed while it was asked");
     };
-    assert!(
-        how.contains("the client agent was lost") && how.contains("SIGKILL"),
-        "{how}"
-    );
+    assert!(how.contains("the client agent was lost") && how.contains("SIGKILL"), "{how}");
     assert!(matches!(ask(&mut asked, HostId::DATABASE), Ok(Reply::Closed)));
-    assert!(
-        matches!(ask(&mut asked, HostId::CLIENT), Ok(Reply::Closed)),
-        "another one answers"
-    );
+    assert!(matches!(ask(&mut asked, HostId::CLIENT), Ok(Reply::Closed)), "another one answers");
 
     // Lost while it was idle: nothing is lost.
     let mut idle = agents(directory.path(), "idle");
@@ -91,21 +80,11 @@ fn a_host_that_says_nothing_is_given_up_by_its_name() {
     assert!(matches!(ask(&mut agents, HostId::CLIENT), Ok(Reply::Closed)));
 
     agents.silence = Duration::from_millis(300);
-    let hello = |host| {
-        (
-            host,
-            Request::Hello {
-                protocol: wire::PROTOCOL,
-            },
-        )
-    };
+    let hello = |host| (host, Request::Hello { protocol: wire::PROTOCOL });
     let gone = agents.call_all(vec![hello(HostId::database(1))], Ok).unwrap_err();
     assert_eq!(
         (gone.message().as_str(), gone.next()),
-        (
-            "the database-2 agent is gone: it has said nothing for 0 s",
-            Next::RunEnds
-        )
+        ("the database-2 agent is gone: it has said nothing for 0 s", Next::RunEnds)
     );
 }
 
@@ -149,20 +128,13 @@ fn a_host_of_another_version_is_refused_by_its_name_with_what_to_do() {
     let failure::Failure::Work { message, help } = refused else {
         panic!("its protocol is another one");
     };
-    assert_eq!(
-        (message.as_str(), help.as_deref()),
-        ("database: other protocol", Some("same"))
-    );
+    assert_eq!((message.as_str(), help.as_deref()), ("database: other protocol", Some("same")));
 }
 
 #[test]
 fn a_host_that_was_called_off_says_less_than_the_one_that_failed() {
     let refused = |host, message: &str, cancelled| {
-        let error = RequestError {
-            message: message.to_owned(),
-            help: None,
-            cancelled,
-        };
+        let error = RequestError { message: message.to_owned(), help: None, cancelled };
         let host = Some(host);
         Err(Failure::Refused { host, error })
     };
@@ -173,10 +145,7 @@ fn a_host_that_was_called_off_says_less_than_the_one_that_failed() {
         (third, refused(third, "cancelled", true)),
     ]);
     let (host, failure) = all_or_gravest(answers).unwrap_err();
-    assert_eq!(
-        (host, failure.message().as_str()),
-        (second, "database-2: no space left")
-    );
+    assert_eq!((host, failure.message().as_str()), (second, "database-2: no space left"));
     let how = "killed".to_owned();
     let answers = BTreeMap::from([
         (HostId::CLIENT, Err(Failure::ClientLost { how })),
@@ -192,10 +161,7 @@ fn an_answer_that_nobody_asked_for_is_never_ignored() {
     assert!(matches!(ask(&mut agents, HostId::DATABASE), Ok(Reply::Closed)));
     let second = agents.converse(vec![(HostId::CLIENT, close(Role::Client))], &mut |_, _| Ok(()));
     let message = second.unwrap_err().message();
-    assert!(
-        message.contains("database agent gave an answer that it was not asked for"),
-        "{message}"
-    );
+    assert!(message.contains("database agent gave an answer that it was not asked for"), "{message}");
 }
 
 #[test]
@@ -209,10 +175,7 @@ fn only_what_a_killed_agent_has_left_is_to_be_cleaned() {
     let path = here.join("image");
     ledger.intend(storage::LedgerItem::File { path }).unwrap();
     let words = left_by(HostId::DATABASE, Some(&here), false);
-    assert!(
-        words.ends_with(&format!("iopslab clean --work-directory {}", here.display())),
-        "{words}"
-    );
+    assert!(words.ends_with(&format!("iopslab clean --work-directory {}", here.display())), "{words}");
     let words = left_by(HostId::DATABASE, None, true);
     assert!(words.ends_with("iopslab clean --hosts"), "{words}");
 }

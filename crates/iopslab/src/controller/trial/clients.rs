@@ -119,10 +119,7 @@ impl Measured {
 
     /// Nothing measured yet, from this moment of the first client's clock on.
     pub fn starting_at(started_unix_ms: i64) -> Self {
-        Self {
-            started_unix_ms,
-            ..Self::default()
-        }
+        Self { started_unix_ms, ..Self::default() }
     }
 }
 
@@ -136,11 +133,8 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
     for (kind, count) in b.errors {
         *errors.entry(kind).or_default() += count;
     }
-    let worse = |a: SendLag, b: SendLag| SendLag {
-        p50: a.p50.max(b.p50),
-        p99: a.p99.max(b.p99),
-        max: a.max.max(b.max),
-    };
+    let worse =
+        |a: SendLag, b: SendLag| SendLag { p50: a.p50.max(b.p50), p99: a.p99.max(b.p99), max: a.max.max(b.max) };
     ClientResult {
         warmup_s: a.warmup_s.max(b.warmup_s),
         measured_s: a.measured_s.max(b.measured_s),
@@ -154,13 +148,7 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
             (a, b) => a.or(b),
         },
         threads: a.threads + b.threads,
-        notes: a
-            .notes
-            .into_iter()
-            .chain(b.notes)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect(),
+        notes: a.notes.into_iter().chain(b.notes).collect::<BTreeSet<_>>().into_iter().collect(),
     }
 }
 
@@ -204,13 +192,7 @@ mod tests {
     fn parts_of_a_load_add_up_to_it_and_begin_together() {
         let tasks_of = |load, clients| {
             let clients: Vec<HostId> = (0..clients).map(HostId::client).collect();
-            tasks(
-                &whole(load),
-                &clients,
-                1e6,
-                |client| f64::from(client.index) * 250.0,
-                |_| 0.0,
-            )
+            tasks(&whole(load), &clients, 1e6, |client| f64::from(client.index) * 250.0, |_| 0.0)
         };
         let three = tasks_of(LoadLevel::Concurrency(32), 3);
         let parts: Vec<LoadLevel> = three.iter().map(|(_, task)| task.load).collect();
@@ -224,28 +206,17 @@ mod tests {
         seeds.dedup();
         assert_eq!((seeds.len(), seeds[0]), (3, 7));
 
-        let rate = LoadLevel::Rate {
-            operations_per_s: 900.0,
-            poisson: true,
-        };
+        let rate = LoadLevel::Rate { operations_per_s: 900.0, poisson: true };
         for (_, task) in tasks_of(rate, 3) {
             assert!(matches!(task.load, LoadLevel::Rate { operations_per_s, .. } if operations_per_s == 300.0));
         }
         // One client is not kept waiting.
         let one = tasks_of(LoadLevel::Concurrency(32), 1);
-        assert_eq!(
-            (one[0].1.begin_unix_ms, one[0].1.load),
-            (None, LoadLevel::Concurrency(32))
-        );
+        assert_eq!((one[0].1.begin_unix_ms, one[0].1.load), (None, LoadLevel::Concurrency(32)));
     }
 
     fn lost(acknowledged: i64) -> LostValue {
-        LostValue {
-            key: "user1".to_owned(),
-            field: 0,
-            acknowledged,
-            found: None,
-        }
+        LostValue { key: "user1".to_owned(), field: 0, acknowledged, found: None }
     }
 
     #[test]
@@ -279,11 +250,7 @@ mod tests {
                 errors: BTreeMap::new(),
                 client_cpu_s: 0.5,
                 client_peak_rss_bytes: 100,
-                send_lag_us: Some(SendLag {
-                    p50: 1,
-                    p99: lag,
-                    max: lag,
-                }),
+                send_lag_us: Some(SendLag { p50: 1, p99: lag, max: lag }),
                 threads: 2,
                 notes: Vec::new(),
             },

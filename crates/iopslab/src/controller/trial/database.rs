@@ -29,9 +29,7 @@ pub struct Parts<'a> {
 impl Parts<'_> {
     /// The setup with the page cache that this workload asks for.
     pub fn setup_of_trial(&self) -> Setup {
-        self.plan
-            .caches
-            .setup(self.setup, &self.workload.name, &self.plan.dataset)
+        self.plan.caches.setup(self.setup, &self.workload.name, &self.plan.dataset)
     }
 
     /// Whether the process that serves this trial can serve the next one: both belong to one fork of a block, and
@@ -56,13 +54,7 @@ pub fn parts_of<'a>(
     let setup = setups.of(&cell.configuration).ok_or_else(|| missing(&cell.id))?;
     let named = |w: &&Definition| w.name == cell.workload;
     let workload = plan.workloads.iter().find(named).ok_or_else(|| missing(&cell.id))?;
-    Ok(Parts {
-        plan,
-        planned,
-        cell,
-        setup,
-        workload,
-    })
+    Ok(Parts { plan, planned, cell, setup, workload })
 }
 
 /// The parts of a planned trial.
@@ -72,9 +64,7 @@ pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, F
 }
 
 fn missing(cell: &str) -> Failure {
-    Failure::work(format!(
-        "plan.json or setups.json is not whole: cell {cell} lacks a part"
-    ))
+    Failure::work(format!("plan.json or setups.json is not whole: cell {cell} lacks a part"))
 }
 
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
@@ -86,15 +76,10 @@ pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
     let sharers = run.setups().iter().filter(|other| setup.shares_process_with(other));
     let request = DatabaseRequest::Prepare {
         setup: Box::new(setup.clone()),
-        others: sharers
-            .filter(|other| other.configuration != setup.configuration)
-            .cloned()
-            .collect(),
+        others: sharers.filter(|other| other.configuration != setup.configuration).cloned().collect(),
     };
     let prepared = answer!(Reply::Prepared(_) => ());
-    run.agents
-        .ask_each(&hosts::nodes_of(setup), &request, prepared)
-        .map(drop)
+    run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared).map(drop)
 }
 
 /// A settled database on every host, or why there is none.
@@ -197,11 +182,7 @@ pub fn ended(setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) ->
         Some(_) => "the database",
         None => "Cassandra",
     };
-    Failure::DatabaseEnded {
-        database: subject(name, setup, host),
-        how,
-        log_tail,
-    }
+    Failure::DatabaseEnded { database: subject(name, setup, host), how, log_tail }
 }
 
 /// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the
@@ -212,16 +193,9 @@ pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTr
     let (after, log_tail) = match &state.validity {
         Validity::Valid => (String::new(), Vec::new()),
         // It is repeated as what it is.
-        Validity::Invalid {
-            cause: Cause::DidNotStart,
-            ..
-        } => return,
+        Validity::Invalid { cause: Cause::DidNotStart, .. } => return,
         // The agent that watches the node has reported it.
-        Validity::Invalid {
-            cause: Cause::DatabaseEnded,
-            log_tail,
-            ..
-        } => (String::new(), log_tail.clone()),
+        Validity::Invalid { cause: Cause::DatabaseEnded, log_tail, .. } => (String::new(), log_tail.clone()),
         Validity::Invalid { reason, log_tail, .. } => (format!("; {reason}"), log_tail.clone()),
     };
     let reason = format!("the volumes were lost during the trial: {how}{after}");
@@ -269,10 +243,7 @@ mod tests {
     #[test]
     fn a_trial_whose_volumes_were_lost_is_invalid_for_that_whatever_the_client_made_of_the_errors() {
         let stopped = |volumes_lost: Option<&str>| {
-            let stopped = StoppedTrial {
-                volumes_lost: volumes_lost.map(str::to_owned),
-                ..StoppedTrial::default()
-            };
+            let stopped = StoppedTrial { volumes_lost: volumes_lost.map(str::to_owned), ..StoppedTrial::default() };
             BTreeMap::from([(HostId::DATABASE, stopped)])
         };
         let after = |before: Option<Cause>, lost: Option<&str>| {
@@ -286,12 +257,8 @@ mod tests {
                 Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
             }
         };
-        let lost = |reason: &str| {
-            Some((
-                Cause::VolumesLost,
-                format!("the volumes were lost during the trial: {reason}"),
-            ))
-        };
+        let lost =
+            |reason: &str| Some((Cause::VolumesLost, format!("the volumes were lost during the trial: {reason}")));
         assert_eq!(after(None, None), None);
         assert_eq!(after(None, Some("it has ended")), lost("it has ended"));
         let failed = after(Some(Cause::ClientFailed), Some("it has ended"));
@@ -306,9 +273,8 @@ mod tests {
         let restored = |block, cell| seed(7, block, Some(cell), false);
         assert_eq!(restored(1, 0), restored(1, 1));
         assert_ne!(restored(1, 0), restored(2, 0));
-        let all: std::collections::BTreeSet<u64> = (1..=5)
-            .flat_map(|block| (0..9).map(move |cell| seed(7, block, Some(cell), true)))
-            .collect();
+        let all: std::collections::BTreeSet<u64> =
+            (1..=5).flat_map(|block| (0..9).map(move |cell| seed(7, block, Some(cell), true))).collect();
         assert_eq!(all.len(), 45);
     }
 }

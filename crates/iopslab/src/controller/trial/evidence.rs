@@ -50,10 +50,7 @@ pub(super) fn record(
         started_at: state.warmup_began().to_string(),
         client: measured.and_then(|m| m.result.clone()),
         clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
-        nodes: hosts::nodes_of(setup)
-            .into_iter()
-            .map(|host| node(host, setup, state, stopped.get(&host)))
-            .collect(),
+        nodes: hosts::nodes_of(setup).into_iter().map(|host| node(host, setup, state, stopped.get(&host))).collect(),
         clocks: state.clocks_at_start.iter().map(clock).collect(),
         faults: state.faults.clone(),
         writes: measured.and_then(|m| m.writes.clone()),
@@ -70,10 +67,8 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
     for volume in &mut volumes {
         let credits = |of: fn(&VolumeFigures) -> Option<f64>| {
             let in_sample = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(of);
-            let first = samples
-                .iter()
-                .find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began))
-                .and_then(in_sample);
+            let first =
+                samples.iter().find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began)).and_then(in_sample);
             first.zip(samples.iter().rev().find_map(in_sample))
         };
         (volume.burst_credits, volume.byte_credits) = (credits(|v| v.burst_credits), credits(|v| v.byte_credits));

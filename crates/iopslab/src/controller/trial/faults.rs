@@ -93,10 +93,7 @@ impl<'a> Faults<'a> {
     /// showed at `began_ms`.
     pub fn backlogs(&self, began_ms: impl Fn(HostId) -> Option<f64>) -> BTreeMap<HostId, BacklogFound> {
         let found = |(host, (sstables, unix_ms)): (&HostId, &(u64, f64))| {
-            let found = BacklogFound {
-                sstables: *sstables,
-                compacts_from_s: (unix_ms - began_ms(*host)?) / 1e3,
-            };
+            let found = BacklogFound { sstables: *sstables, compacts_from_s: (unix_ms - began_ms(*host)?) / 1e3 };
             Some((*host, found))
         };
         self.compacting.iter().filter_map(found).collect()
@@ -255,13 +252,7 @@ impl Agenda for Faults<'_> {
             (Step::StartFault, Ok(Reply::FaultStarted { moments, problem })) => {
                 self.gone(fault, host, moments, problem)
             }
-            (
-                Step::EndFault,
-                Ok(Reply::FaultEnded {
-                    moments,
-                    failed_requests,
-                }),
-            ) => {
+            (Step::EndFault, Ok(Reply::FaultEnded { moments, failed_requests })) => {
                 self.back(fault, host, moments, failed_requests);
             }
             (_, Ok(other)) => {
@@ -285,36 +276,22 @@ mod tests {
     use super::*;
     use crate::controller::failure::Next;
 
-    const KILL: NodeFault = NodeFault {
-        action: FaultAction::NodeKill,
-        node: 2,
-        at_s: 10.0,
-        for_s: Some(5.0),
-    };
+    const KILL: NodeFault = NodeFault { action: FaultAction::NodeKill, node: 2, at_s: 10.0, for_s: Some(5.0) };
 
     fn node(fault: &NodeFault) -> HostId {
         HostId::database(fault.node - 1)
     }
 
     fn moments(began_unix_ms: f64, done_unix_ms: f64) -> Moments {
-        Moments {
-            began_unix_ms,
-            done_unix_ms,
-        }
+        Moments { began_unix_ms, done_unix_ms }
     }
 
     fn came_back(began_unix_ms: f64, done_unix_ms: f64) -> Result<Reply, RequestError> {
-        Ok(Reply::FaultEnded {
-            moments: moments(began_unix_ms, done_unix_ms),
-            failed_requests: Some(7),
-        })
+        Ok(Reply::FaultEnded { moments: moments(began_unix_ms, done_unix_ms), failed_requests: Some(7) })
     }
 
     fn gone(began_unix_ms: f64, done_unix_ms: f64, problem: Option<&str>) -> Result<Reply, RequestError> {
-        Ok(Reply::FaultStarted {
-            moments: moments(began_unix_ms, done_unix_ms),
-            problem: problem.map(str::to_owned),
-        })
+        Ok(Reply::FaultStarted { moments: moments(began_unix_ms, done_unix_ms), problem: problem.map(str::to_owned) })
     }
 
     #[test]
@@ -342,9 +319,7 @@ mod tests {
         assert_eq!(faults.due(), None);
 
         let records = faults.records(|_| Some(1_000_000.0));
-        let [record] = records.as_slice() else {
-            panic!("{records:?}")
-        };
+        let [record] = records.as_slice() else { panic!("{records:?}") };
         assert_eq!((record.began_s, record.gone_s), (10.0, 10.5));
         assert_eq!((record.return_began_s, record.back_s), (Some(15.0), Some(23.0)));
         assert_eq!((record.host, &record.problem), (HostId::database(1), &None));
@@ -365,10 +340,7 @@ mod tests {
             let (host, request) = faults.take().unwrap();
             assert!(matches!(request, DatabaseRequest::CompactBacklog));
             assert_eq!(host, later);
-            let compacts = Reply::Compacting {
-                sstables,
-                done_unix_ms: 1_001_100.0,
-            };
+            let compacts = Reply::Compacting { sstables, done_unix_ms: 1_001_100.0 };
             assert!(faults.answered(host, Ok(compacts)).is_ok());
         }
         let found = faults.backlogs(|_| Some(1_000_000.0));
@@ -379,87 +351,47 @@ mod tests {
 
         let mut faults = begun();
         let (host, _) = faults.take().unwrap();
-        let refused = RequestError {
-            message: "3 SSTables are left".to_owned(),
-            help: None,
-            cancelled: false,
-        };
+        let refused = RequestError { message: "3 SSTables are left".to_owned(), help: None, cancelled: false };
         let called_off = faults.answered(host, Err(refused)).unwrap_err();
         assert_eq!(called_off.next(), Next::TrialInvalid(Cause::BacklogNotAsPlanned));
         let reason = called_off.message();
-        assert!(
-            reason.contains("database-2") && reason.contains("3 SSTables"),
-            "{reason}"
-        );
+        assert!(reason.contains("database-2") && reason.contains("3 SSTables"), "{reason}");
     }
 
     #[test]
     fn a_node_that_ends_after_its_disk_has_failed_is_what_was_to_be_seen() {
         let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
-        let stall = |at_s| NodeFault {
-            action: FaultAction::DiskStall {
-                volume: VolumeRole::Data,
-            },
-            at_s,
-            ..KILL
-        };
-        let mut faults = Faults::new(
-            &[stall(10.0), stall(20.0)],
-            node,
-            (&measurement_start, &failed_disks),
-            |_| {},
-        );
+        let stall = |at_s| NodeFault { action: FaultAction::DiskStall { volume: VolumeRole::Data }, at_s, ..KILL };
+        let mut faults = Faults::new(&[stall(10.0), stall(20.0)], node, (&measurement_start, &failed_disks), |_| {});
         let now = Instant::now() + Duration::from_secs(100);
         measurement_start.second_over(0.0, now + Duration::from_secs(1));
         let (host, other) = (HostId::database(1), HostId::database(0));
-        assert!(
-            !failed_disks.ended(host, "signal 9", &measurement_start, now),
-            "nothing has failed yet"
-        );
+        assert!(!failed_disks.ended(host, "signal 9", &measurement_start, now), "nothing has failed yet");
         for at in [10_000.0, 20_000.0] {
             let _ = faults.take().unwrap();
             let _ = faults.answered(host, gone(at, at + 1.0, None));
             let _ = faults.take().unwrap();
             let _ = faults.answered(host, came_back(at + 5_000.0, at + 5_001.0));
         }
-        assert!(
-            !failed_disks.ended(other, "signal 9", &measurement_start, now),
-            "its disk is well"
-        );
+        assert!(!failed_disks.ended(other, "signal 9", &measurement_start, now), "its disk is well");
         assert!(failed_disks.ended(host, "signal 7", &measurement_start, now + Duration::from_secs(17)));
         let records = faults.records(|_| Some(0.0));
-        let ends: Vec<_> = records
-            .iter()
-            .map(|r| r.ended.as_ref().map(|e| (e.at_s, e.how.as_str())))
-            .collect();
+        let ends: Vec<_> = records.iter().map(|r| r.ended.as_ref().map(|e| (e.at_s, e.how.as_str()))).collect();
         assert_eq!(ends, [Some((17.0, "signal 7")), None]);
-        assert_eq!(
-            (records[1].volume, records[1].failed_requests),
-            (Some(VolumeRole::Data), Some(7))
-        );
+        assert_eq!((records[1].volume, records[1].failed_requests), (Some(VolumeRole::Data), Some(7)));
     }
 
     #[test]
     fn a_node_that_does_not_come_back_is_a_result_and_one_that_does_not_go_is_none() {
         let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
-        let refused = |cancelled| {
-            Err(RequestError {
-                message: "no space left".to_owned(),
-                help: None,
-                cancelled,
-            })
-        };
+        let refused = |cancelled| Err(RequestError { message: "no space left".to_owned(), help: None, cancelled });
         let mut faults = Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {});
         let (host, _) = faults.take().unwrap();
         let _ = faults.answered(host, gone(10_000.0, 10_000.0, Some("it had not drained")));
         let (host, _) = faults.take().unwrap();
         assert!(faults.answered(host, refused(false)).is_ok(), "the clients go on");
         let records = faults.records(|_| Some(0.0));
-        assert_eq!(
-            (records[0].return_began_s, records[0].back_s),
-            (None, None),
-            "nobody has measured"
-        );
+        assert_eq!((records[0].return_began_s, records[0].back_s), (None, None), "nobody has measured");
         assert_eq!(records[0].problem.as_deref(), Some("it had not drained; no space left"));
 
         let mut faults = Faults::new(&[KILL], node, (&measurement_start, &failed_disks), |_| {});

@@ -16,9 +16,7 @@ pub(super) struct Lag {
 impl Lag {
     /// Of no sample yet.
     pub fn new() -> Self {
-        Self {
-            us: Histogram::new_with_bounds(1, LATEST_US, 3).ok(),
-        }
+        Self { us: Histogram::new_with_bounds(1, LATEST_US, 3).ok() }
     }
 
     /// A sample is handled now; `offset_ms` is what its host's clock shows beyond ours.
@@ -49,10 +47,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_as_late_as_it_is_by_the_clock_of_its_host() {
-        let sample = HostSample {
-            unix_ms: 1_003_000,
-            ..HostSample::default()
-        };
+        let sample = HostSample { unix_ms: 1_003_000, ..HostSample::default() };
         let mut lag = Lag::new();
         // The host's clock is 3 s ahead: the sample was taken at 1,000 s of ours, 25 ms ago.
         lag.handled(&sample, 3_000.0, 1_000_025.0);

@@ -71,10 +71,9 @@ fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
     let t_s = second.t_s;
     match (shape.warmup_max_s, shape.operations) {
         // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
-        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => (
-            "warming up until throughput is at rest,",
-            format!("at most {:.0} s more", -t_s),
-        ),
+        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => {
+            ("warming up until throughput is at rest,", format!("at most {:.0} s more", -t_s))
+        }
         _ if t_s < 0.0 => ("warming up,", format!("{:.0} s more", -t_s)),
         (_, Some(_)) => ("measuring,", format!("{t_s:.0} s, at most {:.0} s", shape.duration_s)),
         (_, None) => ("measuring,", format!("{t_s:.0} of {:.0} s", shape.duration_s)),
@@ -97,10 +96,7 @@ pub(super) fn summary(label: &str, record: &TrialRecord) -> String {
         (Validity::Valid, Some(client)) => {
             let completed: u64 = client.completed.values().sum();
             let failed: u64 = client.errors.values().sum();
-            format!(
-                "{label}: {:.0} op/s, {failed} errors",
-                completed as f64 / client.measured_s
-            )
+            format!("{label}: {:.0} op/s, {failed} errors", completed as f64 / client.measured_s)
         }
         (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
         (Validity::Valid, None) => format!("{label}: nothing measured"),
@@ -113,13 +109,7 @@ mod tests {
 
     #[test]
     fn several_clients_are_one_load_and_several_nodes_one_database() {
-        let second = |operations, p99_us| Second {
-            t_s: 3.0,
-            operations,
-            errors: 1,
-            p50_us: 10,
-            p99_us,
-        };
+        let second = |operations, p99_us| Second { t_s: 3.0, operations, errors: 1, p50_us: 10, p99_us };
         let shape = TrialShape {
             rest_max_s: 0.0,
             warmup_s: 5.0,
@@ -136,9 +126,7 @@ mod tests {
         assert_eq!((together.operations, together.errors, together.p99_us), (150, 2, 2_000));
         assert_eq!(figures.errors, 2);
         assert_eq!(figures.device_iops(), None, "missing is not zero");
-        figures
-            .iops
-            .extend([(HostId::DATABASE, 40.0), (HostId::database(1), 2.0)]);
+        figures.iops.extend([(HostId::DATABASE, 40.0), (HostId::database(1), 2.0)]);
         assert_eq!(figures.device_iops(), Some(42.0));
     }
 
@@ -153,32 +141,16 @@ mod tests {
             request_timeout_s: 1.0,
         };
         let at = |t_s, shape: &TrialShape| {
-            let second = Second {
-                t_s,
-                operations: 10,
-                errors: 0,
-                p50_us: 1,
-                p99_us: 2,
-            };
+            let second = Second { t_s, operations: 10, errors: 0, p50_us: 1, p99_us: 2 };
             let (doing, how_far) = phase(&second, shape);
             format!("{doing} {how_far}")
         };
-        assert_eq!(
-            at(-300.0, &shape),
-            "warming up until throughput is at rest, at most 300 s more"
-        );
+        assert_eq!(at(-300.0, &shape), "warming up until throughput is at rest, at most 300 s more");
         assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
         assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
-        let fixed = TrialShape {
-            warmup_max_s: None,
-            warmup_s: 20.0,
-            ..shape
-        };
+        let fixed = TrialShape { warmup_max_s: None, warmup_s: 20.0, ..shape };
         assert_eq!(at(-20.0, &fixed), "warming up, 20 s more");
-        let counted = TrialShape {
-            operations: Some(1_000),
-            ..fixed
-        };
+        let counted = TrialShape { operations: Some(1_000), ..fixed };
         assert_eq!(at(3.0, &counted), "measuring, 3 s, at most 60 s");
     }
 }

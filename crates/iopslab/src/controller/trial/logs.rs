@@ -29,10 +29,7 @@ pub(super) fn fetch(
                     let share = format!("{:.0} %", 100.0 * offset as f64 / log.bytes as f64);
                     run.agents.screen.doing(&format!("fetching {name}"), &share);
                 }
-                let request = DatabaseRequest::ReadLog {
-                    name: log.name.clone(),
-                    offset,
-                };
+                let request = DatabaseRequest::ReadLog { name: log.name.clone(), offset };
                 let piece = answer!(Reply::LogPiece(piece) => piece);
                 let piece = run.agents.call(*host, Request::Database(request), piece)?;
                 let piece = piece.bytes().map_err(Failure::work)?;
@@ -57,10 +54,7 @@ pub(super) fn fetch(
 fn check(host: HostId, log: &LogFile) -> Result<(), Failure> {
     match log.name.ends_with(".log") {
         true => Ok(()),
-        false => Err(Failure::work(format!(
-            "the {host} agent has a log called {:?}",
-            log.name
-        ))),
+        false => Err(Failure::work(format!("the {host} agent has a log called {:?}", log.name))),
     }
 }
 

@@ -74,10 +74,7 @@ pub(super) fn run(
     let label = format!("[{position}] {} block {}", cell.id, planned.block);
     run.agents.screen.about(&label);
     prepare(run, parts.setup)?;
-    run.note(JournalEvent::TrialStarted {
-        cell: cell.id.clone(),
-        block: planned.block,
-    })?;
+    run.note(JournalEvent::TrialStarted { cell: cell.id.clone(), block: planned.block })?;
     run.agents.screen.publish(|live| {
         live.trial = Some((cell.id.clone(), planned.block));
         (live.second, live.device_iops) = (None, None);

@@ -37,10 +37,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
             Step::Measure(rates) => break rates,
             Step::Nothing => break Vec::new(),
             Step::Ceiling => LoadLevel::Concurrency(CEILING_IN_FLIGHT.max(plan.clients)),
-            Step::Probe(operations_per_s) => LoadLevel::Rate {
-                operations_per_s,
-                poisson,
-            },
+            Step::Probe(operations_per_s) => LoadLevel::Rate { operations_per_s, poisson },
         };
         run.agents.screen.about(label);
         starts += u32::from(session.is_none());
@@ -68,11 +65,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
         end(run, search)?;
     }
     let rates = rates.into_iter().map(|rate| rounded(rate * plan.scale)).collect();
-    Ok(Round {
-        search: search.id.clone(),
-        round: 1,
-        rates,
-    })
+    Ok(Round { search: search.id.clone(), round: 1, rates })
 }
 
 /// A probe for people.
@@ -82,14 +75,8 @@ fn reported(probe: &RateProbe, scale: f64) -> String {
         LoadLevel::Rate { operations_per_s, .. } => format!("{:.0}/s", operations_per_s * scale),
     };
     let worst = probe.response.iter().max_by(|a, b| a.1.p99.total_cmp(&b.1.p99));
-    let p99 = worst.map_or_else(String::new, |(kind, l)| {
-        format!(", {} p99 {:.2} ms", kind.name(), l.p99 / 1e3)
-    });
-    format!(
-        "{offered}: {:.0} op/s{p99}, {} errors",
-        probe.completed_per_s() * scale,
-        probe.failed
-    )
+    let p99 = worst.map_or_else(String::new, |(kind, l)| format!(", {} p99 {:.2} ms", kind.name(), l.p99 / 1e3));
+    format!("{offered}: {:.0} op/s{p99}, {} errors", probe.completed_per_s() * scale, probe.failed)
 }
 
 /// Starts a database for a search.
@@ -118,11 +105,8 @@ fn probe(
     let parts = parts_of(run.job(), &planned, &cell)?;
     let (plan, setup, screen) = (parts.plan, parts.setup, run.agents.screen.clone());
     let shape = plan.shape.of_probe(number == 1);
-    let whole = TrialTask {
-        shape,
-        seed: plan.seed.wrapping_add(u64::from(number) << 16),
-        ..task(parts, &run.target, state)
-    };
+    let whole =
+        TrialTask { shape, seed: plan.seed.wrapping_add(u64::from(number) << 16), ..task(parts, &run.target, state) };
     let requests = requests(&whole, parts, state, run.agents);
     let mut figures = LiveFigures::default();
     let began = Instant::now();
@@ -148,38 +132,23 @@ fn end(run: &mut Run<'_>, search: &Search) -> Result<(), Failure> {
 }
 
 fn planned(search: &Search, number: u32) -> PlannedTrial {
-    PlannedTrial {
-        block: number,
-        cell: search.id.clone(),
-    }
+    PlannedTrial { block: number, cell: search.id.clone() }
 }
 
 fn cell(search: &Search, load: LoadLevel) -> Cell {
-    Cell {
-        id: search.id.clone(),
-        configuration: search.configuration.clone(),
-        workload: search.workload.clone(),
-        load,
-    }
+    Cell { id: search.id.clone(), configuration: search.configuration.clone(), workload: search.workload.clone(), load }
 }
 
 /// What is kept of a probe.
 fn of(search: &Search, number: u32, load: LoadLevel, measured: Measured) -> Result<RateProbe, Failure> {
-    let result = measured
-        .result
-        .ok_or_else(|| Failure::work("a client measured nothing"))?;
+    let result = measured.result.ok_or_else(|| Failure::work("a client measured nothing"))?;
     let latency = |kind: &OperationKind| {
-        let own = measured
-            .intervals
-            .iter()
-            .filter(|i| i.series == Series::Response(*kind));
-        let merged = own
-            .map(|interval| interval.histogram.clone())
-            .reduce(|mut all, histogram| {
-                // Histograms of equal bounds always add.
-                let _ = all.add(&histogram);
-                all
-            })?;
+        let own = measured.intervals.iter().filter(|i| i.series == Series::Response(*kind));
+        let merged = own.map(|interval| interval.histogram.clone()).reduce(|mut all, histogram| {
+            // Histograms of equal bounds always add.
+            let _ = all.add(&histogram);
+            all
+        })?;
         let figures = LatencyFigures::of(&merged);
         let latency = ProbeLatency {
             mean: figures.mean,

@@ -47,23 +47,13 @@ enum Purpose {
 /// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force.
 /// Nodes that are only watched, and simulated ones, have nothing to be brought to.
 pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
-    let wanted: BTreeMap<HostId, ToRest> = state
-        .started
-        .iter()
-        .filter_map(|(host, started)| Some((*host, started.to_rest?)))
-        .collect();
+    let wanted: BTreeMap<HostId, ToRest> =
+        state.started.iter().filter_map(|(host, started)| Some((*host, started.to_rest?))).collect();
     if wanted.is_empty() {
         return Ok(());
     }
     let began = Instant::now();
-    let mut rest = Resting {
-        run,
-        parts,
-        state,
-        wanted,
-        rests: BTreeMap::new(),
-        rounds: 0,
-    };
+    let mut rest = Resting { run, parts, state, wanted, rests: BTreeMap::new(), rounds: 0 };
     let brought = rest.through().map_err(|failure| rest.reason_for(failure));
     let rests = rest.rests;
     state.rest_s = began.elapsed().as_secs_f64();
@@ -89,11 +79,7 @@ impl Resting<'_, '_> {
         let mut code_is_warm = is_warm;
         // Without a round there is no code that a renewal could spoil.
         let has_rounds = plan.shape.rest_max_s > 0.0;
-        let renewals = if is_warm || !has_rounds {
-            0
-        } else {
-            RENEWALS_OF_COLD_CODE
-        };
+        let renewals = if is_warm || !has_rounds { 0 } else { RENEWALS_OF_COLD_CODE };
         for _ in 0..renewals {
             self.renew(CacheState::Cold)?;
             code_is_warm = self.rounds_of(Purpose::Code)?;
@@ -111,10 +97,7 @@ impl Resting<'_, '_> {
                 let rounds = rest.cache.iter();
                 warmed.by_keys_bytes = rounds.clone().map(|round| round.read_bytes).sum::<f64>() as u64;
                 warmed.seconds += rounds.map(|round| round.seconds).sum::<f64>();
-                warmed.cached_bytes = rest
-                    .cache
-                    .last()
-                    .map_or(warmed.cached_bytes, |round| round.cached_bytes);
+                warmed.cached_bytes = rest.cache.last().map_or(warmed.cached_bytes, |round| round.cached_bytes);
             }
         }
         self.each(&DatabaseRequest::Hold, answer!(Reply::Held => ())).map(drop)
@@ -189,12 +172,7 @@ impl Resting<'_, '_> {
             seed: whole.seed.wrapping_add(self.rounds << 40),
             ..whole
         };
-        let warm = ClientRequest::Warm {
-            task: Box::new(task),
-            seconds,
-            in_flight,
-            reads_alone,
-        };
+        let warm = ClientRequest::Warm { task: Box::new(task), seconds, in_flight, reads_alone };
         // No node is watched yet: none says anything.
         let requests = vec![(client, Request::Client(warm))];
         let mut answers = self.run.agents.converse(requests, &mut |_, _| Ok(()))?;

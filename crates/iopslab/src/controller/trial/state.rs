@@ -58,20 +58,13 @@ impl TrialState {
 
     /// The trial is invalid.
     pub fn invalidate(&mut self, cause: Cause, reason: String, log_tail: Vec<String>) {
-        self.validity = Validity::Invalid {
-            cause,
-            reason,
-            log_tail,
-        };
+        self.validity = Validity::Invalid { cause, reason, log_tail };
     }
 
     /// What a host's clock showed beyond the controller's, milliseconds: the mean of what was read of it.
     pub fn offset_ms(&self, host: HostId) -> f64 {
         let readings = [&self.clocks_at_start, &self.clocks_at_end];
-        let offsets: Vec<f64> = readings
-            .iter()
-            .filter_map(|at| Some(at.get(&host)?.offset_ms))
-            .collect();
+        let offsets: Vec<f64> = readings.iter().filter_map(|at| Some(at.get(&host)?.offset_ms)).collect();
         offsets.iter().sum::<f64>() / offsets.len().max(1) as f64
     }
 
@@ -111,10 +104,7 @@ mod tests {
 
     #[test]
     fn the_start_of_measurement_is_found_on_the_clock_of_every_host() {
-        let reading = |offset_ms| ClockReading {
-            offset_ms,
-            round_trip_ms: 1.0,
-        };
+        let reading = |offset_ms| ClockReading { offset_ms, round_trip_ms: 1.0 };
         let mut state = TrialState {
             measured: Some(Measured::starting_at(1_003_000)),
             clocks_at_start: BTreeMap::from([(HostId::CLIENT, reading(3_000.0)), (HostId::DATABASE, reading(-990.0))]),

@@ -103,12 +103,9 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
     let second = lab.work().join("node-2").join("runs");
     let mut wiped = 0;
     for times in 1..=2 {
-        lab.wait_in(
-            &mut running,
-            "second node that is away",
-            Duration::from_secs(400),
-            || lab.stderr_so_far().matches("database-2 is away").count() == times,
-        );
+        lab.wait_in(&mut running, "second node that is away", Duration::from_secs(400), || {
+            lab.stderr_so_far().matches("database-2 is away").count() == times
+        });
         if under_way(&lab.run_directory()).starts_with("one-replica") {
             wiped += wipe(&second);
         }
@@ -129,26 +126,13 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
         );
         let still = paused["return_began_s"].as_f64().unwrap() - paused["gone_s"].as_f64().unwrap();
         assert!((1.0..4.0).contains(&still), "{paused:#}");
-        assert!(
-            paused["back_s"].as_f64() > paused["return_began_s"].as_f64(),
-            "{paused:#}"
-        );
-        assert_eq!(
-            record["clients"].as_object().unwrap().len(),
-            2,
-            "each looks for its own writes"
-        );
+        assert!(paused["back_s"].as_f64() > paused["return_began_s"].as_f64(), "{paused:#}");
+        assert_eq!(record["clients"].as_object().unwrap().len(), 2, "each looks for its own writes");
         let fault = &record["faults"][1];
-        assert_eq!(
-            (&fault["kind"], &fault["host"]),
-            (&"node-kill".into(), &"database-2".into())
-        );
+        assert_eq!((&fault["kind"], &fault["host"]), (&"node-kill".into(), &"database-2".into()));
         let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
         assert!((9.0..11.0).contains(&at("began_s")), "{fault:#}");
-        assert!(
-            at("began_s") < at("gone_s") && at("return_began_s") >= 15.0,
-            "{fault:#}"
-        );
+        assert!(at("began_s") < at("gone_s") && at("return_began_s") >= 15.0, "{fault:#}");
         // Reading back waits for the only replica of some records, and not for one of three.
         if configuration == "one-replica" || !fault["back_s"].is_null() {
             assert!(at("back_s") > at("return_began_s"), "{fault:#}");

@@ -18,11 +18,7 @@ const SLOW: &str = "data_volume = { iops = 1000, mib_per_s = 500, size_gib = 100
 /// Read requests of a node's data volume a second.
 fn reads(trial: &SimulatedTrial, node: u32) -> f64 {
     let samples = &trial.samples[&HostId::database(node)];
-    let at = |t: f64| {
-        samples.iter().find(|s| s.t_s == t).unwrap().volumes[&VolumeRole::Data]
-            .reads
-            .unwrap()
-    };
+    let at = |t: f64| samples.iter().find(|s| s.t_s == t).unwrap().volumes[&VolumeRole::Data].reads.unwrap();
     (at(20.0) - at(0.0)) / 20.0
 }
 
@@ -54,20 +50,12 @@ fn each_node_has_its_facts_its_samples_and_its_part_of_the_data() {
 /// at QUORUM two replicas, at ALL three.
 #[test]
 fn a_read_asks_as_many_replicas_as_its_level_waits_for() {
-    let ops = |cluster: &str| {
-        three(SLOW, cluster, "")
-            .load("concurrency = [600]\nwarmup_s = 2\nduration_s = 20")
-            .trial()
-    };
-    let alone = quiet("gc_pause_ms = 0")
-        .volume(SLOW)
-        .load("concurrency = [600]\nwarmup_s = 2\nduration_s = 20")
-        .trial();
-    let (one, quorum, all) = (
-        ops("consistency = \"one\""),
-        ops("consistency = \"quorum\""),
-        ops("consistency = \"all\""),
-    );
+    let ops =
+        |cluster: &str| three(SLOW, cluster, "").load("concurrency = [600]\nwarmup_s = 2\nduration_s = 20").trial();
+    let alone =
+        quiet("gc_pause_ms = 0").volume(SLOW).load("concurrency = [600]\nwarmup_s = 2\nduration_s = 20").trial();
+    let (one, quorum, all) =
+        (ops("consistency = \"one\""), ops("consistency = \"quorum\""), ops("consistency = \"all\""));
     near(one.throughput() / alone.throughput(), 3.0, 0.03);
     near(quorum.throughput() / alone.throughput(), 1.5, 0.03);
     near(all.throughput() / alone.throughput(), 1.0, 0.03);
@@ -104,10 +92,7 @@ fn a_write_goes_to_all_replicas_whatever_it_waits_for() {
 fn a_slower_volume_of_one_node_bounds_them_all() {
     let load = "concurrency = [600]\nwarmup_s = 2\nduration_s = 20";
     let equal = three(SLOW, "", "").load(load).trial();
-    let one_slow = three(SLOW, "", "")
-        .load(load)
-        .fault("kind = \"slow_disk\"\nnode = 2\namount = 0.5")
-        .trial();
+    let one_slow = three(SLOW, "", "").load(load).fault("kind = \"slow_disk\"\nnode = 2\namount = 0.5").trial();
     near(one_slow.throughput() / equal.throughput(), 0.5, 0.03);
     for node in 0..3 {
         near(reads(&one_slow, node), 500.0, 0.02);
@@ -129,14 +114,8 @@ fn a_slower_volume_of_one_node_holds_an_open_loop_up() {
 
 #[test]
 fn a_busy_node_reads_more_than_the_others() {
-    for load in [
-        "concurrency = [64]\nwarmup_s = 2\nduration_s = 20",
-        "rate = [3000]\nwarmup_s = 2\nduration_s = 20",
-    ] {
-        let busy = three(FAST, "", "")
-            .load(load)
-            .fault("kind = \"busy_node\"\nnode = 2\namount = 1.5")
-            .trial();
+    for load in ["concurrency = [64]\nwarmup_s = 2\nduration_s = 20", "rate = [3000]\nwarmup_s = 2\nduration_s = 20"] {
+        let busy = three(FAST, "", "").load(load).fault("kind = \"busy_node\"\nnode = 2\namount = 1.5").trial();
         near(reads(&busy, 1) / reads(&busy, 0), 1.5, 0.03);
         near(reads(&busy, 2) / reads(&busy, 0), 1.0, 0.03);
     }
@@ -164,9 +143,7 @@ fn both_loops_agree_on_what_an_operation_asks_of_the_nodes() {
 
 #[test]
 fn equal_nodes_differ_by_their_noise() {
-    let mut job = three(FAST, "", "")
-        .load("concurrency = [16]\nwarmup_s = 1\nduration_s = 20")
-        .job();
+    let mut job = three(FAST, "", "").load("concurrency = [16]\nwarmup_s = 1\nduration_s = 20").job();
     job.plan.simulated.as_mut().unwrap().node_noise = 0.05;
     let mut ratios = Vec::new();
     for seed in 1..=200 {

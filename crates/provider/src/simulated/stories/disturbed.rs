@@ -14,9 +14,7 @@ fn little(trial: &SimulatedTrial, in_flight: f64) -> f64 {
 
 #[test]
 fn stalls_at_random_leave_their_trace_in_counts_and_in_latencies() {
-    let mut job = quiet("gc_pause_ms = 0\nstall_every_s = 20\nstall_s = 0.4")
-        .load(LONG)
-        .job();
+    let mut job = quiet("gc_pause_ms = 0\nstall_every_s = 20\nstall_s = 0.4").load(LONG).job();
     let (mut stalls, mut late) = (0, 0);
     for seed in 1..=20 {
         job.plan.simulated.as_mut().unwrap().seed = seed;
@@ -33,34 +31,19 @@ fn stalls_at_random_leave_their_trace_in_counts_and_in_latencies() {
     // 20 x 200 s / 20 s, a Poisson number; 64 requests waited through each.
     assert!((160..=240).contains(&stalls), "{stalls}");
     near(late as f64 / stalls as f64, 64.0, 0.1);
-    assert_eq!(
-        quiet("")
-            .load(LONG)
-            .trial()
-            .by_second()
-            .iter()
-            .filter(|n| **n == 0)
-            .count(),
-        0
-    );
+    assert_eq!(quiet("").load(LONG).trial().by_second().iter().filter(|n| **n == 0).count(), 0);
 }
 
 #[test]
 fn collection_pauses_have_their_length_and_spacing() {
-    let pausing = quiet("gc_every_s = 5")
-        .load(LONG)
-        .fault("kind = \"garbage_collection\"\namount = 0.04");
+    let pausing = quiet("gc_every_s = 5").load(LONG).fault("kind = \"garbage_collection\"\namount = 0.04");
     let (trial, calm) = (pausing.trial(), quiet("gc_pause_ms = 0").load(LONG).trial());
     near(trial.host(|h| h.gc_pauses), 0.2, 0.03);
     near(trial.host(|h| h.gc_pause_s), 0.04, 0.03);
     near(trial.throughput() / calm.throughput(), 0.96, 0.003);
     // 40 pauses of 200 ms with 64 requests in flight.
     let reads = trial.reads();
-    near(
-        (reads.len() - reads.count_between(0, 200_000)) as f64,
-        40.0 * 64.0,
-        0.05,
-    );
+    near((reads.len() - reads.count_between(0, 200_000)) as f64, 40.0 * 64.0, 0.05);
     assert!(calm.reads().max() < 100_000);
     near(little(&trial, 64.0), 1.0, 0.01);
     // A volume at its limit works on during a short pause.
@@ -128,11 +111,7 @@ fn missing_records_are_missed_by_reads() {
     let trial = quiet("").fault("kind = \"small_dataset\"\namount = 0.8").trial();
     let client = trial.record.client.as_ref().unwrap();
     let missed = client.errors[&ErrorKind::NotFound] as f64;
-    near(
-        missed / (missed + client.completed[&OperationKind::Read] as f64),
-        0.2,
-        0.002,
-    );
+    near(missed / (missed + client.completed[&OperationKind::Read] as f64), 0.2, 0.002);
     let whole = quiet("").trial().record.node().data_bytes_on_disk as f64;
     near(trial.record.node().data_bytes_on_disk as f64, 0.8 * whole, 1e-6);
 }
@@ -144,18 +123,13 @@ fn what_is_rare_is_as_frequent_as_it_should_be() {
         ("concurrency = [1]\nwarmup_s = 5\nduration_s = 200", 5, 7),
         ("rate = [30]\nwarmup_s = 5\nduration_s = 200", 1, 14),
     ] {
-        let slow = quiet("network_us = 33000")
-            .load(load)
-            .fault("kind = \"errors\"\namount = 0.001");
+        let slow = quiet("network_us = 33000").load(load).fault("kind = \"errors\"\namount = 0.001");
         let client = slow.trial().record.client.unwrap();
         let errors = client.errors.get(&ErrorKind::ReadTimeout).copied().unwrap_or(0);
         assert!((least..=most).contains(&errors), "{errors} of {load}");
     }
     // The slowest of half a million is 4.5 standard deviations out, not the middle of the last percent.
-    let reads = quiet("gc_pause_ms = 0")
-        .load("concurrency = [64]\nwarmup_s = 5\nduration_s = 30")
-        .trial()
-        .reads();
+    let reads = quiet("gc_pause_ms = 0").load("concurrency = [64]\nwarmup_s = 5\nduration_s = 30").trial().reads();
     let factor = reads.max() as f64 / reads.value_at_quantile(0.5) as f64;
     assert!(factor > (0.5f64 * 4.0).exp(), "{factor}");
 }

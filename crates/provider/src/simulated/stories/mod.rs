@@ -68,20 +68,16 @@ impl Story {
 
     fn job(&self) -> Job {
         // From an empty page cache unless a story is about one that is full.
-        let cold = if self.load.contains("cache") || self.local.contains("cache_ratio") {
-            ""
-        } else {
-            "\ncache = \"cold\""
-        };
+        let cold =
+            if self.load.contains("cache") || self.local.contains("cache_ratio") { "" } else { "\ncache = \"cold\"" };
         let load = format!("{}{cold}", self.load);
         let text = format!(
             "name = \"story\"\n[dataset]\nrecords = {}\n{}\n[[workload]]\nname = \"w\"\n{}\n[load]\n{}\nrepetitions = {}\n\
              [provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.workload, load, self.repetitions, self.local, self.truth
         );
-        let experiment = experiment::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| {
-            Err("no file".into())
-        });
+        let experiment =
+            experiment::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| Err("no file".into()));
         experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
@@ -131,10 +127,7 @@ impl SimulatedTrial {
 
     /// Change of a figure of the database host over the measurement, a second.
     fn host(&self, figure: fn(&evidence::HostFigures) -> Option<f64>) -> f64 {
-        let samples: Vec<_> = self.samples[&evidence::HostId::DATABASE]
-            .iter()
-            .filter(|s| s.t_s >= 0.0)
-            .collect();
+        let samples: Vec<_> = self.samples[&evidence::HostId::DATABASE].iter().filter(|s| s.t_s >= 0.0).collect();
         let (first, last) = (samples.first().unwrap(), samples.last().unwrap());
         (figure(&last.host).unwrap() - figure(&first.host).unwrap()) / (last.t_s - first.t_s)
     }
@@ -142,10 +135,7 @@ impl SimulatedTrial {
     /// (read, write) requests a second of the data volume between two moments.
     fn iops(&self, from: f64, to: f64) -> (f64, f64) {
         let at = |t: f64| {
-            let sample = self.samples[&evidence::HostId::DATABASE]
-                .iter()
-                .find(|s| s.t_s == t)
-                .unwrap();
+            let sample = self.samples[&evidence::HostId::DATABASE].iter().find(|s| s.t_s == t).unwrap();
             let data = &sample.volumes[&VolumeRole::Data];
             (data.reads.unwrap(), data.writes.unwrap())
         };

@@ -55,10 +55,7 @@ fn trials_of_a_block_share_its_noise_on_either_resource() {
             let simulation = Simulation::new(&job, plan.simulated.as_ref().unwrap());
             let mut trials: Vec<_> = plan.trials.iter().filter(|t| t.cell.starts_with(name)).collect();
             trials.sort();
-            trials
-                .iter()
-                .map(|t| simulation.trial(t).unwrap().throughput())
-                .collect()
+            trials.iter().map(|t| simulation.trial(t).unwrap().throughput()).collect()
         };
         let (a, b) = (of("a."), of("b."));
         near(variation(&a), 0.1, 0.2);
@@ -82,23 +79,13 @@ fn correlation_modes_drift_and_hosts_are_found_again_over_the_trials() {
         (plan, paces)
     };
     let (_, linked) = paces("run_noise = 0.08\nblock_noise = 0\nrun_autocorrelation = 0.7", 1000);
-    for of in [
-        |p: &crate::simulated::variation::Pace| p.cpu,
-        |p: &crate::simulated::variation::Pace| p.device,
-    ] {
+    for of in [|p: &crate::simulated::variation::Pace| p.cpu, |p: &crate::simulated::variation::Pace| p.device] {
         let values: Vec<f64> = linked.iter().map(|p| of(p).ln()).collect();
-        assert!(
-            (autocorrelation(&values) - 0.7).abs() < 0.06,
-            "{}",
-            autocorrelation(&values)
-        );
+        assert!((autocorrelation(&values) - 0.7).abs() < 0.06, "{}", autocorrelation(&values));
         let factors: Vec<f64> = linked.iter().map(of).collect();
         near(variation(&factors), 0.08, 0.15);
     }
-    let (_, modes) = paces(
-        "run_noise = 0\nblock_noise = 0\nslow_share = 0.25\nslow_factor = 0.7",
-        1000,
-    );
+    let (_, modes) = paces("run_noise = 0\nblock_noise = 0\nslow_share = 0.25\nslow_factor = 0.7", 1000);
     let slow = modes.iter().filter(|p| p.cpu == 0.7 && p.device == 0.7).count();
     let usual = modes.iter().filter(|p| p.cpu == 1.0).count();
     assert_eq!(slow + usual, 2000);
@@ -111,10 +98,7 @@ fn correlation_modes_drift_and_hosts_are_found_again_over_the_trials() {
     // A machine keeps its factor in every block, and another machine has another one.
     let mut ratios = Vec::new();
     for seed in 1..=400 {
-        let (plan, hosts) = paces(
-            &format!("seed = {seed}\nrun_noise = 0\nblock_noise = 0\nhost_noise = 0.08"),
-            2,
-        );
+        let (plan, hosts) = paces(&format!("seed = {seed}\nrun_noise = 0\nblock_noise = 0\nhost_noise = 0.08"), 2);
         let of = |name: &str| -> Vec<f64> {
             let own = plan.trials.iter().zip(&hosts).filter(|(t, _)| t.cell.starts_with(name));
             own.map(|(_, pace)| pace.cpu).collect()
@@ -132,11 +116,7 @@ fn seconds_are_correlated_as_planted_and_a_decay_has_its_time_constant() {
     story.truth = story.truth.replacen("second_noise = 0\n", "second_noise = 0.03\n", 1);
     let seconds: Vec<f64> = story.trial().by_second().iter().map(|n| *n as f64).collect();
     near(variation(&seconds), 0.03, 0.25);
-    assert!(
-        (autocorrelation(&seconds) - 0.9).abs() < 0.04,
-        "{}",
-        autocorrelation(&seconds)
-    );
+    assert!((autocorrelation(&seconds) - 0.9).abs() < 0.04, "{}", autocorrelation(&seconds));
 
     let decaying = quiet("")
         .load("concurrency = [64]\nwarmup_s = 10\nduration_s = 120")

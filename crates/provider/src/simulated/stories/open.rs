@@ -38,11 +38,7 @@ fn waiting_times_are_those_of_queueing_theory() {
         near(trial.host(|h| h.cgroup_cpu_s), f64::from(cpus) * load, 0.02);
     }
     // Constant gaps wait less than random ones.
-    let even = station(
-        1,
-        "rate = [800]\narrival = \"constant\"\nwarmup_s = 5\nduration_s = 100",
-    )
-    .trial();
+    let even = station(1, "rate = [800]\narrival = \"constant\"\nwarmup_s = 5\nduration_s = 100").trial();
     assert!(even.reads().mean() / 1e3 < 1.0 + 0.5 * waiting(1, 0.8));
 }
 
@@ -89,15 +85,9 @@ fn a_backlog_of_a_cold_start_drains_into_the_measurement() {
 #[test]
 fn more_than_can_be_served_is_served_at_capacity() {
     let volume = "data_volume = { iops = 1000, mib_per_s = 500, size_gib = 100 }";
-    let trial = quiet("")
-        .volume(volume)
-        .load("rate = [2000]\nwarmup_s = 2\nduration_s = 30")
-        .trial();
+    let trial = quiet("").volume(volume).load("rate = [2000]\nwarmup_s = 2\nduration_s = 30").trial();
     near(trial.iops(0.0, 30.0).0, 1000.0, 0.005);
-    let closed = quiet("")
-        .volume(volume)
-        .load("concurrency = [64]\nwarmup_s = 2\nduration_s = 30")
-        .trial();
+    let closed = quiet("").volume(volume).load("concurrency = [64]\nwarmup_s = 2\nduration_s = 30").trial();
     near(trial.throughput(), closed.throughput(), 0.02);
     // A thousand a second too many for 32 s: the last of them has waited about half of that.
     near(trial.reads().max() as f64 / 1e6, 15.6, 0.06);

@@ -8,9 +8,7 @@ fn with(effect: &str, volume: &str) -> [(f64, f64); 2] {
     story
         .configurations
         .push_str("\n[[variant]]\nname = \"v\"\nsettings = { table = { compression = { chunk_length_in_kb = 4 } } }\n");
-    story
-        .truth
-        .push_str(&format!("\n[provider.simulated.settings.v]\n{effect}\n"));
+    story.truth.push_str(&format!("\n[provider.simulated.settings.v]\n{effect}\n"));
     let job = story.job();
     let of = |trial: &SimulatedTrial| {
         let throughput = trial.throughput();

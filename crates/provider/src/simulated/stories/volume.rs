@@ -23,9 +23,7 @@ fn one_limit_holds_for_reads_and_writes_together() {
 
 #[test]
 fn the_same_limit_holds_request_by_request() {
-    let mut story = quiet(WRITING)
-        .volume(CAPPED)
-        .load("rate = [3000]\nwarmup_s = 2\nduration_s = 20");
+    let mut story = quiet(WRITING).volume(CAPPED).load("rate = [3000]\nwarmup_s = 2\nduration_s = 20");
     story.workload = HALF;
     let (reads, writes) = story.trial().iops(0.0, 20.0);
     // 1,500 writes a second are more than the volume takes: memory fills, and reads share what there is.
@@ -55,11 +53,7 @@ fn a_large_request_counts_as_several() {
         trial.iops(0.0, 20.0).1 / trial.throughput()
     };
     near(writes("write_amplification = 3"), 300.0 / 65_536.0, 0.01);
-    near(
-        writes("write_amplification = 3\nwrite_request_bytes = 262144"),
-        300.0 / 262_144.0,
-        0.01,
-    );
+    near(writes("write_amplification = 3\nwrite_request_bytes = 262144"), 300.0 / 262_144.0, 0.01);
 }
 
 /// gp2 of 100 GiB: 3,000 IOPS while credits last, 300 afterwards; 5.4 million credits when full.
@@ -76,10 +70,7 @@ fn bucket(load: &'static str) -> Story {
 
 #[test]
 fn a_bucket_empties_in_the_second_that_arithmetic_says() {
-    for load in [
-        "concurrency = [256]\nwarmup_s = 2\nduration_s = 40",
-        "rate = [4000]\nwarmup_s = 2\nduration_s = 40",
-    ] {
+    for load in ["concurrency = [256]\nwarmup_s = 2\nduration_s = 40", "rate = [4000]\nwarmup_s = 2\nduration_s = 40"] {
         let trial = bucket(load).trial();
         // 0.0097 x 5.4e6 / 2,700 = 19.4 s after the start of the warm-up, so 17.4 s into the measurement.
         let iops = |t: f64| trial.iops(t, t + 1.0).0;
@@ -88,10 +79,7 @@ fn a_bucket_empties_in_the_second_that_arithmetic_says() {
         near(iops(20.0), 300.0, 0.02);
         near(trial.iops(19.0, 40.0).0, 300.0, 0.005);
         let limit = |t: f64| {
-            let sample = trial.samples[&evidence::HostId::DATABASE]
-                .iter()
-                .find(|s| s.t_s == t)
-                .unwrap();
+            let sample = trial.samples[&evidence::HostId::DATABASE].iter().find(|s| s.t_s == t).unwrap();
             let data = &sample.volumes[&VolumeRole::Data];
             (data.iops_limit.unwrap(), data.burst_credits.unwrap())
         };

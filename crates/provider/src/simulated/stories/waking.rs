@@ -30,13 +30,7 @@ fn code_that_is_not_compiled_costs_cpu_and_its_compilers_are_seen() {
     near(shares[0], 0.375, 0.05);
     assert_eq!(shares[3], 0.0);
     // What is compiled, in the warm-up or later, is all that there was to compile.
-    let whole = |trial: &SimulatedTrial| {
-        trial.samples[&evidence::HostId::DATABASE]
-            .last()
-            .unwrap()
-            .host
-            .compiler_cpu_s
-    };
+    let whole = |trial: &SimulatedTrial| trial.samples[&evidence::HostId::DATABASE].last().unwrap().host.compiler_cpu_s;
     near(whole(&waking(45)).unwrap(), 10.0, 0.01);
     // Without it a database is born warm, and says so.
     let warm = quiet("").trial();

@@ -109,20 +109,12 @@ pub fn axes(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> String {
     for tick in y.ticks(size.ticks) {
         let at = y.at(tick);
         svg += &line("grid", format_args!("M{} {at:.1}H{right}", size.left));
-        svg += &words(
-            &format!("e {class}"),
-            (size.left - 6.0, at + size.font * 0.35),
-            label(tick),
-        );
+        svg += &words(&format!("e {class}"), (size.left - 6.0, at + size.font * 0.35), label(tick));
     }
     for tick in x.ticks(size.ticks) {
         let at = x.at(tick);
         // A label at the border ends there instead of being cut by it.
-        let (place, anchor) = if at > size.width - 22.0 {
-            (size.width, "e")
-        } else {
-            (at, "m")
-        };
+        let (place, anchor) = if at > size.width - 22.0 { (size.width, "e") } else { (at, "m") };
         svg += &line("axis", format_args!("M{at:.1} {floor}v4"));
         let dollars = format!("${}", given(tick));
         svg += &words(&format!("{anchor} {class}"), (place, floor + size.font + 5.0), dollars);

@@ -51,29 +51,15 @@ pub fn draw(chart: &Chart, size: &Size) -> Drawn {
         let (px, py) = (x.at(point.usd), within(y.at(point.value.median), size));
         body.push_str(&whisker(point, size, px, &y));
         obstacles.solid.push(Rect::around(px, py, half(point, size)));
-        let (high, low) = (
-            within(y.at(point.value.high), size),
-            within(y.at(point.value.low), size),
-        );
-        obstacles.solid.push(Rect {
-            x: px - 4.0,
-            y: high,
-            width: 8.0,
-            height: (low - high).max(0.0),
-        });
+        let (high, low) = (within(y.at(point.value.high), size), within(y.at(point.value.low), size));
+        obstacles.solid.push(Rect { x: px - 4.0, y: high, width: 8.0, height: (low - high).max(0.0) });
     }
     for point in &chart.points {
         body.push_str(&dot(chart, point, size, x.at(point.usd), y.at(point.value.median)));
     }
     let (named, unnamed) = names(chart, size, (&x, &y), &obstacles);
     body.push_str(&named);
-    Drawn {
-        body,
-        width: size.width,
-        height: size.height,
-        about: about(chart),
-        unnamed,
-    }
+    Drawn { body, width: size.width, height: size.height, about: about(chart), unnamed }
 }
 
 /// What the picture shows, for those who do not see it.
@@ -81,14 +67,7 @@ fn about(chart: &Chart) -> String {
     let points: Vec<String> = chart
         .points
         .iter()
-        .map(|p| {
-            format!(
-                "{} {} at {}",
-                p.name,
-                chart.measure.value(p.value.median),
-                labels::usd(p.usd)
-            )
-        })
+        .map(|p| format!("{} {} at {}", p.name, chart.measure.value(p.value.median), labels::usd(p.usd)))
         .collect();
     format!("{} against cost: {}", chart.measure.title(), points.join("; "))
 }
@@ -144,18 +123,9 @@ fn bound(chart: &Chart, size: &Size, y: &Scale, obstacles: &mut Obstacles) -> St
     let (right, at) = (size.width - size.right, y.at(bound));
     let width = width_of(&said, size.font);
     // Above the line, or below it where the line is the top.
-    let baseline = if at - size.font > size.top {
-        at - 5.0
-    } else {
-        at + size.font + 2.0
-    };
+    let baseline = if at - size.font > size.top { at - 5.0 } else { at + size.font + 2.0 };
     obstacles.lines.extend(along((size.left, at), (right, at)));
-    obstacles.texts.push(Rect {
-        x: right - width,
-        y: baseline - size.font,
-        width,
-        height: size.font * 1.3,
-    });
+    obstacles.texts.push(Rect { x: right - width, y: baseline - size.font, width, height: size.font * 1.3 });
     let drawn = line("bound", format_args!("M{} {at:.1}H{right}", size.left));
     drawn + &words(&format!("e b {}", size.class), (right, baseline), escaped(&said))
 }
@@ -167,10 +137,7 @@ fn whisker(point: &Point, size: &Size, px: f64, y: &Scale) -> String {
     }
     let (high, low) = (y.at(point.value.high), y.at(point.value.low));
     let mut path = format!("M{px:.1} {:.1}V{:.1}", within(high, size), within(low, size));
-    for end in [high, low]
-        .into_iter()
-        .filter(|end| (within(*end, size) - end).abs() < 0.01)
-    {
+    for end in [high, low].into_iter().filter(|end| (within(*end, size) - end).abs() < 0.01) {
         path.push_str(&format!("M{:.1} {end:.1}h8", px - 4.0));
     }
     let observed = if point.is_observed { " seen" } else { "" };
@@ -191,20 +158,13 @@ fn dot(chart: &Chart, point: &Point, size: &Size, px: f64, py: f64) -> String {
         State::Held => "dot held".to_owned(),
     };
     let ring = match point.is_run {
-        true => format!(
-            "<circle class=\"ring\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\"/>",
-            size.point + 4.0
-        ),
+        true => format!("<circle class=\"ring\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\"/>", size.point + 4.0),
         false => String::new(),
     };
     // Beyond the frame: an arrow at its border.
     let (r, is_beyond) = (size.point, py < size.top);
     let shape = match is_beyond {
-        true => format!(
-            "<path class=\"{class}\" d=\"M{px:.1} {:.1}l{r} {1:.1}h-{1:.1}z\"",
-            size.top - r,
-            r * 2.0
-        ),
+        true => format!("<path class=\"{class}\" d=\"M{px:.1} {:.1}l{r} {1:.1}h-{1:.1}z\"", size.top - r, r * 2.0),
         false => format!("<circle class=\"{class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{r}\""),
     };
     let end = if is_beyond { "path" } else { "circle" };
@@ -232,23 +192,13 @@ fn names(chart: &Chart, size: &Size, (x, y): (&Scale, &Scale), obstacles: &Obsta
         true if !size.has_values => format!("{} ({})", point.name, chart.measure.value(point.value.median)),
         _ => point.name.clone(),
     };
-    let below = |point: &Point| {
-        format!(
-            "{}, {}",
-            chart.measure.value(point.value.median),
-            labels::usd(point.usd)
-        )
-    };
+    let below = |point: &Point| format!("{}, {}", chart.measure.value(point.value.median), labels::usd(point.usd));
     let labels: Vec<Label> = points
         .iter()
         .map(|point| {
             // Bold is wider.
             let name = width_of(&cut(&name(point), size.name), size.font) * if point.is_run { 1.1 } else { 1.0 };
-            let value = if size.has_values {
-                width_of(&below(point), size.font)
-            } else {
-                0.0
-            };
+            let value = if size.has_values { width_of(&below(point), size.font) } else { 0.0 };
             Label {
                 at: (x.at(point.usd), within(y.at(point.value.median), size)),
                 width: name.max(value),
@@ -276,11 +226,7 @@ fn names(chart: &Chart, size: &Size, (x, y): (&Scale, &Scale), obstacles: &Obsta
         }
         // Beside its point on the left a label ends there.
         let is_left = rect.x + rect.width < label.at.0;
-        let (at, anchor) = if is_left {
-            (rect.x + rect.width, " e")
-        } else {
-            (rect.x, "")
-        };
+        let (at, anchor) = if is_left { (rect.x + rect.width, " e") } else { (rect.x, "") };
         let bold = if point.is_run { " run" } else { "" };
         let name = short(&name(point), size.name);
         let class = format!("ink{anchor}{bold} {}", size.class);

@@ -117,31 +117,19 @@ struct Spot<'a> {
 
 /// All charts with two or more points.
 pub fn charts(analysis: &Analysis) -> Vec<Chart> {
-    spots(analysis)
-        .iter()
-        .map(|spot| chart(analysis, spot))
-        .filter(|chart| chart.points.len() > 1)
-        .collect()
+    spots(analysis).iter().map(|spot| chart(analysis, spot)).filter(|chart| chart.points.len() > 1).collect()
 }
 
 /// The places of the recommendation; those of the cells, where it has none.
 fn spots(analysis: &Analysis) -> Vec<Spot<'_>> {
     let mut spots: Vec<Spot<'_>> = Vec::new();
     for place in &analysis.recommendation.places {
-        spots.push(Spot {
-            workload: &place.workload,
-            load: place.load,
-            place: Some(place),
-        });
+        spots.push(Spot { workload: &place.workload, load: place.load, place: Some(place) });
     }
     for cell in &analysis.cells {
         let is_known = |s: &Spot<'_>| s.workload == cell.workload && s.load.is_none_or(|load| load == cell.load);
         if !spots.iter().any(is_known) {
-            spots.push(Spot {
-                workload: &cell.workload,
-                load: Some(cell.load),
-                place: None,
-            });
+            spots.push(Spot { workload: &cell.workload, load: Some(cell.load), place: None });
         }
     }
     spots
@@ -157,17 +145,13 @@ fn deciding(spot: &Spot<'_>) -> (Measure, Option<usize>) {
         return (Measure::Throughput, None);
     }
     let of = |check: &Check| match check.what {
-        Criterion::Latency { figure, limit_us, .. } => Some(Measure::Latency {
-            figure,
-            limit_ms: limit_us / 1e3,
-        }),
+        Criterion::Latency { figure, limit_us, .. } => Some(Measure::Latency { figure, limit_ms: limit_us / 1e3 }),
         Criterion::Throughput { demand } => Some(Measure::Capacity { demand }),
         Criterion::ErrorShare { .. } | Criterion::RateHeld => None,
     };
     let parts = place.candidates.first().map_or(0, |c| c.checks.len());
-    let measures: Vec<(usize, Measure)> = (0..parts)
-        .filter_map(|i| Some((i, place.candidates.iter().find_map(|c| of(c.checks.get(i)?))?)))
-        .collect();
+    let measures: Vec<(usize, Measure)> =
+        (0..parts).filter_map(|i| Some((i, place.candidates.iter().find_map(|c| of(c.checks.get(i)?))?))).collect();
     // Of several parts the one that somebody fails.
     let is_failed = |i: usize| {
         let checks = place.candidates.iter().filter_map(|c| c.checks.get(i));
@@ -191,9 +175,7 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
                 c.configuration == *name && c.workload == spot.workload && spot.load.is_none_or(|load| c.load == load)
             })
         };
-        let candidate = spot
-            .place
-            .and_then(|p| p.candidates.iter().find(|c| c.configuration == *name));
+        let candidate = spot.place.and_then(|p| p.candidates.iter().find(|c| c.configuration == *name));
         let value = match part {
             Some(part) => candidate.and_then(|c| checked(c, part)),
             None => cells().find_map(throughput),
@@ -219,10 +201,7 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
             name: name.clone(),
             usd,
             value,
-            is_observed: cells().any(|c| {
-                c.throughput_ops_per_s
-                    .is_some_and(|t| t.method == IntervalMethod::Range)
-            }),
+            is_observed: cells().any(|c| c.throughput_ops_per_s.is_some_and(|t| t.method == IntervalMethod::Range)),
             state: match (is_held, is_missed) {
                 (true, _) => State::Held,
                 (false, true) => State::Off,
@@ -243,33 +222,19 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
         },
     );
     let cheapest = points.iter().find(|p| p.state != State::Held);
-    let value_of = cheapest
-        .filter(|p| measure == Measure::Throughput && p.usd > 0.0)
-        .map(|p| p.value.median / p.usd);
-    Chart {
-        title,
-        measure,
-        points,
-        missing,
-        value_of,
-    }
+    let value_of = cheapest.filter(|p| measure == Measure::Throughput && p.usd > 0.0).map(|p| p.value.median / p.usd);
+    Chart { title, measure, points, missing, value_of }
 }
 
 /// Marks what costs at least as much as something at least as good.
 fn keep_frontier(points: &mut [Point], measure: &Measure) {
     let is_better = |a: f64, b: f64| if measure.is_more_better() { a > b } else { a < b };
     // Of two at one price the better one comes first.
-    let mut order: Vec<usize> = (0..points.len())
-        .filter(|i| points[*i].state == State::Frontier)
-        .collect();
+    let mut order: Vec<usize> = (0..points.len()).filter(|i| points[*i].state == State::Frontier).collect();
     order.sort_by(|a, b| {
         let (a, b) = (&points[*a], &points[*b]);
         let by_value = a.value.median.total_cmp(&b.value.median);
-        let by_value = if measure.is_more_better() {
-            by_value.reverse()
-        } else {
-            by_value
-        };
+        let by_value = if measure.is_more_better() { by_value.reverse() } else { by_value };
         a.usd.total_cmp(&b.usd).then(by_value)
     });
     let mut best: Option<f64> = None;
@@ -285,11 +250,7 @@ fn keep_frontier(points: &mut [Point], measure: &Measure) {
 
 fn throughput(cell: &CellAnalysis) -> Option<Range> {
     let t = cell.throughput_ops_per_s?;
-    Some(Range {
-        median: t.median,
-        low: t.low,
-        high: t.high,
-    })
+    Some(Range { median: t.median, low: t.low, high: t.high })
 }
 
 /// What was measured for a part of the objective, in the unit of the axis.
@@ -300,11 +261,7 @@ fn checked(candidate: &Candidate, part: usize) -> Option<Range> {
         Criterion::Latency { .. } => 1e-3,
         _ => 1.0,
     };
-    Some(Range {
-        median: measured.median * scale,
-        low: measured.low * scale,
-        high: measured.high * scale,
-    })
+    Some(Range { median: measured.median * scale, low: measured.low * scale, high: measured.high * scale })
 }
 
 /// What else is known of a point.
