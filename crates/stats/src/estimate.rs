@@ -68,11 +68,7 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
         low: half.map_or(summary.low, |half| (mean - half).exp()),
         high: half.map_or(summary.high, |half| (mean + half).exp()),
         confidence: if half.is_some() { confidence } else { 0.0 },
-        method: if half.is_some() {
-            IntervalMethod::TOnLogarithms
-        } else {
-            IntervalMethod::Range
-        },
+        method: if half.is_some() { IntervalMethod::TOnLogarithms } else { IntervalMethod::Range },
         smallest: summary.low,
         largest: summary.high,
         n: values.len() as u64,
@@ -81,10 +77,7 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
 
 /// Natural logarithms; `None` unless all values are positive and finite.
 pub(crate) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
-    values
-        .iter()
-        .map(|v| (v.is_finite() && *v > 0.0).then(|| v.ln()))
-        .collect()
+    values.iter().map(|v| (v.is_finite() && *v > 0.0).then(|| v.ln())).collect()
 }
 
 #[cfg(test)]
@@ -96,10 +89,7 @@ mod tests {
         let of = |n: u32| estimate(&(1..=n).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>(), 0.95);
         assert_eq!(of(0), None);
         let two = of(2).unwrap();
-        assert_eq!(
-            (two.low, two.high, two.method, two.confidence),
-            (101.0, 102.0, IntervalMethod::Range, 0.0)
-        );
+        assert_eq!((two.low, two.high, two.method, two.confidence), (101.0, 102.0, IntervalMethod::Range, 0.0));
         assert_eq!(of(3).unwrap().method, IntervalMethod::TOnLogarithms);
         assert_eq!(estimate(&[1.0, 0.0, 2.0], 0.95), None);
     }

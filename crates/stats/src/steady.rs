@@ -108,14 +108,8 @@ pub fn steady_state(series: &[f64], min_cut: usize) -> SteadyState {
     let is_long = kept.len() >= BATCHES_MIN;
     let is_worth_it = judged.effective_batches >= EFFECTIVE_MIN;
     match (is_long, is_moving, is_worth_it && !cut_half) {
-        (true, true, _) => SteadyState {
-            verdict: SteadyVerdict::Transient,
-            ..judged
-        },
-        (true, false, true) => SteadyState {
-            verdict: SteadyVerdict::Steady,
-            ..judged
-        },
+        (true, true, _) => SteadyState { verdict: SteadyVerdict::Transient, ..judged },
+        (true, false, true) => SteadyState { verdict: SteadyVerdict::Steady, ..judged },
         _ => SteadyState { from: 0, ..judged },
     }
 }
@@ -186,10 +180,7 @@ fn around_best_step(values: &[f64]) -> Vec<f64> {
         [centred(before), centred(after)].concat()
     };
     let squares = |left: &[f64]| left.iter().map(|v| v * v).sum::<f64>();
-    (1..values.len())
-        .map(around)
-        .min_by(|a, b| squares(a).total_cmp(&squares(b)))
-        .unwrap_or_else(|| values.to_vec())
+    (1..values.len()).map(around).min_by(|a, b| squares(a).total_cmp(&squares(b))).unwrap_or_else(|| values.to_vec())
 }
 
 /// The best cut in batches, at most half of them, by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state
@@ -221,10 +212,7 @@ fn best_cut(batches: &[f64]) -> Option<usize> {
 
 /// Means of whole batches of five; a shorter rest at the end is left out.
 fn batch_means(series: &[f64]) -> Vec<f64> {
-    series
-        .chunks_exact(BATCH)
-        .map(|batch| batch.iter().sum::<f64>() / BATCH as f64)
-        .collect()
+    series.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect()
 }
 
 /// (largest - smallest) / mean of five rounds of equal length; 0 below five values.
@@ -233,11 +221,8 @@ fn rounds_range(series: &[f64]) -> f64 {
     if length == 0 {
         return 0.0;
     }
-    let rounds: Vec<f64> = series
-        .rchunks_exact(length)
-        .take(ROUNDS)
-        .map(|round| round.iter().sum::<f64>() / length as f64)
-        .collect();
+    let rounds: Vec<f64> =
+        series.rchunks_exact(length).take(ROUNDS).map(|round| round.iter().sum::<f64>() / length as f64).collect();
     let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
     let largest = rounds.iter().copied().fold(f64::MIN, f64::max);
     let smallest = rounds.iter().copied().fold(f64::MAX, f64::min);

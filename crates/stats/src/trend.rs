@@ -47,14 +47,7 @@ impl Trend {
     pub fn of(values: &[f64]) -> Self {
         let n = values.len();
         if n < VALUES_MIN {
-            return Self {
-                change: 0.0,
-                low: 0.0,
-                high: 0.0,
-                p: 1.0,
-                effective: 1.0,
-                autocorrelation: 0.0,
-            };
+            return Self { change: 0.0, low: 0.0, high: 0.0, p: 1.0, effective: 1.0, autocorrelation: 0.0 };
         }
         let mut slopes = slopes(values);
         slopes.sort_by(f64::total_cmp);
