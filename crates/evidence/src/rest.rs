@@ -23,11 +23,6 @@ pub struct RestRound {
 }
 
 impl RestRound {
-    /// The compilers' part of the database's CPU time, from 0 to 1.
-    pub fn compiler_share(&self) -> Option<f64> {
-        self.compiler_cpu_s.map(|s| s / self.database_cpu_s.max(1e-9))
-    }
-
     /// Operations per second.
     pub fn rate(&self) -> f64 {
         self.operations as f64 / self.seconds.max(1e-9)

@@ -28,11 +28,6 @@ pub struct Contrast {
 }
 
 impl Contrast {
-    /// The same seen from the other side.
-    pub fn reversed(self) -> Self {
-        Self { estimate: -self.estimate, ..self }
-    }
-
     /// (low, high) of the ratio at `1 - level`; a level of 0.03 gives a 97 % interval.
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let half = student::quantile(1.0 - level / 2.0, self.degrees).map_or(f64::INFINITY, |t| t * self.error);

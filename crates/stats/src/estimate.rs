@@ -38,16 +38,6 @@ pub enum IntervalMethod {
     Range,
 }
 
-impl IntervalMethod {
-    /// For people.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::TOnLogarithms => "Student's t on logarithms",
-            Self::Range => "observed range (too few repetitions for an interval)",
-        }
-    }
-}
-
 /// Geometric mean and interval of the repetitions of a cell: `exp(mean(ln x) +- t s / sqrt(n))`. A percentile bootstrap
 /// covers 75 % (n = 3) to 93 % (n = 20) where it promises 95 (measured in this crate's tests), so that none is made.
 /// Below three repetitions: the observed range.

@@ -77,10 +77,9 @@ pub enum SteadyVerdict {
     TooShort,
 }
 
-/// Judges a series with one value a second. At least `min_cut` values are cut from the start.
-pub fn steady_state(series: &[f64], min_cut: usize) -> SteadyState {
-    let rest = series.get(min_cut..).unwrap_or_default();
-    let batches = batch_means(rest);
+/// Judges a series with one value a second.
+pub fn steady_state(series: &[f64]) -> SteadyState {
+    let batches = batch_means(series);
     let whole = Trend::of(&batches);
     let (cut, cut_half) = match best_cut(&batches) {
         // MSER alone cuts a quarter of a series that was at rest from its first second: a cut must take something away.
@@ -94,13 +93,13 @@ pub fn steady_state(series: &[f64], min_cut: usize) -> SteadyState {
     let kept = &batches[cut..];
     let trend = if cut == 0 { whole } else { Trend::of(kept) };
     let judged = SteadyState {
-        from: min_cut + cut * BATCH,
+        from: cut * BATCH,
         verdict: SteadyVerdict::TooShort,
         change: trend.change,
         change_low: trend.low,
         change_high: trend.high,
         trend_p: trend.p,
-        rounds_range: rounds_range(rest.get(cut * BATCH..).unwrap_or_default()),
+        rounds_range: rounds_range(series.get(cut * BATCH..).unwrap_or_default()),
         effective_batches: trend.effective,
     };
     let is_moving =

@@ -24,7 +24,7 @@ fn series(seconds: usize, seed: u64, (phi, deviation): (f64, f64), level: impl F
 const WHITE: (f64, f64) = (0.0, 0.05);
 
 fn judged(make: impl Fn(u64) -> Vec<f64>) -> Vec<SteadyState> {
-    (0..SEEDS).map(|seed| steady_state(&make(seed), 0)).collect()
+    (0..SEEDS).map(|seed| steady_state(&make(seed))).collect()
 }
 
 fn count(judged: &[SteadyState], verdict: SteadyVerdict) -> usize {
@@ -118,7 +118,7 @@ fn the_interval_of_the_change_is_neither_too_narrow_nor_too_wide() {
 #[test]
 fn too_little_is_not_judged() {
     for n in [0, 5, 20, 39] {
-        assert_eq!(steady_state(&vec![1.0; n], 0).verdict, SteadyVerdict::TooShort, "{n}");
+        assert_eq!(steady_state(&vec![1.0; n]).verdict, SteadyVerdict::TooShort, "{n}");
     }
 }
 
@@ -176,7 +176,7 @@ fn one_stall_is_no_trend() {
 
 #[test]
 fn a_constant_series_is_steady_from_its_first_second() {
-    let judged = steady_state(&[7.0; 60], 0);
+    let judged = steady_state(&[7.0; 60]);
     assert_eq!((judged.from, judged.verdict, judged.rounds_range), (0, SteadyVerdict::Steady, 0.0));
     assert_eq!((judged.change_low, judged.change_high), (0.0, 0.0));
 }
