@@ -22,7 +22,7 @@ pub use environment::{Disk, Environment};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
-pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+pub use interval::{HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
 pub use rest::{Fork, Rest, RestRound};
