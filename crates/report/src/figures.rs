@@ -71,6 +71,11 @@ fn separated(digits: &str) -> String {
     out
 }
 
+/// Words that are said in one case alone; nothing in the other.
+pub fn when(is: bool, words: impl FnOnce() -> String) -> String {
+    if is { words() } else { String::new() }
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn listed(items: &[String]) -> String {
     match items {

@@ -6,7 +6,7 @@ use analysis::{
     ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
 };
 
-use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
+use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
 use crate::lists::each_once;
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
@@ -415,10 +415,8 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
         duration(shape.warmup_s),
         duration(shape.duration_s),
     );
-    let invalid = match analysis.invalid_trials() {
-        0 => String::new(),
-        n => format!(" {n} invalid: kept as evidence, in no figure below."),
-    };
+    let n = analysis.invalid_trials();
+    let invalid = when(n > 0, || format!(" {n} invalid: kept as evidence, in no figure below."));
     let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
     let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
     [ran, done].into_iter().chain(more).collect()
@@ -434,8 +432,6 @@ pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
 
 /// What comes before a trial's warm-up, with the sum's sign; empty where nothing does.
 pub fn code_warmup(shape: &TrialShape) -> String {
-    match shape.rest_max_s {
-        0.0 => String::new(),
-        seconds => format!("at most {} until the database is at rest + ", duration(seconds)),
-    }
+    let seconds = shape.rest_max_s;
+    when(seconds != 0.0, || format!("at most {} until the database is at rest + ", duration(seconds)))
 }

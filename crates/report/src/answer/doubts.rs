@@ -10,7 +10,7 @@ use analysis::{
 use super::places;
 use super::words::SIMULATED;
 use super::writes;
-use crate::figures::{MIB, about, given, given_percent, listed, number, percent, several};
+use crate::figures::{MIB, about, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
 use crate::lists::grouped;
 
@@ -200,10 +200,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
 
 /// Others that measured on the same machine.
 fn beside(others: &[String]) -> String {
-    let who = match others {
-        [] => String::new(),
-        others => format!(" When it began, {} did.", listed(others)),
-    };
+    let who = when(!others.is_empty(), || format!(" When it began, {} did.", listed(others)));
     format!(
         "The run was allowed to go on beside others that measure on the same machine (--beside).{who} Each finds a slower machine, so \
          that figures are lower bounds, and differences between trials may be those of the others."
@@ -224,14 +221,11 @@ fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
     let groups = grouped(all.iter().map(|limited| (limited.by.words(), limited.configuration.clone())));
     let held: Vec<String> =
         groups.iter().map(|(resource, names)| format!("its {resource} limited {}", listed(names))).collect();
-    let rests = match all.iter().any(|limited| limited.by == OfThisMachine::Cpu) {
-        true => {
-            let model = analysis.environment["database"]["cpu_model"].as_str();
-            let model = model.map_or_else(String::new, |model| format!(" ({model})"));
-            format!(", provided that a vCPU of what is bought does no less than a CPU here{model}")
-        }
-        false => String::new(),
-    };
+    let rests = when(all.iter().any(|limited| limited.by == OfThisMachine::Cpu), || {
+        let model = analysis.environment["database"]["cpu_model"].as_str();
+        let model = model.map_or_else(String::new, |model| format!(" ({model})"));
+        format!(", provided that a vCPU of what is bought does no less than a CPU here{model}")
+    });
     format!(
         "Not all that was measured is emulated on this machine: {}. Ratios to that are bounds{rests}.",
         listed(&held)

@@ -56,10 +56,7 @@ pub fn open(analysis: &Analysis) -> Option<String> {
         Some(format!("{}{} ({reason})", one.configuration, at(analysis, place)))
     };
     let each: Vec<String> = open.iter().take(SHOWN).filter_map(of).collect();
-    let more = match sure.map(|sure| &all[sure].configuration) {
-        Some(sure) => format!("; {sure} does"),
-        None => String::new(),
-    };
+    let more = sure.map_or_else(String::new, |sure| format!("; {} does", all[sure].configuration));
     let who = match open.as_slice() {
         [only] => only.configuration.clone(),
         _ => "each".to_owned(),

@@ -3,7 +3,7 @@
 use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict};
 
 use super::{durability, places, steps};
-use crate::figures::{bytes, given_percent, listed, number, several};
+use crate::figures::{bytes, given_percent, listed, number, several, when};
 use crate::labels;
 use crate::lists::grouped;
 
@@ -192,8 +192,5 @@ fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
     let clauses = clauses.into_iter().filter(|(_, names, _)| !names.is_empty());
     let clauses: Vec<String> =
         clauses.map(|(how, names, within)| format!("{how} {}{within}", listed(&names))).collect();
-    match clauses.is_empty() {
-        true => String::new(),
-        false => format!("; it is shown to be {}", listed(&clauses)),
-    }
+    when(!clauses.is_empty(), || format!("; it is shown to be {}", listed(&clauses)))
 }

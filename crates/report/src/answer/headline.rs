@@ -262,10 +262,10 @@ fn by_place<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) ->
 
 /// What is decided where settings are not: the hardware.
 fn hardware(analysis: &Analysis) -> String {
-    match analysis.recommendation.hardware.first() {
-        Some(first) => format!("; the hardware is decided, that of {first}: which of its settings is not"),
-        None => String::new(),
-    }
+    let first = analysis.recommendation.hardware.first();
+    first.map_or_else(String::new, |first| {
+        format!("; the hardware is decided, that of {first}: which of its settings is not")
+    })
 }
 
 /// No place is decided: the first reason here, others in sentences of their own.

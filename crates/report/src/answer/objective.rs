@@ -7,7 +7,7 @@ use analysis::{
 
 use super::words::TOO_FEW;
 use super::{doubts, places};
-use crate::figures::{given, given_percent, listed, ms, number, percent};
+use crate::figures::{given, given_percent, listed, ms, number, percent, when};
 use crate::labels;
 
 /// Configurations that miss the objective and are named one by one.
@@ -265,10 +265,7 @@ fn latencies(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
         .filter(|c| c.workload == place.workload && c.load == load)
         .filter_map(|c| Some((c.configuration.clone(), c.withheld?)))
         .collect();
-    let held = match withheld.is_empty() {
-        true => String::new(),
-        false => format!(" But {}.", doubts::withheld(analysis, &withheld)),
-    };
+    let held = when(!withheld.is_empty(), || format!(" But {}.", doubts::withheld(analysis, &withheld)));
     let name = places::name(analysis, &place.workload, Some(load));
     let of = if name.is_empty() { labels::load(load) } else { name };
     Some(format!("p99 of the worst operation kind, {of}: {}.{held}", all.join("; ")))

@@ -7,7 +7,7 @@ use analysis::{
 
 use super::words::TOO_FEW;
 use super::{capacity, doubts, durability, objective, places, steps};
-use crate::figures::{given_percent, listed, number};
+use crate::figures::{given_percent, listed, number, when};
 
 /// Places that are named one by one; the rest stands in `analysis.json`.
 const SHOWN: usize = 4;
@@ -185,10 +185,7 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
         .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
         .map(|r| format!("{} gives {} times the throughput of {}", r.configuration, number(r.to_best), decision.best))
         .collect();
-    match others.is_empty() {
-        true => String::new(),
-        false => format!(": {}", listed(&others)),
-    }
+    when(!others.is_empty(), || format!(": {}", listed(&others)))
 }
 
 /// No configuration meets the objective.

@@ -7,7 +7,7 @@ use crate::document::form::Form;
 use crate::document::html::id;
 use crate::document::section::Section;
 use crate::document::text::{Text, Tone, link, small, strong, tag};
-use crate::figures::{number, several};
+use crate::figures::{number, several, when};
 use crate::lists::{each_once, grouped};
 use crate::wording::{advice, message};
 
@@ -35,10 +35,8 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     }
     let section = section.key(key).on(Form::PAGE);
     groups.into_iter().fold(section, |section, ((severity, rule), findings)| {
-        let times = match findings.len() {
-            1 => String::new(),
-            n => format!(" ({n} times)"),
-        };
+        let n = findings.len();
+        let times = when(n != 1, || format!(" ({n} times)"));
         let title = tag(severity.name(), tone(severity)).then(" ").then(strong(format!("{}{times}", rule.name())));
         let advices = each_once(findings.iter().map(|finding| advice(finding)));
         let section = section.anchored(title, id(&["finding", severity.name(), rule.name()])).first(

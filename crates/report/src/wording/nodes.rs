@@ -28,10 +28,7 @@ pub fn unequal(of: &UnequalNodes) -> Words {
         NodeFigure::ProbedWrites => ("took from fio", 1e6, "MB/s of writes"),
     };
     let amount = |amount: f64| number(amount / scale);
-    let whose = match of.volume {
-        Some(volume) => format!("'s {} volume", volume.name()),
-        None => String::new(),
-    };
+    let whose = of.volume.map_or_else(String::new, |volume| format!("'s {} volume", volume.name()));
     let message = format!(
         "The nodes are unequal: {}{whose} {what} {} {unit}, {}{whose} {} ({} less).",
         of.most_of,
