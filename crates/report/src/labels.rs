@@ -61,7 +61,7 @@ pub fn nodes_at(limit: &Limit) -> String {
     let (at, all) = (limit.nodes.len(), limit.of_nodes as usize);
     match at {
         _ if at == all => format!("all {all} nodes"),
-        0..=NODES_NAMED => listed(&limit.nodes.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        0..=NODES_NAMED => listed(&limit.nodes),
         _ => format!("{at} of {all} nodes"),
     }
 }

@@ -20,9 +20,8 @@ const RULES: usize = 3;
 /// What was measured instead of the storage of configurations in their sustained state, each reason once, as clauses.
 pub fn withheld(analysis: &Analysis, all: &[(String, Withheld)]) -> String {
     // Burst credits differ by configuration: each has its own numbers.
-    let groups = grouped(all.iter().map(|(name, why)| (why, name.clone())));
-    let clauses = groups.iter().map(|(why, names)| withheld_words(analysis, &listed(names), why));
-    listed(&clauses.collect::<Vec<String>>())
+    let groups = grouped(all.iter().map(|(name, why)| (why, name)));
+    listed(groups.iter().map(|(why, names)| withheld_words(analysis, &listed(names), why)))
 }
 
 fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
@@ -123,7 +122,7 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
     let entries = all.iter().map(|n| (n.configuration.clone(), not_judged(n.why)));
     places::grouped(entries.collect())
         .into_iter()
-        .map(|(names, why)| format!("Not considered: {} ({why}).", listed(&names)))
+        .map(|(names, why)| format!("Not considered: {} ({why}).", listed(names)))
         .collect()
 }
 
@@ -162,7 +161,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             if rules.len() > RULES {
                 named.push(several((rules.len() - RULES) as u64, "other rule"));
             }
-            format!("Suspect findings, with their number: {}.", listed(&named))
+            format!("Suspect findings, with their number: {}.", listed(named))
         }
         Doubt::BurstStart { volumes } => {
             let of = |role| volumes.iter().filter(move |(_, r)| *r == role).map(|(name, _)| name);
@@ -172,7 +171,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             let parts: Vec<String> = parts
                 .into_iter()
                 .filter(|(_, names)| !names.is_empty())
-                .map(|(what, names)| format!("{what} {}", listed(&names)))
+                .map(|(what, names)| format!("{what} {}", listed(names)))
                 .collect();
             format!("Started with burst credits, by choice: {}.", parts.join("; "))
         }
@@ -218,9 +217,8 @@ fn cpus(analysis: &Analysis) -> String {
 
 /// What of this machine was in the way, and what a bound rests on.
 fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
-    let groups = grouped(all.iter().map(|limited| (limited.by.words(), limited.configuration.clone())));
-    let held: Vec<String> =
-        groups.iter().map(|(resource, names)| format!("its {resource} limited {}", listed(names))).collect();
+    let groups = grouped(all.iter().map(|limited| (limited.by.words(), &limited.configuration)));
+    let held = groups.iter().map(|(resource, names)| format!("its {resource} limited {}", listed(names)));
     let rests = when(all.iter().any(|limited| limited.by == OfThisMachine::Cpu), || {
         let model = analysis.environment["database"]["cpu_model"].as_str();
         let model = model.map_or_else(String::new, |model| format!(" ({model})"));
@@ -228,7 +226,7 @@ fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
     });
     format!(
         "Not all that was measured is emulated on this machine: {}. Ratios to that are bounds{rests}.",
-        listed(&held)
+        listed(held)
     )
 }
 

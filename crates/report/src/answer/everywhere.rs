@@ -61,7 +61,7 @@ pub fn open(analysis: &Analysis) -> Option<String> {
         [only] => only.configuration.clone(),
         _ => "each".to_owned(),
     };
-    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(&each)))
+    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(each)))
 }
 
 /// What is asked, in all places: `keeps p99 at most 10 ms at 1,000/s under all 2 workloads`.

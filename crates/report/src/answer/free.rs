@@ -96,13 +96,13 @@ fn needed(needs: &[Need]) -> Option<String> {
     // One of the two is named: either way the files are written anew.
     let is_reported = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
     let reported = needs.iter().filter(is_reported).map(|need| match need {
-        Need::AlterTable => "ALTER TABLE".to_owned(),
-        Need::Restart => "a restart of each node".to_owned(),
-        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)".to_owned(),
-        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself".to_owned(),
-        Need::Host => "the read-ahead of each host's volumes set".to_owned(),
+        Need::AlterTable => "ALTER TABLE",
+        Need::Restart => "a restart of each node",
+        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)",
+        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself",
+        Need::Host => "the read-ahead of each host's volumes set",
     });
-    let reported: Vec<String> = reported.collect();
+    let reported: Vec<&str> = reported.collect();
     if reported.is_empty() {
         return None;
     }
@@ -190,7 +190,6 @@ fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
         ("faster than, or the same as,", either, format!(" within {margin}, by place")),
     ];
     let clauses = clauses.into_iter().filter(|(_, names, _)| !names.is_empty());
-    let clauses: Vec<String> =
-        clauses.map(|(how, names, within)| format!("{how} {}{within}", listed(&names))).collect();
+    let clauses: Vec<String> = clauses.map(|(how, names, within)| format!("{how} {}{within}", listed(names))).collect();
     when(!clauses.is_empty(), || format!("; it is shown to be {}", listed(&clauses)))
 }

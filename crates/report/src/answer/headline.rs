@@ -152,7 +152,7 @@ fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
             match (numbers.is_empty(), is_only) {
                 (false, _) => format!("{claim}: {}", numbers.join("; ")),
                 (true, true) => claim,
-                (true, false) => format!("{claim}{}", listed(&members.iter().map(at).collect::<Vec<_>>())),
+                (true, false) => format!("{claim}{}", listed(members.iter().map(at))),
             }
         })
         .collect()

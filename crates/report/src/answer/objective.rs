@@ -33,7 +33,7 @@ pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
         parts.push("meets the objective".to_owned());
     }
     let rate = place.load.filter(|_| at_rate).map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
-    format!("{}{rate}", listed(&parts))
+    format!("{}{rate}", listed(parts))
 }
 
 /// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.

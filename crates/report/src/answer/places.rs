@@ -43,10 +43,9 @@ pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, Lo
         [(workload, load)] => at(analysis, workload, Some(*load)),
         many if many.len() > NAMED => format!(" in {} places", many.len()),
         many => {
-            let names: Vec<String> =
-                many.iter().map(|(workload, load)| name(analysis, workload, Some(*load))).collect();
+            let names = many.iter().map(|(workload, load)| name(analysis, workload, Some(*load)));
             let by = if analysis.workloads.len() > 1 { "under" } else { "at" };
-            format!(" {by} {}", listed(&names))
+            format!(" {by} {}", listed(names))
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let left = all.len().saturating_sub(skipped + SHOWN);
     let reported = all.into_iter().skip(skipped).take(SHOWN);
     let mut sentences: Vec<String> =
-        reported.map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names))).collect();
+        reported.map(|(names, why)| format!("Not decided for {}: {why}.", listed(names))).collect();
     if left > 0 {
         sentences.push(format!("{left} more are not decided: recommendation.places in analysis.json."));
     }
@@ -165,8 +165,7 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let alike = match (alike.as_slice(), configurations.first()) {
         ([], _) | (_, None) => String::new(),
         (alike, Some(leader)) => {
-            let all: Vec<String> = std::iter::once(leader).chain(alike).cloned().collect();
-            format!("; {} pay for themselves alike within {margin}", listed(&all))
+            format!("; {} pay for themselves alike within {margin}", listed(std::iter::once(leader).chain(alike)))
         }
     };
     format!("the choice is between {names}{numbers}{more}{alike}")

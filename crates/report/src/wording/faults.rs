@@ -120,8 +120,7 @@ fn happened(fault: &FaultAnalysis) -> String {
             some("did not answer clients before the trial ended", fault.not_back),
         ],
     };
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{planned}{}.", listed(&parts))
+    format!("{planned}{}.", listed(parts.into_iter().flatten()))
 }
 
 /// Requests to the disk that failed. A fault that none has met shows nothing.
