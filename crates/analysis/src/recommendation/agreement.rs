@@ -84,9 +84,7 @@ fn of_all(all: &[WorkloadAnswer], name: &str) -> Option<OverallCandidate> {
         meets,
         worst_workload: worst.workload.clone(),
         worst_load: worst.load,
-        fleet: count
-            .zip(first.usd_per_month)
-            .map(|(count, usd)| FleetOf { count, usd_per_month: f64::from(count) * usd }),
+        fleet: count.zip(first.usd_per_month).map(|(count, usd)| FleetOf::carrying(f64::from(count), usd)),
     })
 }
 

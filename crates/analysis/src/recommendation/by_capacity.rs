@@ -52,10 +52,8 @@ impl Answer<'_> {
                 _ if high <= demand => Meets::No,
                 _ => Meets::NotDecided,
             };
-            let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month).map(|(rate, usd)| {
-                let count = (demand / (rate * left)).ceil().clamp(1.0, 1e6) as u32;
-                FleetOf { count, usd_per_month: f64::from(count) * usd }
-            });
+            let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month);
+            let fleet = fleet.map(|(rate, usd)| FleetOf::carrying(demand / (rate * left), usd));
             Candidate {
                 configuration: capacity.configuration.clone(),
                 usd_per_month: capacity.usd_per_month,
@@ -135,16 +133,8 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
             .partition(|name| !open.contains(name));
         let worse = worse.into_iter().map(|configuration| WorseSettings { configuration, throughput_ratio: None });
         let settings = OtherSettings { any: any.iter().skip(1).cloned().collect(), worse: worse.collect(), open };
-        return AnswerOutcome::Run {
-            configuration: any.first().unwrap_or(&leader.configuration).clone(),
-            same: Vec::new(),
-            settings: (of_leader.len() > 1).then_some(settings),
-        };
+        let run = any.first().unwrap_or(&leader.configuration);
+        return AnswerOutcome::run(run, (of_leader.len() > 1).then_some(settings));
     }
-    AnswerOutcome::Between {
-        configurations: std::iter::once(leader.configuration.clone()).chain(open).collect(),
-        break_even: false,
-        alike: Vec::new(),
-        repetitions: None,
-    }
+    AnswerOutcome::between(std::iter::once(leader.configuration.clone()).chain(open).collect())
 }
