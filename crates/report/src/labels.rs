@@ -3,11 +3,10 @@
 use analysis::{
     Analysis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised, IoLimits,
     LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
-use crate::lists::each_once;
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {

@@ -6,16 +6,12 @@ use crate::document::{
     Range, Withheld, WorkloadAnswer, WorseSettings,
 };
 use crate::hardware::Hardware;
+use crate::lists::each_once;
 
 impl Answer<'_> {
     /// A place for each workload.
     pub(super) fn by_capacity(&self) -> Vec<WorkloadAnswer> {
-        let mut workloads: Vec<&str> = Vec::new();
-        for capacity in self.capacities {
-            if !workloads.contains(&&*capacity.workload) {
-                workloads.push(&capacity.workload);
-            }
-        }
+        let workloads = each_once(self.capacities.iter().map(|capacity| capacity.workload.as_str()));
         let demand = self.plan.objective.as_ref().and_then(|objective| objective.throughput);
         let each = |workload: &str| {
             let own: Vec<&Capacity> = self.capacities.iter().filter(|c| c.workload == workload).collect();

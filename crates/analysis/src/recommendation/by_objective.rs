@@ -8,6 +8,7 @@ use crate::document::{
     WorkloadAnswer,
 };
 use crate::hardware::is_one_price;
+use crate::lists::grouped;
 use crate::objective::{self, Objectives};
 
 impl Answer<'_> {
@@ -96,8 +97,7 @@ impl Answer<'_> {
 
     /// Against a demand: for each configuration its best load level that meets the bounds.
     pub(super) fn carrying(&self, objectives: &Objectives<'_>, demand: f64, members: &[usize]) -> Vec<Candidate> {
-        let mut by_configuration: Vec<(String, Vec<Candidate>)> = Vec::new();
-        for &i in members.iter().filter(|i| self.cells[**i].valid_trials > 0) {
+        let candidate = |i: usize| {
             let capacity = objectives.capacity(i);
             let mut checks = objectives.checks(i);
             checks.push(objectives.demand_check(i, demand, capacity));
@@ -107,18 +107,11 @@ impl Answer<'_> {
             let usd = self.cells[i].usd_per_month;
             let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0);
             let fleet = fleet.map(|((range, _), usd)| FleetOf::carrying(demand / range.median, usd));
-            let candidate = Candidate {
-                configuration: self.cells[i].configuration.clone(),
-                usd_per_month: usd,
-                meets,
-                checks,
-                fleet,
-            };
-            match by_configuration.iter_mut().find(|(name, _)| *name == candidate.configuration) {
-                Some((_, all)) => all.push(candidate),
-                None => by_configuration.push((candidate.configuration.clone(), vec![candidate])),
-            }
-        }
+            let configuration = self.cells[i].configuration.clone();
+            (configuration.clone(), Candidate { configuration, usd_per_month: usd, meets, checks, fleet })
+        };
+        let measured = members.iter().copied().filter(|i| self.cells[*i].valid_trials > 0);
+        let by_configuration = grouped(measured.map(candidate));
         // The level that counts: one that carries it; else one that might; else the one with the most capacity.
         let rank = |c: &Candidate| {
             let capacity = c.checks.last().and_then(|c| c.measured).map_or(0.0, |m: Range| m.median);

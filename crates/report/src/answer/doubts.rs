@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, Sickness,
-    SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
+    SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
 };
 
 use super::places;
@@ -12,7 +12,6 @@ use super::words::SIMULATED;
 use super::writes;
 use crate::figures::{MIB, about, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
-use crate::lists::grouped;
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;

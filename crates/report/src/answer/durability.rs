@@ -1,11 +1,10 @@
 //! What a lost node costs, where configurations differ in it: stated in the headline, and beside each comparison across
 //! it.
 
-use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability};
+use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability, grouped};
 
 use crate::figures::listed;
 use crate::labels;
-use crate::lists::grouped;
 
 /// Said behind a comparison of two configurations that keep unlike things; else nothing.
 pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {

@@ -1,11 +1,10 @@
 //! What costs no money, before what does; and what it costs besides.
 
-use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict};
+use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict, grouped};
 
 use super::{durability, places, steps};
 use crate::figures::{bytes, given_percent, listed, number, several, when};
 use crate::labels;
-use crate::lists::grouped;
 
 /// Groups of places that are printed; the document has them all.
 const SHOWN: usize = 3;

@@ -1,12 +1,13 @@
 //! The headline: what to run and the numbers that decide it, or what keeps it from being decided.
 
-use analysis::{Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer};
+use analysis::{
+    Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer, grouped,
+};
 
 use super::undecided::{decisive, here, one_configuration};
 use super::words::TOO_FEW;
 use super::{capacity, durability, everywhere, objective, places, steps, undecided};
 use crate::figures::{count, given_percent, listed};
-use crate::lists::grouped;
 
 /// Steps that are decided in an open place and printed with it; the table has them all.
 const SURE: usize = 3;

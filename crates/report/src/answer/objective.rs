@@ -2,7 +2,7 @@
 
 use analysis::{
     Analysis, AnswerOutcome, Candidate, Check, Criterion, DecidedBy, IntervalMethod, Meets, Metric, Range, Verdict,
-    Withheld, WorkloadAnswer,
+    Withheld, WorkloadAnswer, each_once,
 };
 
 use super::words::TOO_FEW;
@@ -15,20 +15,15 @@ const MISSES: usize = 3;
 
 /// What was asked, as something that a configuration does: `keeps p99 at most 10 ms and carries 5,000/s with headroom`.
 pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for check in place.candidates.iter().flat_map(|c| &c.checks) {
-        let part = match check.what {
-            Criterion::Latency { figure, limit_us, .. } => {
-                format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3))
-            }
-            Criterion::ErrorShare { limit } => format!("keeps errors at most {}", given_percent(limit)),
-            Criterion::RateHeld => continue,
-            Criterion::Throughput { demand } => format!("carries {}/s with headroom", given(demand)),
-        };
-        if !parts.contains(&part) {
-            parts.push(part);
+    let part = |check: &Check| match check.what {
+        Criterion::Latency { figure, limit_us, .. } => {
+            Some(format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3)))
         }
-    }
+        Criterion::ErrorShare { limit } => Some(format!("keeps errors at most {}", given_percent(limit))),
+        Criterion::RateHeld => None,
+        Criterion::Throughput { demand } => Some(format!("carries {}/s with headroom", given(demand))),
+    };
+    let mut parts = each_once(place.candidates.iter().flat_map(|c| &c.checks).filter_map(part));
     if parts.is_empty() {
         parts.push("meets the objective".to_owned());
     }

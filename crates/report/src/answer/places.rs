@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadLevel};
 
 use crate::figures::listed;
-use crate::{labels, lists};
+use crate::labels;
 
 /// Places that are named one by one.
 const NAMED: usize = 3;
@@ -52,6 +52,6 @@ pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, Lo
 
 /// Entries with the same text, under the names of all of them.
 pub fn grouped(entries: Vec<(String, String)>) -> Vec<(Vec<String>, String)> {
-    let groups = lists::grouped(entries.into_iter().map(|(name, text)| (text, name)));
+    let groups = analysis::grouped(entries.into_iter().map(|(name, text)| (text, name)));
     groups.into_iter().map(|(text, names)| (names, text)).collect()
 }

@@ -1,11 +1,12 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Status, ValueOfMoney, ValueVerdict};
+use analysis::{
+    Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Status, ValueOfMoney, ValueVerdict, each_once, grouped,
+};
 
 use super::{doubts, durability, places};
 use crate::figures::{given_percent, listed, number, several, when};
 use crate::labels;
-use crate::lists::{each_once, grouped};
 
 /// Steps that are printed as sentences; the table has them all.
 const SHOWN: usize = 3;

@@ -1,14 +1,13 @@
 //! Findings by rule, gravest first, each with its numbers and a link to what it is about: one rule that fired on twenty
 //! trials is one thing to know.
 
-use analysis::{Analysis, Charts, Finding, Scope, Severity};
+use analysis::{Analysis, Charts, Finding, Scope, Severity, each_once, grouped};
 
 use crate::document::form::Form;
 use crate::document::html::id;
 use crate::document::section::Section;
 use crate::document::text::{Text, Tone, link, small, strong, tag};
 use crate::figures::{number, several, when};
-use crate::lists::{each_once, grouped};
 use crate::wording::{advice, message};
 
 /// Findings of one rule that are shown; the rest are folded, or in `analysis.json`.
