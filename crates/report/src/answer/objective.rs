@@ -60,13 +60,15 @@ fn interval(range: &Range, observed: bool, show: &dyn Fn(f64) -> String, unit: &
     }
 }
 
+/// What was measured of a configuration in a place instead of storage.
+pub fn withheld(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> Option<Withheld> {
+    let mut cells = analysis.cells_at(&place.workload, place.load).filter(|c| c.configuration == configuration);
+    cells.find_map(|cell| cell.withheld)
+}
+
 /// Whether figures of a configuration carry an observed range only, because repetitions are too few.
 fn is_range(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> bool {
-    let mut cells = analysis
-        .cells
-        .iter()
-        .filter(|c| c.configuration == configuration && c.workload == place.workload)
-        .filter(|c| place.load.is_none_or(|load| c.load == load));
+    let mut cells = analysis.cells_at(&place.workload, place.load).filter(|c| c.configuration == configuration);
     cells.any(|c| c.throughput_ops_per_s.is_some_and(|t| t.method == IntervalMethod::Range))
 }
 
@@ -169,14 +171,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         .iter()
         .filter(|c| configurations.contains(&c.configuration) && c.meets == Meets::NotDecided)
         .collect();
-    let why_withheld = |c: &Candidate| {
-        let mut cells = analysis
-            .cells
-            .iter()
-            .filter(|cell| cell.configuration == c.configuration && cell.workload == place.workload)
-            .filter(|cell| place.load.is_none_or(|load| cell.load == load));
-        cells.find_map(|cell| cell.withheld)
-    };
+    let why_withheld = |c: &Candidate| withheld(analysis, place, &c.configuration);
     let withheld: Vec<(String, Withheld)> =
         open.iter().filter_map(|c| Some((c.configuration.clone(), why_withheld(c)?))).collect();
     let measured: Vec<String> = open
@@ -255,9 +250,7 @@ fn latencies(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
         })
         .collect();
     let withheld: Vec<(String, Withheld)> = analysis
-        .cells
-        .iter()
-        .filter(|c| c.workload == place.workload && c.load == load)
+        .cells_at(&place.workload, Some(load))
         .filter_map(|c| Some((c.configuration.clone(), c.withheld?)))
         .collect();
     let held = when(!withheld.is_empty(), || format!(" But {}.", doubts::withheld(analysis, &withheld)));

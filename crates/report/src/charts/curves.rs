@@ -21,9 +21,7 @@ pub fn curves(analysis: &Analysis, charts: &Charts) -> String {
     }));
     for (workload, load, operation) in groups {
         let lines: Vec<(usize, &LatencyCurve)> = analysis
-            .cells
-            .iter()
-            .filter(|c| c.workload == workload && c.load == load)
+            .cells_at(workload, Some(load))
             .filter_map(|cell| {
                 let index = analysis.configurations.iter().position(|c| c.name == cell.configuration)?;
                 let curve = charts.curves.iter().find(|c| c.cell == cell.id && c.operation == operation)?;
