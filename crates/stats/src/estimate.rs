@@ -47,7 +47,7 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let summary = Summary::of(values)?;
     let logarithms = logarithms(values)?;
     let n = values.len() as f64;
-    let mean = logarithms.iter().sum::<f64>() / n;
+    let mean = student::mean(&logarithms);
     let half = || {
         let (_, deviation) = student::mean_and_deviation(&logarithms)?;
         Some(student::quantile(0.5 + confidence / 2.0, n - 1.0)? * deviation / n.sqrt())

@@ -65,7 +65,7 @@ fn likelihood_ratio(values: &[f64]) -> f64 {
     let centre = (n - 1.0) / 2.0;
     let line: Vec<f64> = (0_u32..).zip(values).map(|(i, _)| f64::from(i) - centre).collect();
     let ones = vec![1.0; values.len()];
-    let mean = mean(values);
+    let mean = crate::student::mean(values);
     // What is left of straight lines by rounding is no noise.
     let least = (1e-9 * mean).powi(2) * n;
     let (mut constant, mut sloped) = (f64::INFINITY, f64::INFINITY);
@@ -96,10 +96,6 @@ fn without(values: &[f64], other: &[f64]) -> Vec<f64> {
 
 fn product(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

@@ -124,9 +124,7 @@ fn goes_on(batches: &[f64], whole: &Trend, cut: usize) -> bool {
     let rest = &batches[cut..];
     let of_rest = Trend::of(rest);
     let slope = whole.slope(batches);
-    let steps = rest.len() as f64;
-    let mean = rest.iter().sum::<f64>() / steps;
-    let share = crate::ratio(slope * steps, mean).unwrap_or(0.0);
+    let share = crate::ratio(slope * rest.len() as f64, student::mean(rest)).unwrap_or(0.0);
     is_trend(whole) && (of_rest.low..=of_rest.high).contains(&share)
 }
 
@@ -141,7 +139,7 @@ fn differs(batches: &[f64], cut: usize) -> bool {
         return false;
     }
     let of_rest = Trend::of(rest);
-    let of_start = start.iter().sum::<f64>() / start.len() as f64;
+    let of_start = student::mean(start);
     // Variance of a mean of n neighbours, in units of the variance of one.
     let of_mean = |n: usize| trend::variance_factor(of_rest.autocorrelation, n) / n as f64;
     let error = deviation * (of_mean(start.len()) + of_mean(rest.len())).sqrt();
@@ -164,8 +162,7 @@ fn noise_explains(range: f64, batches: &[f64]) -> bool {
     let per_round = (batches.len() / ROUNDS).max(1);
     let factor = trend::variance_factor(trend::autocorrelation(&left), per_round);
     let of_round = (squares(&left) * factor / per_round as f64).sqrt();
-    let mean = batches.iter().sum::<f64>() / batches.len() as f64;
-    range * mean <= ROUNDS_RANGE_OF_NOISE * of_round
+    range * student::mean(batches) <= ROUNDS_RANGE_OF_NOISE * of_round
 }
 
 /// What is left of each value when the means before and after the best single step are taken out.
@@ -173,7 +170,7 @@ fn around_best_step(values: &[f64]) -> Vec<f64> {
     let around = |at: usize| -> Vec<f64> {
         let (before, after) = values.split_at(at);
         let centred = |part: &[f64]| {
-            let mean = part.iter().sum::<f64>() / part.len() as f64;
+            let mean = student::mean(part);
             part.iter().map(|v| v - mean).collect::<Vec<_>>()
         };
         [centred(before), centred(after)].concat()
@@ -211,7 +208,7 @@ fn best_cut(batches: &[f64]) -> Option<usize> {
 
 /// Means of whole batches of five; a shorter rest at the end is left out.
 fn batch_means(series: &[f64]) -> Vec<f64> {
-    series.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect()
+    series.chunks_exact(BATCH).map(student::mean).collect()
 }
 
 /// (largest - smallest) / mean of five rounds of equal length; 0 below five values.
@@ -220,12 +217,10 @@ fn rounds_range(series: &[f64]) -> f64 {
     if length == 0 {
         return 0.0;
     }
-    let rounds: Vec<f64> =
-        series.rchunks_exact(length).take(ROUNDS).map(|round| round.iter().sum::<f64>() / length as f64).collect();
-    let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
+    let rounds: Vec<f64> = series.rchunks_exact(length).take(ROUNDS).map(student::mean).collect();
     let largest = rounds.iter().copied().fold(f64::MIN, f64::max);
     let smallest = rounds.iter().copied().fold(f64::MAX, f64::min);
-    crate::ratio(largest - smallest, mean).unwrap_or(0.0)
+    crate::ratio(largest - smallest, student::mean(&rounds)).unwrap_or(0.0)
 }
 
 #[cfg(test)]
