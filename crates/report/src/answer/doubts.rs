@@ -8,10 +8,12 @@ use analysis::{
 };
 
 use super::places;
-use super::words::SIMULATED;
-use super::writes;
-use crate::figures::{MIB, about, given, given_percent, listed, number, percent, several, when};
+use crate::figures::{MIB, about, count, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
+
+/// Stands before everything else where nothing was measured.
+pub const SIMULATED: &str =
+    "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;
@@ -110,9 +112,24 @@ pub fn not_judged(why: NotJudged) -> String {
         NotJudged::NoValidTrial => "no valid trial",
         NotJudged::NotEverywhere => "no valid trial under some of the workloads or load levels",
         NotJudged::OtherBacklog => "its trials began with another backlog, which nobody chooses",
-        NotJudged::LostWrites { lost, values } => return format!("it {}", writes::words(lost, values)),
+        NotJudged::LostWrites { lost, values } => return format!("it {}", lost_writes(lost, values)),
     };
     words.to_owned()
+}
+
+/// `lost acknowledged writes (214 of 31,004 values)`.
+fn lost_writes(lost: u64, values: u64) -> String {
+    format!("lost acknowledged writes ({} of {} values)", count(lost), count(values))
+}
+
+/// `rf1 lost acknowledged writes (214 of 31,004 values)`; `None` where none was lost.
+pub fn losers(analysis: &Analysis) -> Option<String> {
+    let all = analysis.recommendation.not_considered.iter().filter_map(|n| match n.why {
+        NotJudged::LostWrites { lost, values } => Some(format!("{} {}", n.configuration, lost_writes(lost, values))),
+        _ => None,
+    });
+    let all = listed(all);
+    (!all.is_empty()).then_some(all)
 }
 
 /// Configurations that could not be judged, in one sentence for each reason.

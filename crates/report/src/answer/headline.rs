@@ -4,8 +4,8 @@ use analysis::{
     Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer, grouped,
 };
 
+use super::objective::TOO_FEW;
 use super::undecided::{decisive, here, one_configuration};
-use super::words::TOO_FEW;
 use super::{capacity, durability, everywhere, objective, places, steps, undecided};
 use crate::figures::{count, given_percent, listed};
 

@@ -5,11 +5,12 @@ use analysis::{
     Withheld, WorkloadAnswer, each_once,
 };
 
-use super::words::TOO_FEW;
 use super::{doubts, places};
 use crate::figures::{given, given_percent, listed, ms, number, percent, when};
 use crate::labels;
 
+/// Why nothing is tested.
+pub const TOO_FEW: &str = "fewer than three valid repetitions of each cell, so that nothing can be tested";
 /// Configurations that miss the objective and are named one by one.
 const MISSES: usize = 3;
 

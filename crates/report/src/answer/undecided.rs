@@ -5,7 +5,7 @@ use analysis::{
     WorkloadAnswer,
 };
 
-use super::words::TOO_FEW;
+use super::objective::TOO_FEW;
 use super::{capacity, doubts, durability, objective, places, steps};
 use crate::figures::{given_percent, listed, number, when};
 

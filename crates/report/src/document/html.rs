@@ -1,8 +1,7 @@
 //! A document as HTML. Everything that comes from a file of the user goes through [`escaped`].
 
-use super::form::Form;
 use super::section::{Block, Part, Section};
-use super::table::{Cell, Kind, Row, Shown, Table};
+use super::table::{Cell, Form, Kind, Row, Shown, Table};
 use super::text::{Span, Text, Tone};
 use crate::figures::{MISSING, when};
 

@@ -3,9 +3,8 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Styled, presets};
 
-use super::form::Form;
 use super::section::{Block, Section};
-use super::table::{Kind, Shown, Table};
+use super::table::{Form, Kind, Shown, Table};
 use super::text::{Span, Text, Tone};
 use crate::figures::{MISSING, when};
 use crate::wrap::wrapped;

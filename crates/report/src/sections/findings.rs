@@ -3,9 +3,9 @@
 
 use analysis::{Analysis, Charts, Finding, Scope, Severity, each_once, grouped};
 
-use crate::document::form::Form;
 use crate::document::html::id;
 use crate::document::section::Section;
+use crate::document::table::Form;
 use crate::document::text::{Text, Tone, link, small, strong, tag};
 use crate::figures::{number, several, when};
 use crate::wording::{advice, message};

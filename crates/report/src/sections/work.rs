@@ -3,9 +3,8 @@
 
 use analysis::{Analysis, CellAnalysis};
 
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::{Rows, rows};
+use crate::document::table::{Form, Rows, rows};
 use crate::figures::{KIB, MIB};
 use crate::labels;
 
