@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::files::{create_directories, plain_name};
+use crate::files::{create_directories, plain_name, remove_directory};
 use crate::{Result, RunError, manifest};
 
 /// The logs of one trial, complete once [`crate::RunDirectory::write_trial`] takes them. Dropped before, nothing of
@@ -29,9 +29,7 @@ struct Arriving {
 impl TrialLogs {
     /// None yet; `directory` is made with the first one.
     pub(crate) fn aside(directory: PathBuf) -> Result<Self> {
-        if directory.exists() {
-            fs::remove_dir_all(&directory).map_err(|e| RunError::file("remove", &directory, e))?;
-        }
+        remove_directory(&directory)?;
         Ok(Self { directory, files: BTreeMap::new() })
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use engine::{Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
-use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+use evidence::{Series, empty_histogram};
 use hdrhistogram::Histogram;
 use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 
@@ -193,7 +193,7 @@ pub fn run(fake: &Fake, plan: &TrialPlan) -> (TrialOutcome, Vec<Second>) {
 
 /// All measured latencies of a series.
 pub fn measured(outcome: &TrialOutcome, wanted: impl Fn(Series) -> bool) -> Histogram<u64> {
-    let mut all = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+    let mut all = empty_histogram();
     for interval in outcome.intervals.iter().filter(|i| i.start_s >= 0.0 && wanted(i.series)) {
         all.add(&interval.histogram).unwrap();
     }

@@ -282,7 +282,7 @@ fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outb
         &mut |s| {
             completed.push(s.operations as f64);
             let is_at_rest = completed.len().is_multiple_of(LOOK_EVERY)
-                && stats::steady_state(&completed, 0).verdict == stats::SteadyVerdict::Steady;
+                && stats::steady_state(&completed).verdict == stats::SteadyVerdict::Steady;
             if is_at_rest || outbox.is_cancelled() {
                 at_rest.store(true, Ordering::Relaxed);
             }

@@ -222,8 +222,7 @@ mod tests {
     #[test]
     fn what_several_clients_measured_is_added_exactly() {
         let histogram = |latencies: &[u64]| {
-            let mut histogram =
-                hdrhistogram::Histogram::new_with_bounds(evidence::LOWEST_US, evidence::HIGHEST_US, 3).unwrap();
+            let mut histogram = evidence::empty_histogram();
             latencies.iter().for_each(|us| histogram.record(*us).unwrap());
             histogram
         };
