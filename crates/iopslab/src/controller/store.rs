@@ -132,7 +132,7 @@ impl<'p> Store<'p> {
                 let stated = self.stated;
                 Self { stated, bucket }.bring(run, of, anew)?
             }
-            Err(failure) => Err(failure.message()),
+            Err(failure) => Err(failure.message),
         };
         match brought {
             // It is there.
@@ -155,7 +155,7 @@ impl<'p> Store<'p> {
     fn bring(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<Result<u64, String>, Failure> {
         match self.find(run, of)? {
             StoreContents::All(_) if !anew => return Ok(Ok(0)),
-            StoreContents::Refused(failure) => return Ok(Err(failure.message())),
+            StoreContents::Refused(failure) => return Ok(Err(failure.message)),
             StoreContents::All(_) | StoreContents::Nothing | StoreContents::Unusable(_) => {}
         }
         let (nodes, files) = (of.cluster.nodes(), of.cluster.files.clone());
@@ -183,7 +183,7 @@ impl<'p> Store<'p> {
         // All parts of all nodes are there.
         let written = self.bucket.iter().flat_map(|bucket| kept.iter().map(|one| bucket.write_down(one)));
         let written: Result<(), failure::Failure> = written.collect();
-        Ok(written.map(|()| all_bytes).map_err(|failure| failure.message()))
+        Ok(written.map(|()| all_bytes).map_err(|failure| failure.message))
     }
 
     fn find(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<StoreContents, Failure> {
