@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -164,14 +164,14 @@ impl ProcessAgent {
         self.by_ssh = Some((machine, last_words));
     }
 
-    /// Whether the process has ended, after at most so long, or less where `goes_on` says so.
-    fn has_ended(&mut self, patience: Duration, goes_on: impl Fn() -> bool) -> bool {
+    /// How the process has ended, if it has after at most so long, or less where `goes_on` says so.
+    fn ended(&mut self, patience: Duration, goes_on: impl Fn() -> bool) -> Option<ExitStatus> {
         let deadline = Instant::now() + patience;
         loop {
             match self.child.try_wait() {
-                Ok(Some(_)) => return true,
+                Ok(Some(status)) => return Some(status),
                 Ok(None) if Instant::now() < deadline && goes_on() => thread::sleep(Duration::from_millis(20)),
-                _ => return false,
+                _ => return None,
             }
         }
     }
@@ -194,14 +194,7 @@ impl Agent for ProcessAgent {
     /// Exit code or signal; of ssh with its own last words or the agent's. Waits a moment, because the end of its output
     /// comes a little earlier.
     fn how_it_ended(&mut self) -> Option<String> {
-        let deadline = Instant::now() + END_PATIENCE;
-        let how = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break format!("it ended with {status}"),
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-                _ => return None,
-            }
-        };
+        let how = format!("it ended with {}", self.ended(END_PATIENCE, || true)?);
         let Some((machine, words)) = &self.by_ssh else { return Some(how) };
         let words = Vec::from(words.lock().unwrap_or_else(PoisonError::into_inner).clone());
         Some(match words.is_empty() {
@@ -223,12 +216,12 @@ impl Agent for ProcessAgent {
             let last = *heard.lock().unwrap_or_else(PoisonError::into_inner);
             last.max(asked).elapsed() < SILENT_PATIENCE
         };
-        if self.has_ended(patience, is_heard) {
+        if self.ended(patience, is_heard).is_some() {
             return true;
         }
         // It fails only if the child is gone already, which is what we want.
         let _ = self.child.kill();
-        self.has_ended(KILLED_PATIENCE, || true);
+        self.ended(KILLED_PATIENCE, || true);
         false
     }
 }

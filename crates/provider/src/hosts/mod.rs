@@ -242,10 +242,6 @@ impl Provider for Hosts {
     fn may_come_back(&self) -> bool {
         true
     }
-
-    fn is_simulated(&self) -> bool {
-        false
-    }
 }
 
 /// What was cleaned on a machine.
