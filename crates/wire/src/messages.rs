@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{GivenByMachine, LogFile, LogPiece, MachineUse, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 21;
+pub const PROTOCOL: u32 = 22;
 
 /// While an agent works on a request it says so every so many seconds.
 pub const AT_WORK_S: u64 = 5;
@@ -504,7 +504,7 @@ pub enum Reply {
     /// To `KeepSnapshot` and `Restore`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
-    Prepared(PreparedConfiguration),
+    Prepared,
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
     /// To `Usage`; `None`: the database has ended, which an event says.
@@ -574,13 +574,6 @@ pub struct SnapshotFacts {
     pub table_bytes: u64,
     /// Bytes of the whole snapshot.
     pub bytes: u64,
-}
-
-/// A configuration is ready for trials.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PreparedConfiguration {
-    /// Its volumes with the probe's measurements.
-    pub volumes: Vec<VolumeFacts>,
 }
 
 /// A database is settled and waits for load.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use experiment::{DataSetFiles, Setup};
-use wire::{DatabaseRequest, MachineUse, PreparedConfiguration, Reply, RequestError, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::check::problems;
@@ -255,9 +255,7 @@ impl Opened {
             let (setup, others) = (setup.clone(), others.to_vec());
             self.prepared.push(Prepared { setup, others, volumes });
         }
-        Ok(Reply::Prepared(PreparedConfiguration {
-            volumes: self.volumes_of(name).map(Volumes::facts).unwrap_or_default(),
-        }))
+        Ok(Reply::Prepared)
     }
 
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the
