@@ -439,6 +439,13 @@ impl RequestError {
     }
 }
 
+/// In the words of the error. No error itself, so that `?` takes it as it is.
+impl<E: std::error::Error> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
 /// Answers, one for each kind of request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

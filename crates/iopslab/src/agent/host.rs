@@ -50,14 +50,14 @@ pub(super) fn take(
     outbox: &Outbox,
 ) -> Result<(WorkDirectory, Vec<String>), RequestError> {
     let work = lock(path, outbox)?;
-    let cleaned = storage::clean(&work.ledger_path()).map_err(RequestError::new)?;
+    let cleaned = storage::clean(&work.ledger_path())?;
     cleaned.left().for_each(|left| tracing::warn!("of an earlier run: {left}"));
     let problems = missing(work.path(), needed_bytes, machine_use);
     // Only here: what an earlier run had left on a device is gone now.
     let stated = machine_use.into_iter().flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     for storage in stated {
         if let MachineStorage::Device(device) = storage {
-            Disk::check(Path::new(device)).map_err(RequestError::new)?;
+            Disk::check(Path::new(device))?;
         }
     }
     match problems.into_iter().next() {
@@ -130,10 +130,10 @@ impl Host {
         run: String,
         outbox: Outbox,
     ) -> Result<Self, RequestError> {
-        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(RequestError::new)?);
-        let account = Account::of_this_machine().map_err(RequestError::new)?;
+        let ledger = Arc::new(Ledger::open(&work.ledger_path())?);
+        let account = Account::of_this_machine()?;
         if let Some(account) = &account {
-            account.let_through(work.path()).map_err(RequestError::new)?;
+            account.let_through(work.path())?;
         }
         Ok(Self { work, _machine: machine, ledger, account, run, outbox })
     }
@@ -147,7 +147,7 @@ impl Host {
     pub fn node_directory(&self) -> Result<PathBuf, RequestError> {
         let directory = self.run_directory().join("node");
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(RequestError::new)?;
+            storage::remove_tree(&directory)?;
         }
         Ok(directory)
     }
@@ -212,7 +212,7 @@ impl Host {
     pub fn loading_directory(&self, key: &str) -> Result<PathBuf, RequestError> {
         let directory = self.work.path().join("loading").join(key);
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(RequestError::new)?;
+            storage::remove_tree(&directory)?;
         }
         self.claim_directory(&directory)?;
         Ok(directory)
@@ -220,7 +220,7 @@ impl Host {
 
     /// A directory that the ledger knows.
     pub fn claim_directory(&self, path: &Path) -> Result<(), RequestError> {
-        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() }).map_err(RequestError::new)?;
+        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() })?;
         std::fs::create_dir_all(path).map_err(|e| RequestError::new(format!("cannot create {}: {e}", path.display())))
     }
 

@@ -76,18 +76,16 @@ impl Database {
             management: usual.management.saturating_add(management_port(task.on_machine, address)),
             ..usual
         };
-        server.check(address, ports).map_err(RequestError::new)?;
+        server.check(address, ports)?;
         // What lies there is run.
-        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(RequestError::new)?;
-        host.ledger.allow(&cache).map_err(RequestError::new)?;
-        let installed = server
-            .install(
-                &cache,
-                &mut |doing, share| outbox.progress(doing, share),
-                &|| outbox.is_cancelled(),
-                &|temporary| host.remember(temporary).map_err(std::io::Error::other),
-            )
-            .map_err(RequestError::new)?;
+        let cache = guarded::private_directory(&cache_directory(&task.cache_directory))?;
+        host.ledger.allow(&cache)?;
+        let installed = server.install(
+            &cache,
+            &mut |doing, share| outbox.progress(doing, share),
+            &|| outbox.is_cancelled(),
+            &|temporary| host.remember(temporary).map_err(std::io::Error::other),
+        )?;
         Ok(Self {
             server,
             installed,

@@ -68,7 +68,7 @@ pub(super) fn restore(
         Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
         Err(error) => Err(refusal(error)),
     };
-    storage::remove_tree(&directory).map_err(RequestError::new)?;
+    storage::remove_tree(&directory)?;
     reply
 }
 
