@@ -203,7 +203,7 @@ impl Host {
             std::fs::create_dir_all(&target)?;
             std::fs::rename(data, target.join("data"))?;
             // Written last: a snapshot without this file is not one.
-            guarded::replace(&target.join(MANIFEST), &serde_json::to_vec_pretty(facts)?, 0o644)
+            crate::paths::keep_json(&target.join(MANIFEST), facts, 0o644)
         };
         keep().map_err(|e| RequestError::new(format!("cannot keep the snapshot in {}: {e}", target.display())))
     }
