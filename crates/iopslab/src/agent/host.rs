@@ -69,20 +69,21 @@ pub(super) fn take(
 /// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.
 pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, RequestError> {
     let lock = crate::paths::machine_lock().filter(|_| task.on_machine == 0);
-    let waiting = |what: &str| {
-        outbox.progress(what.to_owned(), None);
-        !outbox.is_cancelled()
-    };
-    let taken = lock.map(|lock| Measuring::take(&lock, &task.run, task.beside, waiting));
+    let taken = lock.map(|lock| Measuring::take(&lock, &task.run, task.beside, |what| outbox.waits(what)));
     taken.transpose().map_err(RequestError::new)
 }
 
-/// The work directory that is meant: where none is stated, the default of this machine.
-pub(super) fn work_directory(stated: &str) -> PathBuf {
+/// The directory that is meant: where none is stated, the default of this machine.
+pub(super) fn stated_or(stated: &str, usual: impl FnOnce() -> PathBuf) -> PathBuf {
     match stated {
-        "" => crate::paths::work_directory(),
+        "" => usual(),
         stated => PathBuf::from(stated),
     }
+}
+
+/// The work directory that is meant.
+pub(super) fn work_directory(stated: &str) -> PathBuf {
+    stated_or(stated, crate::paths::work_directory)
 }
 
 /// What stands in the way of a node on this ground.
@@ -115,11 +116,7 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&Machi
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
 fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, RequestError> {
-    let waiting = |what: &str| {
-        outbox.progress(what.to_owned(), None);
-        !outbox.is_cancelled()
-    };
-    WorkDirectory::lock_when_free(path, waiting).map_err(RequestError::new)
+    WorkDirectory::lock_when_free(path, |what| outbox.waits(what)).map_err(RequestError::new)
 }
 
 impl Host {

@@ -16,6 +16,7 @@ use experiment::{
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::loader::{KEYSPACE, TABLE};
 use crate::paths::{cache_directory, keep_json};
 
 /// What a hidden verb serves with the null server on.
@@ -113,8 +114,8 @@ impl Server {
     fn connect(&self) -> CqlConnect {
         CqlConnect {
             contact_points: vec![format!("127.0.0.1:{}", self.port)],
-            keyspace: "ycsb".to_owned(),
-            table: "usertable".to_owned(),
+            keyspace: KEYSPACE.to_owned(),
+            table: TABLE.to_owned(),
             fields: FIELDS,
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout: Duration::from_secs(10),
