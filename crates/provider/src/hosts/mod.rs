@@ -104,14 +104,7 @@ impl Hosts {
     pub fn of_existing(files: &SshFiles, clients: Vec<String>, watched: Vec<String>, binary: &Path) -> Self {
         let stated = [&files.binary_x86_64, &files.binary_aarch64];
         let others = stated.into_iter().flatten().map(PathBuf::from).collect();
-        let machine = |ssh| DatabaseMachine {
-            ssh,
-            address: None,
-            work_directory: None,
-            data: None,
-            commitlog: None,
-            snapshot: None,
-        };
+        let machine = |ssh| DatabaseMachine { ssh, ..DatabaseMachine::default() };
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
             machines: (0..).zip(watched.into_iter().map(machine)).collect(),
