@@ -20,8 +20,7 @@ use experiment::{Job, PlannedTrial};
 use monitor::{CgroupFiles, Sampler, Sources};
 use provider::simulated::{SimulatedTrial, Simulation};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, PreparedConfiguration, Reply, Request, RequestError, Second, StartedTrial,
-    TrialResult, TrialTask,
+    ClientRequest, DatabaseRequest, Event, Reply, Request, RequestError, Second, StartedTrial, TrialResult, TrialTask,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -130,7 +129,7 @@ impl StreamingAgent {
             }
             // Here, because nothing is measured yet: the simulation costs more than all that follows.
             Request::Database(DatabaseRequest::Prepare { .. }) => match self.simulate(None) {
-                Ok(()) => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
+                Ok(()) => Reply::Prepared,
                 Err(request_error) => return Some(Err(request_error)),
             },
             Request::Database(DatabaseRequest::StartTrial { trial, .. }) => return Some(self.start(&trial)),

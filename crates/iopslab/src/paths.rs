@@ -3,7 +3,9 @@
 //! What is acted upon as root lies where root alone can write: never below a directory such as `/var/tmp`, in which
 //! everybody may make the first step.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 /// What a directory is for, by the file hierarchy standard for root and by the XDG base directory specification for
 /// others.
@@ -37,6 +39,12 @@ fn usual(kind: &Kind) -> PathBuf {
         false => of_user(),
     };
     base.unwrap_or_else(|| PathBuf::from(kind.of_root)).join("iopslab")
+}
+
+/// Writes a document of ours: whole, or not there. Its directory is made where it is missing.
+pub fn keep_json(path: &Path, document: &impl Serialize, mode: u32) -> std::io::Result<()> {
+    std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+    guarded::replace(path, &serde_json::to_vec_pretty(document)?, mode)
 }
 
 /// What whoever measures on this machine holds: `IOPSLAB_MACHINE_LOCK`, else a file of root's in `/run`; `None`:

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{GivenByMachine, LogFile, LogPiece, MachineUse, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 21;
+pub const PROTOCOL: u32 = 22;
 
 /// While an agent works on a request it says so every so many seconds.
 pub const AT_WORK_S: u64 = 5;
@@ -439,6 +439,13 @@ impl RequestError {
     }
 }
 
+/// In the words of the error. No error itself, so that `?` takes it as it is.
+impl<E: std::error::Error> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
 /// Answers, one for each kind of request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -504,7 +511,7 @@ pub enum Reply {
     /// To `KeepSnapshot` and `Restore`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
-    Prepared(PreparedConfiguration),
+    Prepared,
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
     /// To `Usage`; `None`: the database has ended, which an event says.
@@ -574,13 +581,6 @@ pub struct SnapshotFacts {
     pub table_bytes: u64,
     /// Bytes of the whole snapshot.
     pub bytes: u64,
-}
-
-/// A configuration is ready for trials.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PreparedConfiguration {
-    /// Its volumes with the probe's measurements.
-    pub volumes: Vec<VolumeFacts>,
 }
 
 /// A database is settled and waits for load.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use experiment::{DataSetFiles, Setup};
-use wire::{DatabaseRequest, MachineUse, PreparedConfiguration, Reply, RequestError, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::check::problems;
@@ -255,9 +255,7 @@ impl Opened {
             let (setup, others) = (setup.clone(), others.to_vec());
             self.prepared.push(Prepared { setup, others, volumes });
         }
-        Ok(Reply::Prepared(PreparedConfiguration {
-            volumes: self.volumes_of(name).map(Volumes::facts).unwrap_or_default(),
-        }))
+        Ok(Reply::Prepared)
     }
 
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the
@@ -303,10 +301,9 @@ impl Opened {
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);
         let data = snapshot.join("data");
-        let mut volumes =
-            Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(RequestError::new)?;
+        let mut volumes = Volumes::create(&mut self.store, (setup, others), Some(&data), initialised)?;
         if let Some(account) = &host.account {
-            volumes.hand_to(account).map_err(RequestError::new)?;
+            volumes.hand_to(account)?;
         }
         let cgroup = is_limited(self.machine_use.as_ref()).then(|| Host::cgroup_name("probe"));
         for measured in others.iter().chain([setup]) {
@@ -317,7 +314,7 @@ impl Opened {
                 return Err(RequestError::new(format!("{how}{error}")));
             }
         }
-        volumes.detach().map_err(RequestError::new)?;
+        volumes.detach()?;
         Ok(volumes)
     }
 
@@ -383,7 +380,7 @@ impl Opened {
         for Prepared { volumes, .. } in &mut self.prepared {
             match volumes.detach() {
                 Err(error) if volumes.held_elsewhere().is_some() => tracing::warn!("{error}"),
-                detached => detached.map_err(RequestError::new)?,
+                detached => detached?,
             }
         }
         Ok(())

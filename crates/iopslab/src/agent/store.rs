@@ -12,6 +12,7 @@ use super::host::Host;
 use super::loading::data_of;
 use super::pace::Pace;
 use super::server::Database;
+use crate::paths::keep_json;
 
 /// Written last: a data set without this file is not one.
 const DOCUMENT: &str = "snapshot.json";
@@ -68,7 +69,7 @@ pub(super) fn restore(
         Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
         Err(error) => Err(refusal(error)),
     };
-    storage::remove_tree(&directory).map_err(RequestError::new)?;
+    storage::remove_tree(&directory)?;
     reply
 }
 
@@ -109,7 +110,7 @@ pub(super) fn keep(
         parts,
     };
     if let KeptParts::Directory(directory) = &way
-        && let Err(error) = write_down(directory, &kept)
+        && let Err(error) = keep_json(&directory.join(DOCUMENT), &kept, 0o644)
     {
         return Ok(Reply::StoreProblem(format!("cannot write {}: {error}", directory.join(DOCUMENT).display())));
     }
@@ -129,11 +130,6 @@ fn below(facts: &SnapshotFacts) -> String {
         name if name.is_empty() => "loading".to_owned(),
         name => name,
     }
-}
-
-/// Whole, or not there.
-fn write_down(directory: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
-    guarded::replace(&directory.join(DOCUMENT), &serde_json::to_vec_pretty(kept)?, 0o644)
 }
 
 /// Where a key's parts are.

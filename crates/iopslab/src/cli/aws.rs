@@ -13,7 +13,7 @@ use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
 
 use super::{machines, quotas, snapshots};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::output::{Format, pretty};
 
 /// All that knows of a run's machines, below its directory.
@@ -342,12 +342,10 @@ pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
          where its terraform/ is lost: iopslab clean --aws --run {run}, with --region and --profile of each site",
         directory.display()
     );
-    match failure {
-        Failure::Work { message, .. } => {
-            Failure::work(format!("machines could not be taken away: {message}")).help(destroy)
-        }
-        other => other,
+    if !matches!(failure.kind, Kind::Work) {
+        return failure;
     }
+    Failure::work(format!("machines could not be taken away: {}", failure.message)).help(destroy)
 }
 
 /// The first of several failures is the outcome; the others are shown before it.

@@ -16,7 +16,8 @@ use experiment::{
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::paths::cache_directory;
+use crate::loader::{KEYSPACE, TABLE};
+use crate::paths::{cache_directory, keep_json};
 
 /// What a hidden verb serves with the null server on.
 pub const SERVE: &str = "null-server";
@@ -55,11 +56,7 @@ pub fn measure() -> Result<ClientCost, String> {
     };
     let kept = Kept { version: version(), machine: machine(), cost };
     let path = path();
-    let text = serde_json::to_vec_pretty(&kept).map_err(|e| failed("its figures", &e))?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)
-        .and_then(|()| guarded::replace(&path, &text, 0o600))
-        .map_err(|e| failed(&path.display().to_string(), &e))?;
+    keep_json(&path, &kept, 0o600).map_err(|e| failed(&path.display().to_string(), &e))?;
     Ok(cost)
 }
 
@@ -117,8 +114,8 @@ impl Server {
     fn connect(&self) -> CqlConnect {
         CqlConnect {
             contact_points: vec![format!("127.0.0.1:{}", self.port)],
-            keyspace: "ycsb".to_owned(),
-            table: "usertable".to_owned(),
+            keyspace: KEYSPACE.to_owned(),
+            table: TABLE.to_owned(),
             fields: FIELDS,
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout: Duration::from_secs(10),

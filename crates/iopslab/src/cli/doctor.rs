@@ -107,7 +107,7 @@ const EVIDENCE_BYTES: u64 = 160_000;
 fn directories() -> Result<Vec<Check>, Failure> {
     let no_file = |_: &str| Err("the example names no other file".to_owned());
     let example = experiment::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
-        .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+        .map_err(Failure::mistakes)?;
     let job = experiment::job(&example);
     let plan = &job.plan;
     let cache = cache_directory();

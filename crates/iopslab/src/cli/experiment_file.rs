@@ -62,7 +62,7 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Resu
         ReadFor::PlanOf(provider) => experiment::parse_for(catalog, &name, &text, &beside, provider),
         ReadFor::Run(provider) => experiment::parse_to_run(catalog, &name, &text, &beside, provider),
     };
-    let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    let experiment = experiment.map_err(Failure::mistakes)?;
     Ok(ReadExperiment { text, beside: texts.into_inner(), experiment })
 }
 
@@ -80,8 +80,7 @@ pub(super) fn this_machine() -> ThisMachine {
 pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
     if let Ok(text) = directory.experiment_text() {
         let file = directory.path().join("experiment.toml").display().to_string();
-        experiment::refuse_unmeasurable(&file, &text, directory.job())
-            .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+        experiment::refuse_unmeasurable(&file, &text, directory.job()).map_err(Failure::mistakes)?;
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
     let beside = ParseContext { file: &read, quotas: &quotas, client, machine: Some(this_machine()) };
     let name = directory.path().join("experiment.toml").display().to_string();
     let experiment = experiment::parse_to_run(&catalog, &name, &text, &beside, provider);
-    let mut job = experiment::job(&experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?);
+    let mut job = experiment::job(&experiment.map_err(Failure::mistakes)?);
     if job.plan.search.is_some() {
         job.plan.grow(&directory.rounds().map_err(Failure::input)?);
     }

@@ -440,10 +440,6 @@ impl Provider for Aws {
     fn may_come_back(&self) -> bool {
         true
     }
-
-    fn is_simulated(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

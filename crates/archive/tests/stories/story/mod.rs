@@ -63,12 +63,10 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             measured_s: 3.0,
             operations_sent: 300,
             completed: BTreeMap::from([(OperationKind::Read, 300)]),
-            errors: BTreeMap::new(),
             client_cpu_s: 0.1,
             client_peak_rss_bytes: 10 << 20,
-            send_lag_us: None,
             threads: 1,
-            notes: Vec::new(),
+            ..ClientResult::default()
         }),
         clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],

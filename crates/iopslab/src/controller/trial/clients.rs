@@ -246,12 +246,11 @@ mod tests {
                 measured_s: 10.0,
                 operations_sent: latencies.len() as u64,
                 completed: BTreeMap::from([(OperationKind::Read, latencies.len() as u64)]),
-                errors: BTreeMap::new(),
                 client_cpu_s: 0.5,
                 client_peak_rss_bytes: 100,
                 send_lag_us: Some(SendLag { p50: 1, p99: lag, max: lag }),
                 threads: 2,
-                notes: Vec::new(),
+                ..ClientResult::default()
             },
             intervals: vec![wire::to_wire(&Interval {
                 series: Series::Response(OperationKind::Read),
