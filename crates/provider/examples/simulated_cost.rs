@@ -14,7 +14,8 @@ fn job(load: &str, volume: &str) -> experiment::Job {
          instance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n{volume}\n\
          [[workload]]\nname = \"w\"\nread = 0.5\nupdate = 0.5\n[load]\n{load}\nrepetitions = 100\n[provider.simulated]\n"
     );
-    let experiment = experiment::parse(catalog::Catalog::built_in(), "cost.toml", &text, &|_| Err("no file".into()));
+    let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+    let experiment = experiment::parse(catalog, "cost.toml", &text, &alone, experiment::ReadFor::Anybody);
     experiment::job(&experiment.expect("the example's experiment is sound"))
 }
 
