@@ -120,7 +120,7 @@ impl<'a, 'p> Hashed<'a, 'p> {
     }
 
     fn finish(self) -> String {
-        hex(&self.hasher.finalize())
+        guarded::hex(&self.hasher.finalize())
     }
 }
 
@@ -135,13 +135,4 @@ impl Read for Hashed<'_, '_> {
         self.position += read as u64;
         Ok(read)
     }
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

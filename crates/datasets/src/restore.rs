@@ -9,7 +9,6 @@ use evidence::KeptPart;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
-use crate::keep::hex;
 use crate::place::{PartsLocation, Progress};
 use crate::tar::{self, BLOCK, Header};
 use crate::transfer::{Download, agent};
@@ -140,7 +139,7 @@ impl<'a> Archive<'a, '_> {
                 self.position += read as u64;
                 return Ok(read);
             }
-            let actual = hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
+            let actual = guarded::hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
             if actual != part.sha256 {
                 return Err(StoreError::Damaged(format!(
                     "{reported} has the SHA-256 {actual}, and was kept with {}",

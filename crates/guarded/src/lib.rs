@@ -14,12 +14,14 @@
 //! and one owner ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of
 //! a directory that came from elsewhere is not this user's own.
 
+mod hash;
 mod make;
 mod owner;
 mod private;
 mod read;
 mod shown;
 
+pub use hash::{hex, sha256};
 pub use make::{aside, create, create_new, open_to_append, random_word, replace, write_anew};
 pub use owner::{Foreign, ForeignReason, foreign, is_own};
 pub use private::{NotPrivate, check_directory, check_way, open_private, private_directory};
