@@ -231,6 +231,11 @@ fn wrong_settings_are_refused_at_their_place() {
             "read_request_timeout cannot be the text \"5000\" (a whole number with its unit, one of ms, s, m, h, d)",
         ),
         (cassandra("read_request_timeout = \"500us\""), "read_request_timeout cannot be the text \"500us\""),
+        (cassandra("key_cache_save_period = \"500ms\""), "key_cache_save_period cannot be the text \"500ms\""),
+        (cassandra("file_cache_size = \"512KiB\""), "file_cache_size cannot be the text \"512KiB\""),
+        (cassandra("file_cache_size = \"16 MiB\""), "file_cache_size cannot be the text \"16 MiB\""),
+        (cassandra("file_cache_size = \"1.5MiB\""), "file_cache_size cannot be the text \"1.5MiB\""),
+        (cassandra("compaction_throughput = \"-1MiB/s\""), "compaction_throughput cannot be the text \"-1MiB/s\""),
         (
             cassandra("file_cache_size = 512"),
             "file_cache_size cannot be the number 512 (a size in quotes, with its unit: \"64MiB\")",
