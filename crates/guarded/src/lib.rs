@@ -13,6 +13,8 @@
 //! *Private* is a directory that nobody else can change, nor any on the way to it, and a file in it that has one name
 //! and one owner ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of
 //! a directory that came from elsewhere is not this user's own.
+//!
+//! *Known* is a file by its SHA-256 ([`sha256()`]), and a process by its number and start time ([`start_time_ticks`]).
 
 mod hash;
 mod make;
