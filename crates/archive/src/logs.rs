@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{create_directories, plain_name, remove_directory};
-use crate::{Result, RunError, manifest};
+use crate::{Result, RunError};
 
 /// The logs of one trial, complete once [`crate::RunDirectory::write_trial`] takes them. Dropped before, nothing of
 /// them remains.
@@ -60,7 +60,7 @@ impl TrialLogs {
             let (from, to) = (self.directory.join(&name), trial.join(&name));
             arrived.file.sync_all().map_err(|e| RunError::file("fsync", &from, e))?;
             fs::rename(&from, &to).map_err(|e| RunError::file("rename to", &to, e))?;
-            hashes.push((name, manifest::hexadecimal(&arrived.hash.finalize())));
+            hashes.push((name, guarded::hex(&arrived.hash.finalize())));
         }
         Ok(hashes)
     }

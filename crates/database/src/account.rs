@@ -37,6 +37,7 @@ pub struct Account {
 
 /// Why no database can be started as a user of its own.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AccountError {
     /// setpriv is missing.
     #[error("setpriv is not installed, without which a database would run as root; install the package util-linux")]
@@ -46,39 +47,24 @@ pub enum AccountError {
         "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system --user-group \
          --no-create-home {NAME}"
     )]
-    NotMade {
-        /// What was said.
-        reason: String,
-    },
+    NotMade { reason: String },
     /// The user is no system user of our own.
     #[error("user {name} (number {uid}) is not for databases alone; remove or rename it")]
-    NotOurs {
-        /// Its name.
-        name: String,
-        /// Its number.
-        uid: u32,
-    },
+    NotOurs { name: String, uid: u32 },
     /// It cannot get to what it needs.
     #[error(
         "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), or have {} somewhere else",
         part.display(), part.display(), path.display()
     )]
     NoWay {
-        /// The user.
         user: String,
-        /// What it has to reach.
         path: PathBuf,
         /// What it cannot pass through, or not run.
         part: PathBuf,
     },
     /// A directory could not be handed over.
     #[error("cannot hand {} to the user of the database: {source}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl Account {

@@ -9,9 +9,7 @@ use evidence::KeptPart;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
-use crate::keep::hex;
-use crate::place::PartsLocation;
-use crate::progress::Progress;
+use crate::place::{PartsLocation, Progress};
 use crate::tar::{self, BLOCK, Header};
 use crate::transfer::{Download, agent};
 
@@ -31,7 +29,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// written here; [`StoreError::Cancelled`].
 pub fn restore(
     parts: &[KeptPart],
-    place: PartsLocation<'_>,
+    place: &PartsLocation,
     into: &Path,
     progress: Progress<'_>,
 ) -> Result<u64, StoreError> {
@@ -83,7 +81,7 @@ pub fn restore(
 /// The bytes of all parts, one after the other.
 struct Archive<'a, 'p> {
     parts: &'a [KeptPart],
-    place: PartsLocation<'a>,
+    place: &'a PartsLocation,
     agent: &'a ureq::Agent,
     /// The part under way.
     number: usize,
@@ -141,7 +139,7 @@ impl<'a> Archive<'a, '_> {
                 self.position += read as u64;
                 return Ok(read);
             }
-            let actual = hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
+            let actual = guarded::hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
             if actual != part.sha256 {
                 return Err(StoreError::Damaged(format!(
                     "{reported} has the SHA-256 {actual}, and was kept with {}",
@@ -161,7 +159,7 @@ impl<'a> Archive<'a, '_> {
 }
 
 fn open<'a>(
-    place: PartsLocation<'a>,
+    place: &'a PartsLocation,
     agent: &'a ureq::Agent,
     part: &KeptPart,
     number: usize,
@@ -169,7 +167,7 @@ fn open<'a>(
 ) -> Result<Source<'a>, StoreError> {
     match place {
         PartsLocation::Directory(directory) => {
-            let path = PartsLocation::file(directory, &part.name);
+            let path = directory.join(&part.name);
             let missing = |error: std::io::Error| match error.kind() {
                 std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{reported} is missing")),
                 std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{reported}: {error}")),
@@ -185,7 +183,7 @@ fn open<'a>(
                 }
             }
         }
-        PartsLocation::Urls(urls, name) => {
+        PartsLocation::Urls { name, urls } => {
             let url = urls.get(number);
             let url = url.ok_or_else(|| StoreError::Damaged(format!("no URL for {reported} in {name}")))?;
             Ok(Source::Url(Download {
@@ -242,6 +240,10 @@ mod tests {
         below
     }
 
+    fn at(store: &Path) -> PartsLocation {
+        PartsLocation::Directory(store.to_owned())
+    }
+
     fn kept(data: &Path, store: &Path) -> Vec<KeptPart> {
         let layout = Layout::of(data).unwrap();
         let mut last = 0;
@@ -250,7 +252,7 @@ mod tests {
             last = done;
             true
         };
-        keep(&layout, PartsLocation::Directory(store), "loading-1", 7_000, progress).unwrap()
+        keep(&layout, &at(store), "loading-1", 7_000, progress).unwrap()
     }
 
     #[test]
@@ -259,7 +261,7 @@ mod tests {
         let parts = kept(&data, &store);
         assert!(parts.len() > 5, "{parts:?}");
         let into = directory.path().join("restored");
-        let bytes = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
+        let bytes = restore(&parts, &at(&store), &into, &mut |_| true).unwrap();
         assert_eq!(bytes, 40_007);
         let contents = |root: &Path| tree(root).into_iter().map(|(path, _, bytes)| (path, bytes)).collect::<Vec<_>>();
         assert_eq!(contents(&into), contents(&data));
@@ -275,7 +277,7 @@ mod tests {
         }
         let parts = kept(&data, &store);
         let into = directory.path().join("restored");
-        restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
+        restore(&parts, &at(&store), &into, &mut |_| true).unwrap();
         for (path, mode, _) in tree(&into) {
             let is_directory = ["empty", "ycsb", "usertable-1"].iter().any(|name| path.ends_with(name));
             let expected = if is_directory { DIRECTORY_MODE } else { FILE_MODE };
@@ -318,7 +320,7 @@ mod tests {
                 None => fs::remove_file(&part).unwrap(),
             }
             let into = directory.path().join(format!("restored-{number}"));
-            let refused = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap_err();
+            let refused = restore(&parts, &at(&store), &into, &mut |_| true).unwrap_err();
             assert!(matches!(refused, StoreError::Damaged(_)), "{refused}");
             assert!(refused.to_string().contains(expected), "{refused}");
         }
@@ -330,10 +332,10 @@ mod tests {
         let parts = kept(&data, &store);
         let layout = Layout::of(&data).unwrap();
         let soon = &mut |done| done < 1_000;
-        let ended = keep(&layout, PartsLocation::Directory(&store), "loading-2", 7_000, soon);
+        let ended = keep(&layout, &at(&store), "loading-2", 7_000, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
         let into = directory.path().join("restored");
-        let ended = restore(&parts, PartsLocation::Directory(&store), &into, soon);
+        let ended = restore(&parts, &at(&store), &into, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
     }
 

@@ -13,15 +13,21 @@
 //! *Private* is a directory that nobody else can change, nor any on the way to it, and a file in it that has one name
 //! and one owner ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of
 //! a directory that came from elsewhere is not this user's own.
+//!
+//! *Known* is a file by its SHA-256 ([`sha256()`]), and a process by its number and start time ([`start_time_ticks`]).
 
+mod hash;
 mod make;
 mod owner;
 mod private;
+mod process;
 mod read;
 mod shown;
 
+pub use hash::{hex, sha256};
 pub use make::{aside, create, create_new, open_to_append, random_word, replace, write_anew};
 pub use owner::{Foreign, ForeignReason, foreign, is_own};
 pub use private::{NotPrivate, check_directory, check_way, open_private, private_directory};
+pub use process::{is_stopped, start_time_ticks};
 pub use read::{open, open_below, open_no_link, plain_relative, read, read_no_link, text};
 pub use shown::{shown, shown_line};

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::hash::hex;
+
 /// Random bytes of a name that nobody can guess.
 const RANDOM_BYTES: usize = 12;
 
@@ -71,7 +73,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 pub fn random_word(bytes: usize) -> io::Result<String> {
     let mut random = vec![0; bytes];
     getrandom(&mut random, GetRandomFlags::empty())?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&random))
 }
 
 /// A hidden name beside a file that nobody can guess, so that nobody can have put a link there.

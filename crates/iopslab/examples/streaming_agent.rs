@@ -60,8 +60,8 @@ fn main() -> Result<()> {
 fn job() -> Result<Job> {
     let experiment = PathBuf::from(std::env::var("IOPSLAB_SCALE_EXPERIMENT")?);
     let text = std::fs::read_to_string(experiment)?;
-    let no_file = |_: &str| Err("no file is needed".to_owned());
-    let read = experiment::parse(catalog::Catalog::built_in(), "experiment.toml", &text, &no_file);
+    let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+    let read = experiment::parse(catalog, "experiment.toml", &text, &alone, experiment::ReadFor::Anybody);
     Ok(experiment::job(&read.map_err(|mistakes| mistakes.to_string())?))
 }
 

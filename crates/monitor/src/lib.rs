@@ -20,4 +20,4 @@ pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
 pub use others::OthersWatch;
 pub use proc::{block_device, process_cpu_s};
 pub use sampler::{Sampler, Sources};
-pub use ticker::{Monitor, MonitorHooks};
+pub use ticker::{Annotate, Monitor};

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use guarded::start_time_ticks;
 use serde::{Deserialize, Serialize};
 
-use crate::process::{self, start_time_ticks};
+use crate::process;
 
 /// Something on the machine that must be gone when a run is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::Latency;
+use guarded::{is_stopped, start_time_ticks};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -18,7 +19,7 @@ use crate::command::{locate, run};
 use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
-use crate::process::{executable, is_stopped, settled_executable, start_time_ticks};
+use crate::process::{executable, settled_executable};
 
 /// A volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted. Where its
 /// process has ended although it should not, the next volume that is attached gets another one.

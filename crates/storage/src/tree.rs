@@ -33,16 +33,9 @@ pub fn restore_tree(pristine: &Path, target: &Path) -> Result<Restored> {
         return Err(io_error("restore from", pristine)(std::io::Error::from(ErrorKind::NotADirectory)));
     }
     clear(target)?;
-    copy(pristine, target)
+    copy_tree(pristine, target)
 }
 
-/// Copies the directory `from` to `to`, which may lie on another file system and is created if missing; what `to`
-/// holds under other names stays. Returns once everything is on the disk.
-pub fn copy_tree(from: &Path, to: &Path) -> Result<Restored> {
-    copy(from, to)
-}
-
-/// Empties a directory without removing it: it may be a mount point.
 /// Removes `directory` with everything below it; nothing happens if it is not there.
 pub fn remove_tree(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
@@ -65,6 +58,7 @@ pub fn tree_bytes(directory: &Path) -> u64 {
         .sum()
 }
 
+/// Empties a directory without removing it: it may be a mount point.
 fn clear(directory: &Path) -> Result<()> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -80,7 +74,9 @@ fn clear(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<Restored> {
+/// Copies the directory `from` to `to`, which may lie on another file system and is created if missing; what `to`
+/// holds under other names stays. Returns once everything is on the disk.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<Restored> {
     let mut reflink = true;
     let mut restored = Restored { files: 0, bytes: 0, reflinked: true };
     copy_directory(from, to, &mut reflink, &mut restored)?;

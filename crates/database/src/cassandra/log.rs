@@ -118,13 +118,4 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(dropped.total(), None);
     }
-
-    #[test]
-    fn tail_gives_the_last_lines_only() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("x.log");
-        std::fs::write(&path, "a\nb\nc\n").unwrap();
-        assert_eq!(tail(&path, 2), ["b", "c"]);
-        assert!(tail(&directory.path().join("none"), 2).is_empty());
-    }
 }

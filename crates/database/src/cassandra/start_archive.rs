@@ -36,8 +36,7 @@ use crate::account::Account;
 use crate::server::{Remember, Temporary};
 
 use super::{
-    distribution::Distribution, hash::hex, java::Java, jvm::ArchiveUse, node::Node, node_config::NodeConfig,
-    node_error::NodeError,
+    distribution::Distribution, java::Java, jvm::ArchiveUse, node::Node, node_config::NodeConfig, node_error::NodeError,
 };
 
 /// Where throw-away nodes live: no other part of iopslab uses this address.
@@ -80,7 +79,8 @@ fn overhead_path(archive: &Path) -> PathBuf {
 
 fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
     let identity = format!("{}\n{}\n{}", java.path.display(), java.version_text, distribution.classpath());
-    let name = format!("start-{}-{}.jsa", distribution.version, &hex(&Sha256::digest(identity.as_bytes()))[..16]);
+    let name =
+        format!("start-{}-{}.jsa", distribution.version, &guarded::hex(&Sha256::digest(identity.as_bytes()))[..16]);
     distribution.cache.join(name)
 }
 

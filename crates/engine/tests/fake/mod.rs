@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use engine::{Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
 use evidence::{Series, empty_histogram};
 use hdrhistogram::Histogram;
-use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
+use workload::{Definition, Distribution, Mix};
 
 /// How a call ends: after how long, and how.
 pub type Ending = (Duration, Result<(), ErrorKind>);
@@ -151,15 +151,7 @@ pub fn reads(load: Load, duration: Duration) -> TrialPlan {
 
 pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
     TrialPlan {
-        definition: Definition {
-            name: "test".into(),
-            mix,
-            distribution: Distribution::Uniform,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength::default(),
-            keys: KeyFormat::default(),
-        },
+        definition: Definition::new("test", mix, Distribution::Uniform),
         fields: 3,
         field_length: 10,
         compressibility: 0.0,

@@ -11,7 +11,7 @@ use database::{CqlConnect, Existing, ExistingError, Found, Notes};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use experiment::{Consistency, Definition, LoadLevel, Mix};
-use monitor::{Monitor, MonitorHooks, Sources};
+use monitor::{Monitor, Sources};
 use wire::{
     ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, Reply, RequestError, Second, TrialResult, TrialTask,
 };
@@ -190,7 +190,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
     };
     let watch = Monitor::start(
         sources,
-        MonitorHooks::default(),
+        None,
         Box::new(move |sample| {
             if let Ok(mut samples) = sink.lock() {
                 samples.push(sample);

@@ -1,7 +1,7 @@
 //! A node's data set in a store: looked for, restored, kept.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use datasets::{Layout, PART_BYTES, PartsLocation, StoreError};
 use evidence::KeptDataSet;
@@ -45,14 +45,15 @@ pub(super) fn restore(
     let key = database.snapshot_key(files);
     let directory = host.loading_directory(&key)?;
     let data = data_of(&directory);
-    let way = KeptParts::of(from, &key);
-    let mut pace = Pace::new(&host.outbox, format!("restoring the data set from {}", way.name()), kept.archive_bytes());
-    let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| pace.goes_on(done));
+    let place = place_of(from, &key);
+    let mut pace =
+        Pace::new(&host.outbox, format!("restoring the data set from {}", place.name()), kept.archive_bytes());
+    let restored = datasets::restore(&kept.parts, &place, &data, &mut |done| pace.goes_on(done));
     let restored = match restored {
         Ok(bytes) if bytes == kept.bytes => Ok(bytes),
         Ok(bytes) => Err(StoreError::Damaged(format!(
             "{}: its files have {bytes} bytes, and had {} when it was kept",
-            way.name(),
+            place.name(),
             kept.bytes
         ))),
         Err(error) => Err(error),
@@ -90,9 +91,9 @@ pub(super) fn keep(
 ) -> Result<Reply, RequestError> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
-    let way = KeptParts::of(to, &facts.key);
-    let mut pace = Pace::new(&host.outbox, format!("keeping the data set in {}", way.name()), layout.bytes());
-    let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| pace.goes_on(done));
+    let place = place_of(to, &facts.key);
+    let mut pace = Pace::new(&host.outbox, format!("keeping the data set in {}", place.name()), layout.bytes());
+    let sent = datasets::keep(&layout, &place, &below(&facts), PART_BYTES, &mut |done| pace.goes_on(done));
     let parts = match sent {
         Ok(parts) => parts,
         Err(StoreError::Cancelled) => return Err(RequestError::cancelled()),
@@ -109,7 +110,7 @@ pub(super) fn keep(
         made_at: jiff::Timestamp::now().to_string(),
         parts,
     };
-    if let KeptParts::Directory(directory) = &way
+    if let PartsLocation::Directory(directory) = &place
         && let Err(error) = keep_json(&directory.join(DOCUMENT), &kept, 0o644)
     {
         return Ok(Reply::StoreProblem(format!("cannot write {}: {error}", directory.join(DOCUMENT).display())));
@@ -133,32 +134,11 @@ fn below(facts: &SnapshotFacts) -> String {
 }
 
 /// Where a key's parts are.
-enum KeptParts {
-    Directory(PathBuf),
-    Urls { name: String, urls: Vec<String> },
-}
-
-impl KeptParts {
-    fn of(transfer: &Transfer, key: &str) -> Self {
-        match transfer {
-            Transfer::Directory(directory) => Self::Directory(Path::new(directory).join(key)),
-            Transfer::Urls { name, urls } => {
-                Self::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
-            }
-        }
-    }
-
-    fn place(&self) -> PartsLocation<'_> {
-        match self {
-            Self::Directory(directory) => PartsLocation::Directory(directory),
-            Self::Urls { name, urls } => PartsLocation::Urls(urls, name),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Directory(directory) => directory.display().to_string(),
-            Self::Urls { name, .. } => name.clone(),
+fn place_of(transfer: &Transfer, key: &str) -> PartsLocation {
+    match transfer {
+        Transfer::Directory(directory) => PartsLocation::Directory(Path::new(directory).join(key)),
+        Transfer::Urls { name, urls } => {
+            PartsLocation::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
         }
     }
 }

@@ -9,10 +9,7 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, Part, TrialPlan};
-use experiment::{
-    Access, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, KeyFormat, Mix, SPARSE_PER_S,
-    ScanLength,
-};
+use experiment::{Access, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -137,15 +134,7 @@ impl Drop for Server {
 /// One load thread: others cost what it costs.
 fn plan(load: Load) -> TrialPlan {
     TrialPlan {
-        definition: Definition {
-            name: "reads".to_owned(),
-            mix: Mix { read: 1.0, ..Mix::default() },
-            distribution: Distribution::Uniform,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength::default(),
-            keys: KeyFormat::default(),
-        },
+        definition: Definition::new("reads", Mix { read: 1.0, ..Mix::default() }, Distribution::Uniform),
         fields: FIELDS,
         field_length: FIELD_BYTES,
         compressibility: 0.0,

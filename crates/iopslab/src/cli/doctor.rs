@@ -105,8 +105,8 @@ const EVIDENCE_BYTES: u64 = 160_000;
 
 /// Each directory that a run writes to: what is free there, and what the example needs.
 fn directories() -> Result<Vec<Check>, Failure> {
-    let no_file = |_: &str| Err("the example names no other file".to_owned());
-    let example = experiment::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
+    let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+    let example = experiment::parse(catalog, "quickstart.toml", EXAMPLE, &alone, experiment::ReadFor::Anybody)
         .map_err(Failure::mistakes)?;
     let job = experiment::job(&example);
     let plan = &job.plan;

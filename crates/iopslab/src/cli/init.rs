@@ -132,9 +132,10 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         machine_cpus,
     };
     let text = experiment::draft(catalog, &draft);
-    let no_file = |_: &str| Err("no other file is named".to_owned());
+    let alone = experiment::ParseContext::alone();
+    let name = "the file that would be written";
     let experiment =
-        experiment::parse(catalog, "the file that would be written", &text, &no_file).map_err(Failure::mistakes)?;
+        experiment::parse(catalog, name, &text, &alone, experiment::ReadFor::Anybody).map_err(Failure::mistakes)?;
     Ok((text, experiment))
 }
 

@@ -9,7 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
-use experiment::{AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, Setups};
+use experiment::{
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, ReadFor, Setups,
+};
 use serde_json::Value;
 
 use super::client_cost;
@@ -58,7 +60,7 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
     let beside = ParseContext { file: &read, quotas: &quotas, client, machine: Some(this_machine()) };
     let name = directory.path().join("experiment.toml").display().to_string();
-    let experiment = experiment::parse_to_run(&catalog, &name, &text, &beside, provider);
+    let experiment = experiment::parse(&catalog, &name, &text, &beside, ReadFor::Run(provider));
     let mut job = experiment::job(&experiment.map_err(Failure::mistakes)?);
     if job.plan.search.is_some() {
         job.plan.grow(&directory.rounds().map_err(Failure::input)?);

@@ -179,8 +179,9 @@ mod tests {
             operations = 1_000
             seed = 7
         "#;
-        let no_file = |_: &str| Err("none".to_owned());
-        let job = experiment::job(&experiment::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).unwrap());
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
+        let job = experiment::job(&experiment.unwrap());
         let cell = job.plan.cells[0].id.clone();
         let target = Target::of(&job.plan).unwrap();
         let planned = PlannedTrial { block: 0, cell };
