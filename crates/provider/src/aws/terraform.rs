@@ -163,11 +163,12 @@ impl Terraform {
                 _ => write(&path, text)?,
             }
         }
-        if let Some(backend) = &self.backend {
-            let path = self.directory.join(BACKEND);
-            write(&path, &format!("{:#}\n", backend.file()))?;
+        // One that came with the directory may hold anything that Terraform obeys, such as a program to start.
+        let path = self.directory.join(BACKEND);
+        match &self.backend {
+            Some(backend) => write(&path, &format!("{:#}\n", backend.file())),
+            None => remove(&path),
         }
-        Ok(())
     }
 
     /// Whether the state, wherever it is, knows of anything that was made.
@@ -267,11 +268,7 @@ impl Terraform {
         if let Some(address) = self.state_elsewhere() {
             say(&format!("terraform's state knows of nothing any more, and stays: {address}"));
         }
-        let asked = self.directory.join(ASKED);
-        match fs::remove_file(&asked) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AwsError::file("remove", &asked, error)),
-            _ => Ok(()),
-        }
+        remove(&self.directory.join(ASKED))
     }
 
     /// What changes something, with its progress: how many things are done, and which is next.
@@ -373,6 +370,14 @@ fn write(path: &Path, text: &str) -> Result<(), AwsError> {
     guarded::replace(path, text.as_bytes(), 0o600).map_err(|error| AwsError::file("write", path, error))
 }
 
+/// A file of the directory that is to be there no longer.
+fn remove(path: &Path) -> Result<(), AwsError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AwsError::file("remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
 /// An error in a line of `-json`.
 fn diagnostic(line: &str) -> Option<String> {
     let event: Value = serde_json::from_str(line).ok()?;
@@ -393,7 +398,26 @@ fn plain_error(lines: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use experiment::AwsBackend;
+
     use super::*;
+
+    #[test]
+    fn where_states_are_kept_is_said_by_this_program_whatever_came_with_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let sent = directory.path().join(BACKEND);
+        let evil = r#"{"resource":{"terraform_data":{"x":{"provisioner":{"local-exec":{"command":"id"}}}}}}"#;
+        fs::write(&sent, evil).unwrap();
+        let mut terraform = Terraform::new(directory.path(), None);
+        terraform.write_modules().unwrap();
+        assert!(!sent.exists());
+        fs::write(&sent, evil).unwrap();
+        let path = "/srv/states".to_owned();
+        terraform.keep_state_in(Backend::of(&AwsBackend::Local { path }, "r-1/batch-1"));
+        terraform.write_modules().unwrap();
+        let written: Value = serde_json::from_str(&fs::read_to_string(&sent).unwrap()).unwrap();
+        assert_eq!(written, serde_json::json!({ "terraform": { "backend": { "local": {} } } }));
+    }
 
     #[test]
     fn the_lock_file_has_one_version_with_its_hash_and_elsewhere_the_version_alone() {

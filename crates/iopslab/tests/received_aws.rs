@@ -1,0 +1,97 @@
+//! Runs on AWS that somebody else has put together, or has changed: Terraform gets nothing of theirs to obey. In its
+//! place stands a script that notes how it was called and what it found.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::support::Laboratory;
+
+const EXPERIMENT: &str = include_str!("../../../examples/quickstart.toml");
+const WAY: &str = "\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+/// What it is to answer stands beside it; so does what it notes.
+const TERRAFORM: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+echo "$*" >> "$here/called"
+case "$1" in
+version) echo '{"terraform_version":"1.11.4"}' ;;
+init)
+    cat backend.tf.json >> "$here/obeyed" 2> /dev/null
+    find .terraform -type f >> "$here/obeyed" 2> /dev/null
+    ;;
+state) cat "$here/state.json" 2> /dev/null ;;
+show) cat "$here/plan.json" ;;
+apply | destroy) test ! -e "$here/fails" || exit 1 ;;
+esac
+exit 0
+"#;
+
+struct Story {
+    lab: Laboratory,
+}
+
+impl Story {
+    /// A run whose machines could be neither made nor taken away.
+    fn begun() -> Self {
+        let lab = Laboratory::new();
+        lab.write("own.toml", &format!("{EXPERIMENT}{WAY}"));
+        let terraform = lab.write("terraform", TERRAFORM);
+        std::fs::set_permissions(&terraform, std::fs::Permissions::from_mode(0o755)).unwrap();
+        lab.write("fails", "");
+        let story = Self { lab };
+        let (code, stderr) = story.ask(&["run", "own.toml", "--provider", "aws", "--yes"]);
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(story.directory().join("asked").exists(), "{stderr}");
+        std::fs::remove_file(story.lab.path().join("fails")).unwrap();
+        std::fs::remove_file(story.lab.path().join("called")).unwrap();
+        story
+    }
+
+    /// Exit code and stderr.
+    fn ask(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let terraform = self.lab.path().join("terraform");
+        let output = self.lab.iopslab(arguments).env("IOPSLAB_TERRAFORM", terraform).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    fn run(&self) -> String {
+        self.lab.run_directory().display().to_string()
+    }
+
+    /// Where Terraform works.
+    fn directory(&self) -> PathBuf {
+        self.lab.run_directory().join("terraform")
+    }
+
+    fn destroy(&self) -> (Option<i32>, String) {
+        self.ask(&["destroy", &self.run()])
+    }
+
+    /// What the script has noted under this name.
+    fn noted(&self, name: &str) -> String {
+        std::fs::read_to_string(self.lab.path().join(name)).unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_backend_that_a_run_came_with_is_not_obeyed() {
+    let story = Story::begun();
+    let evil = json!({ "resource": { "terraform_data": { "x": {
+        "provisioner": [{ "local-exec": { "command": "touch made-by-attacker" } }],
+    } } } });
+    let sent = story.directory().join("backend.tf.json");
+    std::fs::write(&sent, evil.to_string()).unwrap();
+    let (code, stderr) = story.destroy();
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(story.noted("called").contains("\ndestroy "), "{}", story.noted("called"));
+    assert_eq!(story.noted("obeyed"), "");
+
+    let story = Story::begun();
+    std::fs::write(story.directory().join("backend.tf.json"), evil.to_string()).unwrap();
+    story.lab.write("fails", "");
+    let (code, stderr) = story.ask(&["run", "--resume", &story.run(), "--yes"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(story.noted("called").contains("\napply "), "{}", story.noted("called"));
+    assert_eq!(story.noted("obeyed"), "");
+}
