@@ -3,6 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -94,4 +96,42 @@ fn a_backend_that_a_run_came_with_is_not_obeyed() {
     assert_eq!(code, Some(1), "{stderr}");
     assert!(story.noted("called").contains("\napply "), "{}", story.noted("called"));
     assert_eq!(story.noted("obeyed"), "");
+}
+
+/// A shell of the user's stood in the directory while the run was looked at: its plug-ins stayed.
+#[test]
+fn plugins_that_a_run_came_with_are_not_started_whoever_stands_there() {
+    let story = Story::begun();
+    let sent = story.directory().join(".terraform/providers/evil");
+    std::fs::create_dir_all(sent.parent().unwrap()).unwrap();
+    std::fs::write(&sent, "#!/bin/sh").unwrap();
+    std::fs::create_dir_all(story.directory().join(".terraform/modules")).unwrap();
+    std::fs::write(story.directory().join(".terraform/modules/modules.json"), "{}").unwrap();
+    let mut shell = Command::new("sleep").arg("600").current_dir(story.directory()).spawn().unwrap();
+    let (code, stderr) = story.destroy();
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(story.noted("obeyed"), "");
+}
+
+/// Its controller was killed, and it goes on: what it needs is not taken from it.
+#[test]
+fn a_terraform_that_is_at_work_is_waited_for() {
+    let story = Story::begun();
+    let used = story.directory().join(".terraform/providers/in-use");
+    std::fs::create_dir_all(used.parent().unwrap()).unwrap();
+    std::fs::write(&used, "").unwrap();
+    let lock = std::fs::OpenOptions::new().append(true).open(story.directory().join("at-work")).unwrap();
+    lock.lock().unwrap();
+    std::thread::scope(|scope| {
+        let destroyed = scope.spawn(|| story.destroy());
+        std::thread::sleep(Duration::from_secs(2));
+        assert!(used.exists() && !destroyed.is_finished());
+        assert!(!story.noted("called").contains("init"));
+        lock.unlock().unwrap();
+        let (code, stderr) = destroyed.join().unwrap();
+        assert_eq!(code, Some(0), "{stderr}");
+    });
+    assert!(story.noted("called").contains("\ndestroy "));
 }

@@ -111,6 +111,17 @@ pub enum AwsError {
         /// Which, and why.
         what: String,
     },
+    /// A Terraform that outlived its controller has not ended.
+    #[error(
+        "another Terraform still works in {} after {waited_s} s: wait until it has ended, then try again",
+        directory.display()
+    )]
+    AtWork {
+        /// Where.
+        directory: PathBuf,
+        /// How long it was waited for, seconds.
+        waited_s: u64,
+    },
     /// The user asked to stop.
     #[error("the making of machines was called off")]
     CalledOff,

@@ -7,6 +7,7 @@
 mod backend;
 mod error;
 mod heartbeat;
+mod lock;
 mod received;
 mod terraform;
 

@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::error::AwsError;
+use super::lock::{self, LOCK};
 use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
 
-/// Where Terraform keeps plug-ins and what it knows of its backend. It is made again by `terraform init`.
+/// Where Terraform keeps plug-ins, what it knows of its backend, and where its modules lie. It is made again by
+/// `terraform init`.
 const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
 const OF_TERRAFORM: [&str; 5] =
@@ -28,13 +30,13 @@ const PLUGINS: [&str; 3] = [
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
 /// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run
-/// keeps there besides what is Terraform's.
+/// keeps there besides what is Terraform's. A Terraform that is still at work there is waited for.
 pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
     if !directory.exists() {
         return Ok(());
     }
     let failed = |error| AwsError::file("examine", directory, error);
-    fetch_plugins_anew(directory).map_err(failed)?;
+    let _lock = lock::taken(directory)?;
     if let Some(foreign) = guarded::foreign(directory, Some(DATA)).map_err(failed)? {
         let what = foreign.to_string();
         return Err(AwsError::Foreign { what });
@@ -45,12 +47,13 @@ pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
             return Err(AwsError::Foreign { what });
         }
     }
-    check_state(&directory.join(OF_TERRAFORM[0]))
+    check_state(&directory.join(OF_TERRAFORM[0]))?;
+    fetch_plugins_anew(directory).map_err(failed)
 }
 
 fn is_known(relative: &Path, beside: &[&str]) -> bool {
     let name = relative.to_str().unwrap_or_default();
-    let own = [ASKED, BACKEND, LOG, STATES, VARIABLES];
+    let own = [ASKED, BACKEND, LOCK, LOG, STATES, VARIABLES];
     MODULES.iter().any(|(module, _)| *module == name)
         || own.contains(&name)
         || OF_TERRAFORM.contains(&name)
@@ -62,22 +65,15 @@ fn is_known(relative: &Path, beside: &[&str]) -> bool {
 }
 
 /// What lies below `.terraform` are programs. They go, so that `terraform init` brings them from where the user has it
-/// fetch them; unless a Terraform of this directory is at work, which nobody can have sent.
+/// fetch them. Nobody needs them: whoever works in the directory has its lock.
 fn fetch_plugins_anew(directory: &Path) -> io::Result<()> {
     let data = directory.join(DATA);
     match fs::symlink_metadata(&data) {
-        Ok(found) if found.is_dir() && !somebody_works_in(directory) => fs::remove_dir_all(&data),
-        _ => Ok(()),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(&data),
+        Ok(_) => fs::remove_file(&data),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
-}
-
-/// Whether a process has this as its working directory.
-fn somebody_works_in(directory: &Path) -> bool {
-    let Ok(directory) = directory.canonicalize() else {
-        return false;
-    };
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok()).any(|at| at == directory)
 }
 
 /// A state that names another plug-in would have it fetched and run.
@@ -148,6 +144,21 @@ mod tests {
         check(directory.path(), &BESIDE).unwrap();
         assert!(!directory.path().join(DATA).exists());
         check(&directory.path().join("none-yet"), &BESIDE).unwrap();
+    }
+
+    #[test]
+    fn plugins_go_whoever_stands_in_the_directory() {
+        let directory = directory();
+        let plugin = directory.path().join(".terraform/providers/x");
+        fs::create_dir_all(plugin.parent().unwrap()).unwrap();
+        fs::write(&plugin, "#!/bin/sh").unwrap();
+        let mut shell = std::process::Command::new("sleep");
+        let mut shell = shell.arg("600").current_dir(directory.path()).spawn().unwrap();
+        let checked = check(directory.path(), &BESIDE);
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        checked.unwrap();
+        assert!(!directory.path().join(DATA).exists());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::backend::Backend;
 use super::error::AwsError;
+use super::lock;
 
 /// Called with what is being done.
 pub type Say<'a> = &'a mut dyn FnMut(&str);
@@ -173,7 +174,7 @@ impl Terraform {
 
     /// Whether the state, wherever it is, knows of anything that was made.
     pub fn knows_of_anything(&self) -> Result<bool, AwsError> {
-        let mut command = self.command(&["state", "pull"]);
+        let mut command = self.command(&["state", "pull"])?;
         let output = command.output().map_err(|source| self.missing(source))?;
         if !output.status.success() {
             return Err(AwsError::State {
@@ -206,7 +207,7 @@ impl Terraform {
     }
 
     /// In the directory, with the credentials of the site.
-    fn command(&self, arguments: &[&str]) -> Command {
+    fn command(&self, arguments: &[&str]) -> Result<Command, AwsError> {
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -214,11 +215,14 @@ impl Terraform {
             .env("TF_IN_AUTOMATION", "1")
             .env("TF_INPUT", "0")
             .env("CHECKPOINT_DISABLE", "1")
-            .stdin(Stdio::null());
+            // Plug-ins lie in the directory, from where they are removed before anything of it is obeyed.
+            .env_remove("TF_DATA_DIR")
+            // It reads nothing; its stdin, an empty file, is the lock of the directory, which it has to its end.
+            .stdin(lock::taken(&self.directory)?);
         if let Some(profile) = &self.profile {
             command.env("AWS_PROFILE", profile);
         }
-        command
+        Ok(command)
     }
 
     /// What is to be made, on disk before anything is.
@@ -251,7 +255,7 @@ impl Terraform {
         write(&asked, "")?;
         self.remember_state()?;
         self.change("apply", say)?;
-        let output = self.command(&["output", "-json"]).output().map_err(|source| self.missing(source))?;
+        let output = self.command(&["output", "-json"])?.output().map_err(|source| self.missing(source))?;
         let said: Value =
             serde_json::from_slice(&output.stdout).map_err(|error| AwsError::Output(error.to_string()))?;
         let machines = serde_json::from_value(said["machines"]["value"].clone());
@@ -303,7 +307,7 @@ impl Terraform {
         let from = log.metadata().map_err(failed)?.len();
         let stdout = log.try_clone().map_err(failed)?;
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut command = self.command(&arguments);
+        let mut command = self.command(&arguments)?;
         command
             .stdout(stdout)
             .stderr(log)
