@@ -58,10 +58,19 @@ fn is_known(relative: &Path, beside: &[&str]) -> bool {
         || own.contains(&name)
         || OF_TERRAFORM.contains(&name)
         || beside.contains(&name)
-        // What a kill left aside: Terraform reads no file with such a name.
-        || relative.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+        || is_left_aside(relative, beside)
         // A state's earlier versions, by their moments.
         || (name.starts_with("terraform.tfstate.") && name.ends_with(".backup"))
+}
+
+/// Whether a kill left it: a known file that was being written, or Terraform's lock file under the name that it has
+/// until it is whole. Such a name ends in digits, so that Terraform obeys none; others with a point in front it does
+/// (`.x.auto.tfvars`), and so do programs that take its name (`.terraform-version`).
+fn is_left_aside(relative: &Path, beside: &[&str]) -> bool {
+    let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_lock = name.strip_prefix(".terraform.lock.hcl");
+    of_lock.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        || guarded::of_aside(name).is_some_and(|of| is_known(&relative.with_file_name(of), beside))
 }
 
 /// What lies below `.terraform` are programs. They go, so that `terraform init` brings them from where the user has it
@@ -141,6 +150,11 @@ mod tests {
         let plugin = directory.path().join(".terraform/providers/x");
         fs::create_dir_all(plugin.parent().unwrap()).unwrap();
         fs::write(&plugin, "#!/bin/sh").unwrap();
+        // And what kills have left.
+        for name in ["main.tf", ".terraform.lock.hcl", "modules/network/main.tf", VARIABLES] {
+            fs::write(guarded::aside(&directory.path().join(name)).unwrap(), "").unwrap();
+        }
+        fs::write(directory.path().join(".terraform.lock.hcl3417"), "").unwrap();
         check(directory.path(), &BESIDE).unwrap();
         assert!(!directory.path().join(DATA).exists());
         check(&directory.path().join("none-yet"), &BESIDE).unwrap();
@@ -163,7 +177,17 @@ mod tests {
 
     #[test]
     fn a_file_that_terraform_would_obey_and_a_link_are_refused_by_name() {
-        for name in ["evil.tf", "main_override.tf", "x.auto.tfvars", "override.tf.json", "modules/network/evil.tf"] {
+        for name in [
+            "evil.tf",
+            "main_override.tf",
+            "x.auto.tfvars",
+            ".x.auto.tfvars",
+            ".x.auto.tfvars.json",
+            ".terraform-version",
+            ".main.tf.0123",
+            "override.tf.json",
+            "modules/network/evil.tf",
+        ] {
             let directory = directory();
             fs::write(directory.path().join(name), "").unwrap();
             let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
