@@ -2,11 +2,11 @@
 //! place stands a script that notes how it was called and what it found.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Laboratory;
 
@@ -70,10 +70,22 @@ impl Story {
         self.ask(&["destroy", &self.run()])
     }
 
+    /// Whether Terraform was asked to make or remove anything.
+    fn has_changed_anything(&self) -> bool {
+        let called = self.noted("called");
+        called.lines().any(|line| line.starts_with("apply") || line.starts_with("destroy"))
+    }
+
     /// What the script has noted under this name.
     fn noted(&self, name: &str) -> String {
         std::fs::read_to_string(self.lab.path().join(name)).unwrap_or_default()
     }
+}
+
+fn change(path: &Path, change: impl FnOnce(&mut Value)) {
+    let mut document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    change(&mut document);
+    std::fs::write(path, document.to_string()).unwrap();
 }
 
 #[test]
@@ -134,4 +146,31 @@ fn a_terraform_that_is_at_work_is_waited_for() {
         assert_eq!(code, Some(0), "{stderr}");
     });
     assert!(story.noted("called").contains("\ndestroy "));
+}
+
+/// `destroy` went to whatever bucket the plan named, with whatever credentials.
+#[test]
+fn where_machines_are_taken_away_is_what_the_experiment_says() {
+    type Forge = fn(&mut Value);
+    let forged: [(Forge, &str); 5] = [
+        (|plan| plan["aws"]["backend"] = json!({ "type": "local", "path": "/srv/evil" }), "aws.backend"),
+        (|plan| plan["aws"]["sites"][0]["profile"] = json!("prod-admin"), "aws.sites.0.profile"),
+        (|plan| plan["aws"]["sites"][0]["region"] = json!("eu-west-1"), "aws.sites.0.region"),
+        (|plan| plan["aws"]["batches"][0]["site"] = json!(7), "aws.batches"),
+        (|plan| plan["experiment"] = json!("prod"), "experiment"),
+    ];
+    let story = Story::begun();
+    let plan = story.lab.run_directory().join("plan.json");
+    let whole = std::fs::read(&plan).unwrap();
+    for (forge, place) in forged {
+        change(&plan, forge);
+        let (code, stderr) = story.destroy();
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(&format!("plan.json: {place} is not what its experiment.toml comes to")), "{stderr}");
+        assert!(stderr.contains("iopslab clean --aws"), "{stderr}");
+        std::fs::write(&plan, &whole).unwrap();
+    }
+    assert_eq!(story.noted("called"), "");
+    let (code, stderr) = story.destroy();
+    assert_eq!(code, Some(0), "{stderr}");
 }

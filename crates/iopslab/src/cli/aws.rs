@@ -12,7 +12,7 @@ use experiment::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
 
-use super::{machines, quotas, snapshots};
+use super::{machines, quotas, resumed, snapshots};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 
@@ -377,6 +377,7 @@ pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
         ))
         .help("what a run leaves on this machine: iopslab clean"));
     };
+    resumed::check_to_take_away(&directory)?;
     let _lock = directory.lock().map_err(Failure::work)?;
     let mut said = Vec::new();
     let mut say = |line: &str| {
