@@ -174,3 +174,60 @@ fn where_machines_are_taken_away_is_what_the_experiment_says() {
     let (code, stderr) = story.destroy();
     assert_eq!(code, Some(0), "{stderr}");
 }
+
+fn state(kind: &str, name: &str, plugin: &str, run: &str) -> String {
+    let resource = json!({
+        "mode": "managed", "type": kind, "name": name, "provider": format!("provider[\"{plugin}\"]"),
+        "instances": [{ "attributes": { "id": "x", "tags_all": { "iopslab:run": run } } }],
+    });
+    json!({ "version": 4, "resources": [resource] }).to_string()
+}
+
+/// A state says what goes, and which programs are started for that: anything that the user has.
+#[test]
+fn a_state_that_names_what_the_run_did_not_make_is_refused_by_address() {
+    const AWS: &str = "registry.terraform.io/hashicorp/aws";
+    let story = Story::begun();
+    let run = story.lab.run_directory().file_name().unwrap().to_str().unwrap().to_owned();
+    let here = story.directory().join("terraform.tfstate");
+    let elsewhere = story.lab.path().join("state.json");
+    for (state, words) in [
+        (state("aws_db_instance", "prod", AWS, &run), "terraform.tfstate has aws_db_instance.prod"),
+        (state("aws_instance", "prod", AWS, &run), "terraform.tfstate has aws_instance.prod"),
+        (
+            state("aws_instance", "machine", AWS, "another-run"),
+            "has aws_instance.machine, which belongs to iopslab:run = another-run",
+        ),
+        (
+            state("aws_instance", "machine", "registry.terraform.io/evil/shell", &run),
+            "needs provider[\"registry.terraform.io/evil/shell\"]",
+        ),
+    ] {
+        // In the directory: Terraform is not even started.
+        std::fs::write(&here, &state).unwrap();
+        let (code, stderr) = story.destroy();
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(stderr.contains(words), "{stderr}");
+        assert_eq!(story.noted("called"), "", "{words}");
+        std::fs::remove_file(&here).unwrap();
+        // Where Terraform alone can look.
+        std::fs::write(&elsewhere, &state).unwrap();
+        for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
+            let (code, stderr) = story.ask(arguments);
+            assert_eq!(code, Some(1), "{stderr}");
+            assert!(stderr.contains(words), "{stderr}");
+            assert!(story.noted("called").contains("state pull"), "{}", story.noted("called"));
+            assert!(!story.has_changed_anything(), "{words}: {}", story.noted("called"));
+        }
+        std::fs::remove_file(&elsewhere).unwrap();
+        std::fs::remove_file(story.lab.path().join("called")).unwrap();
+    }
+    let (code, stderr) = story.destroy();
+    assert_eq!(code, Some(0), "{stderr}");
+    // No plug-in but that of the lock file.
+    assert!(
+        story.noted("called").contains("init -input=false -no-color -lockfile=readonly"),
+        "{}",
+        story.noted("called")
+    );
+}

@@ -133,8 +133,9 @@ pub enum AwsError {
     Host(#[from] HostError),
 }
 
-/// How Terraform says that a plug-in is not that of the lock file: its hash, or its version.
-const OTHER_PLUGIN: [&str; 2] = ["checksums previously recorded", "previously-selected version"];
+/// How Terraform says that a plug-in is not that of the lock file: its hash, its version, or that it is not in it.
+const OTHER_PLUGIN: [&str; 3] =
+    ["checksums previously recorded", "previously-selected version", "Provider dependency changes detected"];
 
 impl AwsError {
     /// Where the lock file is why Terraform could not begin, what to do about that.

@@ -8,7 +8,9 @@ mod backend;
 mod error;
 mod heartbeat;
 mod lock;
+mod modules;
 mod received;
+mod state;
 mod terraform;
 
 use std::path::{Path, PathBuf};
@@ -104,7 +106,7 @@ impl Aws {
             settings: settings.clone(),
             batch: batch.clone(),
             site: site.clone(),
-            terraform: Terraform::new(directory, site.profile.as_deref()),
+            terraform: Terraform::new(directory, run, site.profile.as_deref()),
             binary: binary.to_owned(),
             asks_state: None,
             hosts: None,
@@ -129,14 +131,14 @@ impl Aws {
 
     /// Region and profile of the machines that a directory knows of; `None` where none were asked for.
     pub fn stands_at(directory: &Path) -> Option<(String, Option<String>)> {
-        let variables = Terraform::new(directory, None).variables()?;
+        let variables = Terraform::new(directory, "", None).variables()?;
         let word = |name: &str| variables[name].as_str().map(str::to_owned);
         Some((word("region")?, word("profile")))
     }
 
     /// Whether there is a Terraform, and new enough.
     pub fn check_program() -> Result<(), AwsError> {
-        Terraform::new(Path::new("."), None).check()
+        Terraform::new(Path::new("."), "", None).check()
     }
 
     /// Makes what is missing of the machines, and waits until all are ready.
@@ -160,8 +162,7 @@ impl Aws {
 
     /// Has Terraform make the machines: where one availability zone has no room, in the next one.
     fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
-        received::check(self.terraform.directory(), &BESIDE)?;
-        self.terraform.write_modules()?;
+        self.begin(say)?;
         let has_key = self.path(KEY).exists();
         let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
         let mut first_zone = 0;
@@ -170,12 +171,10 @@ impl Aws {
             let keys = (public_key.as_str(), host_key.as_str());
             let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), first_zone);
             self.terraform.write_variables(&variables)?;
-            if first_zone == 0 {
-                self.terraform.init(say)?;
-                if !has_key && self.terraform.state_elsewhere().is_some() && self.terraform.knows_of_anything()? {
-                    say("this copy of the run has no key to machines that stand: they are taken away first");
-                    self.terraform.destroy(say)?;
-                }
+            let is_elsewhere = self.terraform.state_elsewhere().is_some();
+            if first_zone == 0 && !has_key && is_elsewhere && self.terraform.knows_of_anything() {
+                say("this copy of the run has no key to machines that stand: they are taken away first");
+                self.terraform.destroy(say)?;
             }
             go_on()?;
             match self.terraform.apply(say) {
@@ -190,19 +189,23 @@ impl Aws {
         }
     }
 
+    /// What lies in the directory may be obeyed, and Terraform can begin.
+    fn begin(&self, say: Say<'_>) -> Result<(), AwsError> {
+        received::check(self.terraform.directory(), &BESIDE, &self.run)?;
+        self.terraform.init(say)
+    }
+
     /// Takes away what the state knows of.
     fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
-        received::check(self.terraform.directory(), &BESIDE)?;
-        self.terraform.write_modules()?;
+        self.begin(say)?;
         let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
         let about = (self.run.as_str(), self.expires.as_str());
         let keys = (public_key.as_str(), host_key.as_str());
         let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), 0);
         self.terraform.write_variables(&variables)?;
-        self.terraform.init(say)?;
         match certainty {
             Certainty::Likely => self.terraform.destroy(say),
-            Certainty::Unlikely if self.terraform.knows_of_anything()? => self.terraform.destroy(say),
+            Certainty::Unlikely if self.terraform.knows_of_anything() => self.terraform.destroy(say),
             Certainty::Unlikely => Ok(()),
         }
     }
@@ -405,13 +408,10 @@ impl Provider for Aws {
         (self.hosts, self.heartbeat) = (None, None);
         match (self.asks_state, self.terraform.may_have_made()) {
             (Some(certainty), _) => self.release_by_state(certainty, say)?,
-            (None, true) => {
-                // What this process has had Terraform make, it has looked at before.
-                if !self.terraform.is_initialised() {
-                    received::check(self.terraform.directory(), &BESIDE)?;
-                }
-                self.terraform.destroy(say)?;
-            }
+            // What this process has had Terraform make, it has looked at before.
+            (None, true) if self.terraform.is_initialised() => self.terraform.destroy(say)?,
+            // The region and the credentials are those of the plan, whatever the directory says.
+            (None, true) => self.release_by_state(Certainty::Likely, say)?,
             (None, false) => return Ok(()),
         }
         // Nothing is left that it opens, or that shows itself by it.

@@ -11,27 +11,23 @@ use serde_json::Value;
 
 use super::error::AwsError;
 use super::lock::{self, LOCK};
-use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
+use super::modules::MODULES;
+use super::state;
+use super::terraform::{ASKED, BACKEND, LOG, STATE, STATES, VARIABLES};
 
 /// Where Terraform keeps plug-ins, what it knows of its backend, and where its modules lie. It is made again by
 /// `terraform init`.
 const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
 const OF_TERRAFORM: [&str; 5] =
-    ["terraform.tfstate", "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
-/// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what
-/// is built in.
-const PLUGINS: [&str; 3] = [
-    "provider[\"terraform.io/builtin/terraform\"]",
-    "provider[\"registry.terraform.io/hashicorp/aws\"]",
-    "provider[\"registry.opentofu.org/hashicorp/aws\"]",
-];
+    [STATE, "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
 /// Most bytes of a state.
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
 /// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run
-/// keeps there besides what is Terraform's. A Terraform that is still at work there is waited for.
-pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
+/// keeps there besides what is Terraform's; the state may know of what was made for `run`. A Terraform that is still at
+/// work there is waited for.
+pub(super) fn check(directory: &Path, beside: &[&str], run: &str) -> Result<(), AwsError> {
     if !directory.exists() {
         return Ok(());
     }
@@ -47,7 +43,7 @@ pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
             return Err(AwsError::Foreign { what });
         }
     }
-    check_state(&directory.join(OF_TERRAFORM[0]))?;
+    check_state(&directory.join(STATE), run)?;
     fetch_plugins_anew(directory).map_err(failed)
 }
 
@@ -85,24 +81,16 @@ fn fetch_plugins_anew(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// A state that names another plug-in would have it fetched and run.
-fn check_state(path: &Path) -> Result<(), AwsError> {
+/// Before `terraform init`, which would fetch the plug-ins that it names.
+fn check_state(path: &Path, run: &str) -> Result<(), AwsError> {
     let bytes = match guarded::read_no_link(path, STATE_MOST_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(AwsError::file("read", path, error)),
     };
     // One that is no JSON Terraform refuses itself.
-    let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let resources = state["resources"].as_array().into_iter().flatten();
-    for resource in resources {
-        let plugin = resource["provider"].as_str().unwrap_or_default();
-        if !PLUGINS.iter().any(|known| plugin.ends_with(known)) {
-            let what = format!("{} needs {plugin}", path.display());
-            return Err(AwsError::Foreign { what });
-        }
-    }
-    Ok(())
+    let found: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    state::check(&found, run, &path.display().to_string())
 }
 
 /// Paths of all files, relative to the directory; what lies below `.terraform` is not looked at.
@@ -127,6 +115,10 @@ mod tests {
 
     const BESIDE: [&str; 2] = ["id_ed25519", "id_ed25519.pub"];
 
+    fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
+        super::check(directory, beside, "r-1")
+    }
+
     /// A directory as a run leaves it.
     fn directory() -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -135,9 +127,9 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"},{"provider":"provider[\"terraform.io/builtin/terraform\"]"}]}"#;
+        let state = r#"{"resources":[{"mode":"managed","type":"aws_key_pair","name":"run","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
         for (name, text) in
-            [(VARIABLES, "{}"), (ASKED, ""), (LOG, ""), (BESIDE[0], ""), (BESIDE[1], ""), ("terraform.tfstate", state)]
+            [(VARIABLES, "{}"), (ASKED, ""), (LOG, ""), (BESIDE[0], ""), (BESIDE[1], ""), (STATE, state)]
         {
             fs::write(directory.path().join(name), text).unwrap();
         }
@@ -200,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_needs_another_plugin_is_refused() {
+    fn a_state_that_names_what_the_modules_do_not_make_is_refused() {
         let directory = directory();
-        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/evil/shell\"]"}]}"#;
-        fs::write(directory.path().join("terraform.tfstate"), state).unwrap();
+        let state = r#"{"resources":[{"mode":"managed","type":"aws_db_instance","name":"prod","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        fs::write(directory.path().join(STATE), state).unwrap();
         let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
-        assert!(words.contains("evil/shell"), "{words}");
+        assert!(words.contains("terraform.tfstate has aws_db_instance.prod"), "{words}");
     }
 }

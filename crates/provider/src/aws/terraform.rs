@@ -16,6 +16,8 @@ use serde_json::Value;
 use super::backend::Backend;
 use super::error::AwsError;
 use super::lock;
+use super::modules::{LOCK, MODULES};
+use super::state;
 
 /// Called with what is being done.
 pub type Say<'a> = &'a mut dyn FnMut(&str);
@@ -26,8 +28,9 @@ const PROGRAM: &str = "IOPSLAB_TERRAFORM";
 const PLUGINS: &str = "IOPSLAB_TERRAFORM_PLUGINS";
 /// Names a lock file of the user's own, for another plug-in than that of [`LOCK`].
 const OWN_LOCK: &str = "IOPSLAB_TERRAFORM_LOCK";
-/// Which plug-in is used, by its version and its hash; read by Terraform by its name.
-const LOCK: &str = ".terraform.lock.hcl";
+/// Whence Terraform and OpenTofu have plug-ins.
+const TERRAFORMS: &str = "registry.terraform.io/";
+const OPENTOFUS: &str = "registry.opentofu.org/";
 /// The oldest version that is accepted: major, minor.
 const OLDEST: (u32, u32) = (1, 5);
 /// What Terraform writes goes here.
@@ -38,6 +41,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) const ASKED: &str = "asked";
 /// Where its state is kept elsewhere: read by Terraform by the end of its name.
 pub(super) const BACKEND: &str = "backend.tf.json";
+/// Its state, where that is not kept elsewhere.
+pub(super) const STATE: &str = "terraform.tfstate";
 /// The addresses of states that were used, a line each.
 pub(super) const STATES: &str = "states.txt";
 /// Most bytes of a file that is read back.
@@ -45,38 +50,19 @@ const TEXT_MOST_BYTES: u64 = 4 << 20;
 /// Read by Terraform by its name.
 pub(super) const VARIABLES: &str = "iopslab.auto.tfvars.json";
 
-macro_rules! module {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../../terraform/aws/", $name)))
-    };
-}
-
-/// The modules, as they are in `terraform/aws` of the source.
-pub(super) const MODULES: &[(&str, &str)] = &[
-    module!(".terraform.lock.hcl"),
-    module!("machines.tf"),
-    module!("main.tf"),
-    module!("modules/network/main.tf"),
-    module!("modules/network/outputs.tf"),
-    module!("modules/network/variables.tf"),
-    module!("modules/network/versions.tf"),
-    module!("network.tf"),
-    module!("outputs.tf"),
-    module!("security.tf"),
-    module!("templates/first-boot.sh.tftpl"),
-    module!("variables.tf"),
-    module!("versions.tf"),
-];
-
 /// A directory in which Terraform works.
 #[derive(Debug)]
 pub(super) struct Terraform {
     directory: PathBuf,
+    /// Whose things it makes: the value of their tag.
+    run: String,
     program: String,
     profile: Option<String>,
     /// Where the state is kept; `None`: in the directory.
     backend: Option<Backend>,
     is_initialised: Cell<bool>,
+    /// Whether the state knew of anything before this process made something.
+    has_found: Cell<bool>,
 }
 
 /// What the modules say of what they made.
@@ -100,13 +86,15 @@ impl Outputs {
 }
 
 impl Terraform {
-    pub fn new(directory: &Path, profile: Option<&str>) -> Self {
+    pub fn new(directory: &Path, run: &str, profile: Option<&str>) -> Self {
         Self {
             directory: directory.to_owned(),
+            run: run.to_owned(),
             program: std::env::var(PROGRAM).unwrap_or_else(|_| "terraform".to_owned()),
             profile: profile.map(str::to_owned),
             backend: None,
             is_initialised: Cell::new(false),
+            has_found: Cell::new(false),
         }
     }
 
@@ -129,7 +117,7 @@ impl Terraform {
         self.directory.join(ASKED).exists()
     }
 
-    /// Whether this process has had it fetch its plug-ins.
+    /// Whether this process has had it fetch its plug-ins, and its state may be obeyed.
     pub fn is_initialised(&self) -> bool {
         self.is_initialised.get()
     }
@@ -153,14 +141,14 @@ impl Terraform {
     }
 
     /// The modules stand in the directory.
-    pub fn write_modules(&self) -> Result<(), AwsError> {
+    fn write_modules(&self) -> Result<(), AwsError> {
         for (name, text) in MODULES {
             let path = self.directory.join(name);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(|error| AwsError::file("create", parent, error))?;
             }
             match *name {
-                LOCK => write(&path, &lock(text)?)?,
+                LOCK => write(&path, &self.lock(text)?)?,
                 _ => write(&path, text)?,
             }
         }
@@ -172,25 +160,44 @@ impl Terraform {
         }
     }
 
-    /// Whether the state, wherever it is, knows of anything that was made.
-    pub fn knows_of_anything(&self) -> Result<bool, AwsError> {
+    /// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is
+    /// taken that its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
+    fn lock(&self, own: &str) -> Result<String, AwsError> {
+        if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
+            return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
+        }
+        let version = Command::new(&self.program).arg("version").stdin(Stdio::null()).output();
+        let version = version.map_err(|source| self.missing(source))?.stdout;
+        Ok(match () {
+            () if version.starts_with(b"OpenTofu") => without_hashes(own).replace(TERRAFORMS, OPENTOFUS),
+            () if cfg!(all(target_os = "linux", target_arch = "x86_64")) => own.to_owned(),
+            () => without_hashes(own),
+        })
+    }
+
+    /// Whether the state, wherever it is, knew of anything that was made when it was looked at.
+    pub fn knows_of_anything(&self) -> bool {
+        self.has_found.get()
+    }
+
+    /// The state, wherever it is.
+    fn pulled(&self) -> Result<Value, AwsError> {
+        let failed = |words: String| AwsError::State { address: self.place(), words };
         let mut command = self.command(&["state", "pull"])?;
         let output = command.output().map_err(|source| self.missing(source))?;
         if !output.status.success() {
-            return Err(AwsError::State {
-                address: self.state_elsewhere().unwrap_or_default().to_owned(),
-                words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            });
+            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
         }
         if output.stdout.iter().all(u8::is_ascii_whitespace) {
-            return Ok(false);
+            return Ok(Value::Null);
         }
-        let state: Value = serde_json::from_slice(&output.stdout).map_err(|error| AwsError::State {
-            address: self.state_elsewhere().unwrap_or_default().to_owned(),
-            words: error.to_string(),
-        })?;
-        let resources = state["resources"].as_array().into_iter().flatten();
-        Ok(resources.into_iter().any(|resource| resource["mode"] == "managed"))
+        serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Where the state is, for people.
+    fn place(&self) -> String {
+        let here = || self.directory.join(STATE).display().to_string();
+        self.state_elsewhere().map_or_else(here, str::to_owned)
     }
 
     /// The state's address, on disk before anything is made.
@@ -237,14 +244,29 @@ impl Terraform {
         serde_json::from_str(&text).ok()
     }
 
+    /// Has it fetch its plug-ins, which are those of the lock file and no others, and looks at its state before anything
+    /// of it is obeyed. The modules stand there from here on.
     pub fn init(&self, say: Say<'_>) -> Result<(), AwsError> {
-        let mut arguments = vec!["init".to_owned(), "-input=false".to_owned(), "-no-color".to_owned()];
+        self.write_modules()?;
+        let arguments = ["init", "-input=false", "-no-color", "-lockfile=readonly"];
+        let mut arguments = arguments.map(str::to_owned).to_vec();
         if let Ok(plugins) = std::env::var(PLUGINS) {
             arguments.push(format!("-plugin-dir={plugins}"));
         }
         arguments.extend(self.backend.iter().flat_map(Backend::arguments));
         say("terraform init");
-        self.run("init", &arguments, &mut |_| {}).map_err(AwsError::of_the_lock)?;
+        let done = self.run("init", &arguments, &mut |_| {});
+        let state = match done {
+            Ok(()) => self.pulled()?,
+            Err(error) => {
+                // What its state names may be why: it is looked at first, where Terraform has come so far.
+                let state = self.pulled().unwrap_or_default();
+                state::check(&state, &self.run, &self.place())?;
+                return Err(error.of_the_lock());
+            }
+        };
+        state::check(&state, &self.run, &self.place())?;
+        self.has_found.set(state::knows_of_anything(&state));
         self.is_initialised.set(true);
         Ok(())
     }
@@ -265,7 +287,6 @@ impl Terraform {
     /// Takes everything away that its state knows of.
     pub fn destroy(&self, say: Say<'_>) -> Result<(), AwsError> {
         if !self.is_initialised.get() {
-            self.write_modules()?;
             self.init(say)?;
         }
         self.change("destroy", say)?;
@@ -350,18 +371,6 @@ impl Terraform {
     }
 }
 
-/// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is
-/// taken that its maker has signed.
-fn lock(own: &str) -> Result<String, AwsError> {
-    if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
-        return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
-    }
-    Ok(match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        true => own.to_owned(),
-        false => without_hashes(own),
-    })
-}
-
 fn without_hashes(lock: &str) -> String {
     // An empty list of them would be refused.
     let of_hashes = |line: &str| matches!(line.trim(), "]" | "hashes = [") || line.trim_start().starts_with("\"h1:");
@@ -412,7 +421,7 @@ mod tests {
         let sent = directory.path().join(BACKEND);
         let evil = r#"{"resource":{"terraform_data":{"x":{"provisioner":{"local-exec":{"command":"id"}}}}}}"#;
         fs::write(&sent, evil).unwrap();
-        let mut terraform = Terraform::new(directory.path(), None);
+        let mut terraform = Terraform::new(directory.path(), "r-1", None);
         terraform.write_modules().unwrap();
         assert!(!sent.exists());
         fs::write(&sent, evil).unwrap();
@@ -430,6 +439,7 @@ mod tests {
         assert_eq!(lock.matches("\"h1:").count(), 1);
         let elsewhere = without_hashes(lock);
         assert!(elsewhere.contains("version     = ") && !elsewhere.contains("hashes"), "{elsewhere}");
+        assert_eq!(elsewhere.matches(TERRAFORMS).count(), 1);
     }
 
     #[test]
@@ -453,31 +463,6 @@ mod tests {
         }
         let other = AwsError::of_the_lock(of("S3 bucket does not exist")).to_string();
         assert!(!other.contains(OWN_LOCK), "{other}");
-    }
-
-    #[test]
-    fn every_file_of_the_modules_goes_with_the_program() {
-        fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-            for entry in fs::read_dir(directory).unwrap().flatten() {
-                match entry.path() {
-                    path if path.is_dir() => files(&path, found),
-                    path => found.push(path),
-                }
-            }
-        }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../terraform/aws");
-        let mut found = Vec::new();
-        files(&source, &mut found);
-        let modules = found.iter().filter_map(|path| path.strip_prefix(&source).ok());
-        let is_module = |path: &&Path| {
-            let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-            matches!(kind, "tf" | "tftpl" | "hcl") && !path.starts_with("tests")
-        };
-        let mut modules: Vec<String> = modules.filter(is_module).map(|p| p.display().to_string()).collect();
-        modules.sort();
-        let mut embedded: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();
-        embedded.sort_unstable();
-        assert_eq!(modules, embedded);
     }
 
     #[test]
