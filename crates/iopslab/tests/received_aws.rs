@@ -21,9 +21,10 @@ version) echo '{"terraform_version":"1.11.4"}' ;;
 init)
     cat backend.tf.json >> "$here/obeyed" 2> /dev/null
     find .terraform -type f >> "$here/obeyed" 2> /dev/null
+    mkdir -p .terraform
     ;;
 state) cat "$here/state.json" 2> /dev/null ;;
-show) cat "$here/plan.json" ;;
+show) cat "$here/planned.json" ;;
 apply | destroy) test ! -e "$here/fails" || exit 1 ;;
 esac
 exit 0
@@ -230,4 +231,80 @@ fn a_state_that_names_what_the_run_did_not_make_is_refused_by_address() {
         "{}",
         story.noted("called")
     );
+}
+
+/// A state can say of itself that what it names is the run's; what Terraform reads of it again on AWS cannot.
+#[test]
+fn what_has_not_the_tag_of_the_run_on_aws_is_not_removed() {
+    const AWS: &str = "registry.terraform.io/hashicorp/aws";
+    let story = Story::begun();
+    let run = story.lab.run_directory().file_name().unwrap().to_str().unwrap().to_owned();
+    story.lab.write("state.json", &state("aws_instance", "machine", AWS, &run));
+    let planned = |tags: Value| {
+        let change = json!({ "actions": ["delete"], "before": { "id": "i-1", "tags_all": tags }, "after": null });
+        let change = json!({ "mode": "managed", "type": "aws_instance", "name": "machine", "change": change });
+        story.lab.write("planned.json", &json!({ "resource_changes": [change] }).to_string());
+    };
+    for tags in [json!({}), json!({ "Name": "prod" }), json!({ "iopslab:run": "another-run" })] {
+        planned(tags);
+        for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
+            let (code, stderr) = story.ask(arguments);
+            assert_eq!(code, Some(1), "{stderr}");
+            assert!(stderr.contains("has aws_instance.machine, which belongs to iopslab:run = "), "{stderr}");
+            assert!(!story.has_changed_anything(), "{}", story.noted("called"));
+        }
+    }
+    planned(json!({ "iopslab:run": run }));
+    let (code, stderr) = story.destroy();
+    assert_eq!(code, Some(0), "{stderr}");
+    // What was looked at is what is done.
+    let called = story.noted("called");
+    let last = called.lines().rev().take(3).collect::<Vec<_>>();
+    assert!(last[2].starts_with("plan ") && last[2].ends_with("-out=.terraform/planned -destroy"), "{called}");
+    assert_eq!(last[1], "show -json .terraform/planned");
+    assert!(last[0].starts_with("apply ") && last[0].ends_with(" .terraform/planned"), "{called}");
+    assert!(!story.directory().join(".terraform/planned").exists());
+}
+
+/// Whoever sent the run has its keys.
+#[test]
+fn machines_that_are_made_have_keys_that_were_in_no_run_that_was_received() {
+    let keys = |story: &Story| {
+        let text = std::fs::read_to_string(story.directory().join("iopslab.auto.tfvars.json")).unwrap();
+        let variables: Value = serde_json::from_str(&text).unwrap();
+        ["ssh_public_key", "ssh_host_key"].map(|name| variables[name].as_str().unwrap().to_owned())
+    };
+    let resumed = |story: &Story| {
+        let before = keys(story);
+        story.lab.write("fails", "");
+        let (code, stderr) = story.ask(&["run", "--resume", &story.run(), "--yes"]);
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(story.noted("called").contains("\napply "), "{}", story.noted("called"));
+        let after = keys(story);
+        [before[0] == after[0], before[1] == after[1]]
+    };
+    // Nothing stands.
+    assert_eq!(resumed(&Story::begun()), [false, false]);
+    // A state that says that machines stand.
+    let stands = |action: &str| {
+        let story = Story::begun();
+        let run = story.lab.run_directory().file_name().unwrap().to_str().unwrap().to_owned();
+        let state = state("aws_key_pair", "run", "registry.terraform.io/hashicorp/aws", &run);
+        story.lab.write("state.json", &state);
+        let before = if action == "create" { Value::Null } else { json!({ "tags_all": { "iopslab:run": run } }) };
+        let change = json!({ "actions": [action], "before": before });
+        let change = json!({ "mode": "managed", "type": "aws_key_pair", "name": "run", "change": change });
+        story.lab.write("planned.json", &json!({ "resource_changes": [change] }).to_string());
+        story
+    };
+    // They do, and have the keys.
+    assert_eq!(resumed(&stands("no-op")), [true, true]);
+    // The keys would be made on AWS: nothing there has them.
+    let story = stands("create");
+    let before = keys(&story);
+    let (code, stderr) = story.ask(&["run", "--resume", &story.run(), "--yes"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("has other keys than what stands"), "{stderr}");
+    let after = keys(&story);
+    assert!(before[0] != after[0] && before[1] != after[1]);
 }

@@ -122,6 +122,9 @@ pub enum AwsError {
         /// How long it was waited for, seconds.
         waited_s: u64,
     },
+    /// Machines that stand, if any, have other keys.
+    #[error("the keys of this copy of the run are not those of its machines; iopslab destroy takes these away")]
+    OtherKey,
     /// The user asked to stop.
     #[error("the making of machines was called off")]
     CalledOff,

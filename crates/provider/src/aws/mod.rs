@@ -55,8 +55,10 @@ const KNOWN_HOSTS: &str = "known_hosts";
 /// By which name ssh looks it up, whatever a machine's address.
 const HOST_KEY_ALIAS: &str = "iopslab-machines";
 
-/// What a run keeps beside what is Terraform's; ssh-keygen and ssh make those that are not named above.
-const BESIDE: [&str; 6] = [KEY, "id_ed25519.pub", HOST_KEY, "host_ed25519.pub", SSH_CONFIG, KNOWN_HOSTS];
+/// Both pairs of keys; ssh-keygen makes the public ones.
+const KEYS: [&str; 4] = [KEY, "id_ed25519.pub", HOST_KEY, "host_ed25519.pub"];
+/// What a run keeps beside what is Terraform's.
+const BESIDE: [&str; 6] = [KEYS[0], KEYS[1], KEYS[2], KEYS[3], SSH_CONFIG, KNOWN_HOSTS];
 
 /// Whether machines stand where nobody knows of them but a state that is kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,29 +165,35 @@ impl Aws {
     /// Has Terraform make the machines: where one availability zone has no room, in the next one.
     fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
         self.begin(say)?;
+        let stands = self.terraform.knows_of_anything();
         let has_key = self.path(KEY).exists();
-        let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
+        if !stands || !has_key {
+            // Whoever had the directory before has its keys: they would open machines that are made now.
+            self.forget_keys()?;
+        }
         let mut first_zone = 0;
+        self.write_variables(first_zone)?;
+        if stands && !has_key {
+            say("this copy of the run has no key to machines that stand: they are taken away first");
+            self.terraform.destroy(say)?;
+        }
         loop {
-            let about = (self.run.as_str(), self.expires.as_str());
-            let keys = (public_key.as_str(), host_key.as_str());
-            let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), first_zone);
-            self.terraform.write_variables(&variables)?;
-            let is_elsewhere = self.terraform.state_elsewhere().is_some();
-            if first_zone == 0 && !has_key && is_elsewhere && self.terraform.knows_of_anything() {
-                say("this copy of the run has no key to machines that stand: they are taken away first");
-                self.terraform.destroy(say)?;
-            }
             go_on()?;
             match self.terraform.apply(say) {
+                Err(AwsError::OtherKey) => {
+                    say("this copy of the run has other keys than what stands: that is taken away first");
+                    self.terraform.destroy(say)?;
+                    self.forget_keys()?;
+                }
                 Err(error) if error.is_of_the_zone() && first_zone + 1 < self.zones_to_try() => {
                     say(&format!("{error}\ntrying another availability zone"));
                     self.terraform.destroy(say)?;
-                    go_on()?;
                     first_zone += 1;
                 }
                 applied => return applied,
             }
+            go_on()?;
+            self.write_variables(first_zone)?;
         }
     }
 
@@ -198,16 +206,26 @@ impl Aws {
     /// Takes away what the state knows of.
     fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
         self.begin(say)?;
-        let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
-        let about = (self.run.as_str(), self.expires.as_str());
-        let keys = (public_key.as_str(), host_key.as_str());
-        let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), 0);
-        self.terraform.write_variables(&variables)?;
+        self.write_variables(0)?;
         match certainty {
             Certainty::Likely => self.terraform.destroy(say),
             Certainty::Unlikely if self.terraform.knows_of_anything() => self.terraform.destroy(say),
             Certainty::Unlikely => Ok(()),
         }
+    }
+
+    /// What is to be made, with the keys that machines get.
+    fn write_variables(&self, first_zone: u32) -> Result<(), AwsError> {
+        let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
+        let about = (self.run.as_str(), self.expires.as_str());
+        let keys = (public_key.as_str(), host_key.as_str());
+        let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), first_zone);
+        self.terraform.write_variables(&variables)
+    }
+
+    /// Others are made when they are needed.
+    fn forget_keys(&self) -> Result<(), AwsError> {
+        KEYS.iter().try_for_each(|name| terraform::remove(&self.path(name)))
     }
 
     /// How many zones may be the first one.

@@ -51,6 +51,38 @@ pub(super) fn check(state: &Value, run: &str, place: &str) -> Result<(), AwsErro
     Ok(())
 }
 
+/// Refuses what a plan is about that has not the tag of this run on AWS: before Terraform plans it reads again what its
+/// state names, which could say anything of itself. What the run has yet to make has no past.
+pub(super) fn check_plan(plan: &Value, run: &str, place: &str) -> Result<(), AwsError> {
+    let there = || {
+        let changes = list(&plan["resource_changes"]).filter(|change| change["mode"] == "managed");
+        let all = changes.map(|change| (named(change, "module_address"), &change["change"]["before"]));
+        all.filter(|(_, before)| !before.is_null())
+    };
+    let tables: Vec<&Value> =
+        there().filter(|(resource, _)| resource.kind == "aws_route_table").map(|(_, before)| &before["id"]).collect();
+    let is_of_run = |resource: &Resource, before: &Value| match resource.kind.as_str() {
+        // It is nowhere but in the state.
+        "terraform_data" => true,
+        // These have no tags: a subnet's way to one of the run's tables.
+        "aws_route_table_association" => tables.contains(&&before["route_table_id"]),
+        _ => before[TAGS][TAG] == run,
+    };
+    let other = there().find(|(resource, before)| !is_of_run(resource, before));
+    other.map_or(Ok(()), |(resource, before)| {
+        let found = before[TAGS][TAG].as_str().unwrap_or("none");
+        let what = format!("{place} has {}, which belongs to {TAG} = {found}", address(&resource));
+        Err(AwsError::Foreign { what })
+    })
+}
+
+/// Whether a plan makes a pair of keys, for the first time or another one: the keys of the directory are not those of
+/// machines that stand.
+pub(super) fn makes_key(plan: &Value) -> bool {
+    let of_keys = list(&plan["resource_changes"]).filter(|change| change["type"] == "aws_key_pair");
+    of_keys.flat_map(|change| list(&change["change"]["actions"])).any(|action| action == "create")
+}
+
 /// The value of the tag where it is shown and is not that of this run.
 fn other_run<'a>(values: &'a Value, run: &str) -> Option<&'a str> {
     let tags = values[TAGS].as_object().filter(|tags| !tags.is_empty())?;
@@ -145,6 +177,46 @@ mod tests {
             let part = format!("aws_instance.machine, which belongs to iopslab:run = {other}");
             assert!(words.contains(&part), "{words}");
         }
+    }
+
+    #[test]
+    fn a_plan_may_concern_what_has_the_tag_of_the_run_on_aws() {
+        let change = |kind: &str, name: &str, before: Value| {
+            let change = json!({ "actions": ["delete"], "before": before });
+            json!({ "mode": "managed", "type": kind, "name": name, "change": change })
+        };
+        let run = json!({ "iopslab:run": "r-1" });
+        let own = [
+            change("aws_instance", "machine", json!({ "tags_all": run })),
+            change("aws_route_table", "run", json!({ "id": "rtb-1", "tags_all": run })),
+            change("aws_route_table_association", "zone", json!({ "route_table_id": "rtb-1" })),
+            change("terraform_data", "checked", json!({ "id": "x" })),
+            // Yet to be made.
+            change("aws_security_group", "run", Value::Null),
+            json!({ "mode": "data", "type": "aws_ssm_parameter", "name": "image", "change": { "before": {} } }),
+        ];
+        let of = |plan: &[Value]| check_plan(&json!({ "resource_changes": plan }), "r-1", "here");
+        of(&own).unwrap();
+        check_plan(&json!({}), "r-1", "here").unwrap();
+        for (other, words) in [
+            (change("aws_instance", "machine", json!({ "tags_all": { "Name": "prod" } })), "iopslab:run = none"),
+            (change("aws_instance", "machine", json!({ "tags_all": null })), "iopslab:run = none"),
+            (change("aws_vpc", "run", json!({ "tags_all": { "iopslab:run": "r-2" } })), "iopslab:run = r-2"),
+            (change("aws_route_table_association", "zone", json!({ "route_table_id": "rtb-2" })), "association.zone"),
+        ] {
+            let refused = of(&[&own[..], &[other]].concat()).unwrap_err().to_string();
+            assert!(refused.contains(words), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_pair_of_keys_that_is_made_is_none_of_a_machine_that_stands() {
+        let makes = |kind: &str, actions: &[&str]| {
+            makes_key(&json!({ "resource_changes": [{ "type": kind, "change": { "actions": actions } }] }))
+        };
+        assert!(makes("aws_key_pair", &["create"]) && makes("aws_key_pair", &["delete", "create"]));
+        assert!(!makes("aws_key_pair", &["no-op"]) && !makes("aws_key_pair", &["update"]));
+        assert!(!makes("aws_instance", &["create"]) && !makes_key(&Value::Null));
     }
 
     #[test]

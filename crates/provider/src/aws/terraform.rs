@@ -45,6 +45,10 @@ pub(super) const BACKEND: &str = "backend.tf.json";
 pub(super) const STATE: &str = "terraform.tfstate";
 /// The addresses of states that were used, a line each.
 pub(super) const STATES: &str = "states.txt";
+/// What it means to do, where that is looked at before: beside its plug-ins, which go before anything else begins.
+const PLANNED: &str = ".terraform/planned";
+/// An apply whose controller was killed may still hold the state for a moment.
+const PATIENT: &str = "-lock-timeout=300s";
 /// Most bytes of a file that is read back.
 const TEXT_MOST_BYTES: u64 = 4 << 20;
 /// Read by Terraform by its name.
@@ -296,25 +300,44 @@ impl Terraform {
         remove(&self.directory.join(ASKED))
     }
 
-    /// What changes something, with its progress: how many things are done, and which is next.
+    /// What changes something, with its progress: how many things are done, and which is next. Where the state knew of
+    /// things that this process has not made, what Terraform means to do is looked at before it does it.
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
-        // An apply whose controller was killed may still hold the state for a moment.
-        let arguments = [verb, "-auto-approve", "-input=false", "-lock-timeout=300s", "-json"].map(str::to_owned);
-        let mut reported = |line: &str| {
-            let Ok(event) = serde_json::from_str::<Value>(line) else {
-                return;
-            };
-            let address = event["hook"]["resource"]["addr"].as_str().unwrap_or_default();
-            match event["type"].as_str() {
-                // Each thing is in the log; people wait for machines.
-                Some("apply_complete") if address.starts_with("aws_instance.") => {
-                    say(&format!("terraform {verb}: {address} done"));
-                }
-                Some("change_summary") => say(event["@message"].as_str().unwrap_or_default()),
-                _ => {}
-            }
-        };
-        self.run(verb, &arguments, &mut reported)
+        let mut reported = |line: &str| report(verb, line, &mut *say);
+        if !self.has_found.get() {
+            let arguments = [verb, "-auto-approve", "-input=false", PATIENT, "-json"].map(str::to_owned);
+            return self.run(verb, &arguments, &mut reported);
+        }
+        let arguments = ["apply", "-input=false", PATIENT, "-json", PLANNED].map(str::to_owned);
+        let done = self.plan(verb, &mut reported).and_then(|()| self.run(verb, &arguments, &mut reported));
+        // It holds the keys of machines.
+        remove(&self.directory.join(PLANNED))?;
+        done?;
+        self.has_found.set(false);
+        Ok(())
+    }
+
+    /// What it means to do is in a file, and concerns what is the run's by what AWS says of it.
+    fn plan(&self, verb: &'static str, reported: &mut dyn FnMut(&str)) -> Result<(), AwsError> {
+        let path = self.directory.join(PLANNED);
+        // Terraform writes to the file that it finds.
+        guarded::write_anew(&path, 0o600).map_err(|error| AwsError::file("create", &path, error))?;
+        let out = format!("-out={PLANNED}");
+        let mut arguments = ["plan", "-input=false", PATIENT, "-json", out.as_str()].map(str::to_owned).to_vec();
+        if verb == "destroy" {
+            arguments.push("-destroy".to_owned());
+        }
+        self.run(verb, &arguments, reported)?;
+        let output = self.command(&["show", "-json", PLANNED])?.output().map_err(|source| self.missing(source))?;
+        let plan: Value = serde_json::from_slice(&output.stdout).map_err(|error| AwsError::State {
+            address: self.place(),
+            words: format!("{error} {}", String::from_utf8_lossy(&output.stderr).trim()),
+        })?;
+        state::check_plan(&plan, &self.run, &self.place())?;
+        match verb == "apply" && state::makes_key(&plan) {
+            true => Err(AwsError::OtherKey),
+            false => Ok(()),
+        }
     }
 
     /// Runs it to its end; each line of its stdout is printed.
@@ -378,13 +401,34 @@ fn without_hashes(lock: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// What people see of a line of `-json`.
+fn report(verb: &str, line: &str, say: Say<'_>) {
+    let Ok(event) = serde_json::from_str::<Value>(line) else {
+        return;
+    };
+    let address = event["hook"]["resource"]["addr"].as_str().unwrap_or_default();
+    let changes = &event["changes"];
+    match event["type"].as_str() {
+        // Each thing is in the log; people wait for machines.
+        Some("apply_complete") if address.starts_with("aws_instance.") => {
+            say(&format!("terraform {verb}: {address} done"));
+        }
+        // What was planned before is applied, whatever it is.
+        Some("change_summary") if verb == "destroy" && changes["operation"] == "apply" => {
+            say(&format!("Destroy complete! Resources: {} destroyed.", changes["remove"]));
+        }
+        Some("change_summary") => say(event["@message"].as_str().unwrap_or_default()),
+        _ => {}
+    }
+}
+
 /// A file of the directory, whole and on the device.
 fn write(path: &Path, text: &str) -> Result<(), AwsError> {
     guarded::replace(path, text.as_bytes(), 0o600).map_err(|error| AwsError::file("write", path, error))
 }
 
 /// A file of the directory that is to be there no longer.
-fn remove(path: &Path) -> Result<(), AwsError> {
+pub(super) fn remove(path: &Path) -> Result<(), AwsError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AwsError::file("remove", path, error)),
         _ => Ok(()),
@@ -463,6 +507,38 @@ mod tests {
         }
         let other = AwsError::of_the_lock(of("S3 bucket does not exist")).to_string();
         assert!(!other.contains(OWN_LOCK), "{other}");
+    }
+
+    #[test]
+    fn what_was_looked_at_before_it_was_destroyed_is_reported_as_destroyed() {
+        let mut said = Vec::new();
+        let mut report_all = |verb: &str, lines: &[&str]| {
+            let say: Say<'_> = &mut |line: &str| said.push(line.to_owned());
+            lines.iter().for_each(|line| report(verb, line, &mut *say));
+        };
+        report_all(
+            "destroy",
+            &[
+                r#"{"@message":"Plan: 0 to add, 0 to change, 3 to destroy.","changes":{"remove":3,"operation":"plan"},"type":"change_summary"}"#,
+                r#"{"hook":{"resource":{"addr":"aws_instance.machine[\"a\"]"}},"type":"apply_complete"}"#,
+                r#"{"hook":{"resource":{"addr":"aws_key_pair.run"}},"type":"apply_complete"}"#,
+                r#"{"@message":"Apply complete! Resources: 0 added, 0 changed, 3 destroyed.","changes":{"remove":3,"operation":"apply"},"type":"change_summary"}"#,
+                "no JSON",
+            ],
+        );
+        report_all(
+            "apply",
+            &[r#"{"@message":"Apply complete!","changes":{"operation":"apply"},"type":"change_summary"}"#],
+        );
+        assert_eq!(
+            said,
+            [
+                "Plan: 0 to add, 0 to change, 3 to destroy.",
+                "terraform destroy: aws_instance.machine[\"a\"] done",
+                "Destroy complete! Resources: 3 destroyed.",
+                "Apply complete!",
+            ]
+        );
     }
 
     #[test]
