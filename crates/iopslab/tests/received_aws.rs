@@ -308,3 +308,29 @@ fn machines_that_are_made_have_keys_that_were_in_no_run_that_was_received() {
     let after = keys(&story);
     assert!(before[0] != after[0] && before[1] != after[1]);
 }
+
+/// The tag of what is removed, and the state that says what, are those of the run's name.
+#[test]
+fn a_run_that_takes_the_name_of_another_is_refused() {
+    let story = Story::begun();
+    let environment = story.lab.run_directory().join("environment.json");
+    let whole = std::fs::read(&environment).unwrap();
+    for name in ["prod-20261120T221500Z", "../quickstart-20261120T221500Z", "quickstart"] {
+        change(&environment, |facts| facts["run"] = json!(name));
+        let (code, stderr) = story.destroy();
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains("is not what a run of quickstart is called"), "{stderr}");
+        assert_eq!(story.noted("called"), "");
+    }
+    // Where it says nothing, by the name of its directory.
+    change(&environment, |facts| drop(facts.as_object_mut().unwrap().remove("run")));
+    let renamed = story.lab.path().join("prod");
+    std::fs::rename(story.lab.run_directory(), &renamed).unwrap();
+    let (code, stderr) = story.ask(&["destroy", renamed.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert_eq!(story.noted("called"), "");
+    // A copy under any name knows how it began.
+    std::fs::write(renamed.join("environment.json"), whole).unwrap();
+    let (code, stderr) = story.ask(&["destroy", renamed.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stderr}");
+}
