@@ -21,7 +21,7 @@ mod read;
 mod shown;
 
 pub use make::{aside, create, create_new, of_aside, open_to_append, random_word, replace, write_anew};
-pub use owner::{Foreign, ForeignReason, foreign, is_own};
-pub use private::{NotPrivate, check_directory, check_way, open_private, private_directory};
+pub use owner::{Foreign, ForeignReason, foreign};
+pub use private::{NotPrivate, check_directory, check_file, check_way, open_private, private_directory};
 pub use read::{open, open_below, open_no_link, plain_relative, read, read_no_link, text};
 pub use shown::{shown, shown_line};

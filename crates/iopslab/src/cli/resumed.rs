@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
 use experiment::{AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, Setups};
+use guarded::NotPrivate;
 use serde_json::Value;
 
 use super::client_cost;
@@ -129,28 +130,34 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
 }
 
 /// Files that the experiment names were found beside it, where it then lay: the plan has their whole paths. Each has to
-/// end as the experiment has it, to be this user's or root's, and to lie outside of the run's directory, where whoever
-/// sent it could have put it.
+/// end as the experiment has it, to be there, where nobody else than this user and root can put another in its place, and
+/// to lie outside of the run's directory, where whoever sent it could have put it.
 fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
     let run = run.canonicalize().map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
     let mut frozen = frozen.clone();
     for (written, found) in files(again).into_iter().zip(files(&mut frozen)) {
         let path = Path::new(&*found);
         let is_named = path.is_absolute() && path.ends_with(tail(Path::new(&*written)));
-        let why = match () {
-            () if !is_named => "is not what experiment.toml names",
-            () if path.starts_with(&run) => "lies in the run's own directory",
-            () if path.exists() && !guarded::is_own(path) => "belongs to another user, or everybody may write to it",
-            () => {
-                written.clone_from(found);
-                continue;
-            }
+        let why = match is_named {
+            false => Some("is not what experiment.toml names".to_owned()),
+            true if path.starts_with(&run) => Some(IN_THE_RUN.to_owned()),
+            true => match guarded::check_file(path) {
+                Ok(file) => file.starts_with(&run).then(|| IN_THE_RUN.to_owned()),
+                Err(NotPrivate::Io { doing, source, .. }) => Some(format!("this user cannot {doing}: {source}")),
+                Err(others) => Some(format!("somebody else could exchange: {others}")),
+            },
         };
-        return Err(Failure::input(format!("the plan of the run names the file {found}, which {why}"))
-            .help("what it names is obeyed; start a new run from an experiment that names your own files"));
+        if let Some(why) = why {
+            return Err(Failure::input(format!("the plan of the run names the file {found}, which {why}"))
+                .help("what it names is obeyed; start a new run from an experiment that names your own files"));
+        }
+        written.clone_from(found);
     }
     Ok(())
 }
+
+/// Of a file that a run names.
+const IN_THE_RUN: &str = "lies in the run's own directory";
 
 /// The files that are obeyed, always in the same order.
 fn files(plan: &mut Plan) -> Vec<&mut String> {
