@@ -170,8 +170,9 @@ impl Terraform {
         if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
             return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
         }
+        // Where it cannot be started init says so.
         let version = Command::new(&self.program).arg("version").stdin(Stdio::null()).output();
-        let version = version.map_err(|source| self.missing(source))?.stdout;
+        let version = version.map(|output| output.stdout).unwrap_or_default();
         Ok(match () {
             () if version.starts_with(b"OpenTofu") => without_hashes(own).replace(TERRAFORMS, OPENTOFUS),
             () if cfg!(all(target_os = "linux", target_arch = "x86_64")) => own.to_owned(),
@@ -251,6 +252,7 @@ impl Terraform {
     /// Has it fetch its plug-ins, which are those of the lock file and no others, and looks at its state before anything
     /// of it is obeyed. The modules stand there from here on.
     pub fn init(&self, say: Say<'_>) -> Result<(), AwsError> {
+        self.is_initialised.set(false);
         self.write_modules()?;
         let arguments = ["init", "-input=false", "-no-color", "-lockfile=readonly"];
         let mut arguments = arguments.map(str::to_owned).to_vec();
@@ -301,10 +303,11 @@ impl Terraform {
     }
 
     /// What changes something, with its progress: how many things are done, and which is next. Where the state knew of
-    /// things that this process has not made, what Terraform means to do is looked at before it does it.
+    /// things that this process has not made, or others may write it at any time, what Terraform means to do is looked at
+    /// before it does it.
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
         let mut reported = |line: &str| report(verb, line, &mut *say);
-        if !self.has_found.get() {
+        if !self.has_found.get() && self.backend.is_none() {
             let arguments = [verb, "-auto-approve", "-input=false", PATIENT, "-json"].map(str::to_owned);
             return self.run(verb, &arguments, &mut reported);
         }
@@ -334,7 +337,7 @@ impl Terraform {
             words: format!("{error} {}", String::from_utf8_lossy(&output.stderr).trim()),
         })?;
         state::check_plan(&plan, &self.run, &self.place())?;
-        match verb == "apply" && state::makes_key(&plan) {
+        match verb == "apply" && self.has_found.get() && state::makes_key(&plan) {
             true => Err(AwsError::OtherKey),
             false => Ok(()),
         }
