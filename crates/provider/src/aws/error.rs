@@ -113,8 +113,9 @@ pub enum AwsError {
     },
     /// A Terraform that outlived its controller has not ended.
     #[error(
-        "another Terraform still works in {} after {waited_s} s: wait until it has ended, then try again",
-        directory.display()
+        "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which process it is says: \
+         fuser -v {dir}/at-work",
+        dir = directory.display()
     )]
     AtWork {
         /// Where.
