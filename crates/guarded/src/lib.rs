@@ -25,9 +25,9 @@ mod read;
 mod shown;
 
 pub use hash::{hex, sha256};
-pub use make::{aside, create, create_new, open_to_append, random_word, replace, write_anew};
-pub use owner::{Foreign, ForeignReason, foreign, is_own};
-pub use private::{NotPrivate, check_directory, check_way, open_private, private_directory};
+pub use make::{aside, create, create_new, of_aside, open_to_append, random_word, replace, write_anew};
+pub use owner::{Foreign, ForeignReason, foreign};
+pub use private::{NotPrivate, check_directory, check_file, check_way, open_private, private_directory};
 pub use process::{is_stopped, start_time_ticks};
 pub use read::{open, open_below, open_no_link, plain_relative, read, read_no_link, text};
 pub use shown::{shown, shown_line};

@@ -88,6 +88,13 @@ pub fn aside(path: &Path) -> io::Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
+/// Whose name this is aside: that of the file which [`replace`] was writing when its process was killed.
+pub fn of_aside(name: &str) -> Option<&str> {
+    let (of, word) = name.strip_prefix('.')?.rsplit_once('.')?;
+    let is_ours = word.len() == 2 * RANDOM_BYTES && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_ours.then_some(of)
+}
+
 /// A regular file open to be read and appended to, made where there is none; it may be no link.
 ///
 /// # Errors
@@ -149,5 +156,12 @@ mod tests {
             (0..100).map(|_| aside(Path::new("/x/analysis.json")).unwrap()).collect();
         assert_eq!(names.len(), 100);
         assert!(names.iter().all(|name| name.starts_with("/x")));
+        let of = |name: &Path| of_aside(name.file_name()?.to_str()?).map(str::to_owned);
+        assert!(names.iter().all(|name| of(name).as_deref() == Some("analysis.json")));
+        let aside_of_hidden = aside(Path::new("/x/.lock")).unwrap();
+        assert_eq!(of(&aside_of_hidden).as_deref(), Some(".lock"));
+        for other in [".evil.auto.tfvars", ".x", "analysis.json", ".analysis.json.0123456789ab", ""] {
+            assert_eq!(of_aside(other), None, "{other}");
+        }
     }
 }

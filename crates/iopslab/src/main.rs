@@ -30,6 +30,7 @@ use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
     start_log();
+    machine::make_own();
 
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

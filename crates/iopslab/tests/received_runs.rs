@@ -110,6 +110,8 @@ fn a_run_that_is_not_all_ones_own_does_not_go_on() {
     let open = received(&lab, &whole, "open");
     std::fs::set_permissions(open.join("plan.json"), std::fs::Permissions::from_mode(0o666)).unwrap();
     refused(&open, "can be written by every user");
+    std::fs::set_permissions(open.join("plan.json"), std::fs::Permissions::from_mode(0o664)).unwrap();
+    refused(&open, "plan.json can be written by its group (chmod -R g-w)");
 
     let strange = received(&lab, &whole, "strange");
     if std::os::unix::fs::chown(strange.join("plan.json"), Some(65_534), None).is_ok() {
@@ -165,6 +167,95 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     assert_eq!(code, Some(2), "{stderr}");
     assert!(stderr.contains("which lies in the run's own directory"), "{stderr}");
     assert!(!made.exists(), "a command of the received run was carried out");
+}
+
+/// Whatever lies on the way to it, and wherever links lead.
+#[test]
+fn a_file_that_somebody_else_could_exchange_is_not_obeyed() {
+    let lab = Laboratory::new();
+    let whole = simulated(&lab);
+    let run = received(&lab, &whole, "by-ssh");
+    let made = lab.path().join("made-by-attacker");
+    let evil = format!("Host *\n  ProxyCommand touch {}\n", made.display());
+    let experiment = std::fs::read_to_string(run.join("experiment.toml")).unwrap();
+    let hosts = "[provider.hosts]\ndatabase = [{ ssh = \"db1\", address = \"192.0.2.1\" }]\nclient = [\"client1\"]\n\
+                 ssh_config = \"ssh_config\"\nlimits = true\n";
+    std::fs::write(run.join("experiment.toml"), format!("{experiment}{hosts}")).unwrap();
+    change(&run.join("environment.json"), |facts| facts["provider"] = json!("hosts"));
+    let asked = |config: &Path| {
+        change(&run.join("plan.json"), |plan| {
+            // What comes after files is refused in any case.
+            plan["seed"] = json!(4_711);
+            plan["hosts"] = json!({
+                "database": [{"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null}],
+                "client": ["client1"], "ssh_config": config, "limits": true, "binary_x86_64": null, "binary_aarch64": null
+            });
+        });
+        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(!made.exists(), "a command of the received run was carried out");
+        stderr
+    };
+    let mode = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let [own, shared] = ["own", "shared"].map(|name| {
+        let directory = lab.path().join(name);
+        std::fs::create_dir(&directory).unwrap();
+        mode(&directory, 0o755);
+        directory
+    });
+    // It is put there later.
+    let stderr = asked(&own.join("ssh_config"));
+    assert!(stderr.contains("No such file"), "{stderr}");
+
+    let config = shared.join("ssh_config");
+    std::fs::write(&config, &evil).unwrap();
+    mode(&config, 0o644);
+    assert!(!asked(&config).contains("names the file"), "nobody but its user can");
+    for (open, to, back) in
+        [(&config, 0o664, 0o644), (&config, 0o666, 0o644), (&shared, 0o775, 0o755), (&shared, 0o777, 0o755)]
+    {
+        mode(open, to);
+        let stderr = asked(&config);
+        assert!(stderr.contains("which somebody else could exchange"), "{to:o}: {stderr}");
+        mode(open, back);
+    }
+    // A link where others can make another one, to a file that is the user's.
+    std::fs::write(own.join("target"), "").unwrap();
+    std::fs::remove_file(&config).unwrap();
+    symlink(own.join("target"), &config).unwrap();
+    mode(&shared, 0o777);
+    let stderr = asked(&config);
+    assert!(stderr.contains("which somebody else could exchange"), "{stderr}");
+    mode(&shared, 0o755);
+    // One of the user's that leads into the run.
+    std::fs::write(run.join("sent"), &evil).unwrap();
+    symlink(run.join("sent"), own.join("ssh_config")).unwrap();
+    let stderr = asked(&own.join("ssh_config"));
+    assert!(stderr.contains("which lies in the run's own directory"), "{stderr}");
+}
+
+/// A umask that lets a group write, as some systems have it, makes no run that its own user cannot continue.
+#[test]
+fn a_run_is_its_users_own_whatever_the_umask_allows() {
+    let lab = Laboratory::new();
+    lab.write("x.toml", &EXPERIMENT.replace("WORKLOAD", "name = \"reads\"\nread = 1.0"));
+    let command = lab.iopslab(&["run", "x.toml", "--provider", "simulated", "--shared"]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "umask 002 && exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let output = shell.current_dir(lab.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run = lab.run_directory();
+    std::fs::remove_dir_all(run.join("trials/b.reads.c32/2")).unwrap();
+    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stderr}");
 }
 
 /// What an experiment names is frozen with it.
