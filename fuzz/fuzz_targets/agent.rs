@@ -8,8 +8,8 @@ fuzz_target!(|bytes: &[u8]| {
     let mut from = bytes;
     while let Ok(Some(event)) = wire::read::<Event>(&mut from) {
         match event {
-            Event::Reply(Ok(Reply::Trial(result))) => {
-                for interval in &result.intervals {
+            Event::Piece(piece) => {
+                for interval in &piece.intervals {
                     let _ = wire::from_wire(interval);
                 }
             }

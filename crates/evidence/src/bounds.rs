@@ -13,6 +13,9 @@ pub const LONGEST_S: f64 = 14.0 * 86_400.0;
 /// Most of anything that is counted in a trial: a double holds these exactly, and sums of thousands of them fit in 64
 /// bits.
 pub const MOST_COUNTED: u64 = 1 << 53;
+/// Most samples that the hosts of a trial have together: as many as one of them takes in the longest, one a second; 60
+/// hosts take as many in five and a half hours. Each takes about 3.4 KB of memory (docs/scale.md).
+pub const MOST_SAMPLES: usize = LONGEST_S as usize;
 /// Most hosts of a kind.
 const MOST_HOSTS: usize = 1_024;
 

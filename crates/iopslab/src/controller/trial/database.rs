@@ -132,9 +132,9 @@ pub fn ask_nodes(
     run.agents.converse(requests, &mut |host, event| {
         match event {
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
-            Event::Sample(sample) => state.samples.entry(host).or_default().push(*sample),
+            Event::Sample(sample) => state.samples.keep(host, [*sample]),
             Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
-            Event::Second(_) | Event::AtWork | Event::Reply(_) => {}
+            Event::Second(_) | Event::Piece(_) | Event::AtWork | Event::Reply(_) => {}
         }
         Ok(())
     })

@@ -9,6 +9,7 @@ mod lag;
 mod live;
 mod load;
 mod logs;
+mod pieces;
 mod probing;
 mod rest;
 mod state;
