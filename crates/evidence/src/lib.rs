@@ -15,7 +15,9 @@ mod trial;
 mod warmed;
 
 pub use backlog::BacklogFound;
-pub use bounds::{LONGEST_S, MOST_COUNTED, MOST_SAMPLES, decode_histogram};
+pub use bounds::{
+    LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds, decode_histogram,
+};
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment};

@@ -133,10 +133,13 @@ impl ProcessAgent {
                 let said = wire::read_sized(&mut lines);
                 *hears.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 let message = match said {
-                    Ok(Some((event, bytes))) => {
-                        let held = room.hold(memory_bytes(&event, bytes));
-                        Incoming::Event(host, Box::new(event), held)
-                    }
+                    Ok(Some((event, bytes))) => match event.check() {
+                        Ok(()) => {
+                            let held = room.hold(memory_bytes(&event, bytes));
+                            Incoming::Event(host, Box::new(event), held)
+                        }
+                        Err(problem) => Incoming::Lost(host, format!("it said what cannot be: {problem}")),
+                    },
                     Ok(None) => Incoming::Lost(host, "it exited".to_owned()),
                     Err(error) => Incoming::Lost(host, error.to_string()),
                 };

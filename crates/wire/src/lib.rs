@@ -5,6 +5,7 @@
 //! way ends early with an error reply. [`Request::Alive`] may be sent at any time too and is not answered. An agent
 //! whose stdin closes undoes everything it did and exits.
 
+mod check;
 mod framing;
 mod histogram;
 mod log;
