@@ -651,6 +651,8 @@ pub struct StoppedTrial {
     pub volumes_lost: Option<String>,
     /// Bytes of its page cache that were the program itself: they took nothing of the budget. `None`: nothing was held.
     pub program_cache_bytes: Option<u64>,
+    /// What kept its page cache from being held at its budget, in words.
+    pub page_cache_off: Option<String>,
     /// Programs outside of the run that used this host's CPUs while it was watched.
     pub others: Vec<OtherProgram>,
 }
