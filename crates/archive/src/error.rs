@@ -13,12 +13,14 @@ pub type Result<T> = std::result::Result<T, RunError>;
 pub enum RunError {
     /// The file system is full (or the user's quota is).
     #[error(
-        "no space left while writing {path}: the trial being written is not kept, all earlier ones are; free some space, \
-         then continue with `iopslab run --resume DIR`"
+        "no space left while writing {path}{left}: the trial being written is not kept, all earlier ones are; free some \
+         space, then continue with `iopslab run --resume DIR`"
     )]
     DiskFull {
         /// What was being written.
         path: PathBuf,
+        /// What its directory has left, in words.
+        left: String,
         /// The system's words.
         #[source]
         source: io::Error,
@@ -121,7 +123,10 @@ impl RunError {
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path, source },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                let left = left_for(&path);
+                Self::DiskFull { path, left, source }
+            }
             _ => Self::File { doing, path, source },
         }
     }
@@ -139,4 +144,15 @@ impl RunError {
     pub(crate) fn damaged(path: &Path, problem: impl ToString) -> Self {
         Self::Damaged { path: path.to_owned(), problem: problem.to_string() }
     }
+}
+
+/// What is free where a file was to be, for people; nothing where nobody can say.
+fn left_for(path: &Path) -> String {
+    let exists = |place: &&Path| place.is_dir();
+    let place = path.ancestors().skip(1).find(exists);
+    let free = place.and_then(|place| Some((place, rustix::fs::statvfs(place).ok()?)));
+    free.map_or_else(String::new, |(place, facts)| {
+        let mib = facts.f_bavail.saturating_mul(facts.f_frsize) as f64 / f64::from(1 << 20);
+        format!(" ({mib:.1} MiB free in {})", place.display())
+    })
 }

@@ -80,8 +80,12 @@ pub fn versioned_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
 
 /// Reads JSON of this program's version.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = read(path, JSON_MOST_BYTES)?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|e| RunError::damaged(path, e))?;
+    parse_json(path, &read(path, JSON_MOST_BYTES)?)
+}
+
+/// The same of a file that has these bytes.
+pub fn parse_json<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|e| RunError::damaged(path, e))?;
     RunError::check_format(path, value.get("format_version").and_then(Value::as_u64))?;
     serde_json::from_value(value).map_err(|e| RunError::damaged(path, e))
 }

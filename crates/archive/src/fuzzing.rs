@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use evidence::HostSample;
+use evidence::{HostSample, MOST_SAMPLES};
 
 use crate::journal::JournalEntry;
 use crate::{LatencyLog, Result, journal, manifest, samples};
@@ -29,5 +29,5 @@ pub fn latencies(bytes: &[u8]) -> Result<usize> {
 
 /// `host-*.parquet`.
 pub fn samples(bytes: &[u8]) -> Result<Vec<HostSample>> {
-    samples::decode(Path::new(NAME), bytes.to_vec())
+    samples::decode(Path::new(NAME), bytes.to_vec(), MOST_SAMPLES)
 }

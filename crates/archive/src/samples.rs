@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence::{FORMAT_VERSION, HostSample};
+use evidence::{FORMAT_VERSION, HostFigures, HostSample, MOST_SAMPLES, VolumeFigures};
 use parquet::basic::{Compression, Repetition, Type as PhysicalType};
 use parquet::column::page::Page;
 use parquet::column::reader::ColumnReader;
@@ -21,8 +21,13 @@ use parquet::schema::types::Type;
 
 use crate::{Result, RunError};
 
-/// Most rows times columns: a day of a host with two volumes. More is not taken into memory.
+/// Most rows times columns: two days of a host with two volumes. More is not taken into memory.
 const MOST_VALUES: usize = 1 << 24;
+/// Columns of a host with the usual two volumes. A row becomes a sample with room for all of these figures, however few
+/// columns its file has.
+const USUAL_COLUMNS: usize = 2 + HostFigures::FIELDS.len() + 2 * VolumeFigures::FIELDS.len();
+/// Least bytes of a row: its time.
+const ROW_BYTES: u64 = size_of::<f64>() as u64;
 const VERSION_KEY: &str = "iopslab.format_version";
 
 /// The file as bytes.
@@ -76,8 +81,10 @@ fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<
 ///
 /// The parquet crate trusts the figures of a footer in some places and panics where they make no sense (version 60.1):
 /// what can be checked is checked before, and what panics all the same is a damaged file, not the end of the program.
-pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
-    std::panic::catch_unwind(|| decode_sound(path, bytes))
+///
+/// No more than `most_rows` are read.
+pub fn decode(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<HostSample>> {
+    std::panic::catch_unwind(|| decode_sound(path, bytes, most_rows))
         .unwrap_or_else(|_| Err(RunError::damaged(path, "its figures make no sense")))
 }
 
@@ -110,7 +117,7 @@ fn check_pages(
     Ok(())
 }
 
-fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
+fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<HostSample>> {
     let damaged = |e: &dyn std::fmt::Display| RunError::damaged(path, e);
     let length = bytes.len() as u64;
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| damaged(&e))?;
@@ -121,19 +128,23 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
         .and_then(|all| all.iter().find(|kv| kv.key == VERSION_KEY))
         .and_then(|kv| kv.value.as_deref()?.parse::<u64>().ok());
     RunError::check_format(path, version)?;
-    let (mut samples, mut taken) = (Vec::new(), 0_usize);
+    let (mut samples, mut rows, mut values) = (Vec::new(), 0_usize, 0_usize);
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
         if !group.metadata().columns().iter().all(|column| is_inside(column, length)) {
             return Err(damaged(&"a column lies outside the file"));
         }
         let row_count = usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(&e))?;
-        // Every row has a time of its own, 8 bytes of it. A larger number would only ask for memory that is not there.
-        if row_count as u64 > length {
+        // Every row has a time of its own, whose 8 bytes are not compressed. More rows would only ask for memory.
+        if row_count as u64 > length / ROW_BYTES {
             return Err(damaged(&format!("{row_count} rows do not fit into it")));
         }
-        taken += row_count.saturating_mul(group.num_columns());
-        if taken > MOST_VALUES {
+        rows += row_count;
+        if rows > most_rows {
+            return Err(damaged(&format!("it has {rows} rows, and the hosts of a trial have {MOST_SAMPLES} together")));
+        }
+        values = values.saturating_add(row_count.saturating_mul(group.num_columns().max(USUAL_COLUMNS)));
+        if values > MOST_VALUES {
             return Err(damaged(&format!("it has more than {MOST_VALUES} values")));
         }
         let mut columns: Vec<(String, Vec<Option<f64>>)> = Vec::new();
@@ -169,4 +180,55 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
         }
     }
     Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+
+    const PATH: &str = "host-database.parquet";
+
+    fn file(names: &[&'static str], rows: impl Iterator<Item = f64>) -> Vec<u8> {
+        let row = |t_s| names.iter().map(|name| (*name, Some(t_s))).collect::<Vec<_>>();
+        try_encode(&rows.map(row).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn refused(bytes: Vec<u8>) -> String {
+        decode(Path::new(PATH), bytes, MOST_SAMPLES).unwrap_err().to_string()
+    }
+
+    /// 16.7 million equal rows took 17 MB of disk and 15 GB of memory.
+    #[test]
+    fn rows_become_no_more_samples_than_a_trial_has_however_small_they_are_on_disk() {
+        let equal = file(&["t_s"], std::iter::repeat_n(1.0, 1 << 18));
+        assert!(equal.len() < 1 << 16, "{}", equal.len());
+        assert!(refused(equal).contains("262144 rows do not fit into it"));
+
+        // Each with a time of its own, and nothing else: a sample has room for all figures.
+        let narrow = file(&["t_s"], (0..300_000).map(f64::from));
+        assert!(refused(narrow).contains("more than 16777216 values"));
+
+        let few = || file(&["t_s", "unix_ms"], (0..1_000).map(f64::from));
+        assert_eq!(decode(Path::new(PATH), few(), 1_000).unwrap().len(), 1_000);
+        let more = decode(Path::new(PATH), few(), 999).unwrap_err().to_string();
+        assert!(more.contains("it has 1000 rows, and the hosts of a trial have 1209600 together"), "{more}");
+    }
+
+    /// The reader allocates a dictionary by the number of values that its page announces, before it reads any.
+    #[test]
+    fn a_dictionary_holds_what_it_announces() {
+        let mut bytes = file(&["t_s"], (0..100).map(f64::from));
+        assert_eq!(decode(Path::new(PATH), bytes.clone(), MOST_SAMPLES).unwrap().len(), 100);
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+        let begins = reader.metadata().row_group(0).column(0).dictionary_page_offset().unwrap() as usize;
+        // Of the page's header in Thrift's compact form: field 7, a structure; in it field 1, a 32-bit integer: the number
+        // of values, as a zigzag varint. 100 is 200, 8,191 is 16,382.
+        let head = [0x4c, 0x15, 0xc8, 0x01];
+        let at = begins + bytes[begins..].windows(head.len()).position(|window| window == head).unwrap();
+        bytes[at + 2..at + 4].copy_from_slice(&[0xfe, 0x7f]);
+        let words = refused(bytes);
+        assert!(words.contains("column t_s: a page announces 8191 values and can hold 100"), "{words}");
+    }
 }

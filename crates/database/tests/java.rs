@@ -1,15 +1,23 @@
-//! Choosing a Java runtime: fake `java` programs that only answer `-version`.
+//! Choosing a Java runtime, and starting it: fake `java` programs that only answer `-version`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 
-use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt, path::Path};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use std::{env, ffi::OsStr, fs, os::unix::fs::PermissionsExt, path::Path};
 
-use database::cassandra::{JavaError, java::find_java_in};
+use database::Ports;
+use database::cassandra::{Distribution, JavaError, Node, NodeConfig, java::find_java_in};
 
 fn fake_java(directory: &Path, says: &str) {
+    fake(directory, &format!("echo '{says}' >&2"));
+}
+
+fn fake(directory: &Path, script: &str) {
     fs::create_dir_all(directory).unwrap();
     let path = directory.join("java");
-    fs::write(&path, format!("#!/bin/sh\necho '{says}' >&2\n")).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -38,4 +46,54 @@ fn java_home_comes_before_path_and_only_11_or_17_will_do() {
 
     let error = find_java_in(None, OsStr::new("")).unwrap_err();
     assert!(matches!(error, JavaError::Missing) && error.to_string().contains("openjdk-17-jre-headless"));
+}
+
+/// Where a JVM finds options besides its command line.
+const OPTIONS: [&str; 4] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"];
+
+/// Options of other programs in Java would change what is measured, and load what they name into the server.
+#[test]
+fn what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours() {
+    const STORY: &str = "what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours";
+    const OF_OTHERS: &str = "-javaagent:/tmp/of-others.jar";
+    if OPTIONS.iter().any(|name| env::var(name).as_deref() != Ok(OF_OTHERS)) {
+        // The environment is that of a process, which other stories share: this one is told again in one of its own.
+        let mut again = Command::new(env::current_exe().unwrap());
+        again.args(["--exact", STORY, "--nocapture"]).envs(OPTIONS.map(|name| (name, OF_OTHERS)));
+        let output = again.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let says = "openjdk version \"17.0.15\" 2025-04-15";
+    // It ends at once, as no Cassandra would.
+    fake(&home.join("bin"), &format!("env >> \"$0.environment\"; echo '{says}' >&2"));
+    let java = find_java_in(Some(&home), OsStr::new("")).unwrap();
+
+    let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let [clients, peers, management] = [free(), free(), free()].map(|bound| bound.local_addr().unwrap().port());
+    let mut config = NodeConfig::new("story", Ipv4Addr::LOCALHOST, &directory.path().join("node"));
+    config.plan.ports = Ports { clients, peers, management };
+    let distribution = Distribution {
+        version: "5.0.9".to_owned(),
+        jars: Vec::new(),
+        cache: directory.path().to_owned(),
+        start_archive: None,
+        row_overhead_bytes: None,
+    };
+    let mut node = Node::start(&distribution, &java, config).unwrap();
+    let began = Instant::now();
+    while node.exited().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it does nothing but print");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+
+    let seen = fs::read_to_string(home.join("bin/java.environment")).unwrap();
+    let times = |name: &str| seen.lines().filter(|line| line.starts_with(&format!("{name}="))).count();
+    assert_eq!(times("PATH"), 2, "it was asked for its version, and started: {seen}");
+    for name in OPTIONS {
+        assert_eq!(times(name), 0, "{name} has reached a JVM: {seen}");
+    }
 }

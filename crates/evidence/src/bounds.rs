@@ -1,11 +1,11 @@
 //! What evidence can be: it comes from files and agents that somebody else may have written. Every number that sizes
-//! memory or a loop is held to its bound here, before it is used.
+//! memory or a loop, that is added up or becomes a moment, is held to its bound here, before it is used.
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use std::io::Read as _;
 
-use crate::{HIGHEST_US, HostSample, Interval, TrialRecord};
+use crate::{ClientResult, HIGHEST_US, HostSample, Interval, TrialRecord, WriteCheck};
 
 /// Longest that anything in a trial takes or lies from its start of measurement, seconds: two weeks. An experiment may
 /// ask for one.
@@ -13,8 +13,16 @@ pub const LONGEST_S: f64 = 14.0 * 86_400.0;
 /// Most of anything that is counted in a trial: a double holds these exactly, and sums of thousands of them fit in 64
 /// bits.
 pub const MOST_COUNTED: u64 = 1 << 53;
+/// Most samples that the hosts of a trial have together: as many as one of them takes in the longest, one a second; 60
+/// hosts take as many in five and a half hours. Each takes about 3.4 KB of memory (docs/scale.md).
+pub const MOST_SAMPLES: usize = LONGEST_S as usize;
 /// Most hosts of a kind.
 const MOST_HOSTS: usize = 1_024;
+/// Most load threads of a client: no machine has more CPUs.
+const MOST_THREADS: u32 = 1 << 16;
+/// Latest moment that a clock shows, Unix milliseconds: the year 5138. Dates of this program end at 9999, and a double
+/// holds each of these milliseconds.
+const LATEST_UNIX_MS: f64 = 1e14;
 
 /// The largest value of a histogram's bounds, microseconds: what was recorded is at most [`HIGHEST_US`], and a
 /// histogram ends at the end of a bucket.
@@ -95,26 +103,47 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// A moment or a length of a trial.
-fn seconds(what: &str, value: f64) -> Result<(), String> {
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn check_seconds(what: &str, value: f64) -> Result<(), String> {
     match value.is_finite() && value.abs() <= LONGEST_S {
         true => Ok(()),
-        false => Err(format!("{what} is {value}, and nothing of a trial takes more than {LONGEST_S} s")),
+        false => Err(format!("{what} is {value:?}, and nothing of a trial takes more than {LONGEST_S} s")),
     }
 }
 
 /// A length of a trial, which is not negative.
-fn length(what: &str, value: f64) -> Result<(), String> {
-    seconds(what, value)?;
+///
+/// # Errors
+/// As [`check_seconds`].
+pub fn check_length(what: &str, value: f64) -> Result<(), String> {
+    check_seconds(what, value)?;
     match value >= 0.0 {
         true => Ok(()),
-        false => Err(format!("{what} is {value}")),
+        false => Err(format!("{what} is {value:?}")),
     }
 }
 
-fn counted(what: &str, value: u64) -> Result<(), String> {
+/// Something that was counted.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn check_counted(what: &str, value: u64) -> Result<(), String> {
     match value <= MOST_COUNTED {
         true => Ok(()),
         false => Err(format!("{what} is {value}, more than anybody can count")),
+    }
+}
+
+/// What a clock shows, Unix milliseconds.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn check_moment(what: &str, unix_ms: f64) -> Result<(), String> {
+    match (0.0..=LATEST_UNIX_MS).contains(&unix_ms) {
+        true => Ok(()),
+        false => Err(format!("{what} is {unix_ms:?}, and no clock shows that")),
     }
 }
 
@@ -124,19 +153,57 @@ impl Interval {
     /// # Errors
     /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
-        seconds("the start of an interval", self.start_s)?;
-        length("the length of an interval", self.length_s)?;
-        counted("the number of latencies in an interval", self.histogram.len())
+        check_seconds("the start of an interval", self.start_s)?;
+        check_length("the length of an interval", self.length_s)?;
+        check_counted("the number of latencies in an interval", self.histogram.len())
     }
 }
 
 impl HostSample {
-    /// Whether it lies within a trial, and every figure is a number.
+    /// Whether it lies within a trial.
     ///
     /// # Errors
     /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
-        seconds("t_s of a sample", self.t_s)
+        check_seconds("t_s of a sample", self.t_s)?;
+        check_moment("unix_ms of a sample", self.unix_ms as f64)
+    }
+}
+
+impl ClientResult {
+    /// Whether its times and numbers are those of a trial. All of its operations together can be counted, so that those
+    /// of many clients can be added.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        check_length("warmup_s", self.warmup_s)?;
+        check_length("measured_s", self.measured_s)?;
+        check_counted("operations_sent", self.operations_sent)?;
+        let each = self.completed.values().chain(self.errors.values());
+        check_counted("the number of operations", each.copied().fold(0, u64::saturating_add))?;
+        match self.threads <= MOST_THREADS {
+            true => Ok(()),
+            false => Err(format!("it has {} load threads, more than {MOST_THREADS}", self.threads)),
+        }
+    }
+}
+
+impl WriteCheck {
+    /// Whether its time and its numbers are those of a trial.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let writes = [self.acknowledged, self.unacknowledged];
+        let values = [self.values, self.intact, self.older, self.missing, self.foreign, self.unreadable];
+        let mut counts = writes.into_iter().chain(values);
+        counts.try_for_each(|number| check_counted("a number of writes", number))?;
+        check_length("the time in which writes were looked for", self.seconds)?;
+        match self.examples.len() <= Self::EXAMPLES {
+            true => Ok(()),
+            false => Err(format!("it names {} lost values, more than {}", self.examples.len(), Self::EXAMPLES)),
+        }
     }
 }
 
@@ -147,17 +214,12 @@ impl TrialRecord {
     /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         let parts = self.clients.values().map(|part| &part.result);
-        for client in self.client.iter().chain(parts) {
-            length("warmup_s", client.warmup_s)?;
-            length("measured_s", client.measured_s)?;
-            counted("operations_sent", client.operations_sent)?;
-            let each = client.completed.values().chain(client.errors.values());
-            each.copied().try_for_each(|number| counted("a number of operations", number))?;
-        }
+        self.client.iter().chain(parts).try_for_each(ClientResult::check)?;
         for fault in &self.faults {
             let moments = [Some(fault.began_s), Some(fault.gone_s), fault.return_began_s, fault.back_s];
-            moments.into_iter().flatten().try_for_each(|at| seconds("a moment of a fault", at))?;
+            moments.into_iter().flatten().try_for_each(|at| check_seconds("a moment of a fault", at))?;
         }
+        self.writes.as_ref().map_or(Ok(()), WriteCheck::check)?;
         let hosts = self.nodes.len().max(self.clients.len());
         if hosts > MOST_HOSTS {
             return Err(format!("it has {hosts} hosts of a kind, more than {MOST_HOSTS}"));
@@ -170,10 +232,12 @@ impl TrialRecord {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+    use std::collections::BTreeMap;
+
     use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
 
     use super::*;
-    use crate::{OperationKind, Series, empty_histogram};
+    use crate::{ErrorKind, LostValue, OperationKind, Series, empty_histogram};
 
     fn histogram() -> Histogram<u64> {
         let mut histogram = empty_histogram();
@@ -242,6 +306,71 @@ mod tests {
         assert_eq!(interval(-60.0, 1.0).check(), Ok(()));
         for (start_s, length_s) in [(1e300, 1.0), (f64::NAN, 1.0), (0.0, -1.0), (0.0, f64::INFINITY), (9e18, 1.0)] {
             interval(start_s, length_s).check().unwrap_err();
+        }
+    }
+
+    fn result() -> ClientResult {
+        ClientResult {
+            warmup_s: 5.0,
+            measured_s: 60.0,
+            operations_sent: 6,
+            completed: BTreeMap::from([(OperationKind::Read, 5)]),
+            errors: BTreeMap::from([(ErrorKind::Other, 1)]),
+            client_cpu_s: 0.5,
+            client_peak_rss_bytes: 1,
+            send_lag_us: None,
+            threads: 2,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Each of these ended the controller: a moment that no clock has, a sum that does not fit.
+    #[test]
+    fn totals_of_a_client_are_those_of_a_trial_and_can_be_added() {
+        assert_eq!(result().check(), Ok(()));
+        let of_kind = |kind| BTreeMap::from([(kind, MOST_COUNTED)]);
+        for (refused, words) in [
+            (ClientResult { warmup_s: 1e19, ..result() }, "warmup_s is 1e19"),
+            (ClientResult { measured_s: -1.0, ..result() }, "measured_s is -1.0"),
+            (ClientResult { operations_sent: u64::MAX, ..result() }, "operations_sent"),
+            (ClientResult { completed: of_kind(OperationKind::Read), ..result() }, "the number of operations"),
+            (ClientResult { threads: u32::MAX, ..result() }, "load threads"),
+        ] {
+            let problem = refused.check().unwrap_err();
+            assert!(problem.contains(words), "{problem}");
+        }
+        let sum = MOST_COUNTED.checked_mul(MOST_HOSTS as u64);
+        assert!(sum.is_some(), "those of all clients together fit");
+    }
+
+    #[test]
+    fn a_sample_has_a_moment_that_a_clock_shows() {
+        let at = |t_s, unix_ms| HostSample { t_s, unix_ms, ..HostSample::default() }.check();
+        assert_eq!(at(-30.0, 1_767_323_045_000), Ok(()));
+        for (t_s, unix_ms) in [(1e300, 0), (f64::NAN, 0), (0.0, i64::MAX), (0.0, i64::MIN)] {
+            at(t_s, unix_ms).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn what_was_found_of_writes_can_be_added_and_names_a_few() {
+        let lost = LostValue { key: "user1".to_owned(), field: 0, acknowledged: 1, found: None };
+        let found = |older, seconds, named| WriteCheck {
+            consistency: experiment::Consistency::One,
+            acknowledged: 3,
+            unacknowledged: 0,
+            values: 3,
+            intact: 0,
+            older,
+            missing: 0,
+            foreign: 0,
+            unreadable: 0,
+            seconds,
+            examples: vec![lost.clone(); named],
+        };
+        assert_eq!(found(3, 2.0, WriteCheck::EXAMPLES).check(), Ok(()));
+        for refused in [found(u64::MAX, 2.0, 0), found(3, f64::INFINITY, 0), found(3, 2.0, WriteCheck::EXAMPLES + 1)] {
+            refused.check().unwrap_err();
         }
     }
 }

@@ -29,6 +29,9 @@ pub enum Series {
 }
 
 impl Series {
+    /// How many there are.
+    pub const COUNT: usize = 2 * OperationKind::ALL.len() + ErrorKind::ALL.len();
+
     /// Tag in the log: `read`, `service.read`, `error.read_timeout`.
     pub fn tag(self) -> String {
         match self {

@@ -12,7 +12,9 @@ mod rate_probe;
 mod rest;
 mod trial;
 
-pub use bounds::{LONGEST_S, MOST_COUNTED, decode_histogram};
+pub use bounds::{
+    LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds, decode_histogram,
+};
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment};

@@ -77,6 +77,8 @@ pub enum Cause {
     FaultFailed,
     /// A node was not left to compact its backlog when measurement had begun, or had done so before.
     BacklogNotAsPlanned,
+    /// The page cache of a node was not held at its budget.
+    PageCacheNotHeld,
     /// The stored evidence cannot be read, or belongs to another trial.
     Unreadable,
 }
@@ -93,6 +95,7 @@ impl Cause {
             | Self::HostLost
             | Self::FaultFailed
             | Self::BacklogNotAsPlanned
+            | Self::PageCacheNotHeld
             | Self::Unreadable => false,
         }
     }
@@ -108,6 +111,7 @@ impl Cause {
             | Self::HostLost
             | Self::FaultFailed
             | Self::BacklogNotAsPlanned
+            | Self::PageCacheNotHeld
             | Self::Unreadable => true,
         }
     }

@@ -235,11 +235,12 @@ impl StreamingAgent {
         }
         stream.stop();
         let (_, simulated) = self.trial.as_ref()?;
+        let samples = std::mem::take(&mut *samples.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut send = |piece| self.out.send(&Event::Piece(Box::new(piece)));
+        wire::in_pieces(&simulated.intervals, samples, &mut send);
         let reply = Reply::Trial(Box::new(TrialResult {
             measurement_started_unix_ms: started_ms as i64,
             result,
-            intervals: simulated.intervals.iter().map(wire::to_wire).collect(),
-            samples: std::mem::take(&mut *samples.lock().unwrap_or_else(PoisonError::into_inner)),
             writes: None,
         }));
         let answer = serde_json::to_vec(&reply).map_or(0, |line| line.len() as u64);

@@ -7,7 +7,7 @@ use evidence::{HostSample, VolumeRole};
 
 use crate::cgroup::CgroupFiles;
 use crate::compilers::CompilerMeter;
-use crate::gc_log::GcLog;
+use crate::gc_log::{GcLog, LogSource};
 use crate::proc;
 
 /// What to watch.
@@ -24,7 +24,7 @@ pub struct Sources {
     /// Kernel names of the volumes' devices.
     pub devices: BTreeMap<VolumeRole, String>,
     /// The JVM's GC log.
-    pub gc_log: Option<PathBuf>,
+    pub gc_log: Option<LogSource>,
 }
 
 /// Reads the sources; never fails, since missing figures are part of a sample.
@@ -152,7 +152,7 @@ mod tests {
         std::fs::write(&gc_log, "[1.0s][info][gc] GC(9) Pause Remark 30M->30M(256M) 1.5ms\n").unwrap();
         let mut sources = sources(PathBuf::from("/"));
         sources.pid = Some(std::process::id());
-        sources.gc_log = Some(gc_log);
+        sources.gc_log = Some(LogSource { path: gc_log, open: |path| std::fs::File::open(path) });
         // The root groups, where the machine has version 1; elsewhere these files are missing, which is allowed.
         let controller = |name: &str| Some(PathBuf::from("/sys/fs/cgroup").join(name));
         sources.cgroup = CgroupFiles {

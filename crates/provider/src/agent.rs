@@ -101,8 +101,20 @@ const KILLED_PATIENCE: Duration = Duration::from_secs(2);
 /// Most bytes of what an agent has said and nobody has taken yet. One that says more waits until it is heard: its pipe
 /// fills, and it cannot fill the controller's memory.
 const UNHEARD_MOST_BYTES: usize = 64 << 20;
+/// Memory of a sample, which has room for all figures however few stand in its line: 3.4 KB (docs/scale.md).
+const SAMPLE_BYTES: usize = 4_096;
 /// From the end of an agent's output to the end of its process.
 const END_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Bytes that an event takes in memory, whose line had so many.
+fn memory_bytes(event: &Event, line_bytes: usize) -> usize {
+    let samples = match event {
+        Event::Sample(_) => 1,
+        Event::Piece(piece) => piece.samples.len(),
+        Event::Reply(_) | Event::AtWork | Event::Progress(_) | Event::Second(_) | Event::DatabaseDied { .. } => 0,
+    };
+    line_bytes.max(samples * SAMPLE_BYTES)
+}
 
 impl ProcessAgent {
     /// Starts `command` and forwards what it says into `inbox`.
@@ -124,7 +136,13 @@ impl ProcessAgent {
                 let said = wire::read_sized(&mut lines);
                 *hears.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 let message = match said {
-                    Ok(Some((event, bytes))) => Incoming::Event(host, Box::new(event), room.hold(bytes)),
+                    Ok(Some((event, bytes))) => match event.check() {
+                        Ok(()) => {
+                            let held = room.hold(memory_bytes(&event, bytes));
+                            Incoming::Event(host, Box::new(event), held)
+                        }
+                        Err(problem) => Incoming::Lost(host, format!("it said what cannot be: {problem}")),
+                    },
                     Ok(None) => Incoming::Lost(host, "it exited".to_owned()),
                     Err(error) => Incoming::Lost(host, error.to_string()),
                 };
@@ -231,5 +249,29 @@ impl Drop for ProcessAgent {
         if self.stdin().is_some() {
             self.close();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::HostSample;
+    use wire::TrialPiece;
+
+    use super::*;
+
+    #[test]
+    fn what_is_held_of_samples_is_their_memory_and_not_their_lines() {
+        let sample = HostSample::default();
+        let bytes = |event: &Event| {
+            let mut line = Vec::new();
+            wire::write(&mut line, event).unwrap();
+            (memory_bytes(event, line.len()), line.len())
+        };
+        let (held, line) = bytes(&Event::Sample(Box::new(sample.clone())));
+        assert!(line < 100 && held == SAMPLE_BYTES, "{held} of {line}");
+        let piece = TrialPiece { intervals: Vec::new(), samples: vec![sample; 10] };
+        assert_eq!(bytes(&Event::Piece(Box::new(piece))).0, 10 * SAMPLE_BYTES);
+        let (held, line) = bytes(&Event::AtWork);
+        assert_eq!(held, line);
     }
 }

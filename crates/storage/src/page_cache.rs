@@ -9,24 +9,43 @@
 //! The program itself is page cache, too: libraries, jars and class archives that are mapped (150 MB for Cassandra).
 //! What is mapped when the controller starts counts as the process's own; without that a budget of 64 MiB ends in the
 //! kernel's OOM killer.
+//!
+//! A page cache that is not held makes a trial of another machine than was asked for. So what keeps it from being held
+//! is remembered ([`PageCacheBudget::take_problem`]).
 
+use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cgroup::{Cgroup, CgroupVersion, ControllerPath};
+use crate::error::{Result, StorageError, io_error};
 
-/// Shorter than the time in which a process could fill a small budget with new buffers.
-const PERIOD: Duration = Duration::from_millis(200);
+/// How often the limit follows, and when it is too late.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    period: Duration,
+    /// The kernel refuses a limit that it cannot reach at once (v1: EBUSY), and the next round asks again: only what is
+    /// refused for so long is a problem.
+    patience: Duration,
+}
+
+const USUAL: Pace = Pace {
+    // Shorter than the time in which a process could fill a small budget with new buffers.
+    period: Duration::from_millis(200),
+    // Of dirty pages that a small volume takes in, the first are written by then.
+    patience: Duration::from_secs(10),
+};
 
 /// Holds a cgroup's page cache at a budget until it is stopped or dropped.
 #[derive(Debug)]
 pub struct PageCacheBudget {
     own_mappings: u64,
     budget_bytes: Arc<AtomicU64>,
+    problem: Arc<Mutex<Option<String>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -34,33 +53,73 @@ pub struct PageCacheBudget {
 impl PageCacheBudget {
     /// Starts to hold; a group without a memory controller is left alone.
     pub fn hold(cgroup: &Arc<Cgroup>, budget_bytes: u64) -> Self {
-        let (stop, stopped) = channel();
-        let own_mappings = cgroup.paths().memory.as_ref().and_then(mapped).unwrap_or(0);
-        let cgroup = Arc::downgrade(cgroup);
-        let budget = Arc::new(AtomicU64::new(budget_bytes));
-        let budget_bytes = Arc::clone(&budget);
-        let thread = std::thread::spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(PERIOD) {
-                let Some(cgroup) = cgroup.upgrade() else { return };
-                let Some(held) = cgroup.paths().memory.as_ref().and_then(besides_page_cache) else {
-                    continue;
-                };
-                // The kernel refuses a limit that it cannot reach at once (v1: EBUSY); the next round asks again.
-                let _ = cgroup.set_memory_limit(held + own_mappings + budget.load(Ordering::Relaxed));
-            }
-        });
-        Self { own_mappings, budget_bytes, stop: Some(stop), thread: Some(thread) }
+        Self::at(USUAL, cgroup, budget_bytes)
     }
 
-    /// The budget from now on.
+    fn at(pace: Pace, cgroup: &Arc<Cgroup>, budget_bytes: u64) -> Self {
+        let (stop, stopped) = channel();
+        let own_mappings = cgroup.paths().memory.as_ref().and_then(mapped).unwrap_or(0);
+        let budget_bytes = Arc::new(AtomicU64::new(budget_bytes));
+        let problem = Arc::new(Mutex::new(None));
+        let follows = Follows {
+            cgroup: Arc::downgrade(cgroup),
+            own_mappings,
+            budget_bytes: Arc::clone(&budget_bytes),
+            problem: Arc::clone(&problem),
+        };
+        let thread = std::thread::spawn(move || follows.until(&stopped, pace));
+        Self { own_mappings, budget_bytes, problem, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// The budget from now on, for another trial: what went before is none of its problems.
     pub fn change(&self, budget_bytes: u64) {
         self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
+        drop(self.take_problem());
+    }
+
+    /// What has kept the page cache from being held since this was last asked, in words; `None`: nothing.
+    pub fn take_problem(&self) -> Option<String> {
+        let noted = self.problem.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let has_ended = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        noted.or_else(|| has_ended.then(|| "who holds it has ended".to_owned()))
     }
 
     /// Bytes of page cache that are the program itself: they are in the group's page cache and take nothing of the
     /// budget.
     pub const fn program_bytes(&self) -> u64 {
         self.own_mappings
+    }
+}
+
+/// The thread that has the limit follow what the group holds.
+struct Follows {
+    cgroup: Weak<Cgroup>,
+    own_mappings: u64,
+    budget_bytes: Arc<AtomicU64>,
+    problem: Arc<Mutex<Option<String>>>,
+}
+
+impl Follows {
+    fn until(&self, stopped: &Receiver<()>, pace: Pace) {
+        let mut followed = Instant::now();
+        while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(pace.period) {
+            let Some(cgroup) = self.cgroup.upgrade() else { return };
+            match self.follow(&cgroup) {
+                Ok(()) => followed = Instant::now(),
+                Err(error) if followed.elapsed() >= pace.patience => {
+                    let seconds = followed.elapsed().as_secs_f64();
+                    let words = format!("its limit has not followed for {seconds:.0} s: {error}");
+                    *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn follow(&self, cgroup: &Cgroup) -> Result<()> {
+        let Some(memory) = &cgroup.paths().memory else { return Ok(()) };
+        let besides = besides_page_cache(memory)?.saturating_add(self.own_mappings);
+        cgroup.set_memory_limit(besides.saturating_add(self.budget_bytes.load(Ordering::Relaxed)))
     }
 }
 
@@ -88,13 +147,19 @@ const fn cache_field(version: CgroupVersion) -> &'static str {
 }
 
 /// Bytes charged to the group that are not page cache: anonymous memory, kernel memory.
-fn besides_page_cache(memory: &ControllerPath) -> Option<u64> {
-    let usage = match memory.version {
+fn besides_page_cache(memory: &ControllerPath) -> Result<u64> {
+    let usage = memory.path.join(match memory.version {
         CgroupVersion::V1 => "memory.usage_in_bytes",
         CgroupVersion::V2 => "memory.current",
-    };
-    let used: u64 = std::fs::read_to_string(memory.path.join(usage)).ok()?.trim().parse().ok()?;
-    Some(used.saturating_sub(stat(&memory.path, cache_field(memory.version))?))
+    });
+    let text = std::fs::read_to_string(&usage).map_err(io_error("read", &usage))?;
+    let used: u64 = text.trim().parse().map_err(|_| no_figure(&usage))?;
+    let cached = stat(&memory.path, cache_field(memory.version));
+    Ok(used.saturating_sub(cached.ok_or_else(|| no_figure(&memory.path.join("memory.stat")))?))
+}
+
+fn no_figure(path: &Path) -> StorageError {
+    io_error("find the group's memory in", path)(ErrorKind::InvalidData)
 }
 
 /// Bytes of page cache that processes have mapped.
@@ -114,6 +179,8 @@ fn stat(directory: &Path, field: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cgroup::ResourceLimits;
+    use crate::ledger::Ledger;
 
     #[test]
     fn page_cache_is_not_what_the_process_holds() {
@@ -122,8 +189,77 @@ mod tests {
         let lines = "cache 5\nmapped_file 1\ntotal_cache 300\ntotal_mapped_file 40\n";
         std::fs::write(directory.path().join("memory.stat"), lines).unwrap();
         let at = |version| ControllerPath { version, path: directory.path().to_owned() };
-        assert_eq!(besides_page_cache(&at(CgroupVersion::V1)), Some(700));
+        assert_eq!(besides_page_cache(&at(CgroupVersion::V1)).unwrap(), 700);
         assert_eq!(mapped(&at(CgroupVersion::V1)), Some(40));
-        assert_eq!(besides_page_cache(&at(CgroupVersion::V2)), None, "missing files give nothing");
+        assert!(besides_page_cache(&at(CgroupVersion::V2)).is_err(), "missing files give nothing");
+    }
+
+    const QUICK: Pace = Pace { period: Duration::from_millis(2), patience: Duration::from_millis(100) };
+
+    /// A group of a made-up tree, and the directory of its files.
+    fn group(tree: &Path) -> (Arc<Cgroup>, std::path::PathBuf) {
+        std::fs::write(tree.join("cgroup.controllers"), "memory\n").unwrap();
+        std::fs::write(tree.join("cgroup.subtree_control"), "").unwrap();
+        let ledger = Arc::new(Ledger::open(&tree.join("ledger.jsonl")).unwrap());
+        let limits = ResourceLimits { memory_bytes: Some(1 << 20), ..ResourceLimits::default() };
+        let group = Cgroup::create(tree, &ledger, "iopslab-1-database", &limits).unwrap();
+        let files = group.paths().memory.as_ref().unwrap().path.clone();
+        std::fs::write(files.join("memory.current"), "700\n").unwrap();
+        std::fs::write(files.join("memory.stat"), "file 300\nfile_mapped 0\n").unwrap();
+        (Arc::new(group), files)
+    }
+
+    fn wait_for<T>(mut seen: impl FnMut() -> Option<T>) -> T {
+        let began = Instant::now();
+        loop {
+            if let Some(seen) = seen() {
+                return seen;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "it is never seen");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// The kernel refused every limit, and the trial counted as one of the budget.
+    #[test]
+    fn what_keeps_a_page_cache_from_being_held_is_reported_and_what_passes_is_not() {
+        let tree = tempfile::tempdir().unwrap();
+        let (group, files) = group(tree.path());
+        let held = PageCacheBudget::at(QUICK, &group, 1_000);
+        let limit = files.join("memory.max");
+        let followed = || std::fs::read_to_string(&limit).is_ok_and(|text| text.ends_with("\n1400\n"));
+        wait_for(|| followed().then_some(()));
+        assert_eq!(held.take_problem(), None);
+
+        // Nothing can be written to a link to itself.
+        let aside = files.join("aside");
+        std::os::unix::fs::symlink(&limit, &aside).unwrap();
+        std::fs::rename(&aside, &limit).unwrap();
+        let words = wait_for(|| held.take_problem());
+        assert!(words.starts_with("its limit has not followed for ") && words.contains("memory.max"), "{words}");
+        wait_for(|| held.take_problem());
+
+        // What is refused for a moment is asked for again, and followed.
+        std::fs::write(&aside, "").unwrap();
+        std::fs::rename(&aside, &limit).unwrap();
+        wait_for(|| std::fs::read_to_string(&limit).ok().filter(|text| !text.is_empty()));
+        held.change(2_000);
+        wait_for(|| std::fs::read_to_string(&limit).is_ok_and(|text| text.ends_with("\n2400\n")).then_some(()));
+        assert_eq!(held.take_problem(), None);
+
+        // Figures that cannot be read are no figures.
+        std::fs::remove_file(files.join("memory.current")).unwrap();
+        let words = wait_for(|| held.take_problem());
+        assert!(words.contains("memory.current"), "{words}");
+    }
+
+    #[test]
+    fn who_holds_a_page_cache_does_not_end_unnoticed() {
+        let tree = tempfile::tempdir().unwrap();
+        let (group, _) = group(tree.path());
+        let held = PageCacheBudget::at(QUICK, &group, 1_000);
+        assert_eq!(held.take_problem(), None);
+        drop(group);
+        assert_eq!(wait_for(|| held.take_problem()), "who holds it has ended");
     }
 }

@@ -4,9 +4,26 @@ use std::io::{BufRead, Read as _, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Most bytes of a message. The longest is the result of a trial: a week of six series at a KiB a second each would be
-/// more, and a day is not.
-pub const LINE_MOST_BYTES: usize = 256 << 20;
+use crate::{Event, Request};
+
+/// What goes over the wire, in lines of bounded length: nobody can fill memory by one that does not end, or by what is
+/// made of it (parsed, samples take up to 70 times their bytes).
+pub trait Message: DeserializeOwned {
+    /// Most bytes of a line.
+    const MOST_BYTES: usize;
+}
+
+/// The longest are pieces of a log ([`crate::LOG_PIECE_BYTES`], in base64 a third more: 1.4 MB), pieces of what a client
+/// measured ([`crate::TrialPiece`]: 1.4 MB of latencies, and samples of 1.5 MB), and the parts of a data set of which a
+/// node has 16 TiB (a GiB and 170 bytes each: 2.8 MB).
+impl Message for Event {
+    const MOST_BYTES: usize = 4 << 20;
+}
+
+/// The longest has signed URLs for the parts of a data set: those of 16 TiB, of 2 KB each.
+impl Message for Request {
+    const MOST_BYTES: usize = 36 << 20;
+}
 
 /// Why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
@@ -15,8 +32,11 @@ pub enum WireError {
     #[error("the connection to the agent failed: {0}")]
     Io(#[from] std::io::Error),
     /// The line does not end.
-    #[error("a message is longer than {} MiB, which none is", LINE_MOST_BYTES >> 20)]
-    TooLong,
+    #[error("a message is longer than {} MiB, which none is", most_bytes >> 20)]
+    TooLong {
+        /// [`Message::MOST_BYTES`].
+        most_bytes: usize,
+    },
     /// The line is no message of this protocol.
     #[error("not a message of protocol {protocol}: {source}; the line began {line:?}", protocol = crate::PROTOCOL)]
     Malformed {
@@ -37,19 +57,20 @@ pub fn write<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), WireE
 }
 
 /// Reads one message; `None` at the end of the stream. Empty lines are skipped.
-pub fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
+pub fn read<T: Message>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
     Ok(read_sized(from)?.map(|(message, _)| message))
 }
 
 /// The same, with the bytes of its line.
-pub fn read_sized<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<(T, usize)>, WireError> {
+pub fn read_sized<T: Message>(from: &mut impl BufRead) -> Result<Option<(T, usize)>, WireError> {
     loop {
-        let (line, is_whole) = line(from, LINE_MOST_BYTES)?;
+        let most_bytes = T::MOST_BYTES;
+        let (line, is_whole) = line(from, most_bytes)?;
         if line.is_empty() && !is_whole {
             return Ok(None);
         }
-        if line.len() > LINE_MOST_BYTES {
-            return Err(WireError::TooLong);
+        if line.len() > most_bytes {
+            return Err(WireError::TooLong { most_bytes });
         }
         let text = line.trim_ascii();
         if !text.is_empty() {
@@ -74,6 +95,7 @@ pub fn line(from: &mut impl BufRead, most_bytes: usize) -> std::io::Result<(Vec<
 
 #[cfg(test)]
 mod tests {
+    use super::{Message as _, WireError};
     use crate::{Event, Progress, Request};
 
     #[test]
@@ -100,6 +122,14 @@ mod tests {
         assert_eq!((line.len(), is_whole), (1_001, false));
         let (line, is_whole) = super::line(&mut "short\nrest".as_bytes(), 1_000).unwrap();
         assert_eq!((line.as_slice(), is_whole), (b"short\n".as_slice(), true));
+    }
+
+    #[test]
+    fn a_message_that_is_longer_than_any_is_none() {
+        let mut endless = std::io::BufReader::new(std::io::repeat(b'['));
+        let refused = super::read::<Event>(&mut endless).unwrap_err();
+        assert!(matches!(refused, WireError::TooLong { most_bytes } if most_bytes == Event::MOST_BYTES), "{refused}");
+        assert_eq!(refused.to_string(), "a message is longer than 4 MiB, which none is");
     }
 
     #[test]

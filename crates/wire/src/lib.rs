@@ -5,15 +5,17 @@
 //! way ends early with an error reply. [`Request::Alive`] may be sent at any time too and is not answered. An agent
 //! whose stdin closes undoes everything it did and exits.
 
+mod check;
 mod framing;
 mod histogram;
 mod log;
 mod machine_use;
 mod messages;
+mod piece;
 mod transfer;
 mod watch;
 
-pub use framing::{LINE_MOST_BYTES, WireError, line, read, read_sized, write};
+pub use framing::{Message, WireError, line, read, read_sized, write};
 pub use histogram::{WireInterval, from_wire, to_wire};
 pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use machine_use::MachineUse;
@@ -22,5 +24,6 @@ pub use messages::{
     PROTOCOL, Problem, Progress, Reply, Request, RequestError, Second, SnapshotFacts, StartedTrial, StoppedTrial,
     ToRest, TrialResult, TrialTask, UnderTest, Usage,
 };
+pub use piece::{TrialPiece, in_pieces};
 pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, WatchTask, WatchedFacts};

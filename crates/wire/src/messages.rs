@@ -11,7 +11,7 @@ use experiment::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{GivenByMachine, LogFile, LogPiece, MachineUse, Transfer, WatchTask, WatchedFacts, WireInterval};
+use crate::{GivenByMachine, LogFile, LogPiece, MachineUse, Transfer, TrialPiece, WatchTask, WatchedFacts};
 
 /// Version of these messages; controller and agent must agree.
 pub const PROTOCOL: u32 = 22;
@@ -366,6 +366,8 @@ pub enum Event {
     Second(Second),
     /// A host sample, taken about once a second.
     Sample(Box<HostSample>),
+    /// A piece of what the client measured in a trial: all of them come before the answer.
+    Piece(Box<TrialPiece>),
     /// The database ended on its own.
     DatabaseDied {
         /// How: exit status or signal.
@@ -649,6 +651,8 @@ pub struct StoppedTrial {
     pub volumes_lost: Option<String>,
     /// Bytes of its page cache that were the program itself: they took nothing of the budget. `None`: nothing was held.
     pub program_cache_bytes: Option<u64>,
+    /// What kept its page cache from being held at its budget, in words.
+    pub page_cache_off: Option<String>,
     /// Programs outside of the run that used this host's CPUs while it was watched.
     pub others: Vec<OtherProgram>,
 }
@@ -662,17 +666,13 @@ pub struct LoadedDataset {
     pub seconds: f64,
 }
 
-/// What the client measured.
+/// What the client measured, but for what has come in pieces ([`Event::Piece`]).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialResult {
     /// Totals.
     pub result: ClientResult,
-    /// Latencies by series and second.
-    pub intervals: Vec<WireInterval>,
     /// Client's wall clock at the start of measurement, Unix milliseconds.
     pub measurement_started_unix_ms: i64,
-    /// Samples of the client host.
-    pub samples: Vec<HostSample>,
     /// What reading back acknowledged writes found, where that was asked for.
     pub writes: Option<WriteCheck>,
 }

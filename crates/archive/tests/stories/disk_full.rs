@@ -44,6 +44,10 @@ fn a_full_disk_keeps_earlier_trials_and_nothing_half() {
     drop(logs);
     assert!(matches!(refused, RunError::DiskFull { .. }), "{refused}");
     assert!(refused.to_string().contains("--resume"), "{refused}");
+    // On which disk, and how much is left there.
+    let directory = run.path().join(".aside").join(format!("{}.1.logs", CELLS[1]));
+    let left = format!(" MiB free in {})", directory.display());
+    assert!(refused.to_string().contains(&left), "{refused}");
     assert!(!run.trial_path(CELLS[1], 1).exists());
     assert_eq!(run.remaining().unwrap().len(), 3);
     assert_eq!(run.trials().filter(Result::is_ok).count(), 1);

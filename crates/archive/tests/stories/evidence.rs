@@ -154,3 +154,19 @@ fn no_damaged_byte_brings_the_reader_down() {
     assert!(refused > 100, "{refused}");
     assert!(read().is_ok());
 }
+
+/// 16 MiB of `[0,0,...]` took more than a gigabyte, on each CPU.
+#[test]
+fn a_record_has_no_more_values_than_one_can_have() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    let path = run.trial_path(CELLS[0], 1).join("trial.json");
+    let zeros = "0,".repeat(1 << 20);
+    fs::write(&path, format!("{{\"format_version\":{},\"zeros\":[{zeros}0,0]}}", experiment::FORMAT_VERSION)).unwrap();
+    let refused = run.record(&planned(CELLS[0], 1)).unwrap_err();
+    assert!(matches!(refused, RunError::Damaged { .. }), "{refused}");
+    assert!(refused.to_string().contains("more than 1048576 values"), "{refused}");
+    // It does not keep the run from going on.
+    drop(run.lock().unwrap());
+}

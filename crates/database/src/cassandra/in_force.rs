@@ -8,6 +8,7 @@ use experiment::{SettingsInForce, cassandra_values, is_cassandra_value, jvm_opti
 
 use super::{
     admin::Admin,
+    log,
     node::Node,
     node_error::{NodeError, NotInForce},
     sstable_files, table_in_force,
@@ -29,16 +30,15 @@ pub(crate) fn settings(
         let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
         let line = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
         let path = config.console_log();
-        let console = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
-        let checked = jvm_options(&config.plan.settings.jvm, &line, &String::from_utf8_lossy(&console));
+        let console = log::of_start(&path).map_err(|source| NodeError::io(&path, source))?;
+        let checked = jvm_options(&config.plan.settings.jvm, &line, &console);
         checked.map_err(|(option, why)| refused((option.clone(), why)))?;
         found.jvm.clone_from(&config.plan.settings.jvm);
     }
     if !config.plan.settings.cassandra.is_empty() {
         let shown = admin.settings()?;
         let path = config.system_log();
-        let said = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
-        let said = String::from_utf8_lossy(&said);
+        let said = log::of_start(&path).map_err(|source| NodeError::io(&path, source))?;
         found.cassandra = keys(version, &config.plan.settings.cassandra, &shown, &said).map_err(refused)?;
     }
     let format = found.cassandra.get("sstable.selected_format");

@@ -1,8 +1,11 @@
-//! Reading the server's own logs: the last lines for an error message, and the messages it dropped.
+//! Reading the server's own logs: the last lines for an error message, what it says at its start, and the messages it
+//! dropped.
+//!
+//! The server writes them, and its directory is its own: where a log should be there may be a link to a file of root's,
+//! or a pipe to which nobody writes. They are read as regular files, through no link, and no further than a bound.
 
 use std::{
-    fs::File,
-    io::{BufRead, BufReader, Read, Seek, SeekFrom},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -12,14 +15,30 @@ const TAIL_BYTES: u64 = 64 * 1024;
 /// Longest line of a tail: Cassandra logs its whole configuration in one of 20,000 characters.
 const LINE_CHARACTERS: usize = 400;
 
+/// Most bytes of the logs of a node that has just started: some hundred KiB.
+const START_MOST_BYTES: u64 = 64 << 20;
+
+/// Most bytes of a line that counts something; a longer one is passed over.
+const COUNTED_BYTES: u64 = 64 << 10;
+/// Most bytes of a log at a time, so that a server that writes faster than this reads is left in between.
+const AT_A_TIME_BYTES: u64 = 256 << 20;
+
+/// A log of a node that has just started.
+pub(crate) fn of_start(path: &Path) -> io::Result<String> {
+    let bytes = guarded::read_no_link(path, START_MOST_BYTES)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The last `lines` lines of a file, long ones shortened; empty if it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
-    let Ok(mut file) = File::open(path) else {
+    let Ok(mut file) = guarded::open_no_link(path) else {
         return Vec::new();
     };
     let length = file.metadata().map_or(0, |m| m.len());
     let mut bytes = Vec::new();
-    if file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
+    if file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).is_err()
+        || file.take(TAIL_BYTES).read_to_end(&mut bytes).is_err()
+    {
         return Vec::new();
     }
     let text = String::from_utf8_lossy(&bytes);
@@ -55,21 +74,25 @@ impl DroppedMessages {
 
     /// Messages dropped since [`Self::from_now`]; `None` if the log cannot be read (missing is not zero).
     pub fn total(&mut self) -> Option<u64> {
-        let mut file = File::open(&self.path).ok()?;
+        let mut file = guarded::open_no_link(&self.path).ok()?;
         if file.metadata().ok()?.len() < self.offset {
             self.offset = 0; // rolled: a new file has begun
         }
         file.seek(SeekFrom::Start(self.offset)).ok()?;
-        let mut reader = BufReader::new(file);
+        let mut reader = BufReader::new(file.take(AT_A_TIME_BYTES));
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = reader.read_until(b'\n', &mut line).ok()?;
-            if read == 0 || line.last() != Some(&b'\n') {
+            let read = reader.by_ref().take(COUNTED_BYTES).read_until(b'\n', &mut line).ok()? as u64;
+            let is_whole = line.last() == Some(&b'\n');
+            if !is_whole && read < COUNTED_BYTES {
                 return Some(self.total); // a line still being written is read next time
             }
-            self.offset += read as u64;
-            self.total += dropped_in(&String::from_utf8_lossy(&line)).unwrap_or(0);
+            self.offset += read;
+            if is_whole {
+                let dropped = dropped_in(&String::from_utf8_lossy(&line)).unwrap_or(0);
+                self.total = self.total.saturating_add(dropped);
+            }
         }
     }
 }
@@ -79,13 +102,18 @@ fn dropped_in(line: &str) -> Option<u64> {
     let (_, counts) = line.split_once(" messages were dropped in last ")?.1.split_once(": ")?;
     let (internal, rest) = counts.split_once(" internal and ")?;
     let (cross_node, _) = rest.split_once(" cross node")?;
-    Some(internal.parse::<u64>().ok()? + cross_node.parse::<u64>().ok()?)
+    internal.parse::<u64>().ok()?.checked_add(cross_node.parse().ok()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     const LINE: &str = "INFO  [ScheduledTasks:1] 2026-01-01T00:00:00,000 MessagingMetrics.java:206 - READ_REQ messages were dropped in last 5000 ms: 12 internal and 3 cross node. Mean internal dropped latency: 5107 ms and Mean cross-node dropped latency: 0 ms\n";
 
@@ -117,5 +145,40 @@ mod tests {
         assert_eq!(dropped.total(), Some(45), "a rolled log starts at its beginning");
         std::fs::remove_file(&path).unwrap();
         assert_eq!(dropped.total(), None);
+    }
+
+    /// Nobody writes to the pipe: opening it as a file waited without end, with the agent that asked.
+    #[test]
+    fn a_pipe_or_a_link_in_the_place_of_a_log_is_no_log() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        std::fs::write(at("secret"), LINE).unwrap();
+        std::os::unix::fs::symlink("secret", at("link")).unwrap();
+        for path in [at("pipe"), at("link")] {
+            let (to, read) = channel();
+            std::thread::spawn(move || {
+                let mut dropped = DroppedMessages { path: path.clone(), offset: 0, total: 0 };
+                to.send((tail(&path, 2), dropped.total(), of_start(&path).is_err()))
+            });
+            let read = read.recv_timeout(Duration::from_secs(10)).expect("nothing waits for a pipe");
+            assert_eq!(read, (Vec::new(), None, true));
+        }
+    }
+
+    /// What does not end was kept in memory as a whole, at each sample.
+    #[test]
+    fn a_line_that_does_not_end_is_passed_over_and_the_next_one_counts() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("system.log");
+        std::fs::write(&path, "x".repeat(5 * COUNTED_BYTES as usize)).unwrap();
+        let mut dropped = DroppedMessages { path: path.clone(), offset: 0, total: 0 };
+        assert_eq!((dropped.total(), dropped.offset), (Some(0), 5 * COUNTED_BYTES));
+        let mut file = File::options().append(true).open(&path).unwrap();
+        write!(file, "\n{LINE}").unwrap();
+        assert_eq!(dropped.total(), Some(15));
+        // Longer than a start ever writes.
+        file.set_len(START_MOST_BYTES + 1).unwrap();
+        assert_eq!(of_start(&path).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 }

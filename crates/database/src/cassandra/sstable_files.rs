@@ -6,7 +6,6 @@
 //! false positives that its bloom filter was made for. NAME is `nb-1-big` or `da-1-bti`: version, number, format.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -115,7 +114,8 @@ fn is_compressed_so(asked: &BTreeMap<String, String>, found: Option<&(String, u3
 /// The first bytes of a file, if there is one.
 fn head(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    match File::open(path) {
+    // The server writes them: it could be a link, or a pipe.
+    match guarded::open_no_link(path) {
         Ok(file) => file.take(HEAD_BYTES).read_to_end(&mut bytes).map(|_| Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

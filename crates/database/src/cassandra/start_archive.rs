@@ -36,12 +36,15 @@ use crate::account::Account;
 use crate::server::{Remember, Temporary};
 
 use super::{
-    distribution::Distribution, java::Java, jvm::ArchiveUse, node::Node, node_config::NodeConfig, node_error::NodeError,
+    distribution::Distribution, java::Java, jvm::ArchiveUse, log, node::Node, node_config::NodeConfig,
+    node_error::NodeError,
 };
 
 /// Where throw-away nodes live: no other part of iopslab uses this address.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 77);
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
+/// Most bytes of the file that has a row's overhead: a number.
+const OVERHEAD_MOST_BYTES: u64 = 64;
 
 /// Make the archive and measure the row overhead unless the cache has them, and let `distribution` use both from now
 /// on. Takes some 20 s, once per Java and Cassandra version. Without them everything works, only slower, so a caller
@@ -63,7 +66,8 @@ pub fn ensure_start_archive(
     if !overhead_path.is_file() {
         measure_row_overhead(distribution, java, &overhead_path, asked)?;
     }
-    distribution.row_overhead_bytes = fs::read_to_string(&overhead_path).ok().and_then(|text| text.trim().parse().ok());
+    let overhead = guarded::text(&overhead_path, OVERHEAD_MOST_BYTES).ok();
+    distribution.row_overhead_bytes = overhead.and_then(|text| text.trim().parse().ok());
     Ok(())
 }
 
@@ -128,7 +132,7 @@ fn measure_row_overhead(
         let ready = node.wait_ready(READY_TIMEOUT, asked.cancelled);
         node.kill();
         ready?;
-        let found = fs::read_to_string(node.system_log()).ok().and_then(|log| row_overhead(&log));
+        let found = log::of_start(&node.system_log()).ok().and_then(|said| row_overhead(&said));
         match found {
             Some(bytes) => {
                 let text = format!("{bytes}\n");

@@ -217,11 +217,10 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
         Some(writes) => Some(look_for(writes, &connect, &plan, task.endpoint.consistency.read, outbox)?),
         None => None,
     };
+    wire::in_pieces(&outcome.intervals, samples, &mut |piece| outbox.send(&Event::Piece(Box::new(piece))));
     Ok(Reply::Trial(Box::new(TrialResult {
-        intervals: outcome.intervals.iter().map(wire::to_wire).collect(),
         result: outcome.result,
         measurement_started_unix_ms: now - outcome.began_ago.as_millis() as i64,
-        samples,
         writes,
     })))
 }

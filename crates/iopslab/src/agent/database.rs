@@ -409,6 +409,7 @@ impl Opened {
         let mut clock = Stopwatch::start();
         let mut stopped = StoppedTrial {
             program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
+            page_cache_off: self.trial.as_mut().and_then(Trial::take_page_cache_problem),
             others: self.trial.as_ref().map(Trial::others).unwrap_or_default(),
             ..StoppedTrial::default()
         };
@@ -417,7 +418,7 @@ impl Opened {
             let volumes = self.volumes_of(&setup.configuration);
             stopped.volumes_lost = volumes.and_then(Volumes::lost);
             let data = volumes.map(Volumes::data_directories);
-            let keeps = keeps && stopped.volumes_lost.is_none();
+            let keeps = keeps && stopped.volumes_lost.is_none() && stopped.page_cache_off.is_none();
             let (logs, kept) = trial.stop(volumes, keeps)?;
             self.logs = logs;
             self.kept = kept.map(|fork| (setup, fork));

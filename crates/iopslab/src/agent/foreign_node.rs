@@ -2,7 +2,6 @@
 //! is started, stopped, limited or written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use evidence::VolumeFacts;
@@ -11,6 +10,7 @@ use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, NotFound, OpenFile
 use wire::{Event, GivenByMachine, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
 
 use super::outbox::Outbox;
+use super::product::gc_log;
 
 /// The end of a data file's name (Cassandra since 1.0, DSE, ScyllaDB).
 const DATA_FILE: &str = "-Data.db";
@@ -114,7 +114,7 @@ fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
         pid: Some(pid),
         is_database: true,
         devices: seen.devices,
-        gc_log: seen.gc_log,
+        gc_log: seen.gc_log.map(gc_log),
     };
     let mut is_gone = false;
     let sink = move |sample| {
@@ -156,7 +156,7 @@ fn look(task: &WatchTask) -> Result<Seen, RequestError> {
         }
     }
     let gc_log = match process.gc_log() {
-        GcLogPlace::File(path) => match File::open(&path) {
+        GcLogPlace::File(path) => match guarded::open_no_link(&path) {
             Ok(_) => Some(path),
             Err(error) => {
                 missing.push(format!("pauses of its garbage collector: {}: {error}", path.display()));

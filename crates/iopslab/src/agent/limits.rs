@@ -20,12 +20,15 @@ pub(super) struct Limits {
     /// CPUs of this machine that the nodes of the configuration were promised.
     promised: f64,
     page_cache: Option<PageCacheBudget>,
+    /// What kept one from being held that is held no longer.
+    page_cache_problem: Option<String>,
 }
 
 impl Limits {
     /// Nothing is limited.
     pub fn none() -> Self {
-        Self { cgroup: None, cpus: ResourceLimits::default(), promised: 0.0, page_cache: None }
+        let cpus = ResourceLimits::default();
+        Self { cgroup: None, cpus, promised: 0.0, page_cache: None, page_cache_problem: None }
     }
 
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
@@ -49,7 +52,8 @@ impl Limits {
         };
         let name = Host::cgroup_name("database");
         let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits)?;
-        Ok(Self { cgroup: Some(Arc::new(cgroup)), cpus, promised, page_cache: None })
+        let cgroup = Some(Arc::new(cgroup));
+        Ok(Self { cgroup, cpus, promised, page_cache: None, page_cache_problem: None })
     }
 
     /// What comes before a command so that it runs inside.
@@ -118,7 +122,7 @@ impl Limits {
     /// A node is started again: it takes its memory before the page cache gets the rest, as at the first start. Without
     /// this the limit would still be what the one before held at its end: almost nothing.
     pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), RequestError> {
-        drop(self.page_cache.take());
+        self.rest();
         match &self.cgroup {
             Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(RequestError::new),
             None => Ok(()),
@@ -127,7 +131,15 @@ impl Limits {
 
     /// The page cache is no longer held at its budget.
     pub fn rest(&mut self) {
-        drop(self.page_cache.take());
+        let problem = self.page_cache.take().and_then(|held| held.take_problem());
+        self.page_cache_problem = self.page_cache_problem.take().or(problem);
+    }
+
+    /// What has kept the page cache from being held at its budget since this was last asked, in words.
+    pub fn take_page_cache_problem(&mut self) -> Option<String> {
+        let earlier = self.page_cache_problem.take();
+        let now = self.page_cache.as_ref().and_then(PageCacheBudget::take_problem);
+        earlier.or(now)
     }
 
     /// Ends whatever still runs inside, and removes the cgroup.

@@ -8,7 +8,7 @@ use database::cassandra::{Cassandra, GC_LOG, series};
 use database::{Account, MemoryPlan, Metrics, NodeLog, Server};
 use evidence::HostFigures;
 use experiment::{Setup, VolumeRole};
-use monitor::{CgroupFiles, Sources};
+use monitor::{CgroupFiles, LogSource, Sources};
 
 /// The database under test; its processes run as this user.
 pub fn server(version: &str, account: Option<Account>) -> Box<dyn Server> {
@@ -37,8 +37,13 @@ pub(super) fn sources(
         pid: Some(pid),
         is_database: true,
         devices,
-        gc_log: logs.iter().find(|log| log.name == GC_LOG).map(|log| log.path.clone()),
+        gc_log: logs.iter().find(|log| log.name == GC_LOG).map(|log| gc_log(log.path.clone())),
     }
+}
+
+/// A log of a garbage collector. The database writes it: it could be a link to a file of root's, or a pipe.
+pub(super) fn gc_log(path: PathBuf) -> LogSource {
+    LogSource { path, open: guarded::open_no_link }
 }
 
 /// A figure of the evidence.
@@ -97,5 +102,26 @@ mod tests {
             assert_eq!(*figure(&mut host), Some(f64::from(n)), "{name}: two series share a figure");
         }
         assert_eq!((host.coordinator_reads, host.dropped_messages), (Some(7.0), Some(14.0)));
+    }
+
+    /// Nobody writes to the pipe: opening it as a file waited without end, and every sample with it.
+    #[test]
+    fn a_pipe_or_a_link_in_the_place_of_a_log_keeps_no_sample_from_being_taken() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        std::fs::write(at("file"), "[1.0s][info][gc] GC(9) Pause Remark 30M->30M(256M) 1.5ms\n").unwrap();
+        std::os::unix::fs::symlink("file", at("link")).unwrap();
+        let pauses = |name: &str| {
+            let logs = [NodeLog { name: GC_LOG, path: at(name) }];
+            let sources = sources(std::process::id(), CgroupFiles::default(), BTreeMap::new(), &logs);
+            let (to, sample) = std::sync::mpsc::channel();
+            std::thread::spawn(move || to.send(monitor::Sampler::new(sources).sample(0.0, 0)));
+            let sample = sample.recv_timeout(std::time::Duration::from_secs(10)).expect("a sample waits for no pipe");
+            sample.host.gc_pauses
+        };
+        assert_eq!((pauses("file"), pauses("pipe"), pauses("link")), (Some(1.0), None, None));
     }
 }

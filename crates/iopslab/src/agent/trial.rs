@@ -208,6 +208,8 @@ impl Trial {
     /// From now on all limits are in force, and host and node are watched.
     pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
         self.fork.limits.enforce(volumes)?;
+        // What it was while nothing was limited is nobody's problem.
+        drop(self.fork.limits.take_page_cache_problem());
         let node = Arc::clone(self.fork.node()?);
         self.watch(&node, host, volumes)?;
         Ok(Reply::Held)
@@ -316,6 +318,11 @@ impl Trial {
     /// Bytes of its page cache that are the program itself.
     pub fn program_cache_bytes(&self) -> Option<u64> {
         self.fork.limits.program_cache_bytes()
+    }
+
+    /// What has kept its page cache from being held at its budget, in words.
+    pub fn take_page_cache_problem(&mut self) -> Option<String> {
+        self.fork.limits.take_page_cache_problem()
     }
 
     /// Programs outside of the run that have used this host's CPUs since it is watched.

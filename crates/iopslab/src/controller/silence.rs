@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use evidence::HostId;
+use experiment::TrialShape;
 use wire::{ClientRequest, Request};
 
 /// How long an agent may say nothing while it works: it says every [`wire::AT_WORK_S`] seconds that it does.
@@ -78,10 +79,15 @@ fn takes_at_most(request: &Request) -> Option<Duration> {
     let Request::Client(ClientRequest::Trial(task)) = request else {
         return None;
     };
-    let shape = &task.shape;
-    if shape.operations.is_some() || task.check_writes {
+    if task.shape.operations.is_some() || task.check_writes {
         return None;
     }
+    Some(longest_load(&task.shape))
+}
+
+/// How long the load of a trial takes at most, from its request to its last response. A number of operations makes it
+/// shorter, if anything: `duration_s` is a bound beside it.
+pub(super) fn longest_load(shape: &TrialShape) -> Duration {
     let load_s = shape.warmup_s + shape.warmup_max_s.unwrap_or(0.0) + shape.duration_s + shape.request_timeout_s;
-    Duration::try_from_secs_f64(load_s * LATE_FACTOR).ok().map(|load| load + MARGIN)
+    Duration::try_from_secs_f64(load_s * LATE_FACTOR).unwrap_or(Duration::MAX).saturating_add(MARGIN)
 }

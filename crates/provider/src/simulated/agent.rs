@@ -79,7 +79,7 @@ impl Agent for SimulatedAgent {
             }),
             (Request::Clock, _) => Ok(Reply::Clock { unix_ms: None }),
             (Request::Database(request), Role::Database) => shared.database(self.host, request),
-            (Request::Client(request), Role::Client) => shared.client(request, &self.inbox),
+            (Request::Client(request), Role::Client) => shared.client(self.host, request, &self.inbox),
             (request, _) => Err(RequestError::new(format!("the simulated {} cannot do {request:?}", self.host))),
         };
         let _ = self.inbox.send(Incoming::Event(self.host, Box::new(Event::Reply(reply)), Held::NONE));
@@ -205,7 +205,12 @@ impl Shared {
         self.simulation.take_in(cell, trial, shape);
     }
 
-    fn client(&mut self, request: &ClientRequest, inbox: &Sender<Incoming>) -> Result<Reply, RequestError> {
+    fn client(
+        &mut self,
+        host: HostId,
+        request: &ClientRequest,
+        inbox: &Sender<Incoming>,
+    ) -> Result<Reply, RequestError> {
         let task = match request {
             ClientRequest::Load { dataset, .. } => {
                 return Ok(Reply::Loaded(LoadedDataset { records: dataset.records, seconds: 0.0 }));
@@ -243,11 +248,13 @@ impl Shared {
         let result =
             simulated.record.client.ok_or_else(|| RequestError::new("the simulated client measured nothing"))?;
         let started_ms = self.simulation.started_unix_ms(&task.trial);
+        let samples = simulated.samples.remove(&HostId::CLIENT).unwrap_or_default();
+        wire::in_pieces(&simulated.intervals, samples, &mut |piece| {
+            let _ = inbox.send(Incoming::Event(host, Box::new(Event::Piece(Box::new(piece))), Held::NONE));
+        });
         Ok(Reply::Trial(Box::new(TrialResult {
             measurement_started_unix_ms: started_ms + (result.warmup_s * 1e3) as i64,
             result,
-            intervals: simulated.intervals.iter().map(wire::to_wire).collect(),
-            samples: simulated.samples.remove(&HostId::CLIENT).unwrap_or_default(),
             writes: None,
         })))
     }

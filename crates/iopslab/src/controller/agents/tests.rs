@@ -10,7 +10,7 @@ use wire::{ClientRequest, DatabaseRequest, Reply, Request, RequestError};
 
 /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
 /// before that, and its database waits for it; a `twice` database answers twice; an `older` one is of another
-/// version. All others answer.
+/// version; the first `nonsense` client says a second that no trial has. All others answer.
 const AGENTS: &str = r#"#!/bin/sh
 case "$(basename "$0") $3" in
 asked*client) [ -e "$0.lost" ] || { read -r request; : > "$0.lost"; kill -9 $$; } ;;
@@ -21,6 +21,9 @@ twice*client) sleep 0.5 ;;
 silent*client) [ -e "$0.silent" ] || { : > "$0.silent"; read -r request; exec sleep 2; } ;;
 silent*database) read -r request; exec sleep 2 ;;
 stopped*client) kill -STOP $$ ;;
+nonsense*client) [ -e "$0.said" ] || {
+    : > "$0.said"; read -r request; echo '{"second":{"t_s":1e300,"operations":1,"errors":0,"p50_us":1,"p99_us":1}}'
+} ;;
 older*database) read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
 esac
 while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
@@ -63,6 +66,19 @@ fn a_lost_client_costs_what_it_was_doing_and_nothing_after_it() {
     let mut idle = agents(directory.path(), "idle");
     assert!(matches!(ask(&mut idle, HostId::DATABASE), Ok(Reply::Closed)));
     assert!(matches!(ask(&mut idle, HostId::CLIENT), Ok(Reply::Closed)));
+}
+
+/// Such a second ended the controller, and left its machines to nobody.
+#[test]
+fn an_agent_that_says_what_no_trial_has_is_lost_as_one_that_speaks_nonsense_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut agents = agents(directory.path(), "nonsense");
+    let Err(Failure::ClientLost { how }) = ask(&mut agents, HostId::CLIENT) else {
+        panic!("nothing of a trial takes so long");
+    };
+    assert!(how.starts_with("the client agent was lost: it said what cannot be: t_s of a second is 1e300"), "{how}");
+    assert!(matches!(ask(&mut agents, HostId::DATABASE), Ok(Reply::Closed)));
+    assert!(matches!(ask(&mut agents, HostId::CLIENT), Ok(Reply::Closed)), "another one answers");
 }
 
 /// What a stopped process (SIGSTOP) looks like, and a machine that hangs.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series, WriteCheck};
 use experiment::{TrialShape, part_of};
-use wire::{TrialResult, TrialTask};
+use wire::{TrialPiece, TrialResult, TrialTask};
 
 /// From the request to the first operation where several clients begin together, milliseconds: time to connect.
 const HEAD_START_MS: f64 = 3_000.0;
@@ -65,19 +65,19 @@ impl Measured {
     /// # Errors
     /// A histogram that cannot be read.
     pub fn of(
-        results: BTreeMap<HostId, TrialResult>,
+        results: BTreeMap<HostId, (TrialResult, TrialPiece)>,
         offset_ms: impl Fn(HostId) -> f64,
     ) -> Result<Option<Self>, String> {
         let by_controller =
             |client: &HostId, result: &TrialResult| result.measurement_started_unix_ms as f64 - offset_ms(*client);
-        let Some((first, of_first)) = results.first_key_value() else {
+        let Some((first, (of_first, _))) = results.first_key_value() else {
             return Ok(None);
         };
         let began = by_controller(first, of_first);
         let mut measured = Self::starting_at(of_first.measurement_started_unix_ms);
         let several = results.len() > 1;
         let mut merged: BTreeMap<(i64, Series), Interval> = BTreeMap::new();
-        for (client, result) in results {
+        for (client, (result, pieces)) in results {
             if several {
                 let part = ClientPart {
                     started_after_ms: by_controller(&client, &result) - began,
@@ -85,7 +85,7 @@ impl Measured {
                 };
                 measured.parts.insert(client, part);
             }
-            for interval in &result.intervals {
+            for interval in &pieces.intervals {
                 let interval = wire::from_wire(interval)?;
                 if !several {
                     measured.intervals.push(interval);
@@ -103,7 +103,7 @@ impl Measured {
                     }
                 }
             }
-            measured.samples.insert(client, result.samples);
+            measured.samples.insert(client, pieces.samples);
             measured.writes = match (measured.writes.take(), result.writes) {
                 (Some(before), Some(own)) => Some(before.and(own)),
                 (before, own) => before.or(own),
@@ -241,8 +241,8 @@ mod tests {
             seconds: 2.0,
             examples: written.iter().map(|micros| lost(*micros as i64)).collect(),
         };
-        let result = |latencies: &[u64], started_ms, lag| TrialResult {
-            result: ClientResult {
+        let result = |latencies: &[u64], started_ms, lag| {
+            let result = ClientResult {
                 warmup_s: 1.0,
                 measured_s: 10.0,
                 operations_sent: latencies.len() as u64,
@@ -252,16 +252,16 @@ mod tests {
                 send_lag_us: Some(SendLag { p50: 1, p99: lag, max: lag }),
                 threads: 2,
                 ..ClientResult::default()
-            },
-            intervals: vec![wire::to_wire(&Interval {
+            };
+            let interval = Interval {
                 series: Series::Response(OperationKind::Read),
                 start_s: 0.0,
                 length_s: 1.0,
                 histogram: histogram(latencies),
-            })],
-            measurement_started_unix_ms: started_ms,
-            samples: Vec::new(),
-            writes: Some(writes(latencies)),
+            };
+            let writes = Some(writes(latencies));
+            let piece = TrialPiece { intervals: vec![wire::to_wire(&interval)], samples: Vec::new() };
+            (TrialResult { result, measurement_started_unix_ms: started_ms, writes }, piece)
         };
         let results = BTreeMap::from([
             (HostId::CLIENT, result(&[100, 300], 5_000, 30)),

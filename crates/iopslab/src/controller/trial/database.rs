@@ -132,9 +132,9 @@ pub fn ask_nodes(
     run.agents.converse(requests, &mut |host, event| {
         match event {
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
-            Event::Sample(sample) => state.samples.entry(host).or_default().push(*sample),
+            Event::Sample(sample) => state.samples.keep(host, [*sample]),
             Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
-            Event::Second(_) | Event::AtWork | Event::Reply(_) => {}
+            Event::Second(_) | Event::Piece(_) | Event::AtWork | Event::Reply(_) => {}
         }
         Ok(())
     })
@@ -202,6 +202,15 @@ pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTr
     state.invalidate(Cause::VolumesLost, reason, log_tail);
 }
 
+/// Where a page cache was not held at its budget, that is why the trial is invalid, unless something else is.
+pub fn page_cache_off(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let off = stopped.iter().find_map(|(host, stopped)| Some((host, stopped.page_cache_off.as_deref()?)));
+    if let (Some((host, how)), Validity::Valid) = (off, &state.validity) {
+        let reason = format!("the page cache of {host} was not held at its budget: {how}");
+        state.invalidate(Cause::PageCacheNotHeld, reason, Vec::new());
+    }
+}
+
 /// What a reason is about: which node where there are several.
 fn subject(what: &str, setup: &Setup, host: HostId) -> String {
     match setup.placement.is_cluster() {
@@ -266,6 +275,27 @@ mod tests {
         // That one is repeated by `--resume`.
         let not_started = after(Some(Cause::DidNotStart), Some("it has ended"));
         assert_eq!(not_started, Some((Cause::DidNotStart, "no answer".to_owned())));
+    }
+
+    #[test]
+    fn a_trial_whose_page_cache_was_not_held_is_invalid_for_that_unless_it_is_for_something_else() {
+        let off = StoppedTrial { page_cache_off: Some("its limit was refused".to_owned()), ..StoppedTrial::default() };
+        let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), off)]);
+        let after = |before: Option<Cause>, stopped: &BTreeMap<HostId, StoppedTrial>| {
+            let mut state = TrialState::new();
+            if let Some(cause) = before {
+                state.invalidate(cause, "no answer".to_owned(), Vec::new());
+            }
+            page_cache_off(&mut state, stopped);
+            match state.validity {
+                Validity::Valid => None,
+                Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
+            }
+        };
+        let reason = "the page cache of database-2 was not held at its budget: its limit was refused".to_owned();
+        assert_eq!(after(None, &stopped), Some((Cause::PageCacheNotHeld, reason)));
+        assert_eq!(after(Some(Cause::ClientFailed), &stopped), Some((Cause::ClientFailed, "no answer".to_owned())));
+        assert_eq!(after(None, &BTreeMap::from([(HostId::DATABASE, StoppedTrial::default())])), None);
     }
 
     #[test]

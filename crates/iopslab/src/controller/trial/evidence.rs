@@ -63,7 +63,7 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
     let started = state.started.get(&host);
     let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
     let began_ms = state.measurement_began_ms(host);
-    let samples = state.samples.get(&host).map_or(&[][..], Vec::as_slice);
+    let samples = state.samples.of(host);
     for volume in &mut volumes {
         let credits = |of: fn(&VolumeFigures) -> Option<f64>| {
             let in_sample = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(of);
@@ -115,7 +115,7 @@ pub(super) fn store(
     mut state: TrialState,
     logs: TrialLogs,
 ) -> Result<(), Failure> {
-    let mut samples = std::mem::take(&mut state.samples);
+    let mut samples = state.samples.take();
     for node in &record.nodes {
         samples.entry(node.host).or_default();
     }

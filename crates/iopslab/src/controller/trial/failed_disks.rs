@@ -27,7 +27,8 @@ impl MeasurementStart {
         if t_s < 0.0 {
             return;
         }
-        let reported = now.checked_sub(Duration::from_secs_f64(t_s + 1.0));
+        let over = Duration::try_from_secs_f64(t_s + 1.0).ok();
+        let reported = over.and_then(|over| now.checked_sub(over));
         let best = self.0.get().into_iter().chain(reported).min();
         self.0.set(best);
     }
@@ -60,5 +61,22 @@ impl FailedDisks {
             self.ends.borrow_mut().push((host, ProcessEnd { at_s, how }));
         }
         has_failed_disk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_that_no_measurement_has_says_nothing_of_its_start() {
+        let start = MeasurementStart::default();
+        let now = Instant::now();
+        for t_s in [1e300, f64::INFINITY, f64::NAN] {
+            start.second_over(t_s, now);
+            assert_eq!(start.at(0.0), None, "{t_s}");
+        }
+        start.second_over(0.0, now);
+        assert_eq!(start.at(1.0), Some(now));
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct LiveFigures {
 impl LiveFigures {
     /// A client's second, shown with those of the others.
     pub fn second(&mut self, client: HostId, second: Second, shape: &TrialShape, screen: &Screen) {
-        self.errors += second.errors;
+        self.errors = self.errors.saturating_add(second.errors);
         self.seconds.insert(client, second);
         // Once a second is enough.
         if self.seconds.keys().next() != Some(&client) {

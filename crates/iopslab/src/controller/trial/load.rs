@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use ::evidence::HostId;
 use experiment::NodeFault;
-use wire::{ClientRequest, Event, Reply, Request, TrialResult, TrialTask};
+use wire::{ClientRequest, Event, Reply, Request, TrialTask};
 
 use super::clients::{self, Measured};
 use super::database::{Parts, ended, task};
@@ -13,17 +13,14 @@ use super::failed_disks::{FailedDisks, MeasurementStart};
 use super::faults::Faults;
 use super::lag::Lag;
 use super::live::LiveFigures;
+use super::pieces::Pieces;
 use super::state::TrialState;
 use crate::controller::agents::Agents;
 use crate::controller::agents::conversation::{Answers, all_or_gravest};
 use crate::controller::failure::{Failure, answer};
-use crate::controller::hosts;
 use crate::controller::run::Run;
+use crate::controller::{hosts, silence};
 use crate::machine;
-
-/// Most samples of a host in a trial, which come once a second: two weeks of them. What an agent sends beyond is passed
-/// over.
-const MOST_SAMPLES: usize = ::evidence::LONGEST_S as usize;
 
 /// Loads the database that was started, and takes in what the clients measured.
 pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
@@ -33,6 +30,7 @@ pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialStat
     let mut lag = Lag::new();
     let offsets = state.offsets_ms();
     let samples = &mut state.samples;
+    let mut pieces = Pieces::of(silence::longest_load(&plan.shape));
     let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
     let with_backlogs = setup.backlog.map(|_| hosts::nodes_of(setup)).unwrap_or_default();
     let host_of = |fault: &NodeFault| HostId::database(setup.host_of(fault));
@@ -48,12 +46,10 @@ pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialStat
             Event::Sample(sample) => {
                 let offset_ms = offsets.get(&host).copied().unwrap_or(0.0);
                 lag.handled(&sample, offset_ms, machine::unix_ms());
-                let of_host = samples.entry(host).or_default();
-                figures.sample(host, of_host.last(), &sample);
-                if of_host.len() < MOST_SAMPLES {
-                    of_host.push(*sample);
-                }
+                figures.sample(host, samples.of(host).last(), &sample);
+                samples.keep(host, [*sample]);
             }
+            Event::Piece(piece) => pieces.take(host, *piece)?,
             Event::DatabaseDied { how, .. } if failed_disks.ended(host, &how, &measurement_start, Instant::now()) => {
                 screen.say(&format!("{host} ended after its disk had failed: {how}"));
             }
@@ -67,7 +63,7 @@ pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialStat
     tracing::info!("the load begins");
     let answers = run.agents.converse_beside(requests, on_event, &mut faults);
     lag.log();
-    state.measured = Some(measured(answers?, state)?);
+    state.measured = Some(measured(answers?, pieces, state)?);
     state.backlogs = faults.backlogs(|host| state.measurement_began_ms(host));
     state.faults = faults.records(|host| state.measurement_began_ms(host));
     match with_backlogs.iter().find(|host| !state.backlogs.contains_key(*host)) {
@@ -97,14 +93,14 @@ pub(super) fn requests(
 }
 
 /// What the clients measured together, or why one of them has not.
-pub(super) fn measured(answers: Answers, state: &TrialState) -> Result<Measured, Failure> {
+pub(super) fn measured(answers: Answers, mut pieces: Pieces, state: &TrialState) -> Result<Measured, Failure> {
     let replies = all_or_gravest(answers).map_err(|(client, failure)| match failure {
         Failure::Refused { error, .. } => Failure::ClientFailed { client, error },
         lost => lost,
     })?;
     let read = answer!(Reply::Trial(result) => *result);
-    let result = |(client, reply)| read(reply).map(|result| (client, result));
-    let results: BTreeMap<HostId, TrialResult> = replies.into_iter().map(result).collect::<Result<_, Failure>>()?;
+    let result = |(client, reply)| read(reply).map(|result| (client, (result, pieces.of_client(client))));
+    let results: BTreeMap<_, _> = replies.into_iter().map(result).collect::<Result<_, Failure>>()?;
     let measured = Measured::of(results, |client| state.offset_ms(client)).map_err(Failure::work)?;
     measured.ok_or_else(|| Failure::work("a client agent does not answer"))
 }

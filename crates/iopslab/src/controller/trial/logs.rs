@@ -10,6 +10,9 @@ use wire::{DatabaseRequest, LOG_MOST_BYTES, LogFile, Reply, Request, StoppedTria
 use crate::controller::failure::{Failure, answer};
 use crate::controller::run::Run;
 
+/// Most logs of a database's process. Cassandra's has two: its own and that of its garbage collector.
+const LOGS_OF_A_PROCESS: usize = 4;
+
 /// Fetches all logs into the run directory, aside until the trial is stored.
 pub(super) fn fetch(
     run: &mut Run<'_>,
@@ -17,7 +20,9 @@ pub(super) fn fetch(
     stopped: &BTreeMap<HostId, StoppedTrial>,
 ) -> Result<TrialLogs, Failure> {
     let mut logs = run.directory.logs(&planned.cell, planned.block)?;
+    let most = most_logs(run.plan().faults.len());
     for (host, stopped) in stopped {
+        check_number(*host, stopped.logs.len(), most)?;
         for log in &stopped.logs {
             let name = name(*host, log);
             check(*host, log)?;
@@ -50,6 +55,20 @@ pub(super) fn fetch(
     Ok(logs)
 }
 
+/// Most logs that a node leaves of a trial with so many planned faults: each may end its process, and the next one
+/// begins logs of its own.
+fn most_logs(faults: usize) -> usize {
+    LOGS_OF_A_PROCESS * (1 + faults)
+}
+
+/// Each log takes up to [`LOG_MOST_BYTES`] of the disk, or at least a file.
+fn check_number(host: HostId, logs: usize, most: usize) -> Result<(), Failure> {
+    match logs <= most {
+        true => Ok(()),
+        false => Err(Failure::work(format!("the {host} agent has {logs} logs of a trial, more than {most}"))),
+    }
+}
+
 /// A log takes the name of no other file of a trial.
 fn check(host: HostId, log: &LogFile) -> Result<(), Failure> {
     match log.name.ends_with(".log") {
@@ -63,5 +82,18 @@ fn name(host: HostId, log: &LogFile) -> String {
     match host.index {
         0 => log.name.clone(),
         _ => format!("{host}.{}", log.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_as_many_logs_as_its_node_had_processes_and_no_others() {
+        let check = |logs, faults| check_number(HostId::DATABASE, logs, most_logs(faults));
+        assert!(check(2, 0).is_ok() && check(2 + 2 * 3, 3).is_ok());
+        let refused = check(1_000_000, 3).unwrap_err().message();
+        assert_eq!(refused, "the database agent has 1000000 logs of a trial, more than 16");
     }
 }

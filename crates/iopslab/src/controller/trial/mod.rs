@@ -9,6 +9,7 @@ mod lag;
 mod live;
 mod load;
 mod logs;
+mod pieces;
 mod probing;
 mod rest;
 mod state;
@@ -25,7 +26,7 @@ use super::failure::Failure;
 use super::hosts;
 use super::run::Run;
 use crate::progress::human_duration;
-use database::{Parts, parts, prepare, start, stop, volumes_lost};
+use database::{Parts, page_cache_off, parts, prepare, start, stop, volumes_lost};
 use live::summary;
 pub(super) use probing::search;
 use state::TrialState;
@@ -129,6 +130,7 @@ fn collect(
     let keeps = state.validity == Validity::Valid && parts.keeps_process_for(run.job(), next);
     let stopped = stop(run, parts.setup, keeps)?;
     volumes_lost(state, &stopped);
+    page_cache_off(state, &stopped);
     let logs = logs::fetch(run, parts.planned, &stopped)?;
     Ok((stopped, logs))
 }

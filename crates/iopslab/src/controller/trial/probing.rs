@@ -12,11 +12,12 @@ use super::clients::Measured;
 use super::database::{ended, parts_of, prepare, start, stop, task};
 use super::live::LiveFigures;
 use super::load::{measured, requests};
+use super::pieces::Pieces;
 use super::rest;
 use super::state::TrialState;
 use crate::controller::failure::{Failure, Next};
-use crate::controller::hosts;
 use crate::controller::run::Run;
+use crate::controller::{hosts, silence};
 
 /// Databases that are started for one search at most: one may be lost.
 const STARTS: u32 = 3;
@@ -109,6 +110,8 @@ fn probe(
         TrialTask { shape, seed: plan.seed.wrapping_add(u64::from(number) << 16), ..task(parts, &run.target, state) };
     let requests = requests(&whole, parts, state, run.agents);
     let mut figures = LiveFigures::default();
+    // A simulation has what came before on the same database as warm-up.
+    let mut pieces = Pieces::of(silence::longest_load(&shape).saturating_mul(number));
     let began = Instant::now();
     screen.doing("connecting the client", "");
     let answers = run.agents.converse(requests, &mut |host, event| {
@@ -116,12 +119,13 @@ fn probe(
             Event::Second(second) => figures.second(host, second, &shape, &screen),
             Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Piece(piece) => pieces.take(host, *piece)?,
             Event::Sample(_) | Event::AtWork | Event::Reply(_) => {}
         }
         Ok(())
     })?;
     tracing::info!(seconds = began.elapsed().as_secs_f64(), number, "a probe has ended");
-    of(search, number, load, measured(answers, state)?)
+    of(search, number, load, measured(answers, pieces, state)?)
 }
 
 /// Stops the database of a search.

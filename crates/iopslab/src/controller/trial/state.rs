@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, Rest, Validity};
+use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, MOST_SAMPLES, Rest, Validity};
 use wire::StartedTrial;
 
 use super::clients::Measured;
@@ -15,7 +15,7 @@ pub(super) struct TrialState {
     pub started: BTreeMap<HostId, StartedTrial>,
     /// What the clients measured together.
     pub measured: Option<Measured>,
-    pub samples: BTreeMap<HostId, Vec<HostSample>>,
+    pub samples: Samples,
     /// What was done to nodes, in order of time.
     pub faults: Vec<FaultRecord>,
     /// Backlogs that nodes were left to compact.
@@ -29,6 +29,35 @@ pub(super) struct TrialState {
     pub validity: Validity,
 }
 
+/// Samples of the hosts of a trial, as they come.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    by_host: BTreeMap<HostId, Vec<HostSample>>,
+    count: usize,
+}
+
+impl Samples {
+    /// Keeps samples of a host. What comes when there are as many as a trial can have is passed over: nobody could read
+    /// it back.
+    pub fn keep(&mut self, host: HostId, samples: impl IntoIterator<Item = HostSample>) {
+        let of_host = self.by_host.entry(host).or_default();
+        let before = of_host.len();
+        of_host.extend(samples.into_iter().take(MOST_SAMPLES.saturating_sub(self.count)));
+        self.count += of_host.len() - before;
+    }
+
+    /// Those of a host, in the order in which they came.
+    pub fn of(&self, host: HostId) -> &[HostSample] {
+        self.by_host.get(&host).map_or(&[], Vec::as_slice)
+    }
+
+    /// All of them; none are left.
+    pub fn take(&mut self) -> BTreeMap<HostId, Vec<HostSample>> {
+        self.count = 0;
+        std::mem::take(&mut self.by_host)
+    }
+}
+
 impl TrialState {
     /// Nothing yet.
     pub fn new() -> Self {
@@ -36,7 +65,7 @@ impl TrialState {
             started_at: jiff::Timestamp::now(),
             started: BTreeMap::new(),
             measured: None,
-            samples: BTreeMap::new(),
+            samples: Samples::default(),
             faults: Vec::new(),
             backlogs: BTreeMap::new(),
             clocks_at_start: BTreeMap::new(),
