@@ -187,3 +187,87 @@ fn downloads_are_not_looked_for_where_others_can_put_them() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("can be changed by others than user 0"), "{said}");
 }
+
+/// A ledger with these items, each with the root that it claims for itself.
+fn claiming(items: &[(String, &Path)]) -> String {
+    let line = |(id, (item, root)): (usize, &(String, &Path))| {
+        format!("{{\"intend\":{{\"id\":{},\"item\":{item},\"root\":\"{}\"}}}}\n", id + 1, root.display())
+    };
+    items.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn where_something_may_be_undone_is_not_for_an_entry_to_say() {
+    if !is_root() {
+        return;
+    }
+    let (lab, mut mine) = (Laboratory::new(), Belongings::new());
+    let work = lab.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let directory = |path: &Path| format!(r#"{{"directory":{{"path":"{}"}}}}"#, path.display());
+    let tree = mine.at("tree");
+    let forged = [
+        (directory(&tree), Path::new("/")),
+        (directory(&tree), tree.as_path()),
+        (format!(r#"{{"file":{{"path":"{}"}}}}"#, mine.at("file").display()), tree.parent().unwrap()),
+        (r#"{"mount":{"path":"/proc"}}"#.to_owned(), Path::new("/proc")),
+    ];
+    std::fs::write(work.join("ledger.jsonl"), claiming(&forged)).unwrap();
+    let clean = || {
+        let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = clean();
+    assert_eq!(code, Some(1), "{said}");
+    mine.are_untouched();
+    assert_eq!(said.matches("is none of the directories in").count(), forged.len(), "{said}");
+
+    // Nor can a list that somebody else has: it is named, and nothing of it is believed.
+    let theirs = mine.at("roots.json");
+    std::fs::write(&theirs, r#"["/"]"#).unwrap();
+    std::os::unix::fs::symlink(&theirs, work.join("roots.json")).unwrap();
+    let (code, said) = clean();
+    assert_eq!(code, Some(1), "{said}");
+    mine.are_untouched();
+    assert!(said.contains("cannot open") && said.contains("roots.json"), "{said}");
+
+    // What this work directory has recorded by itself is undone.
+    std::fs::remove_file(work.join("roots.json")).unwrap();
+    let given = lab.path().join("given");
+    std::fs::create_dir_all(given.join("iopslab/run")).unwrap();
+    storage::Ledger::open(&work.join("ledger.jsonl")).unwrap().allow(&given).unwrap();
+    let own = [(directory(&given.join("iopslab/run")), given.as_path())];
+    std::fs::write(work.join("ledger.jsonl"), claiming(&own)).unwrap();
+    let (code, said) = clean();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!given.join("iopslab/run").exists() && given.exists(), "{said}");
+}
+
+#[test]
+fn a_device_s_read_ahead_is_left_alone_where_only_its_name_is_known() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    let place = |name: &str| Path::new("/sys/class/block").join(name).join("queue/read_ahead_kb");
+    let devices = std::fs::read_dir("/sys/class/block").unwrap().flatten();
+    let mut names = devices.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let Some(device) = names.find(|name| place(name).exists()) else {
+        println!("skipped: this machine has no block device");
+        return;
+    };
+    let before = std::fs::read_to_string(place(&device)).unwrap();
+    let work = lab.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let item = |disk: &str| {
+        format!("{{\"intend\":{{\"id\":1,\"item\":{{\"read_ahead\":{{\"device\":\"{device}\",{disk}\"kb\":12}}}}}}}}\n")
+    };
+    for disk in ["", "\"disk\":\"another\","] {
+        std::fs::write(work.join("ledger.jsonl"), item(disk)).unwrap();
+        let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        // One that was another disk is gone; an entry that says nothing of its disk cannot be understood.
+        assert_eq!(output.status.code(), Some(i32::from(disk.is_empty())), "{said}");
+        assert_eq!(std::fs::read_to_string(place(&device)).unwrap(), before, "{said}");
+    }
+}
