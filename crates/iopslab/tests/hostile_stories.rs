@@ -235,6 +235,7 @@ fn where_something_may_be_undone_is_not_for_an_entry_to_say() {
     std::fs::remove_file(work.join("roots.json")).unwrap();
     let given = lab.path().join("given");
     std::fs::create_dir_all(given.join("iopslab/run")).unwrap();
+    let given = given.canonicalize().unwrap();
     storage::Ledger::open(&work.join("ledger.jsonl")).unwrap().allow(&given).unwrap();
     let own = [(directory(&given.join("iopslab/run")), given.as_path())];
     std::fs::write(work.join("ledger.jsonl"), claiming(&own)).unwrap();
@@ -270,4 +271,63 @@ fn a_device_s_read_ahead_is_left_alone_where_only_its_name_is_known() {
         assert_eq!(output.status.code(), Some(i32::from(disk.is_empty())), "{said}");
         assert_eq!(std::fs::read_to_string(place(&device)).unwrap(), before, "{said}");
     }
+}
+
+/// The default of earlier versions is named, with what removes it, and never used.
+#[test]
+fn a_work_directory_in_the_place_of_earlier_versions_is_named_with_the_command_that_removes_it() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    let named = "/var/tmp/iopslab is a work directory of an earlier version, which nothing uses any more";
+    let command = "iopslab clean --work-directory /var/tmp/iopslab --snapshots && rm -r /var/tmp/iopslab";
+    let said = |made: &str, arguments: &[&str]| {
+        let script = format!("mount -t tmpfs -o mode=1777 none /var/tmp && {made}");
+        let mut apart = lab.iopslab_apart(&script, arguments);
+        let output = apart.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat()
+    };
+    let doctor: &[&str] = &["doctor"];
+    let run: &[&str] = &["run", "no-such-experiment.toml"];
+    for arguments in [doctor, run] {
+        let left = said("mkdir -m 700 /var/tmp/iopslab", arguments);
+        assert!(left.contains(named) && left.contains(command), "{arguments:?}: {left}");
+    }
+    // Somebody else's is not ours to remove, and a link leads anywhere.
+    for made in ["true", "mkdir /var/tmp/iopslab && chown 65534 /var/tmp/iopslab", "ln -s /etc /var/tmp/iopslab"] {
+        let left = said(made, run);
+        assert!(!left.contains("earlier version"), "{made}: {left}");
+    }
+}
+
+/// Without variables that say otherwise: root's place is the system's, whatever root's environment has of others, and
+/// who has no home has no place of their own.
+#[test]
+fn the_default_place_is_the_system_s_and_who_has_no_home_cannot_write_there() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    let mut doctor = lab.iopslab(&["doctor"]);
+    doctor.env_remove("IOPSLAB_WORK").env("IOPSLAB_CACHE", lab.path().join("cache"));
+    let output = doctor.env("HOME", lab.path()).env("XDG_STATE_HOME", lab.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let line = said.lines().find(|line| line.contains(" work directory ")).unwrap();
+    assert!(line.contains("/var/lib/iopslab") && !line.contains(lab.path().to_str().unwrap()), "{line}");
+
+    let program = env!("CARGO_BIN_EXE_iopslab");
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin"]);
+        command.args(arguments).current_dir("/").output().unwrap()
+    };
+    if !as_nobody(&["test", "-x", program]).status.success() {
+        println!("skipped: nobody cannot get to {program}");
+        return;
+    }
+    let output = as_nobody(&[program, "db", "start"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/var/lib/iopslab"), "{said}");
 }
