@@ -3,14 +3,14 @@
 //! A database listens, and whoever takes it over has what its process has. So root starts it as a system user of its
 //! own, which owns nothing but the node's directories and data: it joins its cgroups as root first (a launch prefix),
 //! and then gives up its user, its groups, every capability, and the way to get any of that back (`no_new_privs`,
-//! prctl(2)), by setpriv(1) of util-linux.
+//! prctl(2)), by setpriv(1) of util-linux. Where another user starts it, it stays that user, and gives up the last.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 /// Its name.
 const NAME: &str = "iopslab-db";
@@ -192,11 +192,22 @@ impl Account {
     }
 }
 
-/// Comes before a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than
-/// it has. Nothing, where setpriv is missing.
-pub fn without_more_rights() -> Vec<String> {
-    let words = |setpriv: PathBuf| vec![setpriv.display().to_string(), "--no-new-privs".to_owned(), "--".to_owned()];
-    find("setpriv").map(words).unwrap_or_default()
+/// Starts a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than it has.
+///
+/// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`): so
+/// a thread that does nothing else starts it. No program of this machine is needed for that.
+///
+/// # Errors
+/// As the system says.
+pub fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
+    let spawn = || {
+        rustix::thread::set_no_new_privs(true)?;
+        command.spawn()
+    };
+    std::thread::scope(|scope| {
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, spawn)?.join();
+        spawned.unwrap_or_else(|_| Err(io::Error::other("the thread that starts it has failed")))
+    })
 }
 
 /// A program of the system.
@@ -267,6 +278,18 @@ mod tests {
             assert_eq!(fact(set).trim_start_matches('0'), "", "{set} {said}");
         }
         assert_eq!(fact("NoNewPrivs:"), "1", "{said}");
+    }
+
+    #[test]
+    fn what_another_user_starts_gets_no_more_rights_and_whoever_starts_it_keeps_its_own() {
+        let own = rustix::thread::no_new_privs().unwrap();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "grep NoNewPrivs: /proc/self/status"]).stdout(std::process::Stdio::piped());
+        let output = spawn_without_more_rights(&mut command).unwrap().wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).split_whitespace().last(), Some("1"), "{output:?}");
+        assert_eq!(rustix::thread::no_new_privs().unwrap(), own);
+        let missing = spawn_without_more_rights(&mut Command::new("/no/such/program")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
