@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use experiment::IoLimits;
-use machine::{CGROUP_ROOT, Machine, is_emulated};
+use machine::{CGROUP_ROOT, Machine, is_emulated, runs_nothing};
 use storage::{Array, Cgroup, DeviceLimit, Ledger, LoopVolume, ReadAhead, ResourceLimits, clean, probe_members};
 
 const SIZE: u64 = 512 << 20;
@@ -95,6 +95,7 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     let Some(machine) = machine() else { return };
     let mut members = members(&machine, 4);
     let mut array = mounted(&machine, &members);
+    runs_nothing(&machine.path("data"));
     let info = Command::new("xfs_info").arg(machine.path("data")).output().unwrap();
     let info = String::from_utf8_lossy(&info.stdout).into_owned();
     // Blocks of 4 KiB: 256 KiB, and four times that.

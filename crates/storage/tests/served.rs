@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use catalog::{IoLimits, Latency};
-use machine::{Machine, is_emulated, share_off};
+use machine::{Machine, is_emulated, runs_nothing, share_off};
 use rustix::process::{Pid, Signal, kill_process};
 use storage::{Array, LoopVolume, ServedGauge, VolumeServer, clean, copy_tree, probe};
 use volume::{Effect, Model, VolumeFault};
@@ -228,6 +228,8 @@ fn keeps_what_was_written(machine: &Machine) {
     let server = server(machine);
     let mut volume = mounted(machine, &server, Model::unlimited());
     let root = machine.path("data");
+    runs_nothing(&root);
+    runs_nothing(&machine.path("data.served"));
     // Sizes that are whole blocks and that are not, small writes and ones that are handed over whole.
     for bytes in [1, 511, 4097, 300_000, 20_000_003] {
         write_pattern(&root.join(format!("of-{bytes}")), bytes);

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use experiment::IoLimits;
-use machine::{CGROUP_ROOT, Machine, share_off};
+use machine::{CGROUP_ROOT, Machine, runs_nothing, share_off};
 use storage::{
     Cgroup, DeviceLimit, Ledger, LoopVolume, ResourceLimits, copy_tree, device_bytes, probe, read_whole, restore_tree,
 };
@@ -90,6 +90,7 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     let content: Vec<u8> = (0..16 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(snapshot.join("ks/table/big.db"), &content).unwrap();
 
+    runs_nothing(volume.mount_point().unwrap());
     let (pristine, data) = (machine.path("data/pristine"), machine.path("data/cassandra"));
     let copied = copy_tree(&snapshot, &pristine).unwrap();
     assert_eq!((copied.files, copied.bytes, copied.reflinked), (1, content.len() as u64, false), "another file system");
@@ -114,6 +115,7 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     volume.unmount_and_detach().unwrap();
     assert!(volume.device().is_none() && !data.exists());
     volume.attach_and_mount(&mount_point).unwrap();
+    runs_nothing(&mount_point);
     let cold = device_reads(&volume);
     assert!(fs::read(data.join("ks/table/big.db")).unwrap() == cached);
     let needed = content.len() as u64 / (256 << 10);
@@ -208,6 +210,7 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
 
     let mut disk = storage::Disk::format(&ledger, device).unwrap();
     disk.mount(&directory.path().join("mnt")).unwrap();
+    runs_nothing(&directory.path().join("mnt"));
     std::fs::write(directory.path().join("mnt/file"), "x").unwrap();
     let busy = storage::Disk::format(&ledger, device).unwrap_err().to_string();
     assert!(busy.contains("somebody uses it"), "{busy}");

@@ -82,6 +82,17 @@ impl Drop for Machine {
     }
 }
 
+/// That nothing on what is mounted at a path is a device or runs as somebody else, as the kernel shows it.
+pub fn runs_nothing(mount_point: &Path) {
+    let path = mount_point.canonicalize().unwrap();
+    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let fields = |line: &str| line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mounts = mountinfo.lines().map(fields).filter(|fields| Path::new(&fields[4]) == path);
+    let last = mounts.last().unwrap_or_else(|| panic!("nothing is mounted at {}", path.display()));
+    let options: Vec<&str> = last[5].split(',').collect();
+    assert!(options.contains(&"nosuid") && options.contains(&"nodev"), "{}: {options:?}", path.display());
+}
+
 /// How far a volume is off its limits, as a share of what they allow each of fio's tests, 4 KiB reads and 64 KiB
 /// writes: the worse of the two.
 pub fn share_off(figures: &ProbeFigures, limits: &IoLimits) -> f64 {
