@@ -137,6 +137,19 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert_eq!(analysis["cells"][0]["valid_trials"], 2, "{:#}", analysis["cells"][0]);
     cql::execute("127.0.0.1:9042", "DELETE FROM system.peers WHERE peer = '127.0.0.9'");
 
+    // A run that would have a database of its own at that address is refused, with what to do, and makes nothing.
+    let target = "database = \"cassandra\"\nversion = \"5.0.9\"";
+    let own = THEIRS.replace("hosts = [\"127.0.0.1:9042\"]\nkeyspace = \"lab\"", target);
+    let own = own.replace("vcpus = 2, memory_gib = 8", "vcpus = 0.7, memory_gib = 16");
+    let own = own.replace("data_volume = { iops = 3000 }", "data_volume = { iops = 3000, mib_per_s = 200, size_gib = 2 }");
+    let own = own.replace("price_usd_per_month = 400.0", "memory_limit_gib = 8");
+    lab.write("own.toml", &format!("{own}[provider.local]\nheap_mib = 512\npage_cache_mib = 64\n"));
+    let (status, _, stderr) = run("own.toml");
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stderr.contains("port 9042 on 127.0.0.1") && stderr.contains("iopslab db stop"), "{stderr}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+    is_shut_in(&lab);
+
     // What the keyspace keeps is what the experiment must state.
     let three = THEIRS.replace("price_usd", "nodes = 3\nprice_usd");
     lab.write("three.toml", &three);

@@ -82,6 +82,28 @@ impl Drop for Machine {
     }
 }
 
+/// A process with a copy of the mount at `path`, as a container that began now would have, and of no volume of other
+/// tests.
+pub fn with_a_copy_of_the_mount(path: &Path) -> std::process::Child {
+    let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vxF \"$0\" | xargs -r umount
+        echo ready
+        exec sleep 60";
+    let mut child = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, path.to_str().unwrap()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut ready).unwrap();
+    child
+}
+
+/// Ends it.
+pub fn end(mut child: std::process::Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 /// That nothing on what is mounted at a path is a device or runs as somebody else, as the kernel shows it.
 pub fn runs_nothing(mount_point: &Path) {
     let path = mount_point.canonicalize().unwrap();
