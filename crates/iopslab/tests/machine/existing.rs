@@ -141,7 +141,8 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     let target = "database = \"cassandra\"\nversion = \"5.0.9\"";
     let own = THEIRS.replace("hosts = [\"127.0.0.1:9042\"]\nkeyspace = \"lab\"", target);
     let own = own.replace("vcpus = 2, memory_gib = 8", "vcpus = 0.7, memory_gib = 16");
-    let own = own.replace("data_volume = { iops = 3000 }", "data_volume = { iops = 3000, mib_per_s = 200, size_gib = 2 }");
+    let own =
+        own.replace("data_volume = { iops = 3000 }", "data_volume = { iops = 3000, mib_per_s = 200, size_gib = 2 }");
     let own = own.replace("price_usd_per_month = 400.0", "memory_limit_gib = 8");
     lab.write("own.toml", &format!("{own}[provider.local]\nheap_mib = 512\npage_cache_mib = 64\n"));
     let (status, _, stderr) = run("own.toml");
