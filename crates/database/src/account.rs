@@ -8,9 +8,13 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fstat, openat};
 
 /// Its name.
 const NAME: &str = "iopslab-db";
@@ -20,6 +24,10 @@ const NUMBER: u32 = 64_942;
 /// A directory that its owner uses and its group passes through.
 const PASSED_BY_GROUP: u32 = 0o010;
 const PASSED_BY_ALL: u32 = 0o001;
+/// How something is found without being opened, a link as itself (open(2)).
+const FOUND: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is opened that was found.
+const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Where system programs are, beside `PATH`.
 const SYSTEM: [&str; 2] = ["/usr/sbin", "/sbin"];
 /// Limits that root has by its capabilities alone: the JVM locks its memory, and has a thread for each of much.
@@ -141,22 +149,38 @@ impl Account {
             .map_err(failed)
     }
 
-    /// Hands it a directory with everything in it. Nothing of it runs meanwhile.
+    /// Hands it a directory with everything in it. What is its own already it may exchange for a link meanwhile, so that
+    /// everything is opened where the directory above it is open, and what was opened is handed over.
     ///
     /// # Errors
     /// The system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
     pub fn own(&self, path: &Path) -> Result<(), AccountError> {
-        let failed = |source| AccountError::Io { path: path.to_owned(), source };
-        let about = fs::symlink_metadata(path).map_err(failed)?;
-        if (about.uid(), about.gid()) != (self.uid, self.gid) {
-            if about.is_file() && about.nlink() > 1 {
+        let failed = |error: rustix::io::Errno| AccountError::Io { path: path.to_owned(), source: error.into() };
+        let found = openat(CWD, path, FOUND, Mode::empty()).map_err(failed)?;
+        self.own_found(&found, path)
+    }
+
+    fn own_found(&self, found: &OwnedFd, path: &Path) -> Result<(), AccountError> {
+        let failed = |source: io::Error| AccountError::Io { path: path.to_owned(), source };
+        let refused = |error: rustix::io::Errno| failed(error.into());
+        let about = fstat(found).map_err(refused)?;
+        let kind = FileType::from_raw_mode(about.st_mode);
+        if (about.st_uid, about.st_gid) != (self.uid, self.gid) {
+            if kind == FileType::RegularFile && about.st_nlink > 1 {
                 return Err(failed(io::Error::other("it has a second name elsewhere")));
             }
-            lchown(path, Some(self.uid), Some(self.gid)).map_err(failed)?;
+            let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
+            chownat(found, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH).map_err(refused)?;
         }
-        if about.is_dir() {
-            for below in fs::read_dir(path).map_err(failed)? {
-                self.own(&below.map_err(failed)?.path())?;
+        if kind == FileType::Directory {
+            let directory = openat(found, ".", LISTED, Mode::empty()).map_err(refused)?;
+            for entry in Dir::read_from(&directory).map_err(refused)? {
+                let entry = entry.map_err(refused)?;
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name != "." && name != ".." {
+                    let below = openat(&directory, name, FOUND, Mode::empty()).map_err(refused)?;
+                    self.own_found(&below, &path.join(name))?;
+                }
             }
         }
         Ok(())
@@ -309,6 +333,42 @@ mod tests {
         account.own(&node.join("data")).unwrap();
         let write = |file: &str| account.output("echo y >\"$1\"", [node.join(file)]).unwrap().status.success();
         assert!(write("data/ks/file") && write("data/new") && !write("other"));
+    }
+
+    /// The user of the database exchanges its own directories for links to root's, again and again.
+    #[test]
+    fn a_directory_that_is_exchanged_for_a_link_meanwhile_hands_nothing_else_over() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let Some(account) = account() else { return };
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir_all(at("outside/deep")).unwrap();
+        for number in 0..20 {
+            fs::write(at("outside/deep").join(number.to_string()), "root's").unwrap();
+        }
+        fs::create_dir_all(at("data/ks/deep")).unwrap();
+        std::os::unix::fs::symlink(at("outside"), at("data/link")).unwrap();
+        std::os::unix::fs::symlink(at("outside"), at("aside")).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                    let _ = rustix::fs::renameat_with(CWD, at("data/ks"), CWD, at("aside"), exchange);
+                }
+            });
+            let began = std::time::Instant::now();
+            while began.elapsed() < std::time::Duration::from_secs(2) {
+                // What vanishes meanwhile is an error, which is well.
+                let _ = account.own(&at("data"));
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        account.own(&at("data")).unwrap();
+        assert_eq!(fs::symlink_metadata(at("data/link")).unwrap().uid(), account.uid(), "the link itself");
+        for root_s in ["outside", "outside/deep", "outside/deep/7"] {
+            assert_eq!(fs::metadata(at(root_s)).unwrap().uid(), 0, "{root_s}");
+        }
     }
 
     #[test]
