@@ -168,15 +168,18 @@ fn open<'a>(
     reported: &str,
 ) -> Result<Source<'a>, StoreError> {
     match place {
-        PartsLocation::Directory(directory) => {
-            let path = PartsLocation::file(directory, &part.name);
+        PartsLocation::Directory(store, below) => {
+            let file = PartsLocation::file(below, &part.name);
+            let path = store.join(&file);
             let missing = |error: std::io::Error| match error.kind() {
                 std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{reported} is missing")),
-                std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{reported}: {error}")),
+                std::io::ErrorKind::InvalidInput | std::io::ErrorKind::NotADirectory => {
+                    StoreError::Damaged(format!("{reported}: {error}"))
+                }
                 _ => StoreError::io("open", &path)(error),
             };
             // The name is whatever the store's document says.
-            let file = guarded::open_below(directory, Path::new(&part.name)).map_err(missing)?;
+            let file = guarded::open_below(store, &file).map_err(missing)?;
             let bytes = file.metadata().map_err(StoreError::io("examine", &path))?.len();
             match bytes == part.bytes {
                 true => Ok(Source::File { file, left: bytes }),
@@ -250,7 +253,7 @@ mod tests {
             last = done;
             true
         };
-        keep(&layout, PartsLocation::Directory(store), "loading-1", 7_000, progress).unwrap()
+        keep(&layout, PartsLocation::Directory(store, Path::new("key")), "loading-1", 7_000, progress).unwrap()
     }
 
     #[test]
@@ -259,7 +262,7 @@ mod tests {
         let parts = kept(&data, &store);
         assert!(parts.len() > 5, "{parts:?}");
         let into = directory.path().join("restored");
-        let bytes = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
+        let bytes = restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, &mut |_| true).unwrap();
         assert_eq!(bytes, 40_007);
         let contents = |root: &Path| tree(root).into_iter().map(|(path, _, bytes)| (path, bytes)).collect::<Vec<_>>();
         assert_eq!(contents(&into), contents(&data));
@@ -275,7 +278,7 @@ mod tests {
         }
         let parts = kept(&data, &store);
         let into = directory.path().join("restored");
-        restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
+        restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, &mut |_| true).unwrap();
         for (path, mode, _) in tree(&into) {
             let is_directory = ["empty", "ycsb", "usertable-1"].iter().any(|name| path.ends_with(name));
             let expected = if is_directory { DIRECTORY_MODE } else { FILE_MODE };
@@ -288,7 +291,8 @@ mod tests {
     fn any_tar_reads_the_parts() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let whole: Vec<u8> = parts.iter().flat_map(|part| fs::read(store.join(&part.name)).unwrap()).collect();
+        let whole: Vec<u8> =
+            parts.iter().flat_map(|part| fs::read(store.join("key").join(&part.name)).unwrap()).collect();
         let (archive, into) = (directory.path().join("whole.tar"), directory.path().join("by-tar"));
         fs::write(&archive, whole).unwrap();
         fs::create_dir(&into).unwrap();
@@ -303,7 +307,7 @@ mod tests {
     fn a_part_that_is_missing_short_or_changed_is_refused_with_its_name() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let part = store.join(&parts[2].name);
+        let part = store.join("key").join(&parts[2].name);
         let sound = fs::read(&part).unwrap();
         let mut changed = sound.clone();
         changed[100] ^= 1;
@@ -318,7 +322,8 @@ mod tests {
                 None => fs::remove_file(&part).unwrap(),
             }
             let into = directory.path().join(format!("restored-{number}"));
-            let refused = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap_err();
+            let refused =
+                restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, &mut |_| true).unwrap_err();
             assert!(matches!(refused, StoreError::Damaged(_)), "{refused}");
             assert!(refused.to_string().contains(expected), "{refused}");
         }
@@ -330,11 +335,33 @@ mod tests {
         let parts = kept(&data, &store);
         let layout = Layout::of(&data).unwrap();
         let soon = &mut |done| done < 1_000;
-        let ended = keep(&layout, PartsLocation::Directory(&store), "loading-2", 7_000, soon);
+        let ended = keep(&layout, PartsLocation::Directory(&store, Path::new("key")), "loading-2", 7_000, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
         let into = directory.path().join("restored");
-        let ended = restore(&parts, PartsLocation::Directory(&store), &into, soon);
+        let ended = restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
+    }
+
+    /// Whoever can write to a store would have root make files, and read them, wherever a link of theirs leads.
+    #[test]
+    fn a_link_in_the_place_of_a_data_set_leads_nowhere() {
+        let (directory, data, store) = data_set();
+        let parts = kept(&data, &store);
+        let outside = directory.path().join("outside");
+        fs::rename(store.join("key"), &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, store.join("key")).unwrap();
+        let into = directory.path().join("restored");
+        let refused = restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, &mut |_| true);
+        assert!(matches!(refused, Err(StoreError::Damaged(_))), "{refused:?}");
+
+        let before = tree(&outside);
+        let layout = Layout::of(&data).unwrap();
+        for name in ["loading-1", "loading-2"] {
+            let there = PartsLocation::Directory(&store, Path::new("key"));
+            let refused = keep(&layout, there, name, 7_000, &mut |_| true).unwrap_err().to_string();
+            assert!(refused.contains("key on the way to it is a symbolic link"), "{refused}");
+        }
+        assert_eq!(tree(&outside), before);
     }
 
     #[test]

@@ -21,10 +21,14 @@ const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, RequestError> {
     let key = database.snapshot_key(files);
-    let path = Path::new(directory).join(&key).join(DOCUMENT);
-    let text = match guarded::text(&path, DOCUMENT_MOST_BYTES) {
+    let (store, document) = (Path::new(directory), Path::new(&key).join(DOCUMENT));
+    let path = store.join(&document);
+    let text = match guarded::text_below(store, &document, DOCUMENT_MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotADirectory) => {
+            return Ok(Reply::StoreProblem(format!("{}: {error}", path.display())));
+        }
         Err(error) => return Err(RequestError::new(format!("cannot read {}: {error}", path.display()))),
     };
     Ok(match KeptDataSet::read(&text, &key) {
@@ -108,10 +112,10 @@ pub(super) fn keep(
         made_at: jiff::Timestamp::now().to_string(),
         parts,
     };
-    if let KeptParts::Directory(directory) = &way
-        && let Err(error) = write_down(directory, &kept)
+    if let KeptParts::Directory { store, key } = &way
+        && let Err(error) = write_down(store, &key.join(DOCUMENT), &kept)
     {
-        return Ok(Reply::StoreProblem(format!("cannot write {}: {error}", directory.join(DOCUMENT).display())));
+        return Ok(Reply::StoreProblem(format!("cannot write {}/{DOCUMENT}: {error}", way.name())));
     }
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
@@ -132,20 +136,20 @@ fn below(facts: &SnapshotFacts) -> String {
 }
 
 /// Whole, or not there.
-fn write_down(directory: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
-    guarded::replace(&directory.join(DOCUMENT), &serde_json::to_vec_pretty(kept)?, 0o644)
+fn write_down(store: &Path, document: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
+    guarded::replace_below(store, document, &serde_json::to_vec_pretty(kept)?, 0o644)
 }
 
 /// Where a key's parts are.
 enum KeptParts {
-    Directory(PathBuf),
+    Directory { store: PathBuf, key: PathBuf },
     Urls { name: String, urls: Vec<String> },
 }
 
 impl KeptParts {
     fn of(transfer: &Transfer, key: &str) -> Self {
         match transfer {
-            Transfer::Directory(directory) => Self::Directory(Path::new(directory).join(key)),
+            Transfer::Directory(directory) => Self::Directory { store: directory.into(), key: key.into() },
             Transfer::Urls { name, urls } => {
                 Self::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
             }
@@ -154,14 +158,14 @@ impl KeptParts {
 
     fn place(&self) -> PartsLocation<'_> {
         match self {
-            Self::Directory(directory) => PartsLocation::Directory(directory),
+            Self::Directory { store, key } => PartsLocation::Directory(store, key),
             Self::Urls { name, urls } => PartsLocation::Urls(urls, name),
         }
     }
 
     fn name(&self) -> String {
         match self {
-            Self::Directory(directory) => directory.display().to_string(),
+            Self::Directory { store, key } => store.join(key).display().to_string(),
             Self::Urls { name, .. } => name.clone(),
         }
     }
