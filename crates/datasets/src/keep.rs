@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read, Write as _};
 use std::ops::Range;
+use std::path::Path;
 
 use evidence::KeptPart;
 use sha2::{Digest as _, Sha256};
@@ -46,7 +47,9 @@ pub fn keep(
     let names = part_names(layout, below, part_bytes).into_iter();
     for (number, (range, name)) in parts.into_iter().zip(names).enumerate() {
         let sha256 = match place {
-            PartsLocation::Directory(directory) => to_file(layout, range.clone(), &directory.join(&name), progress)?,
+            PartsLocation::Directory { store, key } => {
+                to_file(layout, range.clone(), (store, &key.join(&name)), progress)?
+            }
             PartsLocation::Urls { urls, .. } => {
                 let what = format!("cannot bring a part to {}", place.reported(&name));
                 to_url(&agent, layout, range.clone(), &urls[number], &what, progress)?
@@ -60,13 +63,12 @@ pub fn keep(
 fn to_file(
     layout: &Layout,
     range: Range<u64>,
-    path: &std::path::Path,
+    (store, part): (&Path, &Path),
     progress: Progress<'_>,
 ) -> Result<String, StoreError> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
-    }
-    let mut file = guarded::write_anew(path, 0o600).map_err(StoreError::io("create", path))?;
+    let path = &store.join(part);
+    fs::create_dir_all(store).map_err(StoreError::io("create", store))?;
+    let mut file = guarded::write_anew_below(store, part, 0o600).map_err(StoreError::io("create", path))?;
     let mut hashed = Hashed::new(layout, range, progress);
     let mut buffer = vec![0; CHUNK];
     loop {

@@ -7,8 +7,13 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64) -> bool;
 
 /// Where the parts of a data set are.
 pub enum PartsLocation {
-    /// Below a directory of this host.
-    Directory(PathBuf),
+    /// In a directory of this host, to which others may write, below the name of the data set.
+    Directory {
+        /// The directory.
+        store: PathBuf,
+        /// What the parts lie below in it.
+        key: PathBuf,
+    },
     /// One URL for each part, which carries its own right to be used.
     Urls {
         /// What people call the place.
@@ -22,7 +27,7 @@ impl PartsLocation {
     /// What people call the place.
     pub fn name(&self) -> String {
         match self {
-            Self::Directory(directory) => directory.display().to_string(),
+            Self::Directory { store, key } => store.join(key).display().to_string(),
             Self::Urls { name, .. } => name.clone(),
         }
     }
@@ -30,7 +35,7 @@ impl PartsLocation {
     /// A part for people: where it is, without the rights of its URL.
     pub(crate) fn reported(&self, part: &str) -> String {
         match self {
-            Self::Directory(directory) => directory.join(part).display().to_string(),
+            Self::Directory { store, key } => store.join(key).join(part).display().to_string(),
             Self::Urls { name, .. } => format!("{name}/{part}"),
         }
     }

@@ -166,15 +166,18 @@ fn open<'a>(
     reported: &str,
 ) -> Result<Source<'a>, StoreError> {
     match place {
-        PartsLocation::Directory(directory) => {
-            let path = directory.join(&part.name);
+        PartsLocation::Directory { store, key } => {
+            let file = key.join(&part.name);
+            let path = store.join(&file);
             let missing = |error: std::io::Error| match error.kind() {
                 std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{reported} is missing")),
-                std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{reported}: {error}")),
+                std::io::ErrorKind::InvalidInput | std::io::ErrorKind::NotADirectory => {
+                    StoreError::Damaged(format!("{reported}: {error}"))
+                }
                 _ => StoreError::io("open", &path)(error),
             };
             // The name is whatever the store's document says.
-            let file = guarded::open_below(directory, Path::new(&part.name)).map_err(missing)?;
+            let file = guarded::open_below(store, &file).map_err(missing)?;
             let bytes = file.metadata().map_err(StoreError::io("examine", &path))?.len();
             match bytes == part.bytes {
                 true => Ok(Source::File { file, left: bytes }),
@@ -241,7 +244,7 @@ mod tests {
     }
 
     fn at(store: &Path) -> PartsLocation {
-        PartsLocation::Directory(store.to_owned())
+        PartsLocation::Directory { store: store.to_owned(), key: "key".into() }
     }
 
     fn kept(data: &Path, store: &Path) -> Vec<KeptPart> {
@@ -290,7 +293,8 @@ mod tests {
     fn any_tar_reads_the_parts() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let whole: Vec<u8> = parts.iter().flat_map(|part| fs::read(store.join(&part.name)).unwrap()).collect();
+        let whole: Vec<u8> =
+            parts.iter().flat_map(|part| fs::read(store.join("key").join(&part.name)).unwrap()).collect();
         let (archive, into) = (directory.path().join("whole.tar"), directory.path().join("by-tar"));
         fs::write(&archive, whole).unwrap();
         fs::create_dir(&into).unwrap();
@@ -305,7 +309,7 @@ mod tests {
     fn a_part_that_is_missing_short_or_changed_is_refused_with_its_name() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let part = store.join(&parts[2].name);
+        let part = store.join("key").join(&parts[2].name);
         let sound = fs::read(&part).unwrap();
         let mut changed = sound.clone();
         changed[100] ^= 1;
@@ -337,6 +341,28 @@ mod tests {
         let into = directory.path().join("restored");
         let ended = restore(&parts, &at(&store), &into, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
+    }
+
+    /// Whoever can write to a store would have root make files, and read them, wherever a link of theirs leads.
+    #[test]
+    fn a_link_in_the_place_of_a_data_set_leads_nowhere() {
+        let (directory, data, store) = data_set();
+        let parts = kept(&data, &store);
+        let outside = directory.path().join("outside");
+        fs::rename(store.join("key"), &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, store.join("key")).unwrap();
+        let into = directory.path().join("restored");
+        let refused = restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, &mut |_| true);
+        assert!(matches!(refused, Err(StoreError::Damaged(_))), "{refused:?}");
+
+        let before = tree(&outside);
+        let layout = Layout::of(&data).unwrap();
+        for name in ["loading-1", "loading-2"] {
+            let there = PartsLocation::Directory(&store, Path::new("key"));
+            let refused = keep(&layout, there, name, 7_000, &mut |_| true).unwrap_err().to_string();
+            assert!(refused.contains("key on the way to it is a symbolic link"), "{refused}");
+        }
+        assert_eq!(tree(&outside), before);
     }
 
     #[test]

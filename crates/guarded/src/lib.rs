@@ -6,7 +6,9 @@
 //! states. [`open_below`] follows no link.
 //!
 //! *Made* is a file whose name was free until then (`O_EXCL`, which follows no link either). What replaces another file
-//! is written under a name that nobody can guess, and renamed: a link that lies there is replaced, not followed.
+//! is written under a name that nobody can guess, and renamed: a link that lies there is replaced, not followed. Where
+//! others may write to the directories on the way, too, [`replace_below`] and [`write_anew_below`] open each of these
+//! through no link.
 //!
 //! *Shown* is what somebody else has written only as [`shown()`] has it: a terminal obeys what it is given.
 //!
@@ -25,9 +27,12 @@ mod read;
 mod shown;
 
 pub use hash::{hex, sha256};
-pub use make::{aside, create, create_new, of_aside, open_to_append, random_word, replace, write_anew};
+pub use make::{
+    aside, create, create_new, of_aside, open_to_append, random_word, replace, replace_below, write_anew,
+    write_anew_below,
+};
 pub use owner::{Foreign, ForeignReason, foreign};
 pub use private::{NotPrivate, check_directory, check_file, check_way, open_private, private_directory};
 pub use process::{is_stopped, start_time_ticks};
-pub use read::{open, open_below, open_no_link, plain_relative, read, read_no_link, text};
+pub use read::{open, open_below, open_no_link, plain_relative, read, read_no_link, text, text_below};
 pub use shown::{shown, shown_line};

@@ -368,3 +368,99 @@ fn no_file_of_a_run_makes_a_command_wait_or_reads_outside_of_it() {
     assert_eq!(code, Some(2), "{stderr}");
     assert!(stderr.contains("plan.json") && stderr.contains("bytes"), "{stderr}");
 }
+
+/// A clipboard is written to (OSC 52), the direction of writing is turned; the rest is for web pages.
+const ATTACK: &str = "worth it?\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}txt.exe\u{2066} <img src=x> ![x](https://example.org/x.png) \
+                      https://example.org www.example.org @octocat";
+
+/// Nothing that a terminal or a browser would obey is in a text, which shows all the same that it was there. Line breaks
+/// of a terminal, and colours of this program's, are no harm.
+fn is_shown(what: &str, text: &str) {
+    let mut text = text.replace("\r\n", "\n");
+    for code in ["0", "1", "2", "3", "4", "31", "32", "33", "34", "35", "36"] {
+        text = text.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    let is_obeyed = |c: &char| {
+        (c.is_control() && *c != '\n' && *c != '\t')
+            || ('\u{200b}'..='\u{200f}').contains(c)
+            || ('\u{2028}'..='\u{202e}').contains(c)
+            || ('\u{2060}'..='\u{206f}').contains(c)
+    };
+    assert_eq!(text.chars().find(is_obeyed), None, "{what}: {text:?}");
+    for seen in ["\\u001b]52;c;cm0gLXJm\\u0007", "\\u202e"] {
+        assert!(text.contains(seen), "{what}, {seen}: {text}");
+    }
+}
+
+/// Names, questions and an agent's words: to the terminal, and into every file that is made of them.
+#[test]
+fn what_others_have_written_is_shown_and_never_sent() {
+    let lab = Laboratory::new();
+    let question = format!("name = \"story\"\nquestion = {}\n", json!(ATTACK));
+    let asked = EXPERIMENT.replace("name = \"story\"\n", &question);
+    lab.write("x.toml", &asked.replace("WORKLOAD", "name = \"reads\"\nread = 1.0"));
+    let output = lab.output(&["run", "x.toml", "--provider", "simulated"]);
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    is_shown("the end of a run", &(stdout + &stderr));
+
+    // Whoever sends a run may call it as they like, and its agents have said what they liked.
+    let run = lab.run_directory();
+    change(&run.join("plan.json"), |plan| plan["experiment"] = json!(format!("called {ATTACK}")));
+    change(&run.join("trials/b.reads.c32/2/trial.json"), |record| {
+        record["status"] = json!("invalid");
+        record["cause"] = json!("client_failed");
+        record["reason"] = json!(format!("the agent said {ATTACK}"));
+        record["log_tail"] = json!([ATTACK]);
+    });
+    let has_both = |what: &str, text: &str| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for seen in ["called worth it?", "the agent said worth it?"] {
+            assert!(text.contains(seen), "{what}, {seen}: {text}");
+        }
+    };
+    let named = run.to_str().unwrap();
+    let output = lab.output(&["report", named]);
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let printed = stdout + &stderr;
+    is_shown("report", &printed);
+    has_both("report", &printed);
+    for name in ["report.md", "report.html", "analysis.json"] {
+        let text = std::fs::read_to_string(run.join(name)).unwrap();
+        is_shown(name, &text);
+        has_both(name, &text);
+    }
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(!page.contains("<img src=x>") && page.contains("&lt;img src=x"));
+    let text = std::fs::read_to_string(run.join("report.md")).unwrap();
+    for obeyed in ["<img", "](", "https://", "www.", "@octocat"] {
+        assert!(!text.contains(obeyed), "{obeyed}: {text}");
+    }
+
+    // On a terminal, where this program uses colours itself.
+    let line =
+        format!("{} report {named}; {} 'run{ATTACK}'", env!("CARGO_BIN_EXE_iopslab"), env!("CARGO_BIN_EXE_iopslab"));
+    let mut terminal = std::process::Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).current_dir(lab.path()).stdin(std::process::Stdio::null());
+    match terminal.env("TERM", "xterm").output() {
+        Ok(output) => {
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            is_shown("a terminal", &printed);
+            assert!(printed.contains("unrecognized subcommand"), "{printed}");
+            assert!(printed.contains("\u{1b}[1m"), "there are colours: {printed:?}");
+        }
+        Err(error) => println!("skipped: no terminal can be made by script(1): {error}"),
+    }
+}
+
+/// Bad usage repeats what was typed, which may have been pasted.
+#[test]
+fn a_wrong_word_is_shown_and_never_sent() {
+    let lab = Laboratory::new();
+    let output = lab.output(&[ATTACK]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    // Into a pipe clap leaves control sequences out by itself, and nothing else.
+    assert!(said.contains("\\u202etxt.exe") && !said.contains(['\u{1b}', '\u{202e}', '\u{2066}']), "{said:?}");
+}

@@ -67,6 +67,8 @@ pub enum LedgerItem {
     ReadAhead {
         /// Kernel name of the device: `loop3`.
         device: String,
+        /// Which disk had that name, so that another one that got it later stays as it is.
+        disk: String,
         /// What it was, KiB.
         kb: u32,
     },

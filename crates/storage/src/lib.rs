@@ -27,6 +27,7 @@ mod preflight;
 mod probe;
 mod process;
 mod read_ahead;
+mod roots;
 mod server;
 mod tree;
 mod volume;

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use catalog::Latency;
@@ -26,7 +26,7 @@ use crate::process::{executable, settled_executable};
 #[derive(Debug)]
 pub struct VolumeServer {
     argv: Vec<String>,
-    running: Mutex<Option<Running>>,
+    running: Arc<Mutex<Option<Running>>>,
     hardening: Hardening,
     /// Seconds that an answer is on its way, once it was measured.
     on_the_way_s: OnceLock<f64>,
@@ -71,13 +71,10 @@ impl VolumeServer {
         let running = Running::start(ledger, &argv)?;
         let mut hardening = running.server.hardening().clone();
         hardening.missing.extend(refused);
-        Ok(Self {
-            argv,
-            running: Mutex::new(Some(running)),
-            hardening,
-            on_the_way_s: OnceLock::new(),
-            ledger: Arc::clone(ledger),
-        })
+        let running = Arc::new(Mutex::new(Some(running)));
+        let watched = Arc::downgrade(&running);
+        std::thread::spawn(move || watch(&watched));
+        Ok(Self { argv, running, hardening, on_the_way_s: OnceLock::new(), ledger: Arc::clone(ledger) })
     }
 
     /// Has an image served as the file `at`; gives what the ledger has to know. Where the
@@ -208,13 +205,35 @@ impl VolumeServer {
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.running)
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut Server) -> served::Result<T>) -> Result<T> {
         let mut running = self.running();
         let running = running.as_mut().expect("it is there until it is ended");
         Ok(ask(&mut running.server)?)
+    }
+}
+
+fn locked(running: &Mutex<Option<Running>>) -> MutexGuard<'_, Option<Running>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How often a server is asked whether it is there.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// A server that stands still is found out, also while whoever would ask it waits for one of its volumes. Ends with the
+/// handle, or when that has let the server go.
+fn watch(running: &Weak<Mutex<Option<Running>>>) {
+    loop {
+        std::thread::sleep(LOOK);
+        let Some(running) = running.upgrade() else { return };
+        let mut guard = locked(&running);
+        let Some(running) = guard.as_mut() else { return };
+        if !running.server.has_ended() {
+            // Whoever asks it next is told.
+            let _ = running.server.is_there();
+        }
     }
 }
 

@@ -260,13 +260,15 @@ impl Opened {
 
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the
     /// old ones left in the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it
-    /// was so.
+    /// was so. There is no other disk than the one that was given: that one has to become free, and until then trials
+    /// say who keeps it.
     fn replace_held(&mut self, setup: &Setup) -> Result<bool, RequestError> {
         let mut all = self.prepared.iter();
         let Some(place) = all.position(|prepared| prepared.is_of(&setup.configuration)) else {
             return Ok(false);
         };
-        let Some(how) = self.prepared[place].volumes.held_elsewhere() else {
+        let volumes = &self.prepared[place].volumes;
+        let Some(how) = volumes.held_elsewhere().filter(|_| volumes.can_be_made_anew()) else {
             return Ok(false);
         };
         let name = self.prepared[place].setup.configuration.clone();
@@ -375,7 +377,7 @@ impl Opened {
         Ok(())
     }
 
-    /// Those that somebody else keeps are left: they are made anew when they are needed.
+    /// Those that somebody else keeps are left: they are made anew, or asked for again, when they are needed.
     fn detach(&mut self) -> Result<(), RequestError> {
         for Prepared { volumes, .. } in &mut self.prepared {
             match volumes.detach() {

@@ -12,7 +12,6 @@ use super::host::Host;
 use super::loading::data_of;
 use super::pace::Pace;
 use super::server::Database;
-use crate::paths::keep_json;
 
 /// Written last: a data set without this file is not one.
 const DOCUMENT: &str = "snapshot.json";
@@ -22,10 +21,14 @@ const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, RequestError> {
     let key = database.snapshot_key(files);
-    let path = Path::new(directory).join(&key).join(DOCUMENT);
-    let text = match guarded::text(&path, DOCUMENT_MOST_BYTES) {
+    let (store, document) = (Path::new(directory), Path::new(&key).join(DOCUMENT));
+    let path = store.join(&document);
+    let text = match guarded::text_below(store, &document, DOCUMENT_MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotADirectory) => {
+            return Ok(Reply::StoreProblem(format!("{}: {error}", path.display())));
+        }
         Err(error) => return Err(RequestError::new(format!("cannot read {}: {error}", path.display()))),
     };
     Ok(match KeptDataSet::read(&text, &key) {
@@ -110,10 +113,10 @@ pub(super) fn keep(
         made_at: jiff::Timestamp::now().to_string(),
         parts,
     };
-    if let PartsLocation::Directory(directory) = &place
-        && let Err(error) = keep_json(&directory.join(DOCUMENT), &kept, 0o644)
+    if let PartsLocation::Directory { store, key } = &place
+        && let Err(error) = write_down(store, &key.join(DOCUMENT), &kept)
     {
-        return Ok(Reply::StoreProblem(format!("cannot write {}: {error}", directory.join(DOCUMENT).display())));
+        return Ok(Reply::StoreProblem(format!("cannot write {}/{DOCUMENT}: {error}", place.name())));
     }
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
@@ -133,10 +136,15 @@ fn below(facts: &SnapshotFacts) -> String {
     }
 }
 
+/// Whole, or not there.
+fn write_down(store: &Path, document: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
+    guarded::replace_below(store, document, &serde_json::to_vec_pretty(kept)?, 0o644)
+}
+
 /// Where a key's parts are.
 fn place_of(transfer: &Transfer, key: &str) -> PartsLocation {
     match transfer {
-        Transfer::Directory(directory) => PartsLocation::Directory(Path::new(directory).join(key)),
+        Transfer::Directory(directory) => PartsLocation::Directory { store: directory.into(), key: key.into() },
         Transfer::Urls { name, urls } => {
             PartsLocation::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
         }

@@ -17,12 +17,16 @@ use crate::failure::{Failure, Kind};
 use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
 use crate::output::Format;
+use crate::paths;
 use crate::progress::Screen;
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
     if args.retry_invalid && args.resume.is_none() {
         return Err(Failure::input("--retry-invalid is for --resume RUN: a new run has no trial to repeat"));
+    }
+    if let Some(left) = paths::left_before() {
+        eprintln!("note: {}; remove it with: {}", left.what, left.command);
     }
     let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
     if let Some(metrics) = &metrics {
