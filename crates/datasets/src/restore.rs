@@ -352,13 +352,13 @@ mod tests {
         fs::rename(store.join("key"), &outside).unwrap();
         std::os::unix::fs::symlink(&outside, store.join("key")).unwrap();
         let into = directory.path().join("restored");
-        let refused = restore(&parts, PartsLocation::Directory(&store, Path::new("key")), &into, &mut |_| true);
+        let refused = restore(&parts, &at(&store), &into, &mut |_| true);
         assert!(matches!(refused, Err(StoreError::Damaged(_))), "{refused:?}");
 
         let before = tree(&outside);
         let layout = Layout::of(&data).unwrap();
         for name in ["loading-1", "loading-2"] {
-            let there = PartsLocation::Directory(&store, Path::new("key"));
+            let there = at(&store);
             let refused = keep(&layout, there, name, 7_000, &mut |_| true).unwrap_err().to_string();
             assert!(refused.contains("key on the way to it is a symbolic link"), "{refused}");
         }
