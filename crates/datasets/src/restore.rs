@@ -358,7 +358,7 @@ mod tests {
         let before = tree(&outside);
         let layout = Layout::of(&data).unwrap();
         for name in ["loading-1", "loading-2"] {
-            let there = at(&store);
+            let there = &at(&store);
             let refused = keep(&layout, there, name, 7_000, &mut |_| true).unwrap_err().to_string();
             assert!(refused.contains("key on the way to it is a symbolic link"), "{refused}");
         }

@@ -133,7 +133,7 @@ impl ProcessAgent {
             let mut lines = BufReader::new(stdout);
             let room = Arc::new(Room::new(UNHEARD_MOST_BYTES));
             loop {
-                let said = wire::read_sized(&mut lines);
+                let said = wire::read_sized::<Event>(&mut lines);
                 *hears.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 let message = match said {
                     Ok(Some((event, bytes))) => match event.check() {

@@ -37,14 +37,14 @@ impl Monotone {
 /// Judges a series with one value a second, or any other even step. `None` below five values.
 pub fn monotone_change(values: &[f64]) -> Option<Monotone> {
     let size = (values.len() / BATCHES).max(1);
-    let batches: Vec<f64> = values.chunks_exact(size).map(mean).collect();
+    let batches: Vec<f64> = values.chunks_exact(size).map(crate::student::mean).collect();
     if batches.len() < VALUES_MIN {
         return None;
     }
     let third = batches.len() / 3;
     let (first, rest) = batches.split_at(third);
     let (middle, last) = rest.split_at(rest.len() - third);
-    let [first, middle, last] = [first, middle, last].map(mean);
+    let [first, middle, last] = [first, middle, last].map(crate::student::mean);
     let goes_one_way = (first < middle && middle < last) || (first > middle && middle > last);
     Some(Monotone { first, last, is_shown: goes_one_way && likelihood_ratio(&batches) > critical(batches.len()) })
 }

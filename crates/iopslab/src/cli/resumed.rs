@@ -57,7 +57,7 @@ fn not_obeyed(directory: &RunDirectory, difference: &str) -> Failure {
 pub(super) fn check_to_take_away(directory: &RunDirectory) -> Result<(), Failure> {
     let again = parsed_again(directory, Provider::Aws, client_cost::known());
     let again = again.or_else(|_| parsed_again(directory, Provider::Aws, None));
-    let again = again.map_err(|failure| Failure::input(failure.message()).help(OTHERWISE))?;
+    let again = again.map_err(|failure| Failure::input(failure.message).help(OTHERWISE))?;
     let plan = directory.plan();
     let is_nowhere = |aws: &AwsSettings| aws.batches.iter().any(|batch| batch.site >= aws.sites.len());
     let difference = match plan.aws.as_ref().is_some_and(is_nowhere) {

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn mean_and_number_are_those_asked_for_whatever_the_number() {
         for (n, times) in [(3, 20_000), (123, 1_000), (20_000, 20)] {
-            let (mut histogram, mut noise) = (histogram(), Noise::of(7, &["test"]));
+            let (mut histogram, mut noise) = (evidence::empty_histogram(), Noise::of(7, &["test"]));
             for _ in 0..times {
                 record(&mut histogram, n, 20_000.0, 1_000.0, &mut noise);
             }
