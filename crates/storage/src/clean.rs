@@ -60,7 +60,8 @@ impl Cleaned {
 /// ([`crate::WorkDirectory`]) while calling this, or a run that is under way loses its volumes.
 ///
 /// # Errors
-/// The ledger, or its directory, is not ours alone: then nothing is undone.
+/// The ledger, or its directory, is not ours alone, or is larger than any run's: then nothing is undone, and it stays as
+/// it is.
 pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     if fs::symlink_metadata(ledger_path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
         return Ok(Cleaned::default());
@@ -180,6 +181,23 @@ mod tests {
         let cleaned = clean(&path).unwrap();
         assert_eq!(cleaned.failed.len(), 1, "a directory is not deleted where a file was promised");
         assert_eq!(Ledger::outstanding(&path).unwrap(), [item]);
+    }
+
+    /// Its end may say that something at its beginning is meant to stay.
+    #[test]
+    fn a_ledger_that_is_too_large_to_be_read_is_named_and_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger.jsonl");
+        let made = directory.path().join("made");
+        Ledger::open(&path).unwrap().intend(LedgerItem::Directory { path: made.clone() }).unwrap();
+        fs::create_dir(&made).unwrap();
+        let length = (64 << 20) + 1;
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
+        for _ in 0..2 {
+            let refusal = clean(&path).unwrap_err().to_string();
+            assert!(refusal.contains("ledger.jsonl") && refusal.contains("more than 64 MiB"), "{refusal}");
+            assert!(made.exists() && fs::metadata(&path).unwrap().len() == length);
+        }
     }
 
     #[test]

@@ -15,7 +15,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{Error, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -83,9 +84,7 @@ impl Ledger {
         let mut file =
             open_private(path, how.create(true).append(true).read(true)).map_err(io_error("open the ledger", path))?;
         // A line cut off by a crash would spoil the next one; end it.
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io_error("read", path))?;
-        if bytes.last().is_some_and(|last| *last != b'\n') {
+        if last_byte(&file).map_err(io_error("read", path))?.is_some_and(|last| last != b'\n') {
             write_whole(&mut file, b"\n").map_err(io_error("write to the ledger", path))?;
         }
         // The new file's name must survive a crash as well as its content.
@@ -186,10 +185,21 @@ fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     })
 }
 
+/// The last byte of a file; an empty one has none.
+fn last_byte(file: &File) -> std::io::Result<Option<u8>> {
+    let Some(at) = file.metadata()?.len().checked_sub(1) else { return Ok(None) };
+    let mut last = [0];
+    file.read_exact_at(&mut last, at)?;
+    Ok(Some(last[0]))
+}
+
 /// Largest ledger that is read: a run of a thousand trials writes some 300 kB.
 const LARGEST_BYTES: u64 = 64 << 20;
 
 /// What a ledger says. A missing one says nothing.
+///
+/// # Errors
+/// It cannot be read, or not all of it: what its end says of its beginning (`done`) is not known then.
 pub(crate) fn contents(path: &Path) -> Result<Contents> {
     let file = match open_private(path, OpenOptions::new().read(true)) {
         Ok(file) => file,
@@ -197,8 +207,15 @@ pub(crate) fn contents(path: &Path) -> Result<Contents> {
         Err(error) => return Err(io_error("open the ledger", path)(error)),
     };
     let mut bytes = Vec::new();
-    let read = file.take(LARGEST_BYTES).read_to_end(&mut bytes);
+    let read = file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(io_error("read", path))?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        let too_large = format!(
+            "it has more than {} MiB, which no run writes; nothing is undone by it. Look at what it names, and move it away",
+            LARGEST_BYTES >> 20
+        );
+        return Err(io_error("read all of the ledger", path)(Error::new(ErrorKind::FileTooLarge, too_large)));
+    }
     let mut contents = Contents::default();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {

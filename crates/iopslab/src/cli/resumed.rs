@@ -51,9 +51,9 @@ fn not_obeyed(directory: &RunDirectory, difference: &str) -> Failure {
     ))
 }
 
-/// Refuses a run by whose word machines may not be taken away: with whose credentials, where, and by which state has to be
-/// what its experiment says. Nothing else of the plan is obeyed then, and may have come to something else since: machines
-/// that stand cost money.
+/// Refuses a run by whose word machines may not be taken away: with whose credentials, where, and by which state has to
+/// be what its experiment says. Nothing else of the plan is obeyed then, and may have come to something else since:
+/// machines that stand cost money.
 pub(super) fn check_to_take_away(directory: &RunDirectory) -> Result<(), Failure> {
     let again = parsed_again(directory, Provider::Aws, client_cost::known());
     let again = again.or_else(|_| parsed_again(directory, Provider::Aws, None));
@@ -132,8 +132,8 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
 }
 
 /// Files that the experiment names were found beside it, where it then lay: the plan has their whole paths. Each has to
-/// end as the experiment has it, to be there, where nobody else than this user and root can put another in its place, and
-/// to lie outside of the run's directory, where whoever sent it could have put it.
+/// end as the experiment has it, to be there, where nobody else than this user and root can put another in its place,
+/// and to lie outside of the run's directory, where whoever sent it could have put it.
 fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
     let run = run.canonicalize().map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
     let mut frozen = frozen.clone();

@@ -1,5 +1,5 @@
-//! Who works in a directory of Terraform: this program has its lock while it changes what lies there, and every Terraform
-//! that it starts while that lives, also where this program is killed before.
+//! Who works in a directory of Terraform: this program has its lock while it changes what lies there, and every
+//! Terraform that it starts while that lives, also where this program is killed before.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

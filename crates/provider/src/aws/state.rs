@@ -1,6 +1,6 @@
-//! Whether what Terraform knows of may be obeyed: a state says which things of an account Terraform changes and removes,
-//! and which plug-ins it starts. It comes with a run directory, or from a backend that others write to as well; it may
-//! name anything that the user has.
+//! Whether what Terraform knows of may be obeyed: a state says which things of an account Terraform changes and
+//! removes, and which plug-ins it starts. It comes with a run directory, or from a backend that others write to as
+//! well; it may name anything that the user has.
 
 use serde_json::Value;
 

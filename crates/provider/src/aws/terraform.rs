@@ -164,8 +164,8 @@ impl Terraform {
         }
     }
 
-    /// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is
-    /// taken that its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
+    /// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version
+    /// is taken that its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
     fn lock(&self, own: &str) -> Result<String, AwsError> {
         if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
             return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
@@ -249,8 +249,8 @@ impl Terraform {
         serde_json::from_str(&text).ok()
     }
 
-    /// Has it fetch its plug-ins, which are those of the lock file and no others, and looks at its state before anything
-    /// of it is obeyed. The modules stand there from here on.
+    /// Has it fetch its plug-ins, which are those of the lock file and no others, and looks at its state before
+    /// anything of it is obeyed. The modules stand there from here on.
     pub fn init(&self, say: Say<'_>) -> Result<(), AwsError> {
         self.is_initialised.set(false);
         self.write_modules()?;
@@ -303,8 +303,8 @@ impl Terraform {
     }
 
     /// What changes something, with its progress: how many things are done, and which is next. Where the state knew of
-    /// things that this process has not made, or others may write it at any time, what Terraform means to do is looked at
-    /// before it does it.
+    /// things that this process has not made, or others may write it at any time, what Terraform means to do is looked
+    /// at before it does it.
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
         let mut reported = |line: &str| report(verb, line, &mut *say);
         if !self.has_found.get() && self.backend.is_none() {
