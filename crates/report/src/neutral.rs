@@ -20,6 +20,8 @@ pub fn neutral(markdown: &str) -> String {
         // What becomes a link without brackets (GitHub Flavored Markdown 0.29, "Autolinks (extension)"), and who would
         // be notified.
         .replace("://", &format!(":{APART}//"))
+        // No page makes a link of an address in S3, and whoever copies it needs it whole.
+        .replace(&format!("s3:{APART}//"), "s3://")
         .replace("www.", &format!("www{APART}."))
         .replace('@', &format!("@{APART}"))
 }
@@ -58,6 +60,7 @@ mod tests {
             ("<https://example.org> <!-- -->", "&lt;https:&#8203;//example.org> &lt;!-- -->"),
             ("see http://x.org or www.x.org", "see http:&#8203;//x.org or www&#8203;.x.org"),
             ("ask @octocat, me@example.org", "ask @&#8203;octocat, me@&#8203;example.org"),
+            ("kept in s3://lab/sets", "kept in s3://lab/sets"),
             ("raise [load] duration_s", "raise [load] duration_s"),
         ] {
             assert_eq!(neutral(written), plain);
