@@ -1,7 +1,7 @@
 //! Making files cold where nothing can be mounted anew: their pages leave the page cache one file at a time, which
 //! needs no root and touches nobody else's.
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -23,7 +23,8 @@ pub fn drop_page_cache(directory: &Path) -> Result<()> {
         if kind.is_dir() {
             drop_page_cache(&path)?;
         } else if kind.is_file() {
-            let file = File::open(&path).map_err(io_error("open", &path))?;
+            // A database may be at work there: it was a file a moment ago.
+            let file = guarded::open_no_link(&path).map_err(io_error("open", &path))?;
             fadvise(&file, 0, None, Advice::DontNeed).map_err(io_error("drop from the page cache", &path))?;
         }
     }
@@ -49,7 +50,7 @@ mod tests {
         let file = directory.path().join("deep/file");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, vec![7_u8; 1 << 20]).unwrap();
-        File::open(&file).unwrap().sync_all().unwrap();
+        fs::File::open(&file).unwrap().sync_all().unwrap();
         drop_page_cache(directory.path()).unwrap();
         assert_eq!(fs::read(&file).unwrap(), vec![7_u8; 1 << 20]);
         drop_page_cache(&directory.path().join("none")).unwrap();
