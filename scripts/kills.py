@@ -205,7 +205,7 @@ class Laboratory:
             if line.startswith('{"intend"') and line.endswith("}") and json.loads(line)["intend"]["id"] not in done:
                 found.append(f"ledger entry {json.loads(line)['intend']['item']}")
         for pattern in ["runs/*", "loading/*", "*"]:
-            kept = ["runs", "loading", "snapshots", "lock", "ledger.jsonl"]
+            kept = ["runs", "loading", "snapshots", "lock", "ledger.jsonl", "roots.json"]
             found += [f"file {path}" for path in self.work.glob(pattern) if path.name not in kept]
         return found + [f"file {path}" for path in self.cache.glob("start-archive-*")]
 

@@ -14,6 +14,7 @@ use crate::document::{
     Withheld,
 };
 use crate::figures::Figures;
+use crate::lists::each_once;
 
 /// Points of a predicted curve.
 const STEPS: u32 = 60;
@@ -28,17 +29,12 @@ pub fn curves(
     figures: &Figures<'_>,
     margin: f64,
 ) -> Vec<CacheCurve> {
-    let mut kinds: Vec<(&str, &str, CacheState, LoadLevel)> = Vec::new();
-    for cell in cells {
-        if let Some(condition) = plan.caches.conditions.get(&cell.workload).filter(|c| c.ratio.is_some()) {
-            let kind = (cell.configuration.as_str(), condition.of.as_str(), condition.state, cell.load);
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
-            }
-        }
-    }
+    let kinds = cells.iter().filter_map(|cell| {
+        let condition = plan.caches.conditions.get(&cell.workload).filter(|c| c.ratio.is_some())?;
+        Some((cell.configuration.as_str(), condition.of.as_str(), condition.state, cell.load))
+    });
     let curve = |kind| Curve::of(plan, cells, configurations, figures, kind);
-    let mut curves: Vec<Curve> = kinds.into_iter().filter_map(curve).collect();
+    let mut curves: Vec<Curve> = each_once(kinds).into_iter().filter_map(curve).collect();
     compare(&mut curves, cells, figures, margin);
     curves.into_iter().map(Curve::drawn).collect()
 }

@@ -222,16 +222,11 @@ fn possible(levels: &[Level<'_>], scale: f64) -> Option<f64> {
     let of_level = |level: &Level<'_>| {
         let done = level.cell.throughput_ops_per_s.map_or(level.rate, |t| t.median * scale);
         let uses = level.cell.limit.uses.iter();
-        let shares = uses.filter(|used| is_volume(used.kind)).map(ResourceUse::share);
+        let shares = uses.filter(|used| used.kind.is_volume()).map(ResourceUse::share);
         let fullest = shares.fold(0.0, f64::max);
         (fullest >= NEARLY_FULL).then(|| done.min(level.rate) / fullest)
     };
     levels.iter().filter_map(of_level).max_by(f64::total_cmp)
-}
-
-fn is_volume(kind: LimitKind) -> bool {
-    use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-    matches!(kind, VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog)
 }
 
 /// Where rates contradict each other no line through them has a crossing, nor has any rate an interval.

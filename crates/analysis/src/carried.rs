@@ -63,7 +63,7 @@ impl CarriedOver {
             Side {
                 configuration: cell.configuration.clone(),
                 limited: cell.limited_here,
-                emulated: fullest(cell, is_of_volume).map_or(0.0, ResourceUse::share),
+                emulated: fullest(cell, LimitKind::is_volume).map_or(0.0, ResourceUse::share),
                 setup: setup.cloned(),
             }
         };
@@ -119,23 +119,18 @@ fn is_emulated(provider: Provider, setup: &Setup) -> bool {
     }
 }
 
-fn is_of_volume(kind: LimitKind) -> bool {
-    use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-    matches!(kind, VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog)
-}
-
 /// What of this machine limited a cell. `short` are limits of volumes that this machine's disk does not come to.
 fn limited_here(cell: &CellAnalysis, short: &BTreeSet<LimitKind>) -> Option<OfThisMachine> {
     let limit = &cell.limit;
     // Whatever else is full: more than its volume lets through it would not do elsewhere.
     let at_cap = limit.uses.iter().filter(|u| u.at_cap).map(|u| u.kind);
-    if at_cap.chain([limit.kind]).any(|kind| is_of_volume(kind) && !short.contains(&kind)) {
+    if at_cap.chain([limit.kind]).any(|kind| kind.is_volume() && !short.contains(&kind)) {
         return None;
     }
     match limit.kind {
         LimitKind::Cpu | LimitKind::Gc => Some(OfThisMachine::Cpu),
         LimitKind::Client => Some(OfThisMachine::Client),
-        kind if is_of_volume(kind) => Some(OfThisMachine::Disk),
+        kind if kind.is_volume() => Some(OfThisMachine::Disk),
         LimitKind::NoneFound | LimitKind::Compaction => near(cell),
         _ => None,
     }
@@ -149,7 +144,7 @@ fn near(cell: &CellAnalysis) -> Option<OfThisMachine> {
         return Some(OfThisMachine::Disk);
     }
     let here = fullest(cell, |kind| matches!(kind, LimitKind::Cpu | LimitKind::Client))?;
-    let emulated = fullest(cell, is_of_volume).map_or(0.0, ResourceUse::share);
+    let emulated = fullest(cell, LimitKind::is_volume).map_or(0.0, ResourceUse::share);
     (here.share() >= NEAR_CAP && here.share() > emulated).then_some(match here.kind {
         LimitKind::Client => OfThisMachine::Client,
         _ => OfThisMachine::Cpu,

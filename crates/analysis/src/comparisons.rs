@@ -17,6 +17,7 @@ use crate::carried::CarriedOver;
 use crate::document::{Bound, BoundIs, CellAnalysis, Metric, Ratio, ResidualSpread, Verdict};
 use crate::figures::Figures;
 use crate::limit::{self, SpreadKind};
+use crate::lists::{each_once, grouped};
 use crate::rules::OUTLIER_LEVEL;
 
 /// One pair of cells.
@@ -372,20 +373,11 @@ pub fn is_open(load: LoadLevel) -> bool {
 
 /// The places of a matrix (workload, load level) with the cells that share them, in the order of the experiment.
 pub fn places(cells: &[CellAnalysis]) -> Vec<(String, LoadLevel, Vec<usize>)> {
-    let mut places: Vec<(String, LoadLevel, Vec<usize>)> = Vec::new();
-    for (i, cell) in cells.iter().enumerate() {
-        match places.iter_mut().find(|(w, l, _)| *w == cell.workload && *l == cell.load) {
-            Some((_, _, members)) => members.push(i),
-            None => places.push((cell.workload.clone(), cell.load, vec![i])),
-        }
-    }
+    let groups = grouped(cells.iter().enumerate().map(|(i, cell)| ((&cell.workload, cell.load), i)));
+    let place = |((workload, load), members): ((&String, LoadLevel), Vec<usize>)| (workload.clone(), load, members);
+    let mut places: Vec<(String, LoadLevel, Vec<usize>)> = groups.into_iter().map(place).collect();
     // All load levels of a workload stand together, as the experiment lists workloads.
-    let mut order: Vec<String> = Vec::new();
-    for (workload, _, _) in &places {
-        if !order.contains(workload) {
-            order.push(workload.clone());
-        }
-    }
+    let order = each_once(places.iter().map(|(workload, ..)| workload.clone()));
     places.sort_by_key(|(w, _, _)| order.iter().position(|o| o == w));
     places
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
+use evidence::{Interval, OperationKind, Series, TrialRecord, empty_histogram};
 use experiment::LoadLevel;
 use hdrhistogram::Histogram;
 
@@ -160,10 +160,7 @@ impl Latencies {
 /// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of
 /// all.
 fn merge(into: &mut BTreeMap<Series, Histogram<u64>>, series: Series, histogram: &Histogram<u64>) {
-    let sum = into.entry(series).or_insert_with(|| {
-        Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
-            .expect("the bounds of all evidence are sound")
-    });
+    let sum = into.entry(series).or_insert_with(empty_histogram);
     // No recorded value lies above the bounds of all evidence, so that adding cannot fail; should it ever, the count
     // check in `rules` notices the missing samples.
     let _ = sum.add(histogram);

@@ -37,6 +37,7 @@ mod host;
 mod latencies;
 mod latency;
 mod limit;
+mod lists;
 mod measure;
 mod measurement;
 mod money;
@@ -102,6 +103,7 @@ pub use limit::{
     Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, SpreadKind,
     Unit, of_cell as limit_of_cell,
 };
+pub use lists::{each_once, grouped};
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use node::Node;
@@ -304,16 +306,8 @@ fn stated_levels(plan: &Plan, setup: &Setup) -> Option<ConsistencyLevels> {
 
 /// How a volume was made from a snapshot: again on each machine that took its place.
 fn initialised<'a>(trials: impl Iterator<Item = &'a TrialMeasurement>, role: VolumeRole) -> Vec<Initialised> {
-    let mut all: Vec<Initialised> = Vec::new();
-    for node in trials.flat_map(TrialMeasurement::nodes) {
-        let volumes = node.facts.volumes.iter().filter(|volume| volume.role == role);
-        for how in volumes.filter_map(|volume| volume.initialised.as_ref()) {
-            if !all.contains(how) {
-                all.push(how.clone());
-            }
-        }
-    }
-    all
+    let volumes = trials.flat_map(TrialMeasurement::nodes).flat_map(|node| &node.facts.volumes);
+    each_once(volumes.filter(|volume| volume.role == role).filter_map(|volume| volume.initialised.clone()))
 }
 
 /// The configurations as planned, with the probe that the trials carry and what they cost.

@@ -10,7 +10,7 @@ use crate::measurement::TrialMeasurement;
 use crate::rules::cassandra::gc_pauses;
 use crate::rules::offered_rate;
 use crate::rules::stall::{self, Stall};
-use crate::withheld::{SHARE, limits};
+use crate::withheld::SHARE;
 
 /// What the cells of one place do against the objective.
 pub struct Objectives<'a> {
@@ -122,7 +122,7 @@ impl<'a> Objectives<'a> {
         };
         let trials = self.figures.trials(&self.cells[cell].id);
         let found = trials.iter().copied().filter(stopped).count() as f64;
-        found > 0.0 && found >= SHARE * trials.len() as f64 && !limits::is_volume(&self.cells[cell].limit)
+        found > 0.0 && found >= SHARE * trials.len() as f64 && !self.cells[cell].limit.is_volume()
     }
 
     /// Geometric mean over trials with its interval, the spread pooled over the cells of the place that held their rate

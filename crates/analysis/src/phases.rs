@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::{
-    ErrorKind, HIGHEST_US, HostId, HostSample, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series, TrialRecord,
-};
+use evidence::{ErrorKind, HostId, HostSample, Interval, Series, TrialRecord, empty_histogram};
 use hdrhistogram::Histogram;
 
 use crate::document::PhaseKind;
@@ -163,10 +161,7 @@ impl Tallies {
         match interval.series {
             Series::Response(_) if interval.histogram.is_empty() => {}
             Series::Response(_) => {
-                let sum = tally.responses.get_or_insert_with(|| {
-                    Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
-                        .expect("the bounds of all evidence are sound")
-                });
+                let sum = tally.responses.get_or_insert_with(empty_histogram);
                 // As in `latencies`: no recorded value lies above the bounds.
                 let _ = sum.add(&interval.histogram);
             }

@@ -5,28 +5,15 @@ use experiment::{Placement, Plan, Setup};
 use crate::comparisons::Comparisons;
 use crate::document::{Metric, Range, Scaling, ScalingPoint};
 use crate::figures::Figures;
+use crate::lists::{each_once, grouped};
 
 /// Every such group of cells with at least three numbers of nodes.
 pub fn scalings(plan: &Plan, setups: &[Setup], figures: &Figures<'_>, throughput: &Comparisons) -> Vec<Scaling> {
-    let mut kinds: Vec<Setup> = Vec::new();
-    for setup in setups {
-        let kind = besides_nodes(setup);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
     let spread = throughput.spread().map(|s| (s.deviation, s.degrees));
     let mut found = Vec::new();
-    for kind in &kinds {
-        let setups: Vec<&Setup> = setups.iter().filter(|s| besides_nodes(s) == *kind).collect();
-        let mut places: Vec<_> = plan.cells.iter().map(|c| (&c.workload, c.load)).collect();
-        places.dedup();
-        let mut seen = Vec::new();
-        for place in places {
-            if !seen.contains(&place) {
-                found.extend(of_place(plan, &setups, place, figures, spread));
-                seen.push(place);
-            }
+    for (_, setups) in grouped(setups.iter().map(|setup| (besides_nodes(setup), setup))) {
+        for place in each_once(plan.cells.iter().map(|c| (&c.workload, c.load))) {
+            found.extend(of_place(plan, &setups, place, figures, spread));
         }
     }
     found

@@ -15,7 +15,7 @@ use crate::measurement::TrialMeasurement;
 use crate::rule::Remark;
 use crate::rules;
 use crate::rules::emulation_off_limit::EmulationOffLimit;
-use crate::withheld::{SHARE, limits};
+use crate::withheld::SHARE;
 
 /// A volume of which less than this share is used limits nothing, whatever is left of it (threshold: ours; half of a
 /// volume that is used by a fifth is enough).
@@ -66,7 +66,7 @@ fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sic
             let left = 1.0 + off.off_by;
             (left < 1.0 && is_of_its_volume(off, cell)).then_some((Sickness::Disk, left))
         }
-        Remark::CpuThrottled(_) | Remark::CpuSteal(_) | Remark::OtherWork(_) if limits::is_volume(limit) => None,
+        Remark::CpuThrottled(_) | Remark::CpuSteal(_) | Remark::OtherWork(_) if limit.is_volume() => None,
         Remark::CpuThrottled(quota) => took(Sickness::Quota, quota.throttled_periods_share, margin),
         Remark::CpuSteal(steal) => took(Sickness::Steal, steal.steal_share, margin),
         // Where this machine's own CPU is known to be the limit, the ratio is a bound already, and slower is on its
@@ -87,7 +87,7 @@ fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sic
 /// is known to be the limit, ratios are bounds already.
 fn is_of_its_volume(off: &EmulationOffLimit, cell: &CellAnalysis) -> bool {
     use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-    if limits::is_cpu(&cell.limit) || cell.limited_here == Some(OfThisMachine::Disk) {
+    if cell.limit.is_cpu() || cell.limited_here == Some(OfThisMachine::Disk) {
         return false;
     }
     let kinds: &[LimitKind] = match off.probed {
@@ -102,8 +102,8 @@ fn is_of_its_volume(off: &EmulationOffLimit, cell: &CellAnalysis) -> bool {
 /// Whether nodes that are unequal in a figure are unequal in what limited the cell.
 fn is_of_its_work(figure: NodeFigure, limit: &Limit) -> bool {
     match figure {
-        NodeFigure::Cpus => !limits::is_volume(limit),
-        NodeFigure::DeviceReads | NodeFigure::DeviceWrites => !limits::is_cpu(limit),
+        NodeFigure::Cpus => !limit.is_volume(),
+        NodeFigure::DeviceReads | NodeFigure::DeviceWrites => !limit.is_cpu(),
         // Data alone costs nothing, and what fio measured is judged trial by trial.
         NodeFigure::BytesOnDisk | NodeFigure::ProbedReads | NodeFigure::ProbedWrites => false,
     }

@@ -36,7 +36,7 @@ pub fn window(completed_by_second: &[f64], measured_s: f64) -> Window {
     if completed_by_second.len() < JUDGED_FROM_S {
         return whole;
     }
-    let judged = stats::steady_state(completed_by_second, 0);
+    let judged = stats::steady_state(completed_by_second);
     Window {
         from_s: match judged.verdict {
             stats::SteadyVerdict::TooShort => 0.0,

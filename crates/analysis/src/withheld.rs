@@ -103,25 +103,25 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
             Some(burst(*unit, *lasts))
         }
         // A volume at its limit gives what it gives, whatever the code costs.
-        Remark::CodeNotWarm(_) if limits::is_volume(limit) => None,
+        Remark::CodeNotWarm(_) if limit.is_volume() => None,
         Remark::CodeNotWarm(_) => not_at_rest(Unrest::Code),
         Remark::CacheNotSettled(_) => not_at_rest(Unrest::Cache),
-        Remark::ReadsPerOperation(_) if limits::is_volume(limit) => not_at_rest(Unrest::Cache),
+        Remark::ReadsPerOperation(_) if limit.is_volume() => not_at_rest(Unrest::Cache),
         Remark::ReadsPerOperation(_) => None,
         Remark::StillRising(StillRising { trajectory, .. })
         | Remark::NoSteadyState(NoSteadyState { trajectory, .. }) => match trajectory {
             Some(Trajectory::Inserts) => None,
             // A page cache that was to be cold makes reads cheaper, not CPU.
-            Some(Trajectory::ColdStart) if !limits::is_cpu(limit) => None,
+            Some(Trajectory::ColdStart) if !limit.is_cpu() => None,
             Some(Trajectory::ColdStart) | None => not_at_rest(Unrest::Changing),
         },
         Remark::TooShortToJudge(short) => {
-            (limits::is_cpu(limit) && !short.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::TooShort })
+            (limit.is_cpu() && !short.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::TooShort })
         }
         Remark::GainAboveResource(gain) if gain.explained_by.is_some() => None,
         Remark::GainAboveResource(_) => not_at_rest(Unrest::Gain),
         Remark::CpuPerOperation(cost) => {
-            (limits::is_cpu(limit) && !cost.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::Costs })
+            (limit.is_cpu() && !cost.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::Costs })
         }
         // Nothing by themselves; what a machine or node that is sick shows counts in `sickness`.
         Remark::TrialInvalid(_)
@@ -175,23 +175,6 @@ fn burst(unit: Credits, lasts: Option<BucketLasts>) -> Withheld {
         (Credits::Bytes | Credits::Requests, _) => {
             Withheld::Burst { burst_iops: burst, baseline_iops: baseline, lasts_s }
         }
-    }
-}
-
-/// What limited a cell, as far as it matters here.
-pub mod limits {
-    use crate::document::limit::{Limit, LimitKind};
-
-    /// Whether the CPU was full.
-    pub fn is_cpu(limit: &Limit) -> bool {
-        limit.kind == LimitKind::Cpu || limit.also.contains(&LimitKind::Cpu)
-    }
-
-    /// Whether a volume, or the way to it, was full and the CPU was not.
-    pub fn is_volume(limit: &Limit) -> bool {
-        use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-        let volumes = [VolumeIops, VolumeThroughput, InstanceEbsBandwidth, BurstSpent, CommitLog];
-        volumes.contains(&limit.kind) && !is_cpu(limit)
     }
 }
 

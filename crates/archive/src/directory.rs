@@ -167,10 +167,7 @@ impl RunDirectory {
     }
 
     fn mend(&self, writer: &mut JournalWriter) -> Result<()> {
-        let aside = self.path.join(ASIDE);
-        if aside.exists() {
-            fs::remove_dir_all(&aside).map_err(|e| RunError::file("remove", &aside, e))?;
-        }
+        files::remove_directory(&self.path.join(ASIDE))?;
         let mut journaled = BTreeSet::new();
         for entry in self.journal_entries()? {
             match entry.event {
@@ -273,37 +270,34 @@ impl RunDirectory {
         if !self.remaining()?.is_empty() {
             return Ok(false);
         }
-        let mut open: BTreeSet<String> = BTreeSet::new();
-        let searches = self.job.plan.search.iter().flat_map(|plan| &plan.searches);
-        open.extend(searches.map(|search| search.id.clone()));
-        if !open.is_empty() {
-            for entry in self.journal_entries()? {
-                if let JournalEvent::Searched { searches } = entry.event {
-                    open.retain(|search| !searches.contains(search));
-                }
-            }
-        }
-        Ok(open.is_empty())
+        let searched = self.events(|event| match event {
+            JournalEvent::Searched { searches } => Some(searches),
+            _ => None,
+        });
+        let searched = searched?.concat();
+        let mut searches = self.job.plan.search.iter().flat_map(|plan| &plan.searches);
+        Ok(searches.all(|search| searched.contains(&search.id)))
+    }
+
+    /// What of one kind the journal says, in its order.
+    fn events<T>(&self, of: impl FnMut(JournalEvent) -> Option<T>) -> Result<Vec<T>> {
+        Ok(self.journal_entries()?.into_iter().map(|entry| entry.event).filter_map(of).collect())
     }
 
     /// Rates that searches have come to, in the order in which they did.
     pub fn rounds(&self) -> Result<Vec<Round>> {
-        let entries = self.journal_entries()?.into_iter();
-        let round = entries.filter_map(|entry| match entry.event {
+        self.events(|event| match event {
             JournalEvent::Round(round) => Some(round),
             _ => None,
-        });
-        Ok(round.collect())
+        })
     }
 
     /// What searches have tried, in the order in which they did.
     pub fn probes(&self) -> Result<Vec<RateProbe>> {
-        let entries = self.journal_entries()?.into_iter();
-        let probe = entries.filter_map(|entry| match entry.event {
+        self.events(|event| match event {
             JournalEvent::Probed(probe) => Some(probe),
             _ => None,
-        });
-        Ok(probe.collect())
+        })
     }
 
     /// Where its data sets were restored from, each once.
@@ -370,9 +364,7 @@ impl RunDirectory {
         samples: &BTreeMap<HostId, Vec<HostSample>>,
         logs: TrialLogs,
     ) -> Result<()> {
-        if aside.exists() {
-            fs::remove_dir_all(aside).map_err(|e| RunError::file("remove", aside, e))?;
-        }
+        files::remove_directory(aside)?;
         create_directories(aside)?;
         let hashes = stored::fill(aside, record, intervals, samples, logs)?;
         sync_directory(aside)?;

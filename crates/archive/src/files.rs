@@ -39,6 +39,14 @@ pub fn create_directories(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|e| RunError::file("create", path, e))
 }
 
+/// Removes a directory and all that is in it, if it is there.
+pub fn remove_directory(path: &Path) -> Result<()> {
+    if path.exists() {
+        fs::remove_dir_all(path).map_err(|e| RunError::file("remove", path, e))?;
+    }
+    Ok(())
+}
+
 /// Replaces `directory/name` by a rename, so that a reader sees the old or the new content, never half of it.
 pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let target = directory.join(plain_name(name)?);

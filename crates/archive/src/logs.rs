@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::files::{create_directories, plain_name};
-use crate::{Result, RunError, manifest};
+use crate::files::{create_directories, plain_name, remove_directory};
+use crate::{Result, RunError};
 
 /// The logs of one trial, complete once [`crate::RunDirectory::write_trial`] takes them. Dropped before, nothing of
 /// them remains.
@@ -29,9 +29,7 @@ struct Arriving {
 impl TrialLogs {
     /// None yet; `directory` is made with the first one.
     pub(crate) fn aside(directory: PathBuf) -> Result<Self> {
-        if directory.exists() {
-            fs::remove_dir_all(&directory).map_err(|e| RunError::file("remove", &directory, e))?;
-        }
+        remove_directory(&directory)?;
         Ok(Self { directory, files: BTreeMap::new() })
     }
 
@@ -62,7 +60,7 @@ impl TrialLogs {
             let (from, to) = (self.directory.join(&name), trial.join(&name));
             arrived.file.sync_all().map_err(|e| RunError::file("fsync", &from, e))?;
             fs::rename(&from, &to).map_err(|e| RunError::file("rename to", &to, e))?;
-            hashes.push((name, manifest::hexadecimal(&arrived.hash.finalize())));
+            hashes.push((name, guarded::hex(&arrived.hash.finalize())));
         }
         Ok(hashes)
     }

@@ -12,9 +12,8 @@
 //! kill, and the next writer lists it anew.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -26,8 +25,6 @@ const MANIFEST: &str = "run.sha256";
 
 /// Most bytes of the list: a trial has about ten files, a line of 150 bytes each.
 const MOST_BYTES: u64 = 64 << 20;
-/// Read at a time while a file is hashed.
-const PIECE_BYTES: usize = 1 << 20;
 
 /// SHA-256 in hexadecimal digits, by path relative to the run directory.
 pub type Hashes = BTreeMap<String, String>;
@@ -54,31 +51,12 @@ impl Verified {
 
 /// SHA-256 in hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    guarded::hex(&Sha256::digest(bytes))
 }
 
-/// The same of a file, read a piece at a time: a log may be larger than memory.
-///
-/// The path is whatever the list says: it stays in the run directory, and is a regular file.
+/// The same of a file. The path is whatever the list says: it stays in the run directory, and is a regular file.
 fn hash_file(run: &Path, path: &str) -> std::io::Result<String> {
-    let mut file = guarded::open_below(run, Path::new(path))?;
-    let mut hash = Sha256::new();
-    let mut piece = vec![0; PIECE_BYTES];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hexadecimal(&hash.finalize())),
-            n => hash.update(&piece[..n]),
-        }
-    }
-}
-
-/// A digest as sha256sum(1) writes it.
-pub fn hexadecimal(digest: &[u8]) -> String {
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    guarded::sha256(guarded::open_below(run, Path::new(path))?)
 }
 
 fn line(path: &str, hash: &str) -> String {

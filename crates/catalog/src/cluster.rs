@@ -55,13 +55,7 @@ impl ClusterRequest {
     ///
     /// Names the first part that is wrong, what was expected there, and near matches.
     pub fn parse(catalog: &Catalog, text: &str) -> Result<Self, ClusterError> {
-        read(catalog, text).map_err(|wrong| ClusterError {
-            given: text.to_owned(),
-            part: wrong.part,
-            problem: wrong.problem,
-            expected: wrong.expected,
-            nearest: wrong.nearest,
-        })
+        read(catalog, text).map_err(|wrong| ClusterError { given: text.to_owned(), ..wrong })
     }
 }
 
@@ -72,13 +66,7 @@ impl VolumeRequest {
     ///
     /// Names the first part that is wrong, and what was expected there.
     pub fn parse(text: &str) -> Result<Self, ClusterError> {
-        read_volume(text.trim()).map_err(|wrong| ClusterError {
-            given: text.to_owned(),
-            part: wrong.part,
-            problem: wrong.problem,
-            expected: wrong.expected,
-            nearest: wrong.nearest,
-        })
+        read_volume(text.trim()).map_err(|wrong| ClusterError { given: text.to_owned(), ..wrong })
     }
 }
 
@@ -98,18 +86,18 @@ impl fmt::Display for ClusterRequest {
     }
 }
 
-struct Wrong {
-    part: String,
-    problem: String,
-    expected: String,
-    nearest: Vec<String>,
+/// Of a part; the whole text is not known there.
+fn wrong(part: &str, problem: impl Into<String>, expected: impl Into<String>) -> ClusterError {
+    ClusterError {
+        given: String::new(),
+        part: part.to_owned(),
+        problem: problem.into(),
+        expected: expected.into(),
+        nearest: Vec::new(),
+    }
 }
 
-fn wrong(part: &str, problem: impl Into<String>, expected: impl Into<String>) -> Wrong {
-    Wrong { part: part.to_owned(), problem: problem.into(), expected: expected.into(), nearest: Vec::new() }
-}
-
-fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Wrong> {
+fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, ClusterError> {
     let (machine, nodes) = match text.trim().split_once('*') {
         None => (text.trim(), 1),
         Some((machine, nodes)) => (machine, read_nodes(nodes)?),
@@ -131,12 +119,12 @@ fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Wrong> {
     })
 }
 
-fn read_nodes(text: &str) -> Result<u32, Wrong> {
+fn read_nodes(text: &str) -> Result<u32, ClusterError> {
     let nodes = text.parse().ok().filter(|nodes| (1..=100_000).contains(nodes));
     nodes.ok_or_else(|| wrong(text, format!("`*{text}` is no number of nodes"), "1 to 100000 after the `*`"))
 }
 
-fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
+fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
     let fields: Vec<&str> = part.split(':').collect();
     let (kind, size, iops, mib) = match fields[..] {
         [kind, size] => (kind, size, "", ""),
@@ -150,11 +138,13 @@ fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
             ));
         }
     };
-    let kind: VolumeType = kind.parse().map_err(|error: crate::UnknownVolumeType| Wrong {
-        part: kind.to_owned(),
-        problem: format!("unknown volume type `{kind}` in `{part}`"),
-        expected: format!("one of {}", crate::volume_type_names().join(", ")),
+    let kind: VolumeType = kind.parse().map_err(|error: crate::UnknownVolumeType| ClusterError {
         nearest: error.nearest.map(str::to_owned).into_iter().collect(),
+        ..wrong(
+            kind,
+            format!("unknown volume type `{kind}` in `{part}`"),
+            format!("one of {}", crate::volume_type_names().join(", ")),
+        )
     })?;
     Ok(VolumeRequest {
         kind,
@@ -164,7 +154,7 @@ fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
     })
 }
 
-fn read_size(text: &str, part: &str) -> Result<f64, Wrong> {
+fn read_size(text: &str, part: &str) -> Result<f64, ClusterError> {
     let lower = text.to_ascii_lowercase();
     let expected = "a number of GiB, or with a unit: 1000, 1000GiB, 3200GB, 2TiB or 2TB";
     let with_unit = UNITS.iter().find_map(|(unit, gib)| Some((lower.strip_suffix(unit)?, gib)));
@@ -184,7 +174,7 @@ fn read_size(text: &str, part: &str) -> Result<f64, Wrong> {
     Ok(whole)
 }
 
-fn read_number(text: &str, what: &str, part: &str) -> Result<Option<f64>, Wrong> {
+fn read_number(text: &str, what: &str, part: &str) -> Result<Option<f64>, ClusterError> {
     if text.is_empty() {
         return Ok(None);
     }

@@ -23,6 +23,7 @@ mod region;
 mod table;
 mod user;
 mod volume;
+mod words;
 
 pub use caps::{Caps, CapsAtSize, CapsError, Ceiling, LocalAtSize, SIZES_KIB, Side};
 pub use cluster::{ClusterError, ClusterRequest};

@@ -33,13 +33,10 @@ pub struct UserCatalog {
     #[serde(skip)]
     text: String,
     /// Region of its prices; `us-east-1` when it is not stated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// The day from which its prices count, `2026-11-01`; needed where an entry with a price does not state its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_date: Option<String>,
     /// Where its prices were seen; the name of the file when it is not stated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Instance types: new ones, or figures of known ones that change.
     #[serde(default, rename = "instance", skip_serializing_if = "Vec::is_empty")]
@@ -55,43 +52,31 @@ pub struct UserCatalog {
 pub struct UserInstance {
     name: String,
     /// `x86_64` (of a new type, when it is not stated) or `arm64`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub architecture: Option<String>,
     /// Virtual CPUs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vcpus: Option<u32>,
     /// Memory, GiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_gib: Option<f64>,
     /// Whether it is still offered; a new type is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
     /// Year in which the family was introduced.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub introduced: Option<u32>,
     /// Whether it runs on the Nitro hypervisor.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nitro: Option<bool>,
     /// Network bandwidth that lasts, Gbit/s.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub network_gbps: Option<f64>,
     /// Network bandwidth for a while, Gbit/s.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub network_burst_gbps: Option<f64>,
     /// On-demand price.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_per_hour: Option<f64>,
     /// The day from which its prices count, if another than the file's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub price_date: Option<String>,
     /// Prices of other purchase options, upfront payments spread over the hours of the term.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reserved_usd_per_hour: BTreeMap<Purchase, f64>,
     /// Path to volumes behind a network.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ebs: Option<UserEbs>,
     /// Local disks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub local_disks: Option<LocalDisks>,
 }
 
@@ -116,10 +101,8 @@ pub struct UserEbs {
     /// MB (10^6 bytes) per second at all times, at 128 KiB.
     pub baseline_mb_per_s: f64,
     /// Operations per second for a while.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_iops: Option<f64>,
     /// MB per second for a while.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_mb_per_s: Option<f64>,
 }
 
@@ -131,30 +114,24 @@ pub struct UserVolumePrice {
     #[serde(rename = "type")]
     pub kind: VolumeType,
     /// The day from which it counts, if another than the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_date: Option<String>,
     /// USD per GB-month.
     pub usd_per_gb: f64,
     /// USD per provisioned IOPS above `iops_above`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd_per_iops: Option<f64>,
     /// IOPS that are included.
     #[serde(default)]
     pub iops_above: f64,
     /// USD per provisioned IOPS above 32,000 (io2).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd_per_iops_above_32000: Option<f64>,
     /// USD per provisioned IOPS above 64,000 (io2).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd_per_iops_above_64000: Option<f64>,
     /// USD per MiB/s above `mib_above`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd_per_mib_per_s: Option<f64>,
     /// MiB/s that are included.
     #[serde(default)]
     pub mib_above: f64,
     /// USD per million I/O requests (standard).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd_per_million_io: Option<f64>,
 }
 
@@ -198,7 +175,7 @@ impl UserCatalog {
         Ok(read)
     }
 
-    /// The file's text, TOML.
+    /// The file's text, TOML, which has no word for what is not known: that is left out.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("names, numbers and tables are always TOML")
     }

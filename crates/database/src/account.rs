@@ -3,14 +3,18 @@
 //! A database listens, and whoever takes it over has what its process has. So root starts it as a system user of its
 //! own, which owns nothing but the node's directories and data: it joins its cgroups as root first (a launch prefix),
 //! and then gives up its user, its groups, every capability, and the way to get any of that back (`no_new_privs`,
-//! prctl(2)), by setpriv(1) of util-linux.
+//! prctl(2)), by setpriv(1) of util-linux. Where another user starts it, it stays that user, and gives up the last.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fstat, openat};
 
 /// Its name.
 const NAME: &str = "iopslab-db";
@@ -20,6 +24,10 @@ const NUMBER: u32 = 64_942;
 /// A directory that its owner uses and its group passes through.
 const PASSED_BY_GROUP: u32 = 0o010;
 const PASSED_BY_ALL: u32 = 0o001;
+/// How something is found without being opened, a link as itself (open(2)).
+const FOUND: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is opened that was found.
+const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Where system programs are, beside `PATH`.
 const SYSTEM: [&str; 2] = ["/usr/sbin", "/sbin"];
 /// Limits that root has by its capabilities alone: the JVM locks its memory, and has a thread for each of much.
@@ -37,6 +45,7 @@ pub struct Account {
 
 /// Why no database can be started as a user of its own.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AccountError {
     /// setpriv is missing.
     #[error("setpriv is not installed, without which a database would run as root; install the package util-linux")]
@@ -46,39 +55,24 @@ pub enum AccountError {
         "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system --user-group \
          --no-create-home {NAME}"
     )]
-    NotMade {
-        /// What was said.
-        reason: String,
-    },
+    NotMade { reason: String },
     /// The user is no system user of our own.
     #[error("user {name} (number {uid}) is not for databases alone; remove or rename it")]
-    NotOurs {
-        /// Its name.
-        name: String,
-        /// Its number.
-        uid: u32,
-    },
+    NotOurs { name: String, uid: u32 },
     /// It cannot get to what it needs.
     #[error(
         "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), or have {} somewhere else",
         part.display(), part.display(), path.display()
     )]
     NoWay {
-        /// The user.
         user: String,
-        /// What it has to reach.
         path: PathBuf,
         /// What it cannot pass through, or not run.
         part: PathBuf,
     },
     /// A directory could not be handed over.
     #[error("cannot hand {} to the user of the database: {source}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl Account {
@@ -141,22 +135,38 @@ impl Account {
             .map_err(failed)
     }
 
-    /// Hands it a directory with everything in it. Nothing of it runs meanwhile.
+    /// Hands it a directory with everything in it. What is its own already it may exchange for a link meanwhile, so that
+    /// everything is opened where the directory above it is open, and what was opened is handed over.
     ///
     /// # Errors
     /// The system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
     pub fn own(&self, path: &Path) -> Result<(), AccountError> {
-        let failed = |source| AccountError::Io { path: path.to_owned(), source };
-        let about = fs::symlink_metadata(path).map_err(failed)?;
-        if (about.uid(), about.gid()) != (self.uid, self.gid) {
-            if about.is_file() && about.nlink() > 1 {
+        let failed = |error: rustix::io::Errno| AccountError::Io { path: path.to_owned(), source: error.into() };
+        let found = openat(CWD, path, FOUND, Mode::empty()).map_err(failed)?;
+        self.own_found(&found, path)
+    }
+
+    fn own_found(&self, found: &OwnedFd, path: &Path) -> Result<(), AccountError> {
+        let failed = |source: io::Error| AccountError::Io { path: path.to_owned(), source };
+        let refused = |error: rustix::io::Errno| failed(error.into());
+        let about = fstat(found).map_err(refused)?;
+        let kind = FileType::from_raw_mode(about.st_mode);
+        if (about.st_uid, about.st_gid) != (self.uid, self.gid) {
+            if kind == FileType::RegularFile && about.st_nlink > 1 {
                 return Err(failed(io::Error::other("it has a second name elsewhere")));
             }
-            lchown(path, Some(self.uid), Some(self.gid)).map_err(failed)?;
+            let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
+            chownat(found, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH).map_err(refused)?;
         }
-        if about.is_dir() {
-            for below in fs::read_dir(path).map_err(failed)? {
-                self.own(&below.map_err(failed)?.path())?;
+        if kind == FileType::Directory {
+            let directory = openat(found, ".", LISTED, Mode::empty()).map_err(refused)?;
+            for entry in Dir::read_from(&directory).map_err(refused)? {
+                let entry = entry.map_err(refused)?;
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name != "." && name != ".." {
+                    let below = openat(&directory, name, FOUND, Mode::empty()).map_err(refused)?;
+                    self.own_found(&below, &path.join(name))?;
+                }
             }
         }
         Ok(())
@@ -192,11 +202,22 @@ impl Account {
     }
 }
 
-/// Comes before a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than
-/// it has. Nothing, where setpriv is missing.
-pub fn without_more_rights() -> Vec<String> {
-    let words = |setpriv: PathBuf| vec![setpriv.display().to_string(), "--no-new-privs".to_owned(), "--".to_owned()];
-    find("setpriv").map(words).unwrap_or_default()
+/// Starts a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than it has.
+///
+/// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`): so
+/// a thread that does nothing else starts it. No program of this machine is needed for that.
+///
+/// # Errors
+/// As the system says.
+pub fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
+    let spawn = || {
+        rustix::thread::set_no_new_privs(true)?;
+        command.spawn()
+    };
+    std::thread::scope(|scope| {
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, spawn)?.join();
+        spawned.unwrap_or_else(|_| Err(io::Error::other("the thread that starts it has failed")))
+    })
 }
 
 /// A program of the system.
@@ -270,6 +291,18 @@ mod tests {
     }
 
     #[test]
+    fn what_another_user_starts_gets_no_more_rights_and_whoever_starts_it_keeps_its_own() {
+        let own = rustix::thread::no_new_privs().unwrap();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "grep NoNewPrivs: /proc/self/status"]).stdout(std::process::Stdio::piped());
+        let output = spawn_without_more_rights(&mut command).unwrap().wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).split_whitespace().last(), Some("1"), "{output:?}");
+        assert_eq!(rustix::thread::no_new_privs().unwrap(), own);
+        let missing = spawn_without_more_rights(&mut Command::new("/no/such/program")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
     fn it_gets_what_it_is_given_and_passes_where_it_is_let_through() {
         let Some(account) = account() else { return };
         let place = tempfile::tempdir().unwrap();
@@ -286,6 +319,42 @@ mod tests {
         account.own(&node.join("data")).unwrap();
         let write = |file: &str| account.output("echo y >\"$1\"", [node.join(file)]).unwrap().status.success();
         assert!(write("data/ks/file") && write("data/new") && !write("other"));
+    }
+
+    /// The user of the database exchanges its own directories for links to root's, again and again.
+    #[test]
+    fn a_directory_that_is_exchanged_for_a_link_meanwhile_hands_nothing_else_over() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let Some(account) = account() else { return };
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir_all(at("outside/deep")).unwrap();
+        for number in 0..20 {
+            fs::write(at("outside/deep").join(number.to_string()), "root's").unwrap();
+        }
+        fs::create_dir_all(at("data/ks/deep")).unwrap();
+        std::os::unix::fs::symlink(at("outside"), at("data/link")).unwrap();
+        std::os::unix::fs::symlink(at("outside"), at("aside")).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                    let _ = rustix::fs::renameat_with(CWD, at("data/ks"), CWD, at("aside"), exchange);
+                }
+            });
+            let began = std::time::Instant::now();
+            while began.elapsed() < std::time::Duration::from_secs(2) {
+                // What vanishes meanwhile is an error, which is well.
+                let _ = account.own(&at("data"));
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        account.own(&at("data")).unwrap();
+        assert_eq!(fs::symlink_metadata(at("data/link")).unwrap().uid(), account.uid(), "the link itself");
+        for root_s in ["outside", "outside/deep", "outside/deep/7"] {
+            assert_eq!(fs::metadata(at(root_s)).unwrap().uid(), 0, "{root_s}");
+        }
     }
 
     #[test]

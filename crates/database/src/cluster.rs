@@ -131,7 +131,7 @@ struct KnownNode {
 
 impl KnownNode {
     fn runs(&self) -> bool {
-        started_ticks(self.pid) == Some(self.started_ticks)
+        guarded::start_time_ticks(self.pid) == Some(self.started_ticks)
     }
 
     /// Only reaches the process that was started, not a later one with its id.
@@ -225,7 +225,7 @@ impl Cluster {
                 address: plan.client_address(),
                 management_port: plan.ports.management,
                 pid,
-                started_ticks: started_ticks(pid).unwrap_or(0),
+                started_ticks: guarded::start_time_ticks(pid).unwrap_or(0),
                 directory: plan.directories.own.clone(),
             });
             // After each node: a command that is killed here leaves nodes that `stop` can find.
@@ -343,30 +343,10 @@ fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Start time of a live process, in clock ticks after boot; `None` if there is none or it is a zombie. One whose first
-/// thread alone has ended lives: a JVM's others hold its ports and its memory for a moment longer.
-fn started_ticks(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the name in parentheses, which may itself hold any character.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let other_threads = || fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|threads| threads.flatten().count() > 1);
-    if matches!(fields.first(), Some(&"Z" | &"X")) && !other_threads() {
-        return None;
-    }
-    fields.get(19)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cassandra::Cassandra;
-
-    #[test]
-    fn a_process_is_known_by_id_and_start_time() {
-        let own = started_ticks(std::process::id()).unwrap();
-        assert!(own > 0);
-        assert_eq!(started_ticks(u32::MAX), None);
-    }
 
     #[test]
     fn nodes_of_a_cluster_share_ports_but_neither_addresses_nor_management_ports() {

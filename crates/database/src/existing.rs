@@ -26,23 +26,18 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Why a cluster cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum ExistingError {
     /// No connection.
     #[error("cannot connect to {hosts}: {refusal}")]
     Connect {
         /// Contact points.
         hosts: String,
-        /// Why.
         refusal: Refusal,
     },
     /// A statement failed.
     #[error("{statement}: {reason}")]
-    Statement {
-        /// The statement.
-        statement: String,
-        /// What the server or the driver said.
-        reason: String,
-    },
+    Statement { statement: String, reason: String },
     /// The table has records of somebody else.
     #[error("{table} holds records that iopslab has not loaded")]
     Foreign {
@@ -54,19 +49,11 @@ pub enum ExistingError {
     Other {
         /// Keyspace and table.
         table: String,
-        /// Which one.
         there: String,
     },
     /// The keyspace keeps another number of replicas.
     #[error("keyspace {keyspace} keeps {there} replicas of each record, the experiment states {wanted}")]
-    Replication {
-        /// The keyspace.
-        keyspace: String,
-        /// What it has.
-        there: String,
-        /// What is stated.
-        wanted: u32,
-    },
+    Replication { keyspace: String, there: String, wanted: u32 },
     /// No runtime for the connection.
     #[error("cannot start the connection: {0}")]
     Runtime(#[from] std::io::Error),

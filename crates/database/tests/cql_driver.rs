@@ -110,13 +110,8 @@ impl Drop for Server {
 fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
     TrialPlan {
         definition: Definition {
-            name: "test".into(),
-            mix,
-            distribution: Distribution::Uniform,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength { min: 1, max: 20, zipfian: false },
-            keys: experiment::KeyFormat::default(),
+            scan_length: ScanLength { max: 20, ..ScanLength::default() },
+            ..Definition::new("test", mix, Distribution::Uniform)
         },
         fields: FIELDS,
         field_length: 50,

@@ -5,26 +5,18 @@ use std::path::{Path, PathBuf};
 
 /// Why a data set was not kept or restored.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum StoreError {
     /// Somebody asked for the end.
     #[error("cancelled")]
     Cancelled,
     /// A file or directory of this host.
     #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        /// What failed.
-        doing: &'static str,
-        /// Where.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
     /// What the store says, or why it says nothing; without the signature of a URL.
     #[error("{what}: {reason}")]
     Refused {
-        /// The request.
         what: String,
-        /// The store's words.
         reason: String,
         /// The permission that is needed, where the store says that one is missing.
         permission: Option<&'static str>,
@@ -34,12 +26,7 @@ pub enum StoreError {
     Damaged(String),
     /// What cannot be in an archive.
     #[error("{} {why}", path.display())]
-    Unfit {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        why: &'static str,
-    },
+    Unfit { path: PathBuf, why: &'static str },
 }
 
 impl StoreError {

@@ -3,14 +3,14 @@
 use std::fs;
 use std::io::{self, Read, Write as _};
 use std::ops::Range;
+use std::path::Path;
 
 use evidence::KeptPart;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
 use crate::layout::Layout;
-use crate::place::PartsLocation;
-use crate::progress::Progress;
+use crate::place::{PartsLocation, Progress};
 use crate::transfer::{ATTEMPTS, TransferFailure, agent, pause, put};
 
 /// A piece that is read at a time.
@@ -29,13 +29,13 @@ pub fn part_names(layout: &Layout, below: &str, part_bytes: u64) -> Vec<String> 
 /// What the store refuses, what cannot be read here, and [`StoreError::Cancelled`].
 pub fn keep(
     layout: &Layout,
-    place: PartsLocation<'_>,
+    place: &PartsLocation,
     below: &str,
     part_bytes: u64,
     progress: Progress<'_>,
 ) -> Result<Vec<KeptPart>, StoreError> {
     let parts = layout.parts(part_bytes);
-    if let PartsLocation::Urls(urls, name) = place
+    if let PartsLocation::Urls { name, urls } = place
         && urls.len() != parts.len()
     {
         let (urls, parts) = (urls.len(), parts.len());
@@ -47,10 +47,10 @@ pub fn keep(
     let names = part_names(layout, below, part_bytes).into_iter();
     for (number, (range, name)) in parts.into_iter().zip(names).enumerate() {
         let sha256 = match place {
-            PartsLocation::Directory(directory) => {
-                to_file(layout, range.clone(), &PartsLocation::file(directory, &name), progress)?
+            PartsLocation::Directory { store, key } => {
+                to_file(layout, range.clone(), (store, &key.join(&name)), progress)?
             }
-            PartsLocation::Urls(urls, _) => {
+            PartsLocation::Urls { urls, .. } => {
                 let what = format!("cannot bring a part to {}", place.reported(&name));
                 to_url(&agent, layout, range.clone(), &urls[number], &what, progress)?
             }
@@ -63,13 +63,12 @@ pub fn keep(
 fn to_file(
     layout: &Layout,
     range: Range<u64>,
-    path: &std::path::Path,
+    (store, part): (&Path, &Path),
     progress: Progress<'_>,
 ) -> Result<String, StoreError> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
-    }
-    let mut file = guarded::write_anew(path, 0o600).map_err(StoreError::io("create", path))?;
+    let path = &store.join(part);
+    fs::create_dir_all(store).map_err(StoreError::io("create", store))?;
+    let mut file = guarded::write_anew_below(store, part, 0o600).map_err(StoreError::io("create", path))?;
     let mut hashed = Hashed::new(layout, range, progress);
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -123,7 +122,7 @@ impl<'a, 'p> Hashed<'a, 'p> {
     }
 
     fn finish(self) -> String {
-        hex(&self.hasher.finalize())
+        guarded::hex(&self.hasher.finalize())
     }
 }
 
@@ -138,13 +137,4 @@ impl Read for Hashed<'_, '_> {
         self.position += read as u64;
         Ok(read)
     }
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

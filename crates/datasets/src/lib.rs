@@ -8,7 +8,6 @@ mod error;
 mod keep;
 mod layout;
 mod place;
-mod progress;
 mod restore;
 mod tar;
 mod transfer;
@@ -16,8 +15,7 @@ mod transfer;
 pub use error::StoreError;
 pub use keep::{keep, part_names};
 pub use layout::Layout;
-pub use place::PartsLocation;
-pub use progress::Progress;
+pub use place::{PartsLocation, Progress};
 pub use restore::restore;
 
 /// Bytes of a part but the last. A single request may carry 5 GiB to S3 ("Uploading objects", Amazon S3 User Guide);

@@ -9,9 +9,7 @@ use evidence::KeptPart;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
-use crate::keep::hex;
-use crate::place::PartsLocation;
-use crate::progress::Progress;
+use crate::place::{PartsLocation, Progress};
 use crate::tar::{self, BLOCK, Header};
 use crate::transfer::{Download, agent};
 
@@ -31,7 +29,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// written here; [`StoreError::Cancelled`].
 pub fn restore(
     parts: &[KeptPart],
-    place: PartsLocation<'_>,
+    place: &PartsLocation,
     into: &Path,
     progress: Progress<'_>,
 ) -> Result<u64, StoreError> {
@@ -83,7 +81,7 @@ pub fn restore(
 /// The bytes of all parts, one after the other.
 struct Archive<'a, 'p> {
     parts: &'a [KeptPart],
-    place: PartsLocation<'a>,
+    place: &'a PartsLocation,
     agent: &'a ureq::Agent,
     /// The part under way.
     number: usize,
@@ -141,7 +139,7 @@ impl<'a> Archive<'a, '_> {
                 self.position += read as u64;
                 return Ok(read);
             }
-            let actual = hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
+            let actual = guarded::hex(&std::mem::replace(&mut self.hasher, Sha256::new()).finalize());
             if actual != part.sha256 {
                 return Err(StoreError::Damaged(format!(
                     "{reported} has the SHA-256 {actual}, and was kept with {}",
@@ -161,22 +159,25 @@ impl<'a> Archive<'a, '_> {
 }
 
 fn open<'a>(
-    place: PartsLocation<'a>,
+    place: &'a PartsLocation,
     agent: &'a ureq::Agent,
     part: &KeptPart,
     number: usize,
     reported: &str,
 ) -> Result<Source<'a>, StoreError> {
     match place {
-        PartsLocation::Directory(directory) => {
-            let path = PartsLocation::file(directory, &part.name);
+        PartsLocation::Directory { store, key } => {
+            let file = key.join(&part.name);
+            let path = store.join(&file);
             let missing = |error: std::io::Error| match error.kind() {
                 std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{reported} is missing")),
-                std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{reported}: {error}")),
+                std::io::ErrorKind::InvalidInput | std::io::ErrorKind::NotADirectory => {
+                    StoreError::Damaged(format!("{reported}: {error}"))
+                }
                 _ => StoreError::io("open", &path)(error),
             };
             // The name is whatever the store's document says.
-            let file = guarded::open_below(directory, Path::new(&part.name)).map_err(missing)?;
+            let file = guarded::open_below(store, &file).map_err(missing)?;
             let bytes = file.metadata().map_err(StoreError::io("examine", &path))?.len();
             match bytes == part.bytes {
                 true => Ok(Source::File { file, left: bytes }),
@@ -185,7 +186,7 @@ fn open<'a>(
                 }
             }
         }
-        PartsLocation::Urls(urls, name) => {
+        PartsLocation::Urls { name, urls } => {
             let url = urls.get(number);
             let url = url.ok_or_else(|| StoreError::Damaged(format!("no URL for {reported} in {name}")))?;
             Ok(Source::Url(Download {
@@ -242,6 +243,10 @@ mod tests {
         below
     }
 
+    fn at(store: &Path) -> PartsLocation {
+        PartsLocation::Directory { store: store.to_owned(), key: "key".into() }
+    }
+
     fn kept(data: &Path, store: &Path) -> Vec<KeptPart> {
         let layout = Layout::of(data).unwrap();
         let mut last = 0;
@@ -250,7 +255,7 @@ mod tests {
             last = done;
             true
         };
-        keep(&layout, PartsLocation::Directory(store), "loading-1", 7_000, progress).unwrap()
+        keep(&layout, &at(store), "loading-1", 7_000, progress).unwrap()
     }
 
     #[test]
@@ -259,7 +264,7 @@ mod tests {
         let parts = kept(&data, &store);
         assert!(parts.len() > 5, "{parts:?}");
         let into = directory.path().join("restored");
-        let bytes = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
+        let bytes = restore(&parts, &at(&store), &into, &mut |_| true).unwrap();
         assert_eq!(bytes, 40_007);
         let contents = |root: &Path| tree(root).into_iter().map(|(path, _, bytes)| (path, bytes)).collect::<Vec<_>>();
         assert_eq!(contents(&into), contents(&data));
@@ -275,7 +280,7 @@ mod tests {
         }
         let parts = kept(&data, &store);
         let into = directory.path().join("restored");
-        restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap();
+        restore(&parts, &at(&store), &into, &mut |_| true).unwrap();
         for (path, mode, _) in tree(&into) {
             let is_directory = ["empty", "ycsb", "usertable-1"].iter().any(|name| path.ends_with(name));
             let expected = if is_directory { DIRECTORY_MODE } else { FILE_MODE };
@@ -288,7 +293,8 @@ mod tests {
     fn any_tar_reads_the_parts() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let whole: Vec<u8> = parts.iter().flat_map(|part| fs::read(store.join(&part.name)).unwrap()).collect();
+        let whole: Vec<u8> =
+            parts.iter().flat_map(|part| fs::read(store.join("key").join(&part.name)).unwrap()).collect();
         let (archive, into) = (directory.path().join("whole.tar"), directory.path().join("by-tar"));
         fs::write(&archive, whole).unwrap();
         fs::create_dir(&into).unwrap();
@@ -303,7 +309,7 @@ mod tests {
     fn a_part_that_is_missing_short_or_changed_is_refused_with_its_name() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let part = store.join(&parts[2].name);
+        let part = store.join("key").join(&parts[2].name);
         let sound = fs::read(&part).unwrap();
         let mut changed = sound.clone();
         changed[100] ^= 1;
@@ -318,7 +324,7 @@ mod tests {
                 None => fs::remove_file(&part).unwrap(),
             }
             let into = directory.path().join(format!("restored-{number}"));
-            let refused = restore(&parts, PartsLocation::Directory(&store), &into, &mut |_| true).unwrap_err();
+            let refused = restore(&parts, &at(&store), &into, &mut |_| true).unwrap_err();
             assert!(matches!(refused, StoreError::Damaged(_)), "{refused}");
             assert!(refused.to_string().contains(expected), "{refused}");
         }
@@ -330,11 +336,33 @@ mod tests {
         let parts = kept(&data, &store);
         let layout = Layout::of(&data).unwrap();
         let soon = &mut |done| done < 1_000;
-        let ended = keep(&layout, PartsLocation::Directory(&store), "loading-2", 7_000, soon);
+        let ended = keep(&layout, &at(&store), "loading-2", 7_000, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
         let into = directory.path().join("restored");
-        let ended = restore(&parts, PartsLocation::Directory(&store), &into, soon);
+        let ended = restore(&parts, &at(&store), &into, soon);
         assert!(matches!(ended, Err(StoreError::Cancelled)), "{ended:?}");
+    }
+
+    /// Whoever can write to a store would have root make files, and read them, wherever a link of theirs leads.
+    #[test]
+    fn a_link_in_the_place_of_a_data_set_leads_nowhere() {
+        let (directory, data, store) = data_set();
+        let parts = kept(&data, &store);
+        let outside = directory.path().join("outside");
+        fs::rename(store.join("key"), &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, store.join("key")).unwrap();
+        let into = directory.path().join("restored");
+        let refused = restore(&parts, &at(&store), &into, &mut |_| true);
+        assert!(matches!(refused, Err(StoreError::Damaged(_))), "{refused:?}");
+
+        let before = tree(&outside);
+        let layout = Layout::of(&data).unwrap();
+        for name in ["loading-1", "loading-2"] {
+            let there = &at(&store);
+            let refused = keep(&layout, there, name, 7_000, &mut |_| true).unwrap_err().to_string();
+            assert!(refused.contains("key on the way to it is a symbolic link"), "{refused}");
+        }
+        assert_eq!(tree(&outside), before);
     }
 
     #[test]

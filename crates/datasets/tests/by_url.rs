@@ -54,9 +54,9 @@ impl Server {
         Self { address, shared }
     }
 
-    fn urls(&self, count: usize) -> Vec<String> {
+    fn place(&self, parts: usize) -> PartsLocation {
         let url = |number| format!("http://{}/part-{number}?X-Amz-Signature=secret", self.address);
-        (0..count).map(url).collect()
+        PartsLocation::Urls { name: "s3://bucket/key".to_owned(), urls: (0..parts).map(url).collect() }
     }
 
     /// In the order in which it happens.
@@ -136,8 +136,7 @@ fn data_set() -> (tempfile::TempDir, PathBuf) {
 
 fn brought(server: &Server, data: &Path) -> Result<Vec<KeptPart>, StoreError> {
     let layout = Layout::of(data).unwrap();
-    let urls = server.urls(layout.parts(PART).len());
-    keep(&layout, PartsLocation::Urls(&urls, "s3://bucket/key"), "loading", PART, &mut |_| true)
+    keep(&layout, &server.place(layout.parts(PART).len()), "loading", PART, &mut |_| true)
 }
 
 #[test]
@@ -150,9 +149,8 @@ fn what_is_lost_on_the_way_is_sent_again_and_fetched_from_where_it_was_lost() {
     assert_eq!(puts.len(), 5, "the first part three times: {puts:?}");
 
     server.makes(&[ServerFailure::Busy, ServerFailure::Lost]);
-    let urls = server.urls(parts.len());
     let into = directory.path().join("restored");
-    restore(&parts, PartsLocation::Urls(&urls, "s3://bucket/key"), &into, &mut |_| true).unwrap();
+    restore(&parts, &server.place(parts.len()), &into, &mut |_| true).unwrap();
     assert_eq!(fs::read(into.join("Data.db")).unwrap(), fs::read(data.join("Data.db")).unwrap());
     let gets: Vec<u64> = server.asked().into_iter().map(|(_, from)| from).collect();
     assert_eq!(gets, [0, 0, PART / 2, 0, 0]);
@@ -177,9 +175,8 @@ fn a_refusal_names_part_and_permission_at_once_and_never_the_signature() {
     assert_eq!(server.asked().len(), 1, "it is not asked again");
 
     server.makes(&[ServerFailure::Denied]);
-    let urls = server.urls(parts.len());
     let into = directory.path().join("restored");
-    let refused = restore(&parts, PartsLocation::Urls(&urls, "s3://bucket/key"), &into, &mut |_| true).unwrap_err();
+    let refused = restore(&parts, &server.place(parts.len()), &into, &mut |_| true).unwrap_err();
     reported(&refused, "s3:GetObject", "data-0001.tar");
 }
 

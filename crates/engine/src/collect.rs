@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ErrorKind, Interval, OperationKind, Series};
+use evidence::{ErrorKind, Interval, OperationKind, Series, empty_histogram};
 
-use crate::histograms::{Compact, Histograms, new_histogram};
+use crate::histograms::{Compact, Histograms};
 use crate::message::ThreadSecond;
 use crate::plan::Second;
 use crate::recorder::Times;
@@ -168,7 +168,7 @@ fn keep(kept: &mut Vec<(i64, Compact)>, always: &[Series], second: i64, histogra
 }
 
 fn live_line(second: i64, pending: &Pending) -> Second {
-    let mut responses = new_histogram();
+    let mut responses = empty_histogram();
     let mut errors = 0;
     for histograms in std::iter::once(&pending.own).chain(&pending.late_warmup) {
         for (series, histogram) in histograms.used() {

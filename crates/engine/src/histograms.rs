@@ -1,17 +1,11 @@
 //! The histograms of one second of one thread, and their small form for keeping.
 
-use evidence::{ErrorKind, HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series};
+use evidence::{ErrorKind, HIGHEST_US, Interval, OperationKind, Series, empty_histogram};
 use hdrhistogram::Histogram;
 
 const KINDS: usize = OperationKind::ALL.len();
 const ERRORS: usize = ErrorKind::ALL.len();
 const SERIES: usize = 2 * KINDS + ERRORS;
-
-/// An empty histogram with the bounds that all of iopslab uses.
-pub(crate) fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
-        .expect("the bounds are constants which hdrhistogram accepts")
-}
 
 /// Nanoseconds to the nearest microsecond.
 #[inline]
@@ -45,14 +39,14 @@ impl Histograms {
     /// Counts one latency. Above [`HIGHEST_US`] it is counted there.
     #[inline]
     pub(crate) fn record(&mut self, series: Series, latency_ns: u64) {
-        self.by_series[position(series)].get_or_insert_with(new_histogram).saturating_record(micros(latency_ns));
+        self.by_series[position(series)].get_or_insert_with(empty_histogram).saturating_record(micros(latency_ns));
     }
 
     /// Adds every count of another set: exact, because bounds are equal.
     pub(crate) fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.by_series.iter_mut().zip(&other.by_series) {
             if let Some(theirs) = theirs.as_ref().filter(|h| !h.is_empty()) {
-                mine.get_or_insert_with(new_histogram).add(theirs).expect("histograms of equal bounds always add");
+                mine.get_or_insert_with(empty_histogram).add(theirs).expect("histograms of equal bounds always add");
             }
         }
     }
@@ -100,7 +94,7 @@ impl Compact {
 
     /// The same counts as a full histogram: every value is recorded in the bucket that it came from.
     pub(crate) fn expand(&self, start_s: f64, length_s: f64) -> Interval {
-        let mut histogram = new_histogram();
+        let mut histogram = empty_histogram();
         for &(value, count) in &self.counts {
             histogram.saturating_record_n(u64::from(value), u64::from(count));
         }

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use evidence::empty_histogram;
 use hdrhistogram::Histogram;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
 
 use crate::clock::{now_ns, peak_rss_bytes, process_cpu_ns};
 use crate::collect::Collector;
-use crate::histograms::{Histograms, new_histogram};
+use crate::histograms::Histograms;
 use crate::message::{Message, Totals};
 use crate::plan::Second;
 use crate::recorder::{Recorder, Times};
@@ -192,7 +193,7 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
             let _ = go.send(times);
         }
 
-        let mut totals = Totals { sent: 0, last_done_ns: 0, lag: new_histogram(), retries: 0 };
+        let mut totals = Totals { sent: 0, last_done_ns: 0, lag: empty_histogram(), retries: 0 };
         let mut all_notes = Vec::with_capacity(threads as usize);
         let mut cpu_start_ns = None;
         let mut finished = 0;
@@ -301,7 +302,7 @@ fn occupy<C: Connect, W: Work>(
             threads: place.threads,
             sent: Cell::new(0),
             retries: Cell::new(0),
-            lag: RefCell::new(new_histogram()),
+            lag: RefCell::new(empty_histogram()),
             notes: RefCell::default(),
             failure: RefCell::new(None),
             slots: Cell::new(0),

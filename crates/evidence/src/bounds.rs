@@ -237,10 +237,10 @@ mod tests {
     use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
 
     use super::*;
-    use crate::{ErrorKind, LOWEST_US, LostValue, OperationKind, SIGNIFICANT_DIGITS, Series};
+    use crate::{ErrorKind, LostValue, OperationKind, Series, empty_histogram};
 
     fn histogram() -> Histogram<u64> {
-        let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+        let mut histogram = empty_histogram();
         for value in [1, 950, 40_000, HIGHEST_US] {
             histogram.record_n(value, 70_000).unwrap();
         }

@@ -9,7 +9,13 @@ pub const LOWEST_US: u64 = 1;
 /// Highest latency recorded, microseconds (60 s); longer ones are counted here.
 pub const HIGHEST_US: u64 = 60_000_000;
 /// Significant decimal digits of a recorded latency.
-pub const SIGNIFICANT_DIGITS: u8 = 3;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// An empty histogram with the bounds of all evidence.
+pub fn empty_histogram() -> hdrhistogram::Histogram<u64> {
+    hdrhistogram::Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
+        .expect("the bounds of all evidence are sound")
+}
 
 /// Which series a histogram belongs to; its `tag()` is the tag in the HdrHistogram log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

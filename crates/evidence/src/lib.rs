@@ -1,6 +1,5 @@
 //! What a trial leaves behind: records, latency intervals, host samples. Plain data, no I/O.
 
-mod backlog;
 mod bounds;
 mod clock;
 mod data_set;
@@ -12,9 +11,7 @@ mod node_fault;
 mod rate_probe;
 mod rest;
 mod trial;
-mod warmed;
 
-pub use backlog::BacklogFound;
 pub use bounds::{
     LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds, decode_histogram,
 };
@@ -24,12 +21,11 @@ pub use environment::{Disk, Environment};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
-pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+pub use interval::{HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
-pub use rest::{Fork, Rest, RestRound};
+pub use rest::{BacklogFound, Fork, Rest, RestRound, Warmed};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, OtherProgram, Overhead, ProbeResult, SendLag,
     TrialRecord, Validity, VolumeFacts,
 };
-pub use warmed::Warmed;

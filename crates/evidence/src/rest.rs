@@ -1,4 +1,5 @@
-//! What was seen of a database while it was brought to rest, before anything was measured.
+//! What was seen of a database before anything was measured: while it was brought to rest, while its page cache was
+//! warmed, and the backlog that it was left.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +24,6 @@ pub struct RestRound {
 }
 
 impl RestRound {
-    /// The compilers' part of the database's CPU time, from 0 to 1.
-    pub fn compiler_share(&self) -> Option<f64> {
-        self.compiler_cpu_s.map(|s| s / self.database_cpu_s.max(1e-9))
-    }
-
     /// Operations per second.
     pub fn rate(&self) -> f64 {
         self.operations as f64 / self.seconds.max(1e-9)
@@ -60,4 +56,33 @@ pub struct Fork {
     pub started_unix_ms: i64,
     /// Place of the trial among those that it served, from 1.
     pub place: u32,
+}
+
+/// The data set's files were read into the page cache before the warm-up, by a process in the database's cgroup: a page
+/// is charged to the cgroup of whoever brings it in, so that the budget holds these pages as it holds the database's
+/// own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Warmed {
+    /// Whether the experiment asks for it: then it is no surprise that memory answers.
+    pub is_asked_for: bool,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Bytes of the data set's files.
+    pub of_bytes: u64,
+    /// Bytes that reads of the workload's own keys have brought from the volumes after that, where not all of the data
+    /// set fits: what stays in memory is then what that workload asks for. 0: no such reads.
+    pub by_keys_bytes: u64,
+    /// Seconds that all of it took.
+    pub seconds: f64,
+    /// Page cache charged to the database's cgroup afterwards, bytes; `None` where it has none of its own.
+    pub cached_bytes: Option<u64>,
+}
+
+/// The backlog of a node when measurement had begun, and when the node was left to compact it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BacklogFound {
+    /// SSTables of the data set's table just before automatic compaction was turned on.
+    pub sstables: u64,
+    /// When it was on, seconds from the start of measurement.
+    pub compacts_from_s: f64,
 }

@@ -188,7 +188,7 @@ pub struct Overhead {
 }
 
 /// What the load generator measured, warm-up excluded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientResult {
     /// Seconds from the start of the trial (warm-up included) to the start of measurement.
     pub warmup_s: f64,

@@ -51,29 +51,3 @@ pub(crate) fn problem(kind: Kind, text: &str) -> Option<String> {
     let allowed: Vec<&str> = allowed.collect();
     Some(format!("a whole number with its unit, one of {}", allowed.join(", ")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_numbers_with_a_unit_that_the_key_takes() {
-        assert_eq!(amount(Kind::Duration("ms"), "10s"), amount(Kind::Duration("ms"), "10000ms"));
-        assert_eq!(amount(Kind::Size("B"), "1GiB"), Some(1 << 30));
-        assert_eq!(amount(Kind::Rate, "24MiB/s"), Some(24 << 20));
-        for (kind, text) in [
-            (Kind::Duration("ms"), "5000us"),
-            (Kind::Duration("s"), "500ms"),
-            (Kind::Duration("ms"), "5000"),
-            (Kind::Size("MiB"), "512KiB"),
-            (Kind::Size("B"), "16 MiB"),
-            (Kind::Size("B"), "1.5MiB"),
-            (Kind::Rate, "24MiB"),
-            (Kind::Rate, "-1MiB/s"),
-        ] {
-            assert!(problem(kind, text).is_some(), "{text}");
-        }
-        assert_eq!(problem(Kind::Duration("ms"), "5000ms"), None);
-        assert_eq!(problem(Kind::Size("MiB"), "1GiB"), None);
-    }
-}

@@ -419,9 +419,16 @@ impl LoadLevel {
     pub fn part(self, number: u32, of: u32) -> Self {
         match self {
             Self::Concurrency(n) => Self::Concurrency(part_of(u64::from(n), number, of) as u32),
-            Self::Rate { operations_per_s, poisson } => {
-                Self::Rate { operations_per_s: operations_per_s / f64::from(of.max(1)), poisson }
-            }
+            Self::Rate { .. } => self.map_rate(|rate| rate / f64::from(of.max(1))),
+        }
+    }
+
+    /// The same with another rate; requests in flight stay.
+    #[must_use]
+    pub fn map_rate(self, to: impl FnOnce(f64) -> f64) -> Self {
+        match self {
+            Self::Concurrency(_) => self,
+            Self::Rate { operations_per_s, poisson } => Self::Rate { operations_per_s: to(operations_per_s), poisson },
         }
     }
 

@@ -1,6 +1,6 @@
 //! How a plan grows by what its searches find, and how long that takes.
 
-use crate::plan::{OVERHEAD_PER_TRIAL_S, in_blocks, scaled_level};
+use crate::plan::{OVERHEAD_PER_TRIAL_S, in_blocks};
 use crate::search::{LEVELS, Round, Search};
 use crate::{Cell, LoadLevel, Plan, PlannedTrial, TrialShape};
 
@@ -53,7 +53,7 @@ impl Plan {
                             id: id.clone(),
                             configuration: of.configuration.clone(),
                             workload: of.workload.clone(),
-                            load: scaled_level(level, self.scale),
+                            load: level.map_rate(|rate| rate / self.scale),
                         });
                     }
                     of_round.push(id);

@@ -22,7 +22,7 @@ pub struct HostsSettings {
 }
 
 /// A machine that runs a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseMachine {
     /// Its name, as `ssh` takes it.
     pub ssh: String,

@@ -56,7 +56,8 @@ mod tests {
         let is = |name, asked, shown| is_cassandra_value("5.0.9", name, asked, shown);
         assert!(is("read_request_timeout", "10s", "10000ms"));
         assert!(!is("read_request_timeout", "10s", "5000ms"));
-        assert!(is("compaction_throughput", "64MiB/s", "64MiB/s"));
+        assert!(is("compaction_throughput", "64MiB/s", "65536KiB/s"));
+        assert!(is("file_cache_size", "1GiB", "1024MiB"));
         assert!(is("concurrent_reads", "64", "64"));
         assert!(!is("concurrent_reads", "64", "32"));
         assert!(is("memtable_cleanup_threshold", "0.5", "0.5"));

@@ -80,7 +80,7 @@ pub use notes::static_notes;
 pub use objective::{
     DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
 };
-pub use parse::{ParseContext, parse, parse_for, parse_to_run, parse_with, refuse_unmeasurable};
+pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::Provider;

@@ -194,7 +194,8 @@ pub fn plan(experiment: &Experiment) -> Plan {
     for configuration in &experiment.configurations {
         for workload in &experiment.workloads {
             for level in &experiment.load.levels {
-                let load = scaled_level(*level, scale);
+                // A rate in the file is for the full-size system; requests in flight are not divided.
+                let load = level.map_rate(|rate| rate / scale);
                 cells.push(Cell {
                     id: format!("{}.{}.{}", configuration.name, workload.name, level.slug()),
                     configuration: configuration.name.clone(),
@@ -388,15 +389,5 @@ impl Plan {
                 Some(usd / money.basis.hours_per_month * self.seconds_of(trial) / 3600.0)
             })
             .sum()
-    }
-}
-
-/// A rate in the file is for the full-size system; requests in flight are not divided.
-pub(crate) fn scaled_level(level: LoadLevel, scale: f64) -> LoadLevel {
-    match level {
-        LoadLevel::Concurrency(n) => LoadLevel::Concurrency(n),
-        LoadLevel::Rate { operations_per_s, poisson } => {
-            LoadLevel::Rate { operations_per_s: operations_per_s / scale, poisson }
-        }
     }
 }

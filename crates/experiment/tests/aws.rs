@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{VcpuPool, VolumeType};
 use experiment::{
-    AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSite, ParseContext, Provider, QuotaNeeds, parse_for, parse_to_run,
+    AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSite, ParseContext, Provider, QuotaNeeds, ReadFor, parse,
 };
+
+use crate::story;
 
 const CLUSTER: &str = r#"
 name = "x"
@@ -36,20 +38,15 @@ const WAY: &str = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_
 type Read = Result<experiment::Experiment, String>;
 
 fn planned(text: &str) -> Read {
-    let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), Provider::Aws);
-    read.map_err(|mistakes| mistakes.to_string())
+    story::read(text, ReadFor::PlanOf(Provider::Aws)).map_err(|mistakes| mistakes.to_string())
 }
 
 fn run_by(text: &str, provider: Provider) -> Read {
-    let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), provider);
-    read.map_err(|mistakes| mistakes.to_string())
+    story::read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
 }
 
 /// As AWS would answer: so many vCPUs of standard types are granted, and so many GiB of gp3; 10 of each are in use.
 fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
-    let no_file = |_: &str| Err("no file".to_owned());
     let quota = |code: &str, granted| AwsQuota { code: code.to_owned(), granted, in_use: 10, is_default: false };
     let quotas = |site: &AwsSite, needs: &QuotaNeeds| {
         assert_eq!((site.region.as_str(), needs.spot), ("us-east-1", false));
@@ -61,8 +58,8 @@ fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
             volume_gib: BTreeMap::from([(VolumeType::Gp3, quota("L-7A658B76", gp3))]),
         })
     };
-    let beside = ParseContext { client: None, machine: None, file: &no_file, quotas: &quotas };
-    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, Provider::Aws);
+    let beside = ParseContext { quotas: &quotas, ..ParseContext::alone() };
+    let read = parse(catalog::Catalog::built_in(), "x.toml", text, &beside, ReadFor::PlanOf(Provider::Aws));
     read.map_err(|mistakes| mistakes.to_string())
 }
 

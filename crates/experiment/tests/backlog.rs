@@ -1,8 +1,8 @@
 //! A backlog of compaction: what is stated of it, which files it is, and what does not go with it.
 
 use crate::story;
-use crate::story::{accepted, each_refused, nothing, with};
-use experiment::{BacklogFiles, DataSetFiles, ParseContext, Provider, Setup, parse_for, setups};
+use crate::story::{accepted, each_refused, with};
+use experiment::{BacklogFiles, DataSetFiles, Provider, ReadFor, Setup, setups};
 
 const GP2: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
 
@@ -103,8 +103,7 @@ fn what_cannot_be_is_refused_with_its_reason() {
 #[test]
 fn a_simulation_has_no_sstables_and_a_compaction_may_be_planned_besides() {
     let text = backlog("{ overwrites = 0.5, sstables = 8 }");
-    let simulated =
-        parse_for(catalog::Catalog::built_in(), "x.toml", &text, &ParseContext::files(&nothing), Provider::Simulated);
+    let simulated = story::read(&text, ReadFor::PlanOf(Provider::Simulated));
     let said = simulated.err().unwrap().to_string();
     assert!(said.contains("a simulation has no SSTables to compact"), "{said}");
     accepted(&format!("{text}\n[[fault]]\nkind = \"compaction\"\nat_s = 10\n"));

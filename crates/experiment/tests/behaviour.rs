@@ -1,8 +1,8 @@
 //! How a volume behaves besides its limits: from the catalog for a type, from the file for one given by its limits.
 
-use crate::story::{accepted, each_refused, notes, nothing, with};
-use catalog::{Catalog, Latency};
-use experiment::{ParseContext, Provider, VolumeSetup, parse_for, setups};
+use crate::story::{accepted, each_refused, notes, read, with};
+use catalog::Latency;
+use experiment::{Provider, ReadFor, VolumeSetup, setups};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
 const SERVED: &str = "\n[provider.local]\nvolumes = \"served\"\nscale = 4\n";
@@ -75,8 +75,7 @@ fn what_cannot_have_an_effect_is_refused_at_its_place() {
 fn volumes_that_nobody_emulates_behave_as_they_do() {
     let text = volume("{ iops = 960, latency_us = 500, combined = false }", SERVED);
     let refused = |text: &str, provider: Provider| {
-        let beside = ParseContext::files(&nothing);
-        let outcome = parse_for(Catalog::built_in(), "x.toml", text, &beside, provider);
+        let outcome = read(text, ReadFor::PlanOf(provider));
         outcome.map(drop).map_err(|mistakes| mistakes.to_string())
     };
     assert_eq!(refused(&text, Provider::Local), Ok(()));

@@ -141,8 +141,7 @@ fn page_caches_that_cannot_be_are_refused() {
 }
 
 fn carried_out_by(provider: Provider, text: &str) -> Result<experiment::Experiment, experiment::Mistakes> {
-    let beside = experiment::ParseContext::files(&story::nothing);
-    experiment::parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, provider)
+    story::read(text, experiment::ReadFor::PlanOf(provider))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::story;
 use crate::story::{GOOD, each_refused, notes, with};
-use experiment::{ClientCost, Experiment, ParseContext, Provider, parse_for};
+use experiment::{ClientCost, Experiment, ParseContext, Provider, ReadFor, parse};
 
 /// The sound file with these lines instead of its load level, and more sections at its end.
 fn load(lines: &str, sections: &str) -> String {
@@ -14,8 +14,7 @@ fn auto(rates: &str, sections: &str) -> String {
 }
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&story::nothing), provider);
-    read.map_err(|mistakes| mistakes.to_string())
+    story::read(text, ReadFor::PlanOf(provider)).map_err(|mistakes| mistakes.to_string())
 }
 
 fn of(text: &str, provider: Provider) -> (u32, String) {
@@ -117,9 +116,10 @@ fn what_has_no_rate_or_takes_too_many_is_refused_at_its_place() {
 fn what_a_client_was_measured_to_cost_bounds_the_rates_of_this_machine() {
     let cost = ClientCost { threads: 2, closed_us: 4.0, sparse_us: 44.0 };
     let read = |rate: &str, sections: &str, provider| {
-        let beside = ParseContext { client: Some(cost), machine: None, ..ParseContext::files(&story::nothing) };
+        let beside = ParseContext { client: Some(cost), ..ParseContext::alone() };
         let text = load(&format!("rate = [{rate}]"), sections);
-        parse_for(catalog::Catalog::built_in(), "x.toml", &text, &beside, provider).map_err(|m| m.to_string())
+        let purpose = ReadFor::PlanOf(provider);
+        parse(catalog::Catalog::built_in(), "x.toml", &text, &beside, purpose).map_err(|m| m.to_string())
     };
     // 2 threads of 4 us: 500,000/s, and 0.8 of both at 200,000: 0.8 CPUs, and 0.8 for 20,000 wake-ups a second.
     let reported = |rate: &str, sections: &str| {

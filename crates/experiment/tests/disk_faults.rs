@@ -1,9 +1,7 @@
 //! `[[fault]]` of disks: planned in order of time, each key refused where it has no effect, each at its place.
 
-use crate::story::GOOD;
-use experiment::{
-    Experiment, FailingRequests, FaultAction, ParseContext, Provider, VolumeRole, parse_to_run, static_notes,
-};
+use crate::story::{self, GOOD};
+use experiment::{Experiment, FailingRequests, FaultAction, Provider, ReadFor, VolumeRole, static_notes};
 
 /// One node with served volumes, one for the commit log, measured for 60 s.
 fn served(faults: &str) -> String {
@@ -13,9 +11,7 @@ fn served(faults: &str) -> String {
 }
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    let no_file = |_: &str| Err("no file".to_owned());
-    let catalog = catalog::Catalog::built_in();
-    parse_to_run(catalog, "x.toml", text, &ParseContext::files(&no_file), provider).map_err(|m| m.to_string())
+    story::read(text, ReadFor::Run(provider)).map_err(|m| m.to_string())
 }
 
 const SLOW: &str = "[[fault]]\nkind = \"disk-slow\"\ntimes = 10\nat_s = 20\nfor_s = 10";

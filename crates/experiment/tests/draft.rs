@@ -1,7 +1,9 @@
 //! What is drafted is a sound experiment, and the model in it keeps what decides.
 
 use catalog::{Catalog, ClusterRequest};
-use experiment::{Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, parse, plan};
+use experiment::{Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, plan};
+
+use crate::story::accepted;
 
 fn asked(configurations: &[&str]) -> Draft {
     let request = |text: &&str| ClusterRequest::parse(Catalog::built_in(), text).unwrap();
@@ -21,8 +23,7 @@ fn asked(configurations: &[&str]) -> Draft {
 /// The text, read back.
 fn drafted(asked: &Draft) -> (String, Experiment, Plan) {
     let text = draft(Catalog::built_in(), asked);
-    let none = |_: &str| Err("no other file".to_owned());
-    let experiment = parse(Catalog::built_in(), "own.toml", &text, &none).unwrap_or_else(|m| panic!("{m}\n{text}"));
+    let experiment = accepted(&text);
     let plan = plan(&experiment);
     (text, experiment, plan)
 }

@@ -1,12 +1,11 @@
 //! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or reported.
 
-use crate::story::{GOOD, accepted, and, each_refused, notes, nothing, with};
+use crate::story::{GOOD, accepted, and, each_refused, notes, read, with};
 use catalog::Catalog;
-use experiment::{ParseContext, Provider, parse, parse_to_run, refuse_unmeasurable};
+use experiment::{ParseContext, Provider, ReadFor, parse, refuse_unmeasurable};
 
 fn to_run(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
-    parse_to_run(Catalog::built_in(), "x.toml", text, &ParseContext::files(&nothing), provider)
-        .map_err(|mistakes| mistakes.to_string())
+    read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
 }
 
 #[test]
@@ -280,7 +279,8 @@ fn what_a_ycsb_file_says_about_the_trial_is_reported() {
     let text = with("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"");
     let read =
         |_: &str| Ok("readproportion=1\nupdateproportion=0\noperationcount=5\nthreadcount=3\ntable=t\n".to_owned());
-    let experiment = parse(Catalog::built_in(), "x.toml", &text, &read).unwrap();
+    let beside = ParseContext::files(&read);
+    let experiment = parse(Catalog::built_in(), "x.toml", &text, &beside, ReadFor::Anybody).unwrap();
     assert_eq!(
         notes(&experiment, "ycsb_property", None),
         [

@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the committed examples and the schema are files")]
 use std::path::Path;
 
-use experiment::{Experiment, LoadLevel, parse, plan, setups};
+use experiment::{Experiment, LoadLevel, ParseContext, ReadFor, parse, plan, setups};
 
 fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -13,7 +13,8 @@ fn example(name: &str) -> Experiment {
     let file = root().join("examples").join(name);
     let text = std::fs::read_to_string(&file).unwrap();
     let read = |path: &str| std::fs::read_to_string(root().join("examples").join(path)).map_err(|e| e.to_string());
-    parse(catalog::Catalog::built_in(), name, &text, &read).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    parse(catalog::Catalog::built_in(), name, &text, &ParseContext::files(&read), ReadFor::Anybody)
+        .unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 
 #[test]
@@ -46,8 +47,7 @@ fn every_whole_experiment_in_the_docs_is_valid() {
         for block in toml_blocks(&text) {
             if block.contains("\n[dataset]\n") && block.contains("\n[load]\n") {
                 let name = page.display().to_string();
-                let no_file = |path: &str| Err(format!("{path}: an example in the docs needs no other file"));
-                parse(catalog::Catalog::built_in(), &name, &block, &no_file)
+                parse(catalog::Catalog::built_in(), &name, &block, &ParseContext::alone(), ReadFor::Anybody)
                     .unwrap_or_else(|mistakes| panic!("{mistakes}"));
                 seen += 1;
             }
@@ -98,9 +98,9 @@ fn the_tutorial_is_one_instance_with_three_volumes() {
 }
 
 #[test]
-fn dse_2017_has_five_mixes_at_three_levels() {
+fn dse_2017_has_five_mixes_on_two_volumes() {
     let plan = plan(&example("dse-2017.toml"));
-    assert_eq!((plan.workloads.len(), plan.cells.len()), (5, 2 * 5 * 3));
+    assert_eq!((plan.workloads.len(), plan.cells.len()), (5, 2 * 5));
 }
 
 /// `UPDATE_SCHEMA=1 cargo test -p experiment` writes it anew.

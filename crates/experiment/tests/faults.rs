@@ -1,7 +1,7 @@
 //! `[[fault]]`: nodes taken away in every trial, checked at their places.
 
-use crate::story::GOOD;
-use experiment::{Experiment, NodeFaultKind, ParseContext, Provider, parse, parse_to_run, static_notes};
+use crate::story::{self, GOOD, accepted};
+use experiment::{Experiment, NodeFaultKind, Provider, ReadFor, static_notes};
 
 /// Three nodes, measured for 60 s.
 fn cluster(faults: &str) -> String {
@@ -9,9 +9,7 @@ fn cluster(faults: &str) -> String {
 }
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    let no_file = |_: &str| Err("no file".to_owned());
-    parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), provider)
-        .map_err(|m| m.to_string())
+    story::read(text, ReadFor::Run(provider)).map_err(|m| m.to_string())
 }
 
 const KILL: &str = "[[fault]]\nkind = \"node-kill\"\nnode = 2\nat_s = 20\nfor_s = 10";
@@ -74,10 +72,7 @@ fn what_cannot_be_done_is_refused_at_its_place() {
 #[test]
 fn a_plan_says_what_a_reader_of_faults_should_know() {
     let codes = |text: &str| -> Vec<String> {
-        let no_file = |_: &str| Err("no file".to_owned());
-        let catalog = catalog::Catalog::built_in();
-        let experiment = parse(catalog, "x.toml", text, &no_file).unwrap();
-        let notes = static_notes(catalog, &experiment, None, None);
+        let notes = static_notes(catalog::Catalog::built_in(), &accepted(text), None, None);
         let about = |note: &experiment::Note| note.rule.starts_with("fault_") || note.rule == "cannot_be_run";
         notes.iter().filter(|n| about(n)).map(|n| n.rule.to_string()).collect()
     };

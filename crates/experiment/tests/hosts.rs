@@ -1,16 +1,14 @@
 //! `[provider.hosts]`: machines of one's own, checked at their places, and what a run on them takes from a file.
 
-use crate::story::GOOD;
-use experiment::{MachineStorage, ParseContext, Provider, parse_to_run};
+use crate::story::{self, GOOD};
+use experiment::{MachineStorage, Provider, ReadFor};
 
 fn with(hosts: &str) -> String {
     format!("{GOOD}\n[provider.hosts]\n{hosts}\n")
 }
 
 fn read(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
-    let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&no_file), provider);
-    read.map_err(|mistakes| mistakes.to_string())
+    story::read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
 }
 
 fn refused(hosts: &str) -> String {

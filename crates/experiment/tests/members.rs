@@ -1,8 +1,10 @@
 //! Several volumes for the data of a node: what is stated of them, what each is, and what they cost.
 
-use crate::story::{accepted, each_refused, notes, nothing, with};
+use crate::story::{self, accepted, each_refused, notes, with};
 use catalog::IoLimits;
-use experiment::{DataLayout, DataSetFiles, ParseContext, Provider, Setup, ThisMachine, VolumeRole, parse_for, setups};
+use experiment::{
+    DataLayout, DataSetFiles, ParseContext, Provider, ReadFor, Setup, ThisMachine, VolumeRole, parse, setups,
+};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
 const SERVED: &str = "\n[provider.local]\nvolumes = \"served\"\nscale = 10\n";
@@ -104,8 +106,8 @@ fn a_plan_on_a_machine_that_cannot_stripe_says_that_its_run_is_refused() {
     let text = volume("{ iops = 500, count = 2, layout = \"raid0\" }", SERVED);
     let noted = |text: &str, provider, cannot_stripe: Option<&str>| {
         let machine = ThisMachine { cpus: 2.0, cannot_serve: None, cannot_stripe: cannot_stripe.map(str::to_owned) };
-        let beside = ParseContext { machine: Some(machine), ..ParseContext::files(&nothing) };
-        let experiment = parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, provider);
+        let beside = ParseContext { machine: Some(machine), ..ParseContext::alone() };
+        let experiment = parse(catalog::Catalog::built_in(), "x.toml", text, &beside, ReadFor::PlanOf(provider));
         notes(&experiment.unwrap(), "raid0_not_here", Some(provider))
     };
     let why = Some("this kernel has no md driver");
@@ -212,9 +214,7 @@ fn a_fault_names_one_of_several_volumes_that_every_configuration_has() {
 #[test]
 fn machines_that_are_not_ours_have_one_volume() {
     let text = volume("{ type = \"gp3\", size_gib = 250, count = 2 }", "");
-    let read = |text: &str, provider| {
-        parse_for(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&nothing), provider)
-    };
+    let read = |text: &str, provider| story::read(text, ReadFor::PlanOf(provider));
     let message = read(&text, Provider::Aws).err().unwrap().to_string();
     let expected =
         "x.toml:9:47: count = 2 of a's data_volume: AWS machines are made with one volume for their data so far";

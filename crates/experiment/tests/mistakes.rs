@@ -1,15 +1,11 @@
 //! Wrong input is refused with its place, what was expected, and the nearest valid name.
 
-use crate::story::{GOOD, and, nothing};
-use experiment::{Mistakes, parse};
-
-fn refused(text: &str) -> Mistakes {
-    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
-}
+use crate::story::{GOOD, accepted, and, refused};
+use experiment::{ParseContext, ReadFor, parse};
 
 #[test]
 fn the_good_file_is_good() {
-    let experiment = parse(catalog::Catalog::built_in(), "x.toml", GOOD, &nothing).unwrap();
+    let experiment = accepted(GOOD);
     assert_eq!(experiment.dataset.payload_bytes(), 1_000_000);
     assert_eq!(experiment.load.repetitions, 3);
 }
@@ -217,29 +213,27 @@ fn an_unknown_table_and_a_key_without_a_like_are_reported_too() {
 #[test]
 fn a_mistake_in_a_ycsb_file_points_into_that_file() {
     let text = GOOD.replacen("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"", 1);
-    let read = |contents: &'static str| move |_: &str| Ok(contents.to_owned());
-    let wrong =
-        parse(catalog::Catalog::built_in(), "x.toml", &text, &read("readproportion=1\nrequestdistribution=zipfan\n"))
-            .unwrap_err()
-            .to_string();
+    let refused_beside = |contents: &str| {
+        let read = |_: &str| Ok(contents.to_owned());
+        let beside = ParseContext::files(&read);
+        parse(catalog::Catalog::built_in(), "x.toml", &text, &beside, ReadFor::Anybody).unwrap_err().to_string()
+    };
+    let wrong = refused_beside("readproportion=1\nrequestdistribution=zipfan\n");
     assert!(wrong.starts_with("w.properties:2:"), "{wrong}");
-    let other = parse(catalog::Catalog::built_in(), "x.toml", &text, &read("recordcount=77\nreadproportion=1\n"))
-        .unwrap_err()
-        .to_string();
+    let other = refused_beside("recordcount=77\nreadproportion=1\n");
     assert!(
         other.contains("w.properties:1:") && other.contains("recordcount = 77, but [dataset] records = 1000"),
         "{other}"
     );
-    let missing = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap_err().to_string();
-    assert!(missing.contains("no such file"), "{missing}");
+    let missing = refused(&text).to_string();
+    assert!(missing.contains("no other file is read here"), "{missing}");
 }
 
 #[test]
 fn how_long_cassandra_may_take_can_be_stated() {
     let patience = |more: &str| {
         let text = GOOD.replacen("concurrency = [10]", &format!("concurrency = [10]\n[provider.local]\n{more}"), 1);
-        let experiment = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
-        let plan = experiment::plan(&experiment);
+        let plan = experiment::plan(&accepted(&text));
         (plan.patience.start_s, plan.patience.settle_s)
     };
     assert_eq!(patience(""), (180.0, 600.0));
@@ -253,7 +247,7 @@ fn repetitions_and_warm_up_may_decide_for_themselves() {
         "concurrency = [10]\nrepetitions = \"auto\"\nprecision = 0.1\nmax_repetitions = 12\nbudget_minutes = 30\nwarmup = \"auto\"",
         1,
     );
-    let load = parse(catalog::Catalog::built_in(), "t.toml", &text, &|_| Err("no file".into())).unwrap().load;
+    let load = accepted(&text).load;
     let adaptive = load.adaptive.unwrap();
     assert_eq!((adaptive.blocks_min, adaptive.blocks_max, load.repetitions), (3, 12, 12));
     assert_eq!((adaptive.precision, adaptive.budget_s), (0.1, Some(1800.0)));

@@ -3,7 +3,7 @@
 use crate::story;
 use std::collections::BTreeSet;
 
-use experiment::{Experiment, Plan, Provider, parse, plan};
+use experiment::{Experiment, Plan, Provider, plan};
 use proptest::prelude::*;
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
@@ -20,10 +20,7 @@ fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, s
     let concurrency: Vec<_> = (1..=levels).map(|n| n.to_string()).collect();
     text +=
         &format!("[load]\nconcurrency = [{}]\nrepetitions = {repetitions}\nseed = {seed}\n", concurrency.join(", "));
-    plan(
-        &parse(catalog::Catalog::built_in(), "p.toml", &text, &|_| Err(String::new()))
-            .unwrap_or_else(|m| panic!("{m}")),
-    )
+    plan(&story::accepted(&text))
 }
 
 proptest! {
@@ -98,8 +95,7 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
     let text = "name = \"p\"\n[dataset]\nrecords = 5000\n[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\n\
                 data_volume = { type = \"gp2\", size_gib = 320 }\n[[workload]]\nname = \"w\"\nread = 1\n[load]\n\
                 concurrency = [10]\nrepetitions = 1\n[basis]\nprice_date = \"2017-11-12\"\n";
-    let experiment = parse(catalog::Catalog::built_in(), "p.toml", text, &|_| Err(String::new()));
-    let experiment = experiment.unwrap_or_else(|m| panic!("{m}"));
+    let experiment = story::accepted(text);
     let plan = plan(&experiment);
     let money = &plan.money;
     for line in &money.configurations[0].lines {

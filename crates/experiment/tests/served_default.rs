@@ -1,23 +1,17 @@
 //! Volumes of a file that does not say how they are emulated: served where this machine has what that takes.
 
-use crate::story::{GOOD, nothing, with};
+use crate::story::{GOOD, read, with};
 use catalog::Catalog;
-use experiment::{
-    Emulation, Experiment, ParseContext, Provider, ThisMachine, parse_for, parse_to_run, parse_with, static_notes,
-};
+use experiment::{Emulation, Experiment, ParseContext, Provider, ReadFor, ThisMachine, parse, static_notes};
 
 fn machine(cpus: f64) -> ThisMachine {
     ThisMachine { cpus, cannot_serve: None, cannot_stripe: None }
 }
 
 fn on(machine: Option<ThisMachine>, text: &str, provider: Option<Provider>) -> Result<Experiment, String> {
-    let beside = ParseContext { machine, ..ParseContext::files(&nothing) };
-    let catalog = Catalog::built_in();
-    let read = match provider {
-        None => parse_with(catalog, "x.toml", text, &beside),
-        Some(provider) => parse_for(catalog, "x.toml", text, &beside, provider),
-    };
-    read.map_err(|mistakes| mistakes.to_string())
+    let beside = ParseContext { machine, ..ParseContext::alone() };
+    let purpose = provider.map_or(ReadFor::Anybody, ReadFor::PlanOf);
+    parse(Catalog::built_in(), "x.toml", text, &beside, purpose).map_err(|mistakes| mistakes.to_string())
 }
 
 fn reported(experiment: &Experiment, provider: Option<Provider>) -> Vec<String> {
@@ -114,6 +108,5 @@ fn a_time_of_requests_makes_sense_only_where_the_volumes_are_served() {
     assert!(on(Some(machine(64.0)), &text, None).is_ok());
     let short = on(Some(machine(16.01)), &text, None).unwrap_err();
     assert!(short.contains("`latency_us` has no effect on a throttled volume"), "{short}");
-    let run = parse_to_run(Catalog::built_in(), "x.toml", &text, &ParseContext::files(&nothing), Provider::Local);
-    assert!(run.is_err(), "nobody knows the machine");
+    assert!(read(&text, ReadFor::Run(Provider::Local)).is_err(), "nobody knows the machine");
 }

@@ -1,7 +1,7 @@
 //! Settings of a configuration: which can be stated, which are iopslab's own, and where they can be obeyed.
 
-use crate::story::{GOOD, accepted, each_refused, nothing, refused, with};
-use experiment::{Mistakes, ParseContext, Provider, parse_for, setups};
+use crate::story::{GOOD, accepted, each_refused, read, refused, with};
+use experiment::{Mistakes, Provider, ReadFor, setups};
 
 const VOLUME: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
 
@@ -11,8 +11,7 @@ fn settings(lines: &str) -> String {
 }
 
 fn refused_for(text: &str, provider: Provider) -> Mistakes {
-    let beside = ParseContext::files(&nothing);
-    parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, provider).expect_err("a file that is refused")
+    read(text, ReadFor::PlanOf(provider)).expect_err("a file that is refused")
 }
 
 #[test]
@@ -103,8 +102,7 @@ fn settings_are_refused_where_no_database_is_started() {
     let text = settings("jvm = [\"-Xss512k\"]");
     let simulated = refused_for(&text, Provider::Simulated).to_string();
     assert!(simulated.contains("settings of a: a simulation has no database to set them in"), "{simulated}");
-    let beside = ParseContext::files(&nothing);
-    parse_for(catalog::Catalog::built_in(), "x.toml", &text, &beside, Provider::Local).unwrap();
+    read(&text, ReadFor::PlanOf(Provider::Local)).unwrap();
 
     let target = "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"iopslab\"\n\n[dataset]";
     let existing = refused(&text.replace("[dataset]", target)).to_string();
@@ -233,6 +231,11 @@ fn wrong_settings_are_refused_at_their_place() {
             "read_request_timeout cannot be the text \"5000\" (a whole number with its unit, one of ms, s, m, h, d)",
         ),
         (cassandra("read_request_timeout = \"500us\""), "read_request_timeout cannot be the text \"500us\""),
+        (cassandra("key_cache_save_period = \"500ms\""), "key_cache_save_period cannot be the text \"500ms\""),
+        (cassandra("file_cache_size = \"512KiB\""), "file_cache_size cannot be the text \"512KiB\""),
+        (cassandra("file_cache_size = \"16 MiB\""), "file_cache_size cannot be the text \"16 MiB\""),
+        (cassandra("file_cache_size = \"1.5MiB\""), "file_cache_size cannot be the text \"1.5MiB\""),
+        (cassandra("compaction_throughput = \"-1MiB/s\""), "compaction_throughput cannot be the text \"-1MiB/s\""),
         (
             cassandra("file_cache_size = 512"),
             "file_cache_size cannot be the number 512 (a size in quotes, with its unit: \"64MiB\")",
@@ -497,9 +500,7 @@ fn a_variant_is_refused_where_settings_are() {
         |machines: &str| format!("{host}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{machines}");
     let message = refused_for(&on(""), Provider::Hosts).to_string();
     assert!(message.contains("read_ahead_kb of a: these machines have disks of their own"), "{message}");
-    let beside = ParseContext::files(&nothing);
-    let catalog = catalog::Catalog::built_in();
-    parse_for(catalog, "x.toml", &on("limits = true"), &beside, Provider::Hosts).unwrap();
+    read(&on("limits = true"), ReadFor::PlanOf(Provider::Hosts)).unwrap();
 }
 
 /// It takes those whose effect is stated, by the name of the variant or of the configuration.
@@ -510,9 +511,7 @@ fn a_simulation_takes_settings_whose_effect_is_stated() {
         two_with(VARIANTS) + "\n" + &effects.collect::<String>()
     };
     let all = stated(&["chunks-4k", "mmap", "b"]);
-    let beside = ParseContext::files(&nothing);
-    let catalog = catalog::Catalog::built_in();
-    let experiment = parse_for(catalog, "x.toml", &all, &beside, Provider::Simulated).unwrap();
+    let experiment = read(&all, ReadFor::PlanOf(Provider::Simulated)).unwrap();
     let truth = experiment.simulated.unwrap();
     let of: Vec<&str> = truth.settings.keys().map(String::as_str).collect();
     assert_eq!(of, ["a_chunks-4k", "b", "b_chunks-4k", "b_mmap"]);

@@ -20,8 +20,10 @@ pub struct Foreign {
 pub enum ForeignReason {
     /// It belongs to this user.
     Owner(u32),
-    /// Somebody else may write to it.
+    /// Everybody may write to it.
     Writable,
+    /// A group may write to it.
+    GroupWritable,
     /// It is a symbolic link.
     Link,
     /// It is a pipe, a socket or a device.
@@ -34,6 +36,7 @@ impl fmt::Display for Foreign {
         match self.why {
             ForeignReason::Owner(uid) => write!(f, "{path} belongs to user {uid}, and you are user {}", me()),
             ForeignReason::Writable => write!(f, "{path} can be written by every user of this machine"),
+            ForeignReason::GroupWritable => write!(f, "{path} can be written by its group (chmod -R g-w)"),
             ForeignReason::Link => write!(f, "{path} is a symbolic link"),
             ForeignReason::Special => write!(f, "{path} is a pipe, a socket or a device"),
         }
@@ -45,14 +48,8 @@ fn me() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Whether a file or directory belongs to the effective user or to root, and to nobody else's pen; a link counts as
-/// what it names.
-pub fn is_own(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| (found.uid() == me() || found.uid() == 0) && found.mode() & 0o002 == 0)
-}
-
 /// The first thing in `directory`, itself included, that is a link, is special, belongs to somebody else than the
-/// effective user, or can be written by everybody. Directories of the name `but` are not looked into: what is in them
+/// effective user, or can be written by a group or by everybody. Directories of the name `but` are not looked into: what is in them
 /// is thrown away before anything obeys it.
 ///
 /// # Errors
@@ -92,6 +89,7 @@ fn judged(found: &fs::Metadata) -> Option<ForeignReason> {
         kind if !kind.is_file() && !kind.is_dir() => Some(ForeignReason::Special),
         _ if found.uid() != me() => Some(ForeignReason::Owner(found.uid())),
         _ if found.mode() & 0o002 != 0 => Some(ForeignReason::Writable),
+        _ if found.mode() & 0o020 != 0 => Some(ForeignReason::GroupWritable),
         _ => None,
     }
 }
@@ -120,7 +118,9 @@ mod tests {
 
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o666)).unwrap();
         assert_eq!(foreign(root, None).unwrap().unwrap().why, ForeignReason::Writable);
-        assert!(!is_own(&root.join("trials/x")));
+        fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o664)).unwrap();
+        let words = foreign(root, None).unwrap().unwrap().to_string();
+        assert!(words.contains("trials/x can be written by its group"), "{words}");
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o644)).unwrap();
 
         if std::os::unix::fs::chown(root.join("trials/x"), Some(65_534), None).is_ok() {

@@ -15,6 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
+use crate::read::open_no_link;
+
 /// Why a place cannot be used as one's own.
 #[derive(Debug)]
 pub enum NotPrivate {
@@ -138,6 +140,23 @@ pub fn check_way(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// That a regular file is there, and that nobody but root and we can change it or put another in its place, in whatever
+/// directory on the way to it and through whatever link; gives its path without links.
+///
+/// # Errors
+/// As [`private_directory`]; [`NotPrivate::Io`] where there is none, or something else.
+pub fn check_file(path: &Path) -> Result<PathBuf> {
+    check_way(path)?;
+    let resolved = fs::canonicalize(path).map_err(io_error("resolve", path))?;
+    let file = open_no_link(&resolved).map_err(io_error("open", path))?;
+    let about = file.metadata().map_err(io_error("examine", path))?;
+    // The sticky bit is no excuse here.
+    match is_ours(&about) && about.mode() & WRITTEN_BY_OTHERS == 0 {
+        true => Ok(resolved),
+        false => Err(not_private(path, &resolved, &about)),
+    }
+}
+
 /// Whether only root and we can change what has this name, or what is in it.
 fn is_ours(about: &Metadata) -> bool {
     let is_owned = about.uid() == 0 || about.uid() == geteuid().as_raw();
@@ -213,6 +232,38 @@ mod tests {
         let new = outer.join("new");
         open_to(&outer, 0o777);
         assert!(private_directory(&new).is_err() && !new.exists(), "nothing is made there");
+    }
+
+    #[test]
+    fn a_file_is_ours_where_nobody_can_put_another_in_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        // As the system has it: the temporary directory may be named through a link.
+        let root = fs::canonicalize(directory.path()).unwrap();
+        let (outer, file) = (root.join("outer"), root.join("outer/inner/config"));
+        private_directory(&root.join("outer/inner")).unwrap();
+        fs::write(&file, "").unwrap();
+        open_to(&file, 0o644);
+        assert_eq!(check_file(&file).unwrap(), file);
+        for (open, mode, back) in
+            [(&file, 0o664, 0o644), (&file, 0o1666, 0o644), (&outer, 0o770, 0o700), (&outer, 0o777, 0o700)]
+        {
+            open_to(open, mode);
+            let refusal = check_file(&file).unwrap_err().to_string();
+            assert!(refusal.contains(&format!("{} (mode {mode:o}", open.display())), "{refusal}");
+            open_to(open, back);
+        }
+        // A link is as good as the way to what it names.
+        let link = root.join("link");
+        symlink(&file, &link).unwrap();
+        assert_eq!(check_file(&link).unwrap(), file);
+        open_to(&outer, 0o777);
+        check_file(&link).unwrap_err();
+        open_to(&outer, 0o700);
+        let missing = check_file(&root.join("none")).unwrap_err();
+        assert!(matches!(missing, NotPrivate::Io { source, .. } if source.kind() == ErrorKind::NotFound));
+        check_file(&root).unwrap_err();
+        check_file(&root.join("outer/../link")).unwrap_err();
+        check_file(Path::new("Cargo.toml")).unwrap_err();
     }
 
     #[test]

@@ -86,6 +86,15 @@ pub fn text(path: &Path, most_bytes: u64) -> io::Result<String> {
     String::from_utf8(read(path, most_bytes)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
+/// All of a file below `root`, as [`open_below`] has it, that has at most so many bytes of UTF-8.
+///
+/// # Errors
+/// As [`open_below`] and [`text`].
+pub fn text_below(root: &Path, relative: &Path, most_bytes: u64) -> io::Result<String> {
+    let bytes = whole(open_below(root, relative)?, most_bytes)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// What was opened, if it is a regular file.
 fn regular(opened: OwnedFd) -> io::Result<File> {
     let file = File::from(opened);

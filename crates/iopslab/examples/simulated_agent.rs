@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 
 use archive::RunDirectory;
 use evidence::HostId;
-use experiment::{Job, PlannedTrial, Provider, Truth};
+use experiment::{Job, ParseContext, PlannedTrial, Provider, ReadFor, Truth};
 use provider::simulated::SimulatedHosts;
 use provider::{Agent, Incoming, Provider as _};
 use wire::{ClientRequest, DatabaseRequest, Event, Request};
@@ -58,10 +58,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// What the experiment says is true; the plan of a run elsewhere does not carry it.
 fn truth(experiment: &str) -> Result<Truth, Box<dyn std::error::Error>> {
-    let no_file = |_: &str| Err("a truth needs no file".to_owned());
-    let catalog = catalog::Catalog::built_in();
-    let beside = experiment::ParseContext::files(&no_file);
-    let read = experiment::parse_for(catalog, "experiment.toml", experiment, &beside, Provider::Simulated);
+    let (catalog, purpose) = (catalog::Catalog::built_in(), ReadFor::PlanOf(Provider::Simulated));
+    let read = experiment::parse(catalog, "experiment.toml", experiment, &ParseContext::alone(), purpose);
     let truth = read.map_err(|mistakes| mistakes.to_string())?.simulated;
     Ok(truth.ok_or("the experiment has no truth")?)
 }

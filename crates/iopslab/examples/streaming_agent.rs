@@ -20,8 +20,7 @@ use experiment::{Job, PlannedTrial};
 use monitor::{CgroupFiles, Sampler, Sources};
 use provider::simulated::{SimulatedTrial, Simulation};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, PreparedConfiguration, Reply, Request, RequestError, Second, StartedTrial,
-    TrialResult, TrialTask,
+    ClientRequest, DatabaseRequest, Event, Reply, Request, RequestError, Second, StartedTrial, TrialResult, TrialTask,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -61,8 +60,8 @@ fn main() -> Result<()> {
 fn job() -> Result<Job> {
     let experiment = PathBuf::from(std::env::var("IOPSLAB_SCALE_EXPERIMENT")?);
     let text = std::fs::read_to_string(experiment)?;
-    let no_file = |_: &str| Err("no file is needed".to_owned());
-    let read = experiment::parse(catalog::Catalog::built_in(), "experiment.toml", &text, &no_file);
+    let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+    let read = experiment::parse(catalog, "experiment.toml", &text, &alone, experiment::ReadFor::Anybody);
     Ok(experiment::job(&read.map_err(|mistakes| mistakes.to_string())?))
 }
 
@@ -130,7 +129,7 @@ impl StreamingAgent {
             }
             // Here, because nothing is measured yet: the simulation costs more than all that follows.
             Request::Database(DatabaseRequest::Prepare { .. }) => match self.simulate(None) {
-                Ok(()) => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
+                Ok(()) => Reply::Prepared,
                 Err(request_error) => return Some(Err(request_error)),
             },
             Request::Database(DatabaseRequest::StartTrial { trial, .. }) => return Some(self.start(&trial)),

@@ -8,122 +8,102 @@ use crate::output::Format;
 
 /// Why a command did not do what was asked, with its exit code.
 #[derive(Debug)]
-pub enum Failure {
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: Kind,
+    /// What failed, and where, without advice.
+    pub message: String,
+    /// What to do now.
+    pub help: Option<String>,
+}
+
+/// What kind of failure it is.
+#[derive(Debug)]
+pub enum Kind {
     /// Exit 2: the experiment file is wrong; each mistake is shown at its place.
     Mistakes(Box<experiment::Mistakes>),
     /// Exit 2: bad usage or bad input of any other kind.
-    Input {
-        /// What is wrong.
-        message: String,
-        /// What to do.
-        help: Option<String>,
-    },
+    Input,
     /// Exit 1: the work failed.
-    Work {
-        /// What failed, and where.
-        message: String,
-        /// What to do now.
-        help: Option<String>,
-    },
+    Work,
     /// Exit 3: done, but the verdict failed.
-    Verdict(String),
+    Verdict,
     /// Exit 130, as shells have it for Ctrl-C: the user asked to stop.
-    Interrupted {
-        /// What was stopped, and what is kept.
-        message: String,
-        /// How to go on.
-        help: Option<String>,
-    },
+    Interrupted,
 }
 
 impl Failure {
+    fn new(kind: Kind, message: impl ToString) -> Self {
+        Self { kind, message: message.to_string(), help: None }
+    }
+
+    /// A wrong experiment file.
+    pub fn mistakes(mistakes: experiment::Mistakes) -> Self {
+        let message = mistakes.to_string();
+        Self::new(Kind::Mistakes(Box::new(mistakes)), message)
+    }
+
     /// Bad input.
     pub fn input(message: impl ToString) -> Self {
-        Self::Input { message: message.to_string(), help: None }
+        Self::new(Kind::Input, message)
     }
 
     /// Failed work.
     pub fn work(message: impl ToString) -> Self {
-        Self::Work { message: message.to_string(), help: None }
+        Self::new(Kind::Work, message)
     }
 
-    /// Stopped by the user.
+    /// Done, with a verdict that failed.
+    pub fn verdict(message: impl ToString) -> Self {
+        Self::new(Kind::Verdict, message)
+    }
+
+    /// Stopped by the user: what was stopped, and what is kept.
     pub fn interrupted(message: impl ToString) -> Self {
-        Self::Interrupted { message: message.to_string(), help: None }
+        Self::new(Kind::Interrupted, message)
     }
 
-    /// What failed, without advice.
-    pub fn message(&self) -> String {
-        match self {
-            Self::Mistakes(mistakes) => mistakes.to_string(),
-            Self::Input { message, .. } | Self::Work { message, .. } | Self::Interrupted { message, .. } => {
-                message.clone()
-            }
-            Self::Verdict(message) => message.clone(),
+    /// The same failure with advice; mistakes and verdicts have none.
+    pub fn help(mut self, advice: impl ToString) -> Self {
+        if matches!(self.kind, Kind::Input | Kind::Work | Kind::Interrupted) {
+            self.help = Some(advice.to_string());
         }
-    }
-
-    /// The same failure with advice.
-    pub fn help(self, advice: impl ToString) -> Self {
-        let help = Some(advice.to_string());
-        match self {
-            Self::Input { message, .. } => Self::Input { message, help },
-            Self::Work { message, .. } => Self::Work { message, help },
-            Self::Interrupted { message, .. } => Self::Interrupted { message, help },
-            other => other,
-        }
+        self
     }
 
     /// The exit code of the contract.
     pub fn code(&self) -> u8 {
-        match self {
-            Self::Work { .. } => 1,
-            Self::Mistakes(_) | Self::Input { .. } => 2,
-            Self::Verdict(_) => 3,
-            Self::Interrupted { .. } => 130,
+        match self.kind {
+            Kind::Work => 1,
+            Kind::Mistakes(_) | Kind::Input => 2,
+            Kind::Verdict => 3,
+            Kind::Interrupted => 130,
         }
     }
 
     /// Prints it on stderr.
     pub fn show(&self, format: Format) {
+        let Self { kind, message, help } = self;
         if format == Format::Json {
-            let (message, help) = match self {
-                Self::Mistakes(mistakes) => {
-                    eprintln!(
-                        "{}",
-                        serde_json::json!({ "error": "the experiment is not valid", "mistakes": mistakes })
-                    );
-                    return;
+            let shown = match kind {
+                Kind::Mistakes(mistakes) => {
+                    serde_json::json!({ "error": "the experiment is not valid", "mistakes": mistakes })
                 }
-                Self::Input { message, help } | Self::Work { message, help } | Self::Interrupted { message, help } => {
-                    (message, help)
+                Kind::Input | Kind::Work | Kind::Verdict | Kind::Interrupted => {
+                    serde_json::json!({ "error": message, "help": help })
                 }
-                Self::Verdict(message) => (message, &None),
             };
-            eprintln!("{}", serde_json::json!({ "error": message, "help": help }));
+            eprintln!("{shown}");
             return;
         }
-        match self {
-            Self::Mistakes(mistakes) => {
-                // The plain form is the fall-back: an error must never hide behind a drawing that failed.
-                match drawn(mistakes) {
-                    Ok(text) => eprintln!("{text}"),
-                    Err(_) => eprintln!("{mistakes}"),
-                }
-            }
-            Self::Interrupted { message, help } => {
-                eprintln!("{message}");
-                if let Some(help) = help {
-                    eprintln!(" help: {help}");
-                }
-            }
-            Self::Input { message, help } | Self::Work { message, help } => {
-                eprintln!("error: {message}");
-                if let Some(help) = help {
-                    eprintln!(" help: {help}");
-                }
-            }
-            Self::Verdict(message) => eprintln!("{message}"),
+        match kind {
+            // The plain form is the fall-back: an error must never hide behind a drawing that failed.
+            Kind::Mistakes(mistakes) => eprintln!("{}", drawn(mistakes).unwrap_or_else(|_| message.clone())),
+            Kind::Input | Kind::Work => eprintln!("error: {message}"),
+            Kind::Verdict | Kind::Interrupted => eprintln!("{message}"),
+        }
+        if let Some(help) = help {
+            eprintln!(" help: {help}");
         }
     }
 }

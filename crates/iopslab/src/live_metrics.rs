@@ -3,18 +3,18 @@
 //! The finished figures are those of `iopslab report --format openmetrics`; these are the seconds as they pass. There
 //! is no authentication, so only loopback addresses are served; from elsewhere: `ssh -L`.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
-/// Longest time that one scrape may take.
+/// Longest time that a request may take to be there, and an answer to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Scrapes that are answered at the same time.
+/// Connections of which the request is awaited at the same time.
 const MOST_AT_A_TIME: usize = 8;
 /// Longest head of a request that is read.
 const LARGEST_REQUEST: usize = 8 << 10;
@@ -81,7 +81,7 @@ impl LiveMetrics {
     /// Listens on `address`; port 0 takes any free one.
     ///
     /// # Errors
-    /// [`Failure::Input`] for an address of the network, [`Failure::Work`] when it is taken.
+    /// Bad input for an address of the network, failed work when it is taken.
     pub fn serve(address: SocketAddr) -> Result<Self, Failure> {
         if !address.ip().is_loopback() {
             return Err(Failure::input(format!("--metrics {address} would be open to the network")).help(
@@ -94,20 +94,22 @@ impl LiveMetrics {
         let live = Arc::new(Mutex::new(Live::default()));
         let shared = Arc::clone(&live);
         std::thread::spawn(move || {
-            let under_way = Arc::new(AtomicUsize::new(0));
-            for stream in listener.incoming().flatten() {
-                // Each has a thread, so that one who asks slowly keeps nobody else waiting; more at a time are turned
-                // away.
-                if under_way.fetch_add(1, Ordering::Relaxed) >= MOST_AT_A_TIME {
-                    under_way.fetch_sub(1, Ordering::Relaxed);
+            let asking = Arc::new(Asking::default());
+            for (number, stream) in (0..).zip(listener.incoming().flatten()) {
+                // Each has a thread, so that one who asks slowly keeps nobody else waiting.
+                let (shared, asking) = (Arc::clone(&shared), Arc::clone(&asking));
+                if asking.enter(number, &stream).is_err() {
                     continue;
                 }
-                let (shared, under_way) = (Arc::clone(&shared), Arc::clone(&under_way));
                 std::thread::spawn(move || {
-                    let text = openmetrics(&shared.lock().unwrap_or_else(PoisonError::into_inner));
-                    // A scraper that went away is its own business.
-                    let _ = answer(stream, &text);
-                    under_way.fetch_sub(1, Ordering::Relaxed);
+                    let head = read_head(&stream);
+                    // Who has asked is answered, however many come after.
+                    asking.leave(number);
+                    if let Ok(head) = head {
+                        let text = openmetrics(&shared.lock().unwrap_or_else(PoisonError::into_inner));
+                        // A scraper that went away is its own business.
+                        let _ = answer(stream, &head, &text);
+                    }
                 });
             }
         });
@@ -120,16 +122,45 @@ impl LiveMetrics {
     }
 }
 
-fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
-    // For the whole request, however slowly it drips.
+/// Connections of which the request is awaited, by number, the oldest first.
+#[derive(Debug, Default)]
+struct Asking(Mutex<VecDeque<(u64, TcpStream)>>);
+
+impl Asking {
+    /// Takes one in. Where that is one too many, the one that has taken the longest to ask is given up: whoever drips
+    /// keeps nobody out.
+    fn enter(&self, number: u64, stream: &TcpStream) -> io::Result<()> {
+        let stream = stream.try_clone()?;
+        let mut all = self.all();
+        if all.len() >= MOST_AT_A_TIME
+            && let Some((_, oldest)) = all.pop_front()
+        {
+            // Who waits for it finds it at its end.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        all.push_back((number, stream));
+        Ok(())
+    }
+
+    /// It has asked, or never will.
+    fn leave(&self, number: u64) {
+        self.all().retain(|(other, _)| *other != number);
+    }
+
+    fn all(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The head of a request, which has to be there in time, however slowly it drips.
+fn read_head(mut stream: &TcpStream) -> io::Result<Vec<u8>> {
     let until = Instant::now() + PATIENCE;
-    stream.set_write_timeout(Some(PATIENCE))?;
     let mut head = Vec::new();
     let mut buffer = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < LARGEST_REQUEST {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(std::io::ErrorKind::TimedOut.into());
+            return Err(io::ErrorKind::TimedOut.into());
         }
         stream.set_read_timeout(Some(left))?;
         match stream.read(&mut buffer)? {
@@ -137,8 +168,13 @@ fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
             n => head.extend_from_slice(&buffer[..n]),
         }
     }
+    Ok(head)
+}
+
+fn answer(mut stream: TcpStream, head: &[u8], metrics: &str) -> io::Result<()> {
+    stream.set_write_timeout(Some(PATIENCE))?;
     let is_metrics = [&b"GET /metrics "[..], b"GET /metrics?"].iter().any(|request| head.starts_with(request));
-    let (status, kind, body) = if !is_for_loopback(&head) {
+    let (status, kind, body) = if !is_for_loopback(head) {
         // A page of the web that has its own name resolve to this address would read the figures otherwise (DNS
         // rebinding).
         ("403 Forbidden", "text/plain", "ask by a loopback address or as localhost\n")
@@ -244,6 +280,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn scrape(address: SocketAddr, request: &str) -> String {
@@ -273,6 +311,53 @@ mod tests {
         drop(slow);
     }
 
+    /// Writes a byte now and then until it is given up, or nobody wants it to go on; for how long that was.
+    fn drip(address: SocketAddr, is_over: &AtomicBool) -> Duration {
+        let began = Instant::now();
+        let mut stream = TcpStream::connect(address).unwrap();
+        while !is_over.load(Ordering::Relaxed) && stream.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        began.elapsed()
+    }
+
+    fn is_answered(address: SocketAddr) -> bool {
+        let began = Instant::now();
+        let ask = || {
+            let mut stream = TcpStream::connect(address)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+            io::read_to_string(stream)
+        };
+        ask().is_ok_and(|answer: String| answer.starts_with("HTTP/1.1 200")) && began.elapsed() < PATIENCE / 2
+    }
+
+    #[test]
+    fn those_who_drip_are_given_up_and_keep_nobody_out() {
+        let metrics = LiveMetrics::serve("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = metrics.address;
+        let is_over = AtomicBool::new(false);
+        let alone = drip(address, &is_over);
+        assert!((PATIENCE / 2..PATIENCE * 4).contains(&alone), "it was given up after {alone:?}");
+
+        let answered = std::thread::scope(|scope| {
+            for _ in 0..MOST_AT_A_TIME {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        drip(address, &is_over);
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                });
+            }
+            std::thread::sleep(Duration::from_millis(200));
+            // One that is not scheduled for long between its connection and its request may lose its place.
+            let answered = (0..10).filter(|_| (0..3).any(|_| is_answered(address))).count();
+            is_over.store(true, Ordering::Relaxed);
+            answered
+        });
+        assert_eq!(answered, 10, "of ten who ask at once");
+    }
+
     #[test]
     fn a_scrape_tells_the_second_that_passed_last() {
         let metrics = LiveMetrics::serve("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -299,7 +384,6 @@ mod tests {
     #[test]
     fn only_loopback_is_served() {
         let refused = LiveMetrics::serve("0.0.0.0:0".parse().unwrap()).unwrap_err();
-        let is_reported = matches!(&refused, Failure::Input { message, .. } if message.contains("open to the network"));
-        assert!(is_reported, "{refused:?}");
+        assert!(refused.code() == 2 && refused.message.contains("open to the network"), "{refused:?}");
     }
 }

@@ -1,6 +1,9 @@
 //! What a database that loads a data set takes of its host: it has no limits, and needs more than many a
 //! configuration's does.
 
+/// Keyspace and table of a data set that a run loads, as in YCSB.
+pub const KEYSPACE: &str = "ycsb";
+pub const TABLE: &str = "usertable";
 /// Main memory of one that loads alone; the nodes of a cluster share it.
 const MAIN_BYTES: u64 = 2 << 30;
 /// Less than this does not load well.

@@ -50,6 +50,14 @@ impl Drop for OnFirstCpus {
     }
 }
 
+/// What this program and all that it starts make can be written by its user alone, whatever else the umask allows: a run
+/// that goes on has to be its user's own, and nobody says who else is in a group.
+pub fn make_own() {
+    let others = rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH;
+    let allowed = rustix::process::umask(others);
+    rustix::process::umask(allowed | others);
+}
+
 /// What is made from here on can be read by others where its directory lets them: the database runs as another user.
 pub fn make_readable() {
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);

@@ -22,6 +22,7 @@ mod paths;
 mod progress;
 mod secrets;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -30,6 +31,7 @@ use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
     start_log();
+    machine::make_own();
 
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
@@ -70,13 +72,17 @@ fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
     }
 }
 
-/// Help and version on stdout, bad usage on stderr.
+/// Help and version on stdout, bad usage on stderr; what was typed is repeated in it.
 fn answer(usage: &clap::Error) -> ExitCode {
-    if usage.use_stderr() {
-        // There is nobody to report a failure to.
-        let _ = usage.print();
-    } else {
-        output::write(|| usage.print());
+    let (words, to_stderr) = (usage.render(), usage.use_stderr());
+    let is_terminal = if to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+    let text = match is_terminal && std::env::var_os("NO_COLOR").is_none() {
+        true => words.ansi().to_string(),
+        false => words.to_string(),
+    };
+    match to_stderr {
+        true => eprint!("{text}"),
+        false => print!("{text}"),
     }
     ended(u8::try_from(usage.exit_code()).unwrap_or(2), output::Format::Human)
 }

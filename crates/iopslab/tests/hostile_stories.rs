@@ -187,3 +187,147 @@ fn downloads_are_not_looked_for_where_others_can_put_them() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("can be changed by others than user 0"), "{said}");
 }
+
+/// A ledger with these items, each with the root that it claims for itself.
+fn claiming(items: &[(String, &Path)]) -> String {
+    let line = |(id, (item, root)): (usize, &(String, &Path))| {
+        format!("{{\"intend\":{{\"id\":{},\"item\":{item},\"root\":\"{}\"}}}}\n", id + 1, root.display())
+    };
+    items.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn where_something_may_be_undone_is_not_for_an_entry_to_say() {
+    if !is_root() {
+        return;
+    }
+    let (lab, mut mine) = (Laboratory::new(), Belongings::new());
+    let work = lab.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let directory = |path: &Path| format!(r#"{{"directory":{{"path":"{}"}}}}"#, path.display());
+    let tree = mine.at("tree");
+    let forged = [
+        (directory(&tree), Path::new("/")),
+        (directory(&tree), tree.as_path()),
+        (format!(r#"{{"file":{{"path":"{}"}}}}"#, mine.at("file").display()), tree.parent().unwrap()),
+        (r#"{"mount":{"path":"/proc"}}"#.to_owned(), Path::new("/proc")),
+    ];
+    std::fs::write(work.join("ledger.jsonl"), claiming(&forged)).unwrap();
+    let clean = || {
+        let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = clean();
+    assert_eq!(code, Some(1), "{said}");
+    mine.are_untouched();
+    assert_eq!(said.matches("is none of the directories in").count(), forged.len(), "{said}");
+
+    // Nor can a list that somebody else has: it is named, and nothing of it is believed.
+    let theirs = mine.at("roots.json");
+    std::fs::write(&theirs, r#"["/"]"#).unwrap();
+    std::os::unix::fs::symlink(&theirs, work.join("roots.json")).unwrap();
+    let (code, said) = clean();
+    assert_eq!(code, Some(1), "{said}");
+    mine.are_untouched();
+    assert!(said.contains("cannot open") && said.contains("roots.json"), "{said}");
+
+    // What this work directory has recorded by itself is undone.
+    std::fs::remove_file(work.join("roots.json")).unwrap();
+    let given = lab.path().join("given");
+    std::fs::create_dir_all(given.join("iopslab/run")).unwrap();
+    let given = given.canonicalize().unwrap();
+    storage::Ledger::open(&work.join("ledger.jsonl")).unwrap().allow(&given).unwrap();
+    let own = [(directory(&given.join("iopslab/run")), given.as_path())];
+    std::fs::write(work.join("ledger.jsonl"), claiming(&own)).unwrap();
+    let (code, said) = clean();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!given.join("iopslab/run").exists() && given.exists(), "{said}");
+}
+
+#[test]
+fn a_device_s_read_ahead_is_left_alone_where_only_its_name_is_known() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    let place = |name: &str| Path::new("/sys/class/block").join(name).join("queue/read_ahead_kb");
+    let devices = std::fs::read_dir("/sys/class/block").unwrap().flatten();
+    let mut names = devices.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let Some(device) = names.find(|name| place(name).exists()) else {
+        println!("skipped: this machine has no block device");
+        return;
+    };
+    let before = std::fs::read_to_string(place(&device)).unwrap();
+    let work = lab.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let item = |disk: &str| {
+        format!("{{\"intend\":{{\"id\":1,\"item\":{{\"read_ahead\":{{\"device\":\"{device}\",{disk}\"kb\":12}}}}}}}}\n")
+    };
+    for disk in ["", "\"disk\":\"another\","] {
+        std::fs::write(work.join("ledger.jsonl"), item(disk)).unwrap();
+        let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        // One that was another disk is gone; an entry that says nothing of its disk cannot be understood.
+        assert_eq!(output.status.code(), Some(i32::from(disk.is_empty())), "{said}");
+        assert_eq!(std::fs::read_to_string(place(&device)).unwrap(), before, "{said}");
+    }
+}
+
+/// The default of earlier versions is named, with what removes it, and never used.
+#[test]
+fn a_work_directory_in_the_place_of_earlier_versions_is_named_with_the_command_that_removes_it() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    let named = "/var/tmp/iopslab is a work directory of an earlier version, which nothing uses any more";
+    let command = "iopslab clean --work-directory /var/tmp/iopslab --snapshots && rm -r /var/tmp/iopslab";
+    let said = |made: &str, arguments: &[&str]| {
+        let script = format!("mount -t tmpfs -o mode=1777 none /var/tmp && {made}");
+        let mut apart = lab.iopslab_apart(&script, arguments);
+        let output = apart.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat()
+    };
+    let doctor: &[&str] = &["doctor"];
+    let run: &[&str] = &["run", "no-such-experiment.toml"];
+    for arguments in [doctor, run] {
+        let left = said("mkdir -m 700 /var/tmp/iopslab", arguments);
+        assert!(left.contains(named) && left.contains(command), "{arguments:?}: {left}");
+    }
+    // Somebody else's is not ours to remove, and a link leads anywhere.
+    for made in ["true", "mkdir /var/tmp/iopslab && chown 65534 /var/tmp/iopslab", "ln -s /etc /var/tmp/iopslab"] {
+        let left = said(made, run);
+        assert!(!left.contains("earlier version"), "{made}: {left}");
+    }
+}
+
+/// Without variables that say otherwise: root's place is the system's, whatever root's environment has of others, and
+/// who has no home has no place of their own.
+#[test]
+fn the_default_place_is_the_system_s_and_who_has_no_home_cannot_write_there() {
+    if !is_root() {
+        return;
+    }
+    let lab = Laboratory::new();
+    let mut doctor = lab.iopslab(&["doctor"]);
+    doctor.env_remove("IOPSLAB_WORK").env("IOPSLAB_CACHE", lab.path().join("cache"));
+    let output = doctor.env("HOME", lab.path()).env("XDG_STATE_HOME", lab.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let line = said.lines().find(|line| line.contains(" work directory ")).unwrap();
+    assert!(line.contains("/var/lib/iopslab") && !line.contains(lab.path().to_str().unwrap()), "{line}");
+
+    let program = env!("CARGO_BIN_EXE_iopslab");
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin"]);
+        command.args(arguments).current_dir("/").output().unwrap()
+    };
+    if !as_nobody(&["test", "-x", program]).status.success() {
+        println!("skipped: nobody cannot get to {program}");
+        return;
+    }
+    let output = as_nobody(&[program, "db", "start"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/var/lib/iopslab"), "{said}");
+}

@@ -110,6 +110,8 @@ fn a_run_that_is_not_all_ones_own_does_not_go_on() {
     let open = received(&lab, &whole, "open");
     std::fs::set_permissions(open.join("plan.json"), std::fs::Permissions::from_mode(0o666)).unwrap();
     refused(&open, "can be written by every user");
+    std::fs::set_permissions(open.join("plan.json"), std::fs::Permissions::from_mode(0o664)).unwrap();
+    refused(&open, "plan.json can be written by its group (chmod -R g-w)");
 
     let strange = received(&lab, &whole, "strange");
     if std::os::unix::fs::chown(strange.join("plan.json"), Some(65_534), None).is_ok() {
@@ -165,6 +167,95 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     assert_eq!(code, Some(2), "{stderr}");
     assert!(stderr.contains("which lies in the run's own directory"), "{stderr}");
     assert!(!made.exists(), "a command of the received run was carried out");
+}
+
+/// Whatever lies on the way to it, and wherever links lead.
+#[test]
+fn a_file_that_somebody_else_could_exchange_is_not_obeyed() {
+    let lab = Laboratory::new();
+    let whole = simulated(&lab);
+    let run = received(&lab, &whole, "by-ssh");
+    let made = lab.path().join("made-by-attacker");
+    let evil = format!("Host *\n  ProxyCommand touch {}\n", made.display());
+    let experiment = std::fs::read_to_string(run.join("experiment.toml")).unwrap();
+    let hosts = "[provider.hosts]\ndatabase = [{ ssh = \"db1\", address = \"192.0.2.1\" }]\nclient = [\"client1\"]\n\
+                 ssh_config = \"ssh_config\"\nlimits = true\n";
+    std::fs::write(run.join("experiment.toml"), format!("{experiment}{hosts}")).unwrap();
+    change(&run.join("environment.json"), |facts| facts["provider"] = json!("hosts"));
+    let asked = |config: &Path| {
+        change(&run.join("plan.json"), |plan| {
+            // What comes after files is refused in any case.
+            plan["seed"] = json!(4_711);
+            plan["hosts"] = json!({
+                "database": [{"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null}],
+                "client": ["client1"], "ssh_config": config, "limits": true, "binary_x86_64": null, "binary_aarch64": null
+            });
+        });
+        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(!made.exists(), "a command of the received run was carried out");
+        stderr
+    };
+    let mode = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let [own, shared] = ["own", "shared"].map(|name| {
+        let directory = lab.path().join(name);
+        std::fs::create_dir(&directory).unwrap();
+        mode(&directory, 0o755);
+        directory
+    });
+    // It is put there later.
+    let stderr = asked(&own.join("ssh_config"));
+    assert!(stderr.contains("No such file"), "{stderr}");
+
+    let config = shared.join("ssh_config");
+    std::fs::write(&config, &evil).unwrap();
+    mode(&config, 0o644);
+    assert!(!asked(&config).contains("names the file"), "nobody but its user can");
+    for (open, to, back) in
+        [(&config, 0o664, 0o644), (&config, 0o666, 0o644), (&shared, 0o775, 0o755), (&shared, 0o777, 0o755)]
+    {
+        mode(open, to);
+        let stderr = asked(&config);
+        assert!(stderr.contains("which somebody else could exchange"), "{to:o}: {stderr}");
+        mode(open, back);
+    }
+    // A link where others can make another one, to a file that is the user's.
+    std::fs::write(own.join("target"), "").unwrap();
+    std::fs::remove_file(&config).unwrap();
+    symlink(own.join("target"), &config).unwrap();
+    mode(&shared, 0o777);
+    let stderr = asked(&config);
+    assert!(stderr.contains("which somebody else could exchange"), "{stderr}");
+    mode(&shared, 0o755);
+    // One of the user's that leads into the run.
+    std::fs::write(run.join("sent"), &evil).unwrap();
+    symlink(run.join("sent"), own.join("ssh_config")).unwrap();
+    let stderr = asked(&own.join("ssh_config"));
+    assert!(stderr.contains("which lies in the run's own directory"), "{stderr}");
+}
+
+/// A umask that lets a group write, as some systems have it, makes no run that its own user cannot continue.
+#[test]
+fn a_run_is_its_users_own_whatever_the_umask_allows() {
+    let lab = Laboratory::new();
+    lab.write("x.toml", &EXPERIMENT.replace("WORKLOAD", "name = \"reads\"\nread = 1.0"));
+    let command = lab.iopslab(&["run", "x.toml", "--provider", "simulated", "--shared"]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "umask 002 && exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let output = shell.current_dir(lab.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run = lab.run_directory();
+    std::fs::remove_dir_all(run.join("trials/b.reads.c32/2")).unwrap();
+    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stderr}");
 }
 
 /// What an experiment names is frozen with it.
@@ -276,4 +367,100 @@ fn no_file_of_a_run_makes_a_command_wait_or_reads_outside_of_it() {
     let (code, stderr) = ask(&lab, &["report", large.to_str().unwrap()]);
     assert_eq!(code, Some(2), "{stderr}");
     assert!(stderr.contains("plan.json") && stderr.contains("bytes"), "{stderr}");
+}
+
+/// A clipboard is written to (OSC 52), the direction of writing is turned; the rest is for web pages.
+const ATTACK: &str = "worth it?\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}txt.exe\u{2066} <img src=x> ![x](https://example.org/x.png) \
+                      https://example.org www.example.org @octocat";
+
+/// Nothing that a terminal or a browser would obey is in a text, which shows all the same that it was there. Line breaks
+/// of a terminal, and colours of this program's, are no harm.
+fn is_shown(what: &str, text: &str) {
+    let mut text = text.replace("\r\n", "\n");
+    for code in ["0", "1", "2", "3", "4", "31", "32", "33", "34", "35", "36"] {
+        text = text.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    let is_obeyed = |c: &char| {
+        (c.is_control() && *c != '\n' && *c != '\t')
+            || ('\u{200b}'..='\u{200f}').contains(c)
+            || ('\u{2028}'..='\u{202e}').contains(c)
+            || ('\u{2060}'..='\u{206f}').contains(c)
+    };
+    assert_eq!(text.chars().find(is_obeyed), None, "{what}: {text:?}");
+    for seen in ["\\u001b]52;c;cm0gLXJm\\u0007", "\\u202e"] {
+        assert!(text.contains(seen), "{what}, {seen}: {text}");
+    }
+}
+
+/// Names, questions and an agent's words: to the terminal, and into every file that is made of them.
+#[test]
+fn what_others_have_written_is_shown_and_never_sent() {
+    let lab = Laboratory::new();
+    let question = format!("name = \"story\"\nquestion = {}\n", json!(ATTACK));
+    let asked = EXPERIMENT.replace("name = \"story\"\n", &question);
+    lab.write("x.toml", &asked.replace("WORKLOAD", "name = \"reads\"\nread = 1.0"));
+    let output = lab.output(&["run", "x.toml", "--provider", "simulated"]);
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    is_shown("the end of a run", &(stdout + &stderr));
+
+    // Whoever sends a run may call it as they like, and its agents have said what they liked.
+    let run = lab.run_directory();
+    change(&run.join("plan.json"), |plan| plan["experiment"] = json!(format!("called {ATTACK}")));
+    change(&run.join("trials/b.reads.c32/2/trial.json"), |record| {
+        record["status"] = json!("invalid");
+        record["cause"] = json!("client_failed");
+        record["reason"] = json!(format!("the agent said {ATTACK}"));
+        record["log_tail"] = json!([ATTACK]);
+    });
+    let has_both = |what: &str, text: &str| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for seen in ["called worth it?", "the agent said worth it?"] {
+            assert!(text.contains(seen), "{what}, {seen}: {text}");
+        }
+    };
+    let named = run.to_str().unwrap();
+    let output = lab.output(&["report", named]);
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let printed = stdout + &stderr;
+    is_shown("report", &printed);
+    has_both("report", &printed);
+    for name in ["report.md", "report.html", "analysis.json"] {
+        let text = std::fs::read_to_string(run.join(name)).unwrap();
+        is_shown(name, &text);
+        has_both(name, &text);
+    }
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(!page.contains("<img src=x>") && page.contains("&lt;img src=x"));
+    let text = std::fs::read_to_string(run.join("report.md")).unwrap();
+    for obeyed in ["<img", "](", "https://", "www.", "@octocat"] {
+        assert!(!text.contains(obeyed), "{obeyed}: {text}");
+    }
+
+    // On a terminal, where this program uses colours itself.
+    let line =
+        format!("{} report {named}; {} 'run{ATTACK}'", env!("CARGO_BIN_EXE_iopslab"), env!("CARGO_BIN_EXE_iopslab"));
+    let mut terminal = std::process::Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).current_dir(lab.path()).stdin(std::process::Stdio::null());
+    match terminal.env("TERM", "xterm").output() {
+        Ok(output) => {
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            is_shown("a terminal", &printed);
+            assert!(printed.contains("unrecognized subcommand"), "{printed}");
+            assert!(printed.contains("\u{1b}[1m"), "there are colours: {printed:?}");
+        }
+        Err(error) => println!("skipped: no terminal can be made by script(1): {error}"),
+    }
+}
+
+/// Bad usage repeats what was typed, which may have been pasted.
+#[test]
+fn a_wrong_word_is_shown_and_never_sent() {
+    let lab = Laboratory::new();
+    let output = lab.output(&[ATTACK]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    // Into a pipe clap leaves control sequences out by itself, and nothing else.
+    assert!(said.contains("\\u202etxt.exe") && !said.contains(['\u{1b}', '\u{202e}', '\u{2066}']), "{said:?}");
 }

@@ -1,5 +1,6 @@
 //! Stories without a machine: simulated runs, from the command line to the files that they leave.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Laboratory, conformance};
@@ -29,6 +30,24 @@ repetitions = 4
 run_noise = 0.02
 speed = { b = 1.3 }
 "#;
+
+/// Who may do what with a file or directory.
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_run_is_closed_to_other_users_unless_it_is_to_be_shared() {
+    let lab = Laboratory::new();
+    let run = simulate(&lab, "x", EXPERIMENT);
+    assert_eq!(mode(&run), 0o700, "whatever the umask lets");
+    let output = lab.output(&["run", "x.toml", "--provider", "simulated", "--shared", "--out", "for-all"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let shared = std::fs::read_dir(lab.path().join("for-all")).unwrap().next().unwrap().unwrap().path();
+    // As the umask has it, which a new directory shows.
+    std::fs::create_dir(lab.path().join("usual")).unwrap();
+    assert_eq!(mode(&shared), mode(&lab.path().join("usual")));
+}
 
 /// Runs an experiment and returns its directory.
 fn simulate(lab: &Laboratory, name: &str, text: &str) -> PathBuf {

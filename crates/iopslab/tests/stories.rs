@@ -15,6 +15,7 @@ mod init_stories;
 mod interrupt_stories;
 mod log_stories;
 mod mutants;
+mod received_aws;
 mod received_runs;
 mod refresh_stories;
 mod resume_stories;

@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::proc::cpu_s;
+
 /// How the kernel shows the names of HotSpot's compiler threads (`C1 CompilerThread0`, `C2 CompilerThread1`, cut to 15
 /// characters).
 const NAMES: [&str; 2] = ["C1 CompilerThre", "C2 CompilerThre"];
@@ -22,10 +24,9 @@ impl CompilerMeter {
     /// CPU time of all compiler threads that this meter has seen, seconds; `root` is `/`, or a made-up tree with a
     /// `proc` below it. `None`: the process is gone, or none of its threads is called like a compiler.
     pub fn read(&mut self, root: &Path, pid: u32) -> Option<f64> {
-        let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
         for thread in compiler_threads(root, pid) {
-            if let Some(ticks) = cpu_ticks(&thread.directory) {
-                self.threads.insert(thread.id, ticks / ticks_per_s);
+            if let Some(cpu_s) = cpu_s(&thread.directory) {
+                self.threads.insert(thread.id, cpu_s);
             }
         }
         (!self.threads.is_empty()).then(|| self.threads.values().sum())
@@ -51,11 +52,6 @@ fn compiler_threads(root: &Path, pid: u32) -> Vec<Thread> {
         NAMES.contains(&name.trim_end()).then_some(Thread { id, directory })
     });
     each.collect()
-}
-
-/// `utime` + `stime`, fields 14 and 15 of `stat` (proc(5)), clock ticks.
-fn cpu_ticks(directory: &Path) -> Option<f64> {
-    crate::proc::cpu_ticks(&std::fs::read_to_string(directory.join("stat")).ok()?)
 }
 
 #[cfg(test)]

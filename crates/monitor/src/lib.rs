@@ -21,4 +21,4 @@ pub use gc_log::LogSource;
 pub use others::OthersWatch;
 pub use proc::{block_device, process_cpu_s};
 pub use sampler::{Sampler, Sources};
-pub use ticker::{Monitor, MonitorHooks};
+pub use ticker::{Annotate, Monitor};

@@ -108,14 +108,14 @@ pub(crate) fn meminfo(proc: &Path, field: &str) -> Option<f64> {
 
 /// CPU time of a process now, seconds; `None` once it is gone.
 pub fn process_cpu_s(root: &Path, pid: u32) -> Option<f64> {
-    let stat = text(&root.join("proc").join(pid.to_string()).join("stat"))?;
-    Some(cpu_ticks(&stat)? / rustix::param::clock_ticks_per_second() as f64)
+    cpu_s(&root.join("proc").join(pid.to_string()))
 }
 
-/// utime + stime of a `stat` of a process or of a thread, clock ticks.
-pub(crate) fn cpu_ticks(stat: &str) -> Option<f64> {
-    let field = stat_fields(stat)?.1;
-    Some(field(14)? + field(15)?)
+/// utime + stime of the `stat` of a process or of a thread, by its directory, seconds.
+pub(crate) fn cpu_s(directory: &Path) -> Option<f64> {
+    let stat = text(&directory.join("stat"))?;
+    let field = stat_fields(&stat)?.1;
+    Some((field(14)? + field(15)?) / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// The name in a `stat`, and its numeric fields by their numbers in proc(5). The name may hold spaces and parentheses:
@@ -130,8 +130,7 @@ pub(crate) fn stat_fields(stat: &str) -> Option<(&str, impl Fn(usize) -> Option<
 /// CPU time and resident set of one process; all `None` once it is gone.
 pub(crate) fn process(proc: &Path, pid: u32, figures: &mut HostFigures) {
     let directory = proc.join(pid.to_string());
-    figures.process_cpu_s = text(&directory.join("stat"))
-        .and_then(|stat| Some(cpu_ticks(&stat)? / rustix::param::clock_ticks_per_second() as f64));
+    figures.process_cpu_s = cpu_s(&directory);
     figures.process_rss_bytes = text(&directory.join("statm")).and_then(|statm| {
         let pages: f64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
         Some(pages * rustix::param::page_size() as f64)

@@ -10,15 +10,8 @@ use crate::sampler::{Sampler, Sources};
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Adds figures to a sample before it is handed over.
+/// Adds figures to a sample before it is handed over, for example what the database says about itself.
 pub type Annotate = Box<dyn FnMut(&mut HostSample) + Send>;
-
-/// What others add to a sample.
-#[derive(Default)]
-pub struct MonitorHooks {
-    /// Called with each sample, for example to add what the database says about itself.
-    pub annotate: Option<Annotate>,
-}
 
 /// Samples at 1 Hz until it is stopped or dropped.
 pub struct Monitor {
@@ -29,7 +22,11 @@ pub struct Monitor {
 impl Monitor {
     /// The first sample is taken at once, then one a second on absolute ticks. A tick that is late is taken late, and
     /// its time says so; none is skipped silently.
-    pub fn start(sources: Sources, mut hooks: MonitorHooks, mut sink: Box<dyn FnMut(HostSample) + Send>) -> Self {
+    pub fn start(
+        sources: Sources,
+        mut annotate: Option<Annotate>,
+        mut sink: Box<dyn FnMut(HostSample) + Send>,
+    ) -> Self {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
             let mut sampler = Sampler::new(sources);
@@ -42,7 +39,7 @@ impl Monitor {
                 };
                 let now = jiff::Timestamp::now().as_millisecond();
                 let mut sample = sampler.sample(start.elapsed().as_secs_f64(), now);
-                if let (false, Some(annotate)) = (ended, &mut hooks.annotate) {
+                if let (false, Some(annotate)) = (ended, &mut annotate) {
                     annotate(&mut sample);
                 }
                 sink(sample);
@@ -56,22 +53,18 @@ impl Monitor {
     }
 
     /// Takes one last sample (without annotation, so that a stuck database cannot hold it up) and ends the thread.
-    pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic in the thread has been reported on stderr already; the samples so far are kept.
-            let _ = thread.join();
-        }
+    pub fn stop(self) {
+        drop(self);
     }
 }
 
 impl Drop for Monitor {
     fn drop(&mut self) {
-        self.end();
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in the thread has been reported on stderr already; the samples so far are kept.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -97,8 +90,8 @@ mod tests {
     #[test]
     fn it_ticks_once_a_second() {
         let (to, samples) = channel();
-        let hooks = MonitorHooks { annotate: Some(Box::new(|sample| sample.host.client_requests = Some(5.0))) };
-        let monitor = Monitor::start(this_machine(), hooks, Box::new(move |sample| to.send(sample).unwrap()));
+        let annotate: Annotate = Box::new(|sample: &mut HostSample| sample.host.client_requests = Some(5.0));
+        let monitor = Monitor::start(this_machine(), Some(annotate), Box::new(move |sample| to.send(sample).unwrap()));
         let ticks: Vec<HostSample> = samples.iter().take(3).collect();
         monitor.stop();
         assert_eq!(ticks[0].host.client_requests, Some(5.0));
@@ -114,11 +107,7 @@ mod tests {
     fn it_stops_without_waiting_for_a_tick() {
         let stops_between_ticks = |_| {
             let (to, samples) = channel();
-            let monitor = Monitor::start(
-                this_machine(),
-                MonitorHooks::default(),
-                Box::new(move |sample| to.send(sample).unwrap()),
-            );
+            let monitor = Monitor::start(this_machine(), None, Box::new(move |sample| to.send(sample).unwrap()));
             let first = samples.recv().unwrap();
             monitor.stop();
             let last = samples.iter().last().unwrap();
@@ -138,7 +127,7 @@ mod tests {
                 std::thread::sleep(time);
             }
         };
-        let monitor = Monitor::start(this_machine(), MonitorHooks::default(), Box::new(sink));
+        let monitor = Monitor::start(this_machine(), None, Box::new(sink));
         std::thread::sleep(Duration::from_millis(2_400));
         drop(monitor);
         let times: Vec<f64> = samples.iter().map(|sample| sample.t_s).collect();

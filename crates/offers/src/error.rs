@@ -2,6 +2,7 @@
 
 /// Why AWS could not be asked.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AwsError {
     /// The runtime could not be started.
     #[error("cannot start: {0}")]
@@ -14,48 +15,22 @@ pub enum AwsError {
     Credentials(String),
     /// DescribeInstanceTypes failed.
     #[error("EC2 did not list the instance types of {region}: {reason}")]
-    InstanceTypes {
-        /// Region asked.
-        region: String,
-        /// What AWS says, or why it does not answer.
-        reason: String,
-    },
+    InstanceTypes { region: String, reason: String },
     /// A quota, or what is in use of it, is not known.
     #[error("{reason} (in {region}; permission {permission})")]
-    Quotas {
-        /// Region asked.
-        region: String,
-        /// What must be allowed.
-        permission: &'static str,
-        /// What AWS says, or why it does not answer.
-        reason: String,
-    },
+    Quotas { region: String, permission: &'static str, reason: String },
     /// A snapshot is not known.
     #[error("EC2 in {region} says of {id}: {reason}")]
-    Snapshot {
-        /// Which.
-        id: String,
-        /// Region asked.
-        region: String,
-        /// What AWS says, or why it does not answer.
-        reason: String,
-    },
+    Snapshot { id: String, region: String, reason: String },
     /// A bucket does not do what it is asked.
     #[error("{place}: {reason} (permission {permission})")]
     Bucket {
         /// Bucket and key.
         place: String,
-        /// What must be allowed.
         permission: &'static str,
-        /// What AWS says, or why it does not answer.
         reason: String,
     },
     /// What runs have in an account cannot be listed.
     #[error("EC2 did not list what runs have in {region}: {reason}")]
-    Listing {
-        /// Region asked.
-        region: String,
-        /// What AWS says, or why it does not answer.
-        reason: String,
-    },
+    Listing { region: String, reason: String },
 }

@@ -86,9 +86,6 @@ pub(super) struct PriceList {
     volumes: BTreeMap<String, f64>,
 }
 
-/// Hours in a year, as AWS counts them.
-const HOURS_A_YEAR: f64 = 8760.0;
-
 impl PriceList {
     pub(super) fn add(&mut self, product: &Product) {
         if product.product.product_family.starts_with("Compute Instance") {
@@ -165,9 +162,9 @@ fn reserved(term: &Term) -> Option<(Purchase, f64)> {
     if attribute("OfferingClass") == "convertible" {
         return None;
     }
-    let (years, length) = match attribute("LeaseContractLength") {
-        "1yr" | "1 yr" => (1.0, "1yr"),
-        "3yr" | "3 yr" => (3.0, "3yr"),
+    let length = match attribute("LeaseContractLength") {
+        "1yr" | "1 yr" => "1yr",
+        "3yr" | "3 yr" => "3yr",
         _ => return None,
     };
     let option = match attribute("PurchaseOption") {
@@ -176,12 +173,12 @@ fn reserved(term: &Term) -> Option<(Purchase, f64)> {
         "All Upfront" => "all-upfront",
         _ => return None,
     };
-    let purchase = format!("{length}-{option}").parse().ok()?;
+    let purchase: Purchase = format!("{length}-{option}").parse().ok()?;
     let sum = |unit: &str| {
         let dimensions = term.price_dimensions.values();
         dimensions.filter(|d| d.unit.eq_ignore_ascii_case(unit)).filter_map(Dimension::usd).sum::<f64>()
     };
-    let usd = sum("Hrs") + sum("Quantity") / (years * HOURS_A_YEAR);
+    let usd = sum("Hrs") + sum("Quantity") / purchase.term_hours()?;
     (usd > 0.0).then_some((purchase, usd))
 }
 

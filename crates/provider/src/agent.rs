@@ -1,8 +1,9 @@
 //! A running agent: something that takes requests and sends events.
 
+use std::collections::VecDeque;
 use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -83,6 +84,8 @@ pub struct ProcessAgent {
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     /// When it said something last.
     heard: Arc<Mutex<Instant>>,
+    /// Where it is at the other end of an `ssh`: the machine's name, and the last that ssh or the agent wrote to stderr.
+    by_ssh: Option<(String, Arc<Mutex<VecDeque<String>>>)>,
 }
 
 /// How long an agent of a database may take to clean up once its stdin is closed: what it does then is bounded by the
@@ -130,7 +133,7 @@ impl ProcessAgent {
             let mut lines = BufReader::new(stdout);
             let room = Arc::new(Room::new(UNHEARD_MOST_BYTES));
             loop {
-                let said = wire::read_sized(&mut lines);
+                let said = wire::read_sized::<Event>(&mut lines);
                 *hears.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 let message = match said {
                     Ok(Some((event, bytes))) => match event.check() {
@@ -149,7 +152,7 @@ impl ProcessAgent {
                 }
             }
         });
-        Ok(Self { host, child, stdin, heard })
+        Ok(Self { host, child, stdin, heard, by_ssh: None })
     }
 
     /// From now on the agent gets [`Request::Alive`] every `period`, until it is closed.
@@ -174,14 +177,19 @@ impl ProcessAgent {
         self.child.stderr.take()
     }
 
-    /// Whether the process has ended, after at most so long, or less where `goes_on` says so.
-    fn has_ended(&mut self, patience: Duration, goes_on: impl Fn() -> bool) -> bool {
+    /// It is at the other end of an `ssh` to this machine: how it ended is said with these last words.
+    pub(crate) fn remember_ssh(&mut self, machine: String, last_words: Arc<Mutex<VecDeque<String>>>) {
+        self.by_ssh = Some((machine, last_words));
+    }
+
+    /// How the process has ended, if it has after at most so long, or less where `goes_on` says so.
+    fn ended(&mut self, patience: Duration, goes_on: impl Fn() -> bool) -> Option<ExitStatus> {
         let deadline = Instant::now() + patience;
         loop {
             match self.child.try_wait() {
-                Ok(Some(_)) => return true,
+                Ok(Some(status)) => return Some(status),
                 Ok(None) if Instant::now() < deadline && goes_on() => thread::sleep(Duration::from_millis(20)),
-                _ => return false,
+                _ => return None,
             }
         }
     }
@@ -201,16 +209,16 @@ impl Agent for ProcessAgent {
         }
     }
 
-    /// Exit code or signal. Waits a moment, because the end of its output comes a little earlier.
+    /// Exit code or signal; of ssh with its own last words or the agent's. Waits a moment, because the end of its output
+    /// comes a little earlier.
     fn how_it_ended(&mut self) -> Option<String> {
-        let deadline = Instant::now() + END_PATIENCE;
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Some(format!("it ended with {status}")),
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-                _ => return None,
-            }
-        }
+        let how = format!("it ended with {}", self.ended(END_PATIENCE, || true)?);
+        let Some((machine, words)) = &self.by_ssh else { return Some(how) };
+        let words = Vec::from(words.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        Some(match words.is_empty() {
+            true => format!("ssh {machine}: {how}"),
+            false => format!("ssh {machine}: {how}; its last words: {}", words.join(" / ")),
+        })
     }
 
     /// Closes the agent's stdin, which makes it clean up and exit, and waits; a stuck one is killed (its ledger remains
@@ -226,12 +234,12 @@ impl Agent for ProcessAgent {
             let last = *heard.lock().unwrap_or_else(PoisonError::into_inner);
             last.max(asked).elapsed() < SILENT_PATIENCE
         };
-        if self.has_ended(patience, is_heard) {
+        if self.ended(patience, is_heard).is_some() {
             return true;
         }
         // It fails only if the child is gone already, which is what we want.
         let _ = self.child.kill();
-        self.has_ended(KILLED_PATIENCE, || true);
+        self.ended(KILLED_PATIENCE, || true);
         false
     }
 }

@@ -68,5 +68,7 @@ pub trait Provider {
     }
 
     /// Whether time passes: a simulation's trials take none, so that its own seconds are what a budget of time counts.
-    fn is_simulated(&self) -> bool;
+    fn is_simulated(&self) -> bool {
+        false
+    }
 }

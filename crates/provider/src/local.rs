@@ -55,10 +55,6 @@ impl Provider for Local {
             address: Ipv4Addr::from_bits(self.first.to_bits() + host.index),
         }
     }
-
-    fn is_simulated(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -47,8 +47,4 @@ impl Provider for Watched {
     fn may_come_back(&self) -> bool {
         true
     }
-
-    fn is_simulated(&self) -> bool {
-        false
-    }
 }

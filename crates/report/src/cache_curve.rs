@@ -1,10 +1,9 @@
 //! Throughput over data set / page cache in words.
 
-use analysis::{Analysis, CacheCurve, CachePoint, Withheld};
+use analysis::{Analysis, CacheCurve, CachePoint, Withheld, grouped};
 
 use crate::figures::{given_percent, listed, number};
 use crate::labels;
-use crate::lists::grouped;
 
 /// What a curve is of: `gp3, reads, 16 in flight, warm`.
 pub fn title(curve: &CacheCurve) -> String {

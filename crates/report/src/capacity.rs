@@ -36,7 +36,7 @@ pub fn bounds(analysis: &Analysis) -> String {
         format!("{of} at most {} ms", given(bound.limit_us / 1e3))
     };
     let errors = objective.error_share.map(|share| format!("errors at most {}", given_percent(share)));
-    listed(&objective.latency.iter().map(latency).chain(errors).collect::<Vec<_>>())
+    listed(objective.latency.iter().map(latency).chain(errors))
 }
 
 /// The rate with what is shown of it: `3,900 (3,700 to 4,100)`.

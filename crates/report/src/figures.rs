@@ -71,9 +71,15 @@ fn separated(digits: &str) -> String {
     out
 }
 
+/// Words that are said in one case alone; nothing in the other.
+pub fn when(is: bool, words: impl FnOnce() -> String) -> String {
+    if is { words() } else { String::new() }
+}
+
 /// `a`, `a and b`, `a, b and c`.
-pub fn listed(items: &[String]) -> String {
-    match items {
+pub fn listed(items: impl IntoIterator<Item = impl ToString>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    match items.as_slice() {
         [] => String::new(),
         [only] => only.clone(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),

@@ -3,11 +3,10 @@
 use analysis::{
     Analysis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised, IoLimits,
     LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
 };
 
-use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
-use crate::lists::each_once;
+use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {
@@ -61,7 +60,7 @@ pub fn nodes_at(limit: &Limit) -> String {
     let (at, all) = (limit.nodes.len(), limit.of_nodes as usize);
     match at {
         _ if at == all => format!("all {all} nodes"),
-        0..=NODES_NAMED => listed(&limit.nodes.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        0..=NODES_NAMED => listed(&limit.nodes),
         _ => format!("{at} of {all} nodes"),
     }
 }
@@ -415,10 +414,8 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
         duration(shape.warmup_s),
         duration(shape.duration_s),
     );
-    let invalid = match analysis.invalid_trials() {
-        0 => String::new(),
-        n => format!(" {n} invalid: kept as evidence, in no figure below."),
-    };
+    let n = analysis.invalid_trials();
+    let invalid = when(n > 0, || format!(" {n} invalid: kept as evidence, in no figure below."));
     let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
     let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
     [ran, done].into_iter().chain(more).collect()
@@ -434,8 +431,6 @@ pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
 
 /// What comes before a trial's warm-up, with the sum's sign; empty where nothing does.
 pub fn code_warmup(shape: &TrialShape) -> String {
-    match shape.rest_max_s {
-        0.0 => String::new(),
-        seconds => format!("at most {} until the database is at rest + ", duration(seconds)),
-    }
+    let seconds = shape.rest_max_s;
+    when(seconds != 0.0, || format!("at most {} until the database is at rest + ", duration(seconds)))
 }

@@ -15,7 +15,6 @@ mod csv;
 mod document;
 mod figures;
 mod labels;
-mod lists;
 mod neutral;
 mod openmetrics;
 mod page;

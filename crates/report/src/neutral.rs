@@ -1,9 +1,14 @@
 //! Markdown in which text of somebody else is nothing but text.
 //!
 //! A report shows names, questions and messages of an experiment, of agents and of databases, and is put into web
-//! pages: a job's summary, a wiki. What would be an element of HTML there, an image or a link is made plain. Reports
-//! have none of their own, so that this is done to the whole document, once, at its end: nothing that is added to it
-//! later can be forgotten.
+//! pages: a job's summary, a wiki. What would be an element of HTML there, an image or a link is made plain, and what
+//! such pages make a link, or a message to somebody, by themselves: `https://`, `www.`, `@name`. Reports have none of
+//! their own, so that this is done to the whole document, once, at its end: nothing that is added to it later can be
+//! forgotten.
+
+/// A character without width, as a reference: what stands on its two sides is one word neither for who looks before
+/// references are resolved nor for who looks after that.
+const APART: &str = "&#8203;";
 
 /// The document without HTML, images and links. A reader sees the same characters.
 pub fn neutral(markdown: &str) -> String {
@@ -12,6 +17,11 @@ pub fn neutral(markdown: &str) -> String {
         .replace("](", "]&#40;")
         .replace("][", "]&#91;")
         .replace("]:", "]&#58;")
+        // What becomes a link without brackets (GitHub Flavored Markdown 0.29, "Autolinks (extension)"), and who would
+        // be notified.
+        .replace("://", &format!(":{APART}//"))
+        .replace("www.", &format!("www{APART}."))
+        .replace('@', &format!("@{APART}"))
 }
 
 /// A tag, a comment or a link in angle brackets begins with one of these behind `<` (CommonMark 0.31, "Raw HTML" and
@@ -43,9 +53,11 @@ mod tests {
         for (written, plain) in [
             ("p99 < 10 ms, p50<5", "p99 < 10 ms, p50<5"),
             ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
-            ("![x](https://example.org/spy.png)", "![x]&#40;https://example.org/spy.png)"),
+            ("![x](https://example.org/spy.png)", "![x]&#40;https:&#8203;//example.org/spy.png)"),
             ("[x][y]\n\n[y]: javascript:0", "[x]&#91;y]\n\n[y]&#58; javascript:0"),
-            ("<https://example.org> <!-- -->", "&lt;https://example.org> &lt;!-- -->"),
+            ("<https://example.org> <!-- -->", "&lt;https:&#8203;//example.org> &lt;!-- -->"),
+            ("see http://x.org or www.x.org", "see http:&#8203;//x.org or www&#8203;.x.org"),
+            ("ask @octocat, me@example.org", "ask @&#8203;octocat, me@&#8203;example.org"),
             ("raise [load] duration_s", "raise [load] duration_s"),
         ] {
             assert_eq!(neutral(written), plain);

@@ -3,8 +3,8 @@
 use analysis::{Analysis, Charts, Status};
 
 use crate::answer::answer;
-use crate::document::form::Form;
 use crate::document::section::Section;
+use crate::document::table::Form;
 use crate::document::terminal::TerminalOptions;
 use crate::document::text::{Text, code, strong};
 use crate::document::{markdown as in_markdown, terminal as in_terminal};

@@ -2,14 +2,15 @@
 
 use std::fmt::Display;
 
-use analysis::{BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
+use analysis::{
+    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup, each_once,
+};
 
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{bytes, count, duration, given, mib_per_s, percent, several, several_of};
 use crate::labels;
-use crate::lists::each_once;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a
 /// paragraph. At most `width` columns wide.

@@ -5,13 +5,13 @@ mod notes;
 mod words;
 
 use ::sizing::{Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
+use analysis::grouped;
 use serde_json::{Value, json};
 
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, several, whole_percent};
-use crate::lists::grouped;
 use words::{amount, because, counted, doubts, obstacle, short, usd};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values

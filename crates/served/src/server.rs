@@ -1,11 +1,13 @@
 //! The handle to a server.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use volume::{Model, VolumeFault};
 
 use crate::error::{Result, ServedError, io_error};
@@ -13,14 +15,27 @@ use crate::orders::{Counts, Hardening, Order, Reply};
 
 /// How long a server may take to leave once nothing is mounted.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long its first word may take, and how long the mount of a volume, whose image lies on what may be a busy disk.
+const FIRST_PATIENCE: Duration = Duration::from_secs(60);
+/// How long any other answer may take: it is given between two requests, and needs nothing but memory that is locked.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server that was started here. Dropping it closes its stdin: it takes away all limits, and ends as soon as nothing
 /// of it is mounted any more.
+///
+/// One that does not answer in time stands still, and with it whoever waits for its volumes, without end: it is killed,
+/// so that they get errors, and counts as lost.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    stdout: ChildStdout,
+    /// What was heard after the last whole answer.
+    heard: Vec<u8>,
+    /// How long an answer may take.
+    patience: Duration,
+    /// Why nothing is asked of it any more.
+    given_up: Option<String>,
     hardening: Hardening,
 }
 
@@ -32,6 +47,10 @@ impl Server {
     ///
     /// When it cannot be started.
     pub fn start(argv: &[String]) -> Result<Self> {
+        Self::start_within(argv, FIRST_PATIENCE)
+    }
+
+    fn start_within(argv: &[String], patience: Duration) -> Result<Self> {
         let (program, arguments) = argv.split_first().expect("a command has a program");
         let mut child = Command::new(program)
             .args(arguments)
@@ -42,9 +61,17 @@ impl Server {
             .spawn()
             .map_err(io_error("start", Path::new(program)))?;
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        let mut server = Self { child, stdin, stdout, hardening: Hardening::default() };
-        match server.hear()? {
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        let mut server = Self {
+            child,
+            stdin,
+            stdout,
+            heard: Vec::new(),
+            patience: ANSWER_PATIENCE,
+            given_up: None,
+            hardening: Hardening::default(),
+        };
+        match server.hear(patience)? {
             Reply::Ready(hardening) => server.hardening = hardening,
             other => return Err(server.lost(format!("it began with {other:?}"))),
         }
@@ -78,7 +105,7 @@ impl Server {
             at: at.to_owned(),
             model: Box::new(model.clone()),
         };
-        match self.ask(&order)? {
+        match self.ask_within(&order, FIRST_PATIENCE)? {
             Reply::Serving { connection } => Ok(connection),
             other => Err(self.lost(format!("it answered {other:?}"))),
         }
@@ -132,6 +159,19 @@ impl Server {
         }
     }
 
+    /// That it answers at all, whatever it serves.
+    ///
+    /// # Errors
+    ///
+    /// When the server is lost.
+    pub fn is_there(&mut self) -> Result<()> {
+        // There is no volume without a name, which it says.
+        match self.ask(&Order::Count { name: String::new() }) {
+            Err(error @ ServedError::Lost { .. }) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Ends it; nothing of it is mounted any more.
     ///
     /// # Errors
@@ -161,27 +201,123 @@ impl Server {
     }
 
     fn ask(&mut self, order: &Order) -> Result<Reply> {
+        self.ask_within(order, self.patience)
+    }
+
+    fn ask_within(&mut self, order: &Order, patience: Duration) -> Result<Reply> {
+        if let Some(reason) = &self.given_up {
+            return Err(self.lost(reason.clone()));
+        }
         let mut line = serde_json::to_string(order).expect("an order has string keys only");
         line.push('\n');
         let stdin = self.stdin.as_mut().expect("it is there as long as the handle");
         let sent = stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush());
         sent.map_err(|error| self.lost(error.to_string()))?;
-        match self.hear()? {
+        match self.hear(patience)? {
             Reply::Refused { reason } => Err(ServedError::Refused { reason }),
             reply => Ok(reply),
         }
     }
 
-    fn hear(&mut self) -> Result<Reply> {
-        let mut line = String::new();
-        match self.stdout.read_line(&mut line) {
-            Ok(0) => Err(self.lost("it has ended".to_owned())),
-            Ok(_) => serde_json::from_str(&line).map_err(|error| self.lost(error.to_string())),
-            Err(error) => Err(self.lost(error.to_string())),
+    /// Its next answer, which has to be there in time.
+    fn hear(&mut self, patience: Duration) -> Result<Reply> {
+        let until = Instant::now() + patience;
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                return serde_json::from_slice(&line).map_err(|error| self.lost(error.to_string()));
+            }
+            if !self.has_more(until)? {
+                return Err(self.give_up(patience));
+            }
+            match self.stdout.read(&mut bytes) {
+                Ok(0) => return Err(self.lost("it has ended".to_owned())),
+                Ok(length) => self.heard.extend_from_slice(&bytes[..length]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(error.to_string())),
+            }
         }
+    }
+
+    /// Whether it says more before then. What is there already counts, however late it is looked for.
+    fn has_more(&self, until: Instant) -> Result<bool> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            let mut polled = [PollFd::new(&self.stdout, PollFlags::IN)];
+            match poll(&mut polled, Some(&timeout)) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(self.lost(error.to_string())),
+            }
+        }
+    }
+
+    /// It stands still. Killed, its volumes answer with errors.
+    fn give_up(&mut self, patience: Duration) -> ServedError {
+        let reason = format!("it has said nothing for {} s, and was killed", patience.as_secs_f64());
+        // One that cannot be killed is lost all the same.
+        let _ = self.child.kill();
+        let error = self.lost(reason.clone());
+        self.given_up = Some(reason);
+        error
     }
 
     fn lost(&self, reason: String) -> ServedError {
         ServedError::Lost { pid: self.child.id(), reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands for a server: a script of the shell.
+    fn script(text: &str) -> Vec<String> {
+        ["sh", "-c", text].map(str::to_owned).to_vec()
+    }
+
+    const READY: &str = r#"echo '{"ready":{"missing":[]}}'"#;
+
+    #[test]
+    fn one_that_stands_still_is_killed_and_asked_nothing_more() {
+        let mut server = Server::start(&script(&format!("{READY}; exec sleep 600"))).unwrap();
+        server.patience = Duration::from_millis(300);
+        let began = Instant::now();
+        let first = server.count("data").unwrap_err();
+        assert!(matches!(first, ServedError::Lost { .. }), "{first}");
+        assert!(first.to_string().contains("said nothing for 0.3 s, and was killed"), "{first}");
+        for _ in 0..100 {
+            let again = server.set_faults("data", &[]).unwrap_err().to_string();
+            assert!(again.contains("was killed"), "{again}");
+        }
+        assert!(server.is_there().is_err());
+        assert!(began.elapsed() < Duration::from_secs(10), "one time-out for all: {:?}", began.elapsed());
+        let ended = (0..500).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            server.has_ended()
+        });
+        assert!(ended);
+    }
+
+    #[test]
+    fn half_an_answer_is_none() {
+        let began = Instant::now();
+        let half = script("printf '{\"ready\"'; exec sleep 600");
+        let error = Server::start_within(&half, Duration::from_millis(300)).unwrap_err().to_string();
+        assert!(error.contains("was killed") && began.elapsed() < Duration::from_secs(10), "{error}");
+    }
+
+    #[test]
+    fn an_answer_in_pieces_is_heard_and_a_refusal_is_an_answer() {
+        let pieces = "printf '{\"ready\":'; sleep 0.2; echo '{\"missing\":[\"x\"]}}'
+            while read -r order; do echo '{\"refused\":{\"reason\":\"no\"}}'; done";
+        let mut server = Server::start(&script(pieces)).unwrap();
+        assert_eq!(server.hardening().missing, ["x"]);
+        server.is_there().unwrap();
+        let refused = server.count("data").unwrap_err().to_string();
+        assert_eq!(refused, "the volume server refused: no");
+        server.end().unwrap();
     }
 }

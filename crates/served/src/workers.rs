@@ -41,16 +41,27 @@ impl Image {
         Ok(Self { direct: open(OFlags::DIRECT)?, buffered, bytes })
     }
 
-    fn read(&self, into: &mut [u8], offset: u64) -> std::result::Result<(), SystemErrno> {
+    fn read(&self, into: &mut [u8], offset: u64) -> rustix::io::Result<()> {
+        self.all(into.len(), |file, done| pread(file, &mut into[done..], offset + done as u64))
+    }
+
+    fn write(&self, from: &[u8], offset: u64) -> rustix::io::Result<()> {
+        self.all(from.len(), |file, done| pwrite(file, &from[done..], offset + done as u64))
+    }
+
+    /// So many bytes, however many calls of `act` that takes, which gets what is done already.
+    fn all(
+        &self,
+        length: usize,
+        mut act: impl FnMut(&File, usize) -> rustix::io::Result<usize>,
+    ) -> rustix::io::Result<()> {
         let mut done = 0;
-        while done < into.len() {
-            let rest = &mut into[done..];
-            let at = offset + done as u64;
-            let read = match pread(&self.direct, &mut *rest, at) {
-                Err(SystemErrno::INVAL) => pread(&self.buffered, &mut *rest, at),
+        while done < length {
+            let moved = match act(&self.direct, done) {
+                Err(SystemErrno::INVAL) => act(&self.buffered, done),
                 other => other,
             };
-            match read {
+            match moved {
                 Ok(0) => return Err(SystemErrno::IO),
                 Ok(bytes) => done += bytes,
                 Err(SystemErrno::INTR) => {}
@@ -60,25 +71,7 @@ impl Image {
         Ok(())
     }
 
-    fn write(&self, from: &[u8], offset: u64) -> std::result::Result<(), SystemErrno> {
-        let mut done = 0;
-        while done < from.len() {
-            let (rest, at) = (&from[done..], offset + done as u64);
-            let written = match pwrite(&self.direct, rest, at) {
-                Err(SystemErrno::INVAL) => pwrite(&self.buffered, rest, at),
-                other => other,
-            };
-            match written {
-                Ok(0) => return Err(SystemErrno::IO),
-                Ok(bytes) => done += bytes,
-                Err(SystemErrno::INTR) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn punch(&self, offset: u64, length: u64) -> std::result::Result<(), SystemErrno> {
+    fn punch(&self, offset: u64, length: u64) -> rustix::io::Result<()> {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         fallocate(&self.buffered, flags, offset, length)
     }

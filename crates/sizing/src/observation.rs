@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
-    limit_of_cell, nodes_of_cell, rules,
+    each_once, limit_of_cell, nodes_of_cell, rules,
 };
 use experiment::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Setup};
 use workload::{Distribution, PageCache};
@@ -130,13 +130,7 @@ pub(super) fn of_one_set(observations: Vec<Observation<'_>>) -> (Vec<Observation
     let first = observations.first().filter(|_| !is_plain);
     let learned = first.map(settings).unwrap_or_default();
     let (kept, others): (Vec<_>, Vec<_>) = observations.into_iter().partition(|o| settings(o) == learned);
-    let mut left_out: Vec<String> = Vec::new();
-    for other in others {
-        if !left_out.contains(&other.configuration.name) {
-            left_out.push(other.configuration.name.clone());
-        }
-    }
-    (kept, left_out)
+    (kept, each_once(others.iter().map(|other| other.configuration.name.clone())))
 }
 
 struct Built<'a, 'b> {

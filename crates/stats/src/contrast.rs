@@ -28,14 +28,6 @@ pub struct Contrast {
 }
 
 impl Contrast {
-    /// The same seen from the other side.
-    pub fn reversed(self) -> Self {
-        Self {
-            estimate: -self.estimate,
-            ..self
-        }
-    }
-
     /// (low, high) of the ratio at `1 - level`; a level of 0.03 gives a 97 % interval.
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let half = student::quantile(1.0 - level / 2.0, self.degrees).map_or(f64::INFINITY, |t| t * self.error);
@@ -145,13 +137,7 @@ mod tests {
     use super::*;
 
     fn contrast(estimate: f64, error: f64, degrees: f64, n: u64) -> Contrast {
-        Contrast {
-            estimate,
-            error,
-            degrees,
-            n,
-            pooled: true,
-        }
+        Contrast { estimate, error, degrees, n, pooled: true }
     }
 
     #[test]
@@ -180,13 +166,7 @@ mod tests {
             }
             adjusted
         };
-        for p in [
-            vec![0.001, 0.02, 0.5],
-            vec![0.009, 0.014, 0.029],
-            vec![0.02, 0.02, 0.02],
-            vec![0.2],
-            vec![],
-        ] {
+        for p in [vec![0.001, 0.02, 0.5], vec![0.009, 0.014, 0.029], vec![0.02, 0.02, 0.02], vec![0.2], vec![]] {
             let levels = holm_levels(&p, 0.03);
             let adjusted = holm(&p);
             for ((p, level), adjusted) in p.iter().zip(&levels).zip(&adjusted) {
@@ -198,11 +178,7 @@ mod tests {
     #[test]
     fn with_many_degrees_of_freedom_the_promise_is_the_textbook_sum() {
         // 1.96 + 0.84
-        assert!(
-            (assured(2000.0, 0.05).unwrap() - 2.80).abs() < 0.03,
-            "{:?}",
-            assured(2000.0, 0.05)
-        );
+        assert!((assured(2000.0, 0.05).unwrap() - 2.80).abs() < 0.03, "{:?}", assured(2000.0, 0.05));
         assert!(assured(2.0, 0.03).unwrap() > 6.7, "{:?}", assured(2.0, 0.03));
     }
 

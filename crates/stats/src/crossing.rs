@@ -37,10 +37,7 @@ pub struct Crossing {
 impl Line {
     fn through(points: &[(f64, f64)]) -> Option<Self> {
         let n = points.len() as f64;
-        let (x, y) = (
-            points.iter().map(|p| p.0).sum::<f64>() / n,
-            points.iter().map(|p| p.1).sum::<f64>() / n,
-        );
+        let (x, y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
         let squares_x: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
         // NaN without points, 0 with one place.
         if points.len() < 3 || squares_x.is_nan() || squares_x <= 0.0 {
@@ -48,24 +45,14 @@ impl Line {
         }
         let slope = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / squares_x;
         let residual = points.iter().map(|p| (p.1 - y - slope * (p.0 - x)).powi(2)).sum();
-        Some(Self {
-            n,
-            x,
-            y,
-            squares_x,
-            slope,
-            residual,
-        })
+        Some(Self { n, x, y, squares_x, slope, residual })
     }
 }
 
 impl Residuals {
     /// Pools what the points of each line lie away from it.
     pub fn pooled<'a>(lines: impl Iterator<Item = &'a Points>) -> Self {
-        let mut pool = Self {
-            squares: 0.0,
-            degrees: 0.0,
-        };
+        let mut pool = Self { squares: 0.0, degrees: 0.0 };
         for line in lines.filter_map(|points| Line::through(points)) {
             pool.squares += line.residual;
             pool.degrees += line.n - 2.0;
@@ -107,17 +94,12 @@ mod tests {
     #[test]
     fn a_line_without_noise_crosses_where_it_does() {
         let points: Points = vec![(1.0, -2.0), (2.0, 0.0), (3.0, 2.0), (4.0, 4.0)];
-        let found = Residuals::pooled([&points].into_iter())
-            .crossing(&points, 4, 0.05)
-            .unwrap();
+        let found = Residuals::pooled([&points].into_iter()).crossing(&points, 4, 0.05).unwrap();
         assert!((found.at - 2.0).abs() < 1e-12);
         let (low, high) = found.bounds.unwrap();
         assert!((low - 2.0).abs() < 1e-9 && (high - 2.0).abs() < 1e-9);
         let falling: Points = points.iter().map(|(x, y)| (*x, -y)).collect();
-        assert_eq!(
-            Residuals::pooled([&falling].into_iter()).crossing(&falling, 4, 0.05),
-            None
-        );
+        assert_eq!(Residuals::pooled([&falling].into_iter()).crossing(&falling, 4, 0.05), None);
     }
 
     /// How often the bounds hold the truth where the luck of a trial and that of its block spread so much; three blocks
@@ -129,12 +111,8 @@ mod tests {
             let luck: Vec<f64> = (0..3).map(|_| shared * noise.normal()).collect();
             let lines: Vec<Points> = (0..2)
                 .map(|_| {
-                    let places = [-0.08, 0.0, 0.08]
-                        .into_iter()
-                        .flat_map(|x| luck.iter().map(move |l| (x, l)));
-                    places
-                        .map(|(x, luck)| (x, 8.0 * (x - 0.02) + luck + own * noise.normal()))
-                        .collect()
+                    let places = [-0.08, 0.0, 0.08].into_iter().flat_map(|x| luck.iter().map(move |l| (x, l)));
+                    places.map(|(x, luck)| (x, 8.0 * (x - 0.02) + luck + own * noise.normal())).collect()
                 })
                 .collect();
             let found = Residuals::pooled(lines.iter()).crossing(&lines[0], blocks, 0.05);

@@ -38,16 +38,6 @@ pub enum IntervalMethod {
     Range,
 }
 
-impl IntervalMethod {
-    /// For people.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::TOnLogarithms => "Student's t on logarithms",
-            Self::Range => "observed range (too few repetitions for an interval)",
-        }
-    }
-}
-
 /// Geometric mean and interval of the repetitions of a cell: `exp(mean(ln x) +- t s / sqrt(n))`. A percentile bootstrap
 /// covers 75 % (n = 3) to 93 % (n = 20) where it promises 95 (measured in this crate's tests), so that none is made.
 /// Below three repetitions: the observed range.
@@ -57,7 +47,7 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let summary = Summary::of(values)?;
     let logarithms = logarithms(values)?;
     let n = values.len() as f64;
-    let mean = logarithms.iter().sum::<f64>() / n;
+    let mean = student::mean(&logarithms);
     let half = || {
         let (_, deviation) = student::mean_and_deviation(&logarithms)?;
         Some(student::quantile(0.5 + confidence / 2.0, n - 1.0)? * deviation / n.sqrt())
@@ -68,11 +58,7 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
         low: half.map_or(summary.low, |half| (mean - half).exp()),
         high: half.map_or(summary.high, |half| (mean + half).exp()),
         confidence: if half.is_some() { confidence } else { 0.0 },
-        method: if half.is_some() {
-            IntervalMethod::TOnLogarithms
-        } else {
-            IntervalMethod::Range
-        },
+        method: if half.is_some() { IntervalMethod::TOnLogarithms } else { IntervalMethod::Range },
         smallest: summary.low,
         largest: summary.high,
         n: values.len() as u64,
@@ -81,10 +67,7 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
 
 /// Natural logarithms; `None` unless all values are positive and finite.
 pub(crate) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
-    values
-        .iter()
-        .map(|v| (v.is_finite() && *v > 0.0).then(|| v.ln()))
-        .collect()
+    values.iter().map(|v| (v.is_finite() && *v > 0.0).then(|| v.ln())).collect()
 }
 
 #[cfg(test)]
@@ -96,10 +79,7 @@ mod tests {
         let of = |n: u32| estimate(&(1..=n).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>(), 0.95);
         assert_eq!(of(0), None);
         let two = of(2).unwrap();
-        assert_eq!(
-            (two.low, two.high, two.method, two.confidence),
-            (101.0, 102.0, IntervalMethod::Range, 0.0)
-        );
+        assert_eq!((two.low, two.high, two.method, two.confidence), (101.0, 102.0, IntervalMethod::Range, 0.0));
         assert_eq!(of(3).unwrap().method, IntervalMethod::TOnLogarithms);
         assert_eq!(estimate(&[1.0, 0.0, 2.0], 0.95), None);
     }

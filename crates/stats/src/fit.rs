@@ -35,10 +35,7 @@ pub struct Fit {
 impl Fit {
     /// Squares of the residuals.
     pub fn of_residuals(&self) -> Squares {
-        Squares {
-            sum: self.squares,
-            degrees: self.degrees,
-        }
+        Squares { sum: self.squares, degrees: self.degrees }
     }
 }
 
@@ -93,12 +90,7 @@ pub fn fit(series: &[&Series], group_of: impl Fn(&Series) -> usize) -> Fit {
         *groups.entry(*group).or_default() -= 1.0;
     }
     let degrees: f64 = groups.values().map(|d| (d + 1.0).max(0.0)).sum();
-    Fit {
-        residuals,
-        effects,
-        squares: if squares < 1e-20 { 0.0 } else { squares },
-        degrees,
-    }
+    Fit { residuals, effects, squares: if squares < 1e-20 { 0.0 } else { squares }, degrees }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -62,10 +62,7 @@ impl Spread {
             (squares + one.deviation.powi(2) * one.degrees, degrees + one.degrees)
         };
         let (squares, degrees) = all.fold((0.0, 0.0), sum);
-        (degrees > 0.0).then(|| Self {
-            deviation: (squares / degrees).sqrt(),
-            degrees,
-        })
+        (degrees > 0.0).then(|| Self { deviation: (squares / degrees).sqrt(), degrees })
     }
 }
 
@@ -80,23 +77,18 @@ impl Layout {
         }
         let kinds: Vec<Pool> = kinds.into_values().map(|cells| Pool::new(&series, cells)).collect();
         let pools = kinds.iter().flat_map(|kind| split(&series, kind.clone())).collect();
-        Self {
-            series,
-            effects,
-            kinds,
-            pools,
-        }
+        Self { series, effects, kinds, pools }
     }
 
     /// Spread of all cells of a kind together; `None` where nothing was repeated.
     pub fn spread(&self, kind: usize) -> Option<Spread> {
         let is_kind = |pool: &&Pool| pool.cells.iter().any(|cell| self.series[*cell].kind == kind);
-        Spread::pooled(self.pools.iter().filter(is_kind).filter_map(|pool| {
-            pool.beside.map(|v| Spread {
-                deviation: v.value.sqrt(),
-                degrees: v.degrees,
-            })
-        }))
+        Spread::pooled(
+            self.pools
+                .iter()
+                .filter(is_kind)
+                .filter_map(|pool| pool.beside.map(|v| Spread { deviation: v.value.sqrt(), degrees: v.degrees })),
+        )
     }
 
     /// Trials that lie further from what their cell and block let expect than noise like that of the others of their
@@ -112,12 +104,7 @@ impl Layout {
             let rest = ((sum - residual.powi(2) / share) / (degrees - 1.0)).max(0.0);
             let t = residual / (rest * share).sqrt();
             let p = student::two_sided_p(t, degrees - 1.0)?;
-            (p * all <= level && residual.abs() > 1e-9).then_some(Outlier {
-                cell,
-                block,
-                residual,
-                rest: rest.sqrt(),
-            })
+            (p * all <= level && residual.abs() > 1e-9).then_some(Outlier { cell, block, residual, rest: rest.sqrt() })
         };
         let judged = self.kinds.iter().filter(|pool| pool.of_residuals.degrees >= 2.0);
         judged
@@ -182,13 +169,7 @@ impl Layout {
 fn split(series: &[Series], pool: Pool) -> Vec<Pool> {
     let mut parts: BTreeSet<BTreeSet<usize>> = pool.cells.iter().map(|cell| BTreeSet::from([*cell])).collect();
     for column in pool.cells.iter().map(|cell| series[*cell].column) {
-        parts.insert(
-            pool.cells
-                .iter()
-                .copied()
-                .filter(|cell| series[*cell].column == column)
-                .collect(),
-        );
+        parts.insert(pool.cells.iter().copied().filter(|cell| series[*cell].column == column).collect());
     }
     let noisiest = parts
         .into_iter()
@@ -200,10 +181,7 @@ fn split(series: &[Series], pool: Pool) -> Vec<Pool> {
     match noisiest {
         Some((chance, part)) if chance <= SPREADS_MORE => {
             let rest = pool.cells.difference(&part).copied().collect();
-            [part, rest]
-                .into_iter()
-                .flat_map(|cells| split(series, Pool::new(series, cells)))
-                .collect()
+            [part, rest].into_iter().flat_map(|cells| split(series, Pool::new(series, cells))).collect()
         }
         _ => vec![pool],
     }

@@ -18,11 +18,7 @@ impl Summary {
     /// it would look sound and be wrong).
     pub fn of(values: &[f64]) -> Option<Self> {
         let sorted = sorted(values)?;
-        Some(Self {
-            median: quantile_of_sorted(&sorted, 0.5),
-            low: sorted[0],
-            high: sorted[sorted.len() - 1],
-        })
+        Some(Self { median: quantile_of_sorted(&sorted, 0.5), low: sorted[0], high: sorted[sorted.len() - 1] })
     }
 }
 
@@ -62,14 +58,7 @@ mod tests {
 
     #[test]
     fn median_and_range_of_few_values() {
-        assert_eq!(
-            Summary::of(&[3.0, 1.0, 2.0]),
-            Some(Summary {
-                median: 2.0,
-                low: 1.0,
-                high: 3.0
-            })
-        );
+        assert_eq!(Summary::of(&[3.0, 1.0, 2.0]), Some(Summary { median: 2.0, low: 1.0, high: 3.0 }));
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);

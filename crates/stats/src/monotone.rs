@@ -37,20 +37,16 @@ impl Monotone {
 /// Judges a series with one value a second, or any other even step. `None` below five values.
 pub fn monotone_change(values: &[f64]) -> Option<Monotone> {
     let size = (values.len() / BATCHES).max(1);
-    let batches: Vec<f64> = values.chunks_exact(size).map(mean).collect();
+    let batches: Vec<f64> = values.chunks_exact(size).map(crate::student::mean).collect();
     if batches.len() < VALUES_MIN {
         return None;
     }
     let third = batches.len() / 3;
     let (first, rest) = batches.split_at(third);
     let (middle, last) = rest.split_at(rest.len() - third);
-    let [first, middle, last] = [first, middle, last].map(mean);
+    let [first, middle, last] = [first, middle, last].map(crate::student::mean);
     let goes_one_way = (first < middle && middle < last) || (first > middle && middle > last);
-    Some(Monotone {
-        first,
-        last,
-        is_shown: goes_one_way && likelihood_ratio(&batches) > critical(batches.len()),
-    })
+    Some(Monotone { first, last, is_shown: goes_one_way && likelihood_ratio(&batches) > critical(batches.len()) })
 }
 
 /// What twice the logarithm of the likelihoods' ratio exceeds in 1 % of series at rest, at an autocorrelation of 0.7,
@@ -69,7 +65,7 @@ fn likelihood_ratio(values: &[f64]) -> f64 {
     let centre = (n - 1.0) / 2.0;
     let line: Vec<f64> = (0_u32..).zip(values).map(|(i, _)| f64::from(i) - centre).collect();
     let ones = vec![1.0; values.len()];
-    let mean = mean(values);
+    let mean = crate::student::mean(values);
     // What is left of straight lines by rounding is no noise.
     let least = (1e-9 * mean).powi(2) * n;
     let (mut constant, mut sloped) = (f64::INFINITY, f64::INFINITY);
@@ -102,10 +98,6 @@ fn product(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,9 +112,7 @@ mod tests {
             now
         };
         let at = |second: u32| 1.0 + (factor - 1.0) * f64::from(second) / f64::from(seconds - 1);
-        (0..seconds)
-            .map(|second| 1000.0 * at(second) * (1.0 + deviation * next()))
-            .collect()
+        (0..seconds).map(|second| 1000.0 * at(second) * (1.0 + deviation * next())).collect()
     }
 
     fn shown(seconds: u32, deviation: f64, correlation: f64, factor: f64) -> f64 {
@@ -149,12 +139,9 @@ mod tests {
 
     #[test]
     fn a_rise_of_1_7_times_in_ten_seconds_is_shown_and_one_of_a_tenth_within_the_noise_is_not() {
-        for (deviation, correlation, at_least) in [
-            (0.02, 0.0, 99.0),
-            (0.02, 0.7, 99.0),
-            (0.05, 0.0, 75.0),
-            (0.05, 0.7, 85.0),
-        ] {
+        for (deviation, correlation, at_least) in
+            [(0.02, 0.0, 99.0), (0.02, 0.7, 99.0), (0.05, 0.0, 75.0), (0.05, 0.7, 85.0)]
+        {
             let rate = shown(10, deviation, correlation, 1.7);
             println!("1.7 times in 10 s, noise {deviation}, autocorrelation {correlation}: shown in {rate:.0} %");
             assert!(rate >= at_least, "{deviation} {correlation}: {rate} %");

@@ -72,9 +72,7 @@ mod rates {
         for _ in 0..runs {
             let pairs = pairs(&mut noise, 8, 1.1);
             let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();
-            let unpaired = Samples::new([a.as_slice(), b.as_slice()].into_iter())
-                .contrast(&a, &b)
-                .unwrap();
+            let unpaired = Samples::new([a.as_slice(), b.as_slice()].into_iter()).contrast(&a, &b).unwrap();
             with += u32::from(paired(&pairs).p_of(1.0) < 0.05);
             without += u32::from(unpaired.p_of(1.0) < 0.05);
         }

@@ -81,10 +81,7 @@ impl Pool {
                 .iter()
                 .map(|r| r.values().map(|v| v * v).sum())
                 .zip(&mine)
-                .map(|(sum, s)| Squares {
-                    sum,
-                    degrees: common.degrees * s.by_block.len() as f64 / observed,
-                })
+                .map(|(sum, s)| Squares { sum, degrees: common.degrees * s.by_block.len() as f64 / observed })
                 .collect::<Vec<_>>(),
             false => around_means.collect(),
         };

@@ -20,10 +20,7 @@ pub struct Samples {
 impl Samples {
     /// Pools the variance within cells; each sample is on the logarithmic scale.
     pub fn new<'a>(samples: impl Iterator<Item = &'a [f64]>) -> Self {
-        let mut pool = Self {
-            squares: 0.0,
-            degrees: 0.0,
-        };
+        let mut pool = Self { squares: 0.0, degrees: 0.0 };
         for (_, deviation, n) in samples.filter_map(|s| student::mean_and_deviation(s).map(|(m, d)| (m, d, s.len()))) {
             pool.squares += deviation.powi(2) * (n as f64 - 1.0);
             pool.degrees += n as f64 - 1.0;
@@ -44,13 +41,7 @@ impl Samples {
             true => (self.squares / self.degrees, self.degrees, true),
             false => (own, n - 1.0, false),
         };
-        Some(Contrast {
-            estimate: mean,
-            error: (variance / n).sqrt(),
-            degrees,
-            n: ours.len() as u64,
-            pooled,
-        })
+        Some(Contrast { estimate: mean, error: (variance / n).sqrt(), degrees, n: ours.len() as u64, pooled })
     }
 
     /// `ours` against `theirs`; both must be among the pooled samples. `None` with fewer than three values on a side.
@@ -65,29 +56,14 @@ impl Samples {
         let own_squares = deviation_a.powi(2) * (n_a - 1.0) + deviation_b.powi(2) * (n_b - 1.0);
         let own_degrees = n_a + n_b - 2.0;
         let rest = (self.squares - own_squares).max(0.0);
-        let pooled = is_alike(
-            own_squares / own_degrees,
-            own_degrees,
-            rest,
-            self.degrees - own_degrees,
-            SPREADS_MORE,
-        );
+        let pooled = is_alike(own_squares / own_degrees, own_degrees, rest, self.degrees - own_degrees, SPREADS_MORE);
         let (v_a, v_b) = (deviation_a.powi(2) / n_a, deviation_b.powi(2) / n_b);
         let (variance, degrees) = match pooled {
             true => (self.squares / self.degrees * (1.0 / n_a + 1.0 / n_b), self.degrees),
             false if v_a + v_b == 0.0 => (0.0, own_degrees),
-            false => (
-                v_a + v_b,
-                (v_a + v_b).powi(2) / (v_a.powi(2) / (n_a - 1.0) + v_b.powi(2) / (n_b - 1.0)),
-            ),
+            false => (v_a + v_b, (v_a + v_b).powi(2) / (v_a.powi(2) / (n_a - 1.0) + v_b.powi(2) / (n_b - 1.0))),
         };
-        Some(Contrast {
-            estimate: mean_a - mean_b,
-            error: variance.sqrt(),
-            degrees,
-            n: least,
-            pooled,
-        })
+        Some(Contrast { estimate: mean_a - mean_b, error: variance.sqrt(), degrees, n: least, pooled })
     }
 }
 

@@ -74,10 +74,8 @@ impl Scalability {
             return None;
         }
         // Relative deviations: each equation is divided by its own N / X.
-        let rows: Vec<[f64; 3]> = points
-            .iter()
-            .map(|(n, rate)| [1.0, n - 1.0, n * (n - 1.0)].map(|x| x * rate / n))
-            .collect();
+        let rows: Vec<[f64; 3]> =
+            points.iter().map(|(n, rate)| [1.0, n - 1.0, n * (n - 1.0)].map(|x| x * rate / n)).collect();
         // Least squares with no negative coefficient: the best of the feasible subsets of contention and coherency.
         let subsets: [&[usize]; 4] = [&[0, 1, 2], &[0, 1], &[0, 2], &[0]];
         let feasible = subsets.iter().filter_map(|subset| {
@@ -89,11 +87,7 @@ impl Scalability {
             rows.iter().map(|row| deviation(row).powi(2)).sum()
         };
         let best = feasible.min_by(|a, b| squares(a).total_cmp(&squares(b)))?;
-        Some(Self {
-            of_one: 1.0 / best[0],
-            contention: best[1] / best[0],
-            coherency: best[2] / best[0],
-        })
+        Some(Self { of_one: 1.0 / best[0], contention: best[1] / best[0], coherency: best[2] / best[0] })
     }
 }
 
@@ -134,38 +128,27 @@ fn least_squares(rows: &[[f64; 3]], subset: &[usize]) -> Option<[f64; 3]> {
 /// (logarithms) with its degrees of freedom, pooled over cells; without it there are no bounds. Bounds are quantiles of
 /// the fits to values drawn by that spread (Student's t), with this seed.
 pub fn scalability(cells: &[(f64, Vec<f64>)], spread: Option<(f64, f64)>, seed: u64) -> Option<FittedScalability> {
-    let means: Vec<(f64, f64)> = cells
-        .iter()
-        .map(|(nodes, trials)| Some((*nodes, geometric_mean(trials)?)))
-        .collect::<Option<_>>()?;
+    let means: Vec<(f64, f64)> =
+        cells.iter().map(|(nodes, trials)| Some((*nodes, geometric_mean(trials)?))).collect::<Option<_>>()?;
     let law = Scalability::fit(&means)?;
     let most = means.iter().map(|(nodes, _)| *nodes).fold(1.0, f64::max);
-    let drawn = spread
-        .filter(|(_, degrees)| *degrees >= 1.0)
-        .map(|(deviation, degrees)| {
-            let mut random = SplitMix::new(seed);
-            let draw = |random: &mut SplitMix, ((nodes, mean), (_, trials)): (&(f64, f64), &(f64, Vec<f64>))| {
-                let t = student::quantile(random.uniform(), degrees).unwrap_or(0.0);
-                (*nodes, mean * (t * deviation / (trials.len() as f64).sqrt()).exp())
-            };
-            let fits = (0..DRAWS).filter_map(|_| {
-                let points: Vec<_> = means.iter().zip(cells).map(|cell| draw(&mut random, cell)).collect();
-                Scalability::fit(&points)
-            });
-            fits.collect::<Vec<_>>()
+    let drawn = spread.filter(|(_, degrees)| *degrees >= 1.0).map(|(deviation, degrees)| {
+        let mut random = SplitMix::new(seed);
+        let draw = |random: &mut SplitMix, ((nodes, mean), (_, trials)): (&(f64, f64), &(f64, Vec<f64>))| {
+            let t = student::quantile(random.uniform(), degrees).unwrap_or(0.0);
+            (*nodes, mean * (t * deviation / (trials.len() as f64).sqrt()).exp())
+        };
+        let fits = (0..DRAWS).filter_map(|_| {
+            let points: Vec<_> = means.iter().zip(cells).map(|cell| draw(&mut random, cell)).collect();
+            Scalability::fit(&points)
         });
+        fits.collect::<Vec<_>>()
+    });
     let bounds = |figure: &dyn Fn(&Scalability) -> f64| {
         let mut values: Vec<f64> = drawn.as_ref()?.iter().map(figure).collect();
         values.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            values
-                .get((share * (values.len() as f64 - 1.0)).round() as usize)
-                .copied()
-        };
-        Some(Bounds {
-            low: at(TAIL)?,
-            high: at(1.0 - TAIL)?,
-        })
+        let at = |share: f64| values.get((share * (values.len() as f64 - 1.0)).round() as usize).copied();
+        Some(Bounds { low: at(TAIL)?, high: at(1.0 - TAIL)? })
     };
     Some(FittedScalability {
         contention: bounds(&|law| law.contention),
@@ -180,11 +163,7 @@ mod tests {
     use super::*;
     use crate::noise::Noise;
 
-    const LAW: Scalability = Scalability {
-        of_one: 1_000.0,
-        contention: 0.05,
-        coherency: 0.01,
-    };
+    const LAW: Scalability = Scalability { of_one: 1_000.0, contention: 0.05, coherency: 0.01 };
 
     fn near(a: f64, b: f64) -> bool {
         (a - b).abs() <= 1e-6 * b.abs().max(1e-3)
@@ -224,12 +203,7 @@ mod tests {
             let mut noise = Noise::new(seed);
             let deviation = 0.05;
             let cells: Vec<(f64, Vec<f64>)> = [1.0, 3.0, 6.0]
-                .map(|n| {
-                    (
-                        n,
-                        (0..3).map(|_| LAW.at(n) * (deviation * noise.normal()).exp()).collect(),
-                    )
-                })
+                .map(|n| (n, (0..3).map(|_| LAW.at(n) * (deviation * noise.normal()).exp()).collect()))
                 .to_vec();
             // What a run knows of the spread: six degrees of freedom.
             let squares: f64 = cells

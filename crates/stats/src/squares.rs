@@ -17,35 +17,23 @@ impl Squares {
     pub fn of(values: &[f64]) -> Self {
         student::mean_and_deviation(values).map_or(Self::default(), |(_, deviation)| {
             let degrees = values.len() as f64 - 1.0;
-            Self {
-                sum: deviation.powi(2) * degrees,
-                degrees,
-            }
+            Self { sum: deviation.powi(2) * degrees, degrees }
         })
     }
 
     /// Both together.
     pub fn plus(self, other: Self) -> Self {
-        Self {
-            sum: self.sum + other.sum,
-            degrees: self.degrees + other.degrees,
-        }
+        Self { sum: self.sum + other.sum, degrees: self.degrees + other.degrees }
     }
 
     /// Without a part of it.
     pub fn less(self, part: Self) -> Self {
-        Self {
-            sum: (self.sum - part.sum).max(0.0),
-            degrees: (self.degrees - part.degrees).max(0.0),
-        }
+        Self { sum: (self.sum - part.sum).max(0.0), degrees: (self.degrees - part.degrees).max(0.0) }
     }
 
     /// The variance; `None` without a degree of freedom.
     pub fn variance(self) -> Option<Variance> {
-        (self.degrees > 1e-9).then(|| Variance {
-            value: self.sum / self.degrees,
-            degrees: self.degrees,
-        })
+        (self.degrees > 1e-9).then(|| Variance { value: self.sum / self.degrees, degrees: self.degrees })
     }
 
     /// The chance that it is this much larger than the rest where the two are alike: the upper tail of the F

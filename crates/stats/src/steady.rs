@@ -77,10 +77,9 @@ pub enum SteadyVerdict {
     TooShort,
 }
 
-/// Judges a series with one value a second. At least `min_cut` values are cut from the start.
-pub fn steady_state(series: &[f64], min_cut: usize) -> SteadyState {
-    let rest = series.get(min_cut..).unwrap_or_default();
-    let batches = batch_means(rest);
+/// Judges a series with one value a second.
+pub fn steady_state(series: &[f64]) -> SteadyState {
+    let batches = batch_means(series);
     let whole = Trend::of(&batches);
     let (cut, cut_half) = match best_cut(&batches) {
         // MSER alone cuts a quarter of a series that was at rest from its first second: a cut must take something away.
@@ -94,13 +93,13 @@ pub fn steady_state(series: &[f64], min_cut: usize) -> SteadyState {
     let kept = &batches[cut..];
     let trend = if cut == 0 { whole } else { Trend::of(kept) };
     let judged = SteadyState {
-        from: min_cut + cut * BATCH,
+        from: cut * BATCH,
         verdict: SteadyVerdict::TooShort,
         change: trend.change,
         change_low: trend.low,
         change_high: trend.high,
         trend_p: trend.p,
-        rounds_range: rounds_range(rest.get(cut * BATCH..).unwrap_or_default()),
+        rounds_range: rounds_range(series.get(cut * BATCH..).unwrap_or_default()),
         effective_batches: trend.effective,
     };
     let is_moving =
@@ -108,14 +107,8 @@ pub fn steady_state(series: &[f64], min_cut: usize) -> SteadyState {
     let is_long = kept.len() >= BATCHES_MIN;
     let is_worth_it = judged.effective_batches >= EFFECTIVE_MIN;
     match (is_long, is_moving, is_worth_it && !cut_half) {
-        (true, true, _) => SteadyState {
-            verdict: SteadyVerdict::Transient,
-            ..judged
-        },
-        (true, false, true) => SteadyState {
-            verdict: SteadyVerdict::Steady,
-            ..judged
-        },
+        (true, true, _) => SteadyState { verdict: SteadyVerdict::Transient, ..judged },
+        (true, false, true) => SteadyState { verdict: SteadyVerdict::Steady, ..judged },
         _ => SteadyState { from: 0, ..judged },
     }
 }
@@ -131,9 +124,7 @@ fn goes_on(batches: &[f64], whole: &Trend, cut: usize) -> bool {
     let rest = &batches[cut..];
     let of_rest = Trend::of(rest);
     let slope = whole.slope(batches);
-    let steps = rest.len() as f64;
-    let mean = rest.iter().sum::<f64>() / steps;
-    let share = crate::ratio(slope * steps, mean).unwrap_or(0.0);
+    let share = crate::ratio(slope * rest.len() as f64, student::mean(rest)).unwrap_or(0.0);
     is_trend(whole) && (of_rest.low..=of_rest.high).contains(&share)
 }
 
@@ -148,7 +139,7 @@ fn differs(batches: &[f64], cut: usize) -> bool {
         return false;
     }
     let of_rest = Trend::of(rest);
-    let of_start = start.iter().sum::<f64>() / start.len() as f64;
+    let of_start = student::mean(start);
     // Variance of a mean of n neighbours, in units of the variance of one.
     let of_mean = |n: usize| trend::variance_factor(of_rest.autocorrelation, n) / n as f64;
     let error = deviation * (of_mean(start.len()) + of_mean(rest.len())).sqrt();
@@ -171,8 +162,7 @@ fn noise_explains(range: f64, batches: &[f64]) -> bool {
     let per_round = (batches.len() / ROUNDS).max(1);
     let factor = trend::variance_factor(trend::autocorrelation(&left), per_round);
     let of_round = (squares(&left) * factor / per_round as f64).sqrt();
-    let mean = batches.iter().sum::<f64>() / batches.len() as f64;
-    range * mean <= ROUNDS_RANGE_OF_NOISE * of_round
+    range * student::mean(batches) <= ROUNDS_RANGE_OF_NOISE * of_round
 }
 
 /// What is left of each value when the means before and after the best single step are taken out.
@@ -180,16 +170,13 @@ fn around_best_step(values: &[f64]) -> Vec<f64> {
     let around = |at: usize| -> Vec<f64> {
         let (before, after) = values.split_at(at);
         let centred = |part: &[f64]| {
-            let mean = part.iter().sum::<f64>() / part.len() as f64;
+            let mean = student::mean(part);
             part.iter().map(|v| v - mean).collect::<Vec<_>>()
         };
         [centred(before), centred(after)].concat()
     };
     let squares = |left: &[f64]| left.iter().map(|v| v * v).sum::<f64>();
-    (1..values.len())
-        .map(around)
-        .min_by(|a, b| squares(a).total_cmp(&squares(b)))
-        .unwrap_or_else(|| values.to_vec())
+    (1..values.len()).map(around).min_by(|a, b| squares(a).total_cmp(&squares(b))).unwrap_or_else(|| values.to_vec())
 }
 
 /// The best cut in batches, at most half of them, by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state
@@ -221,10 +208,7 @@ fn best_cut(batches: &[f64]) -> Option<usize> {
 
 /// Means of whole batches of five; a shorter rest at the end is left out.
 fn batch_means(series: &[f64]) -> Vec<f64> {
-    series
-        .chunks_exact(BATCH)
-        .map(|batch| batch.iter().sum::<f64>() / BATCH as f64)
-        .collect()
+    series.chunks_exact(BATCH).map(student::mean).collect()
 }
 
 /// (largest - smallest) / mean of five rounds of equal length; 0 below five values.
@@ -233,15 +217,10 @@ fn rounds_range(series: &[f64]) -> f64 {
     if length == 0 {
         return 0.0;
     }
-    let rounds: Vec<f64> = series
-        .rchunks_exact(length)
-        .take(ROUNDS)
-        .map(|round| round.iter().sum::<f64>() / length as f64)
-        .collect();
-    let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
+    let rounds: Vec<f64> = series.rchunks_exact(length).take(ROUNDS).map(student::mean).collect();
     let largest = rounds.iter().copied().fold(f64::MIN, f64::max);
     let smallest = rounds.iter().copied().fold(f64::MAX, f64::min);
-    crate::ratio(largest - smallest, mean).unwrap_or(0.0)
+    crate::ratio(largest - smallest, student::mean(&rounds)).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -38,13 +38,18 @@ pub(crate) fn normal_cdf(z: f64) -> f64 {
     0.5 * statrs::function::erf::erfc(-z / std::f64::consts::SQRT_2)
 }
 
+/// The mean; of nothing, no number.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 /// Mean and unbiased standard deviation; `None` below two values.
 pub(crate) fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     if values.len() < 2 {
         return None;
     }
-    let mean = values.iter().sum::<f64>() / n;
+    let mean = mean(values);
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     let deviation = (squares / (n - 1.0)).sqrt();
     // What rounding leaves of equal values is no spread.

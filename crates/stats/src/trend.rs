@@ -47,14 +47,7 @@ impl Trend {
     pub fn of(values: &[f64]) -> Self {
         let n = values.len();
         if n < VALUES_MIN {
-            return Self {
-                change: 0.0,
-                low: 0.0,
-                high: 0.0,
-                p: 1.0,
-                effective: 1.0,
-                autocorrelation: 0.0,
-            };
+            return Self { change: 0.0, low: 0.0, high: 0.0, p: 1.0, effective: 1.0, autocorrelation: 0.0 };
         }
         let mut slopes = slopes(values);
         slopes.sort_by(f64::total_cmp);
@@ -72,7 +65,7 @@ impl Trend {
         let reach = student::quantile(0.5 + CONFIDENCE / 2.0, degrees).unwrap_or(f64::INFINITY) * deviation;
         let pairs = slopes.len() as f64;
         let at = |rank: f64| slopes[(rank.clamp(0.0, pairs - 1.0)) as usize];
-        let mean = values.iter().sum::<f64>() / n as f64;
+        let mean = student::mean(values);
         let share = |slope: f64| crate::ratio(slope * n as f64, mean).unwrap_or(0.0);
         Self {
             change: share(slope),
@@ -121,7 +114,7 @@ pub(crate) fn variance_factor(autocorrelation: f64, n: usize) -> f64 {
 /// 0..1: negative correlation is not credited.
 pub(crate) fn autocorrelation(left: &[f64]) -> f64 {
     let n = left.len() as f64;
-    let mean = left.iter().sum::<f64>() / n;
+    let mean = student::mean(left);
     let squares: f64 = left.iter().map(|v| (v - mean).powi(2)).sum();
     let products: f64 = left.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
     let Some(plain) = crate::ratio(products, squares) else {

@@ -12,10 +12,7 @@ pub struct Variance {
 impl Variance {
     /// A part or a multiple of it.
     pub fn times(self, factor: f64) -> Self {
-        Self {
-            value: self.value * factor,
-            ..self
-        }
+        Self { value: self.value * factor, ..self }
     }
 
     /// The variance of a sum of two independent quantities, whose own variances were estimated apart: the degrees of
@@ -24,12 +21,7 @@ impl Variance {
         let value = self.value + other.value;
         let part = |v: Self| crate::ratio(v.value.powi(2), v.degrees).unwrap_or(0.0);
         let degrees = crate::ratio(value.powi(2), part(self) + part(other));
-        Self {
-            value,
-            degrees: degrees
-                .filter(|d| d.is_finite())
-                .unwrap_or(self.degrees + other.degrees),
-        }
+        Self { value, degrees: degrees.filter(|d| d.is_finite()).unwrap_or(self.degrees + other.degrees) }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::error::{Result, StorageError, io_error};
 use crate::file_system::{self, Mounted};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::loops;
-use crate::mounts::{IfBusy, await_copies};
+use crate::mounts::{self, IfBusy, await_copies};
 use crate::preflight::{Problem, has_module};
 use crate::process::wait_until;
 use crate::volume::LoopVolume;
@@ -131,10 +131,10 @@ impl Array {
         };
         let (device, path) = (path_of(&running.name), mounted.path().to_owned());
         mounted.unmount(&self.ledger, IfBusy::Refuse)?;
+        self.mounted = None;
         if let Some(number) = loops::number_of(&running.name) {
             await_copies(number, &device)?;
         }
-        self.mounted = None;
         self.mount(&device, &path)
     }
 
@@ -163,6 +163,12 @@ impl Array {
     /// `md900`, while it runs.
     pub fn device(&self) -> Option<&str> {
         self.running.as_ref().map(|running| running.name.as_str())
+    }
+
+    /// Who keeps it, which is mounted nowhere here, by a mount namespace of their own.
+    pub fn held_elsewhere(&self) -> Option<String> {
+        let running = self.running.as_ref().filter(|_| self.mounted.is_none())?;
+        mounts::held_elsewhere(loops::number_of(&running.name)?)
     }
 
     /// What stands in the way of arrays on this machine, all of it; changes nothing.

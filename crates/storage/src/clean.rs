@@ -23,6 +23,7 @@ use crate::network_cut;
 use crate::permitted;
 use crate::process;
 use crate::read_ahead;
+use crate::roots;
 use crate::server;
 
 /// How long a process gets between SIGTERM and SIGKILL. Its data is thrown away next, so it need not be long.
@@ -35,7 +36,7 @@ pub struct Cleaned {
     pub removed: Vec<String>,
     /// What is still there, and why.
     pub failed: Vec<(LedgerItem, StorageError)>,
-    /// Lines of the ledger that cannot be understood: what they name, if anything, is still there.
+    /// What cannot be understood of the ledger: what it names, if anything, is still there.
     pub bad: Vec<StorageError>,
 }
 
@@ -67,11 +68,16 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     let base = base_of(ledger_path)?;
     let found = contents(ledger_path)?;
     let mut cleaned = Cleaned { bad: found.bad, ..Cleaned::default() };
+    // Where they cannot be understood, what lies elsewhere is left alone, and the rest is undone.
+    let roots = roots::recorded(&base).unwrap_or_else(|error| {
+        cleaned.bad.push(error);
+        Vec::new()
+    });
     let mut ledger =
         open_private(ledger_path, OpenOptions::new().append(true)).map_err(io_error("open the ledger", ledger_path))?;
     end_stopped_servers(&found.entries);
     for (id, entry) in found.entries.into_iter().rev() {
-        match permitted::check(&entry, &base).and_then(|()| undo(&entry.item)) {
+        match permitted::check(&entry, &base, &roots).and_then(|()| undo(&entry.item)) {
             Ok(was_there) => {
                 if was_there {
                     cleaned.removed.push(entry.item.to_string());
@@ -111,7 +117,7 @@ fn undo(item: &LedgerItem) -> Result<bool> {
         LedgerItem::ServedFile { .. } => Ok(false),
         LedgerItem::Directory { path } => remove_tree(path),
         LedgerItem::File { path } => gone(fs::remove_file(path), path),
-        LedgerItem::ReadAhead { device, kb } => read_ahead::put_back(device, *kb),
+        LedgerItem::ReadAhead { device, disk, kb } => read_ahead::put_back(device, disk, *kb),
         LedgerItem::NetworkCut { table } => network_cut::remove(table),
         LedgerItem::FileSystem { device, uuid } => disk::wipe(device, uuid),
     }

@@ -16,7 +16,7 @@ use rustix::mount::{MountFlags, mount};
 use crate::command::{require, run};
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
-use crate::mounts::{IfBusy, await_copies, unmount_all};
+use crate::mounts::{self, IfBusy, await_copies, is_mounted, unmount_all};
 
 /// Longer than mkfs.xfs takes on terabytes: it writes its headers only.
 const FORMAT_PATIENCE: Duration = Duration::from_secs(300);
@@ -83,9 +83,15 @@ impl Disk {
     }
 
     /// Mounts it, unless it is mounted.
+    ///
+    /// # Errors
+    /// The system refuses; or somebody else keeps what was mounted before, so that nothing of it would be cold.
     pub fn mount(&mut self, mount_point: &Path) -> Result<()> {
-        if self.mounted.is_some() {
-            return Ok(());
+        if let Some((path, _)) = &self.mounted {
+            if is_mounted(path)? {
+                return Ok(());
+            }
+            self.release(IfBusy::Refuse)?;
         }
         fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
         let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
@@ -114,6 +120,15 @@ impl Disk {
         Ok(())
     }
 
+    /// Who keeps it, which is mounted nowhere here, by a mount namespace of their own.
+    pub fn held_elsewhere(&self) -> Option<String> {
+        let (path, _) = self.mounted.as_ref()?;
+        match is_mounted(path) {
+            Ok(false) => mounts::held_elsewhere(self.number()?),
+            _ => None,
+        }
+    }
+
     /// Its kernel name: `nvme1n1`.
     pub fn name(&self) -> String {
         let name = self.device.file_name().unwrap_or_default();
@@ -122,8 +137,7 @@ impl Disk {
 
     /// Its major and minor number.
     pub fn number(&self) -> Option<(u32, u32)> {
-        let number = fs::metadata(&self.device).ok()?.rdev();
-        Some((major(number), minor(number)))
+        number_of(&self.device)
     }
 }
 
@@ -134,10 +148,22 @@ impl Drop for Disk {
     }
 }
 
+fn number_of(device: &Path) -> Option<(u32, u32)> {
+    let number = fs::metadata(device).ok()?.rdev();
+    Some((major(number), minor(number)))
+}
+
 /// Wipes the file system with this UUID off a device; returns whether it was there. Any other one stays.
+///
+/// # Errors
+/// The system refuses; [`StorageError::Busy`] says in which mount namespace it is mounted.
 pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
     if !device.exists() || !signatures(device)?.iter().any(|line| line.contains(uuid)) {
         return Ok(false);
+    }
+    if let Some(who) = number_of(device).and_then(mounts::held_elsewhere) {
+        let holders = format!("it is mounted in the mount namespace of {who}, too");
+        return Err(StorageError::Busy { path: device.to_owned(), holders });
     }
     let wipefs = require("wipefs", "util-linux")?;
     let argv = [wipefs.display().to_string(), "--all".to_owned(), device.display().to_string()];

@@ -5,33 +5,25 @@ use std::path::{Path, PathBuf};
 
 /// Why a volume, a cgroup or the ledger could not be made, used or removed.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum StorageError {
     /// A system call on a path failed.
     #[error("cannot {doing} {}: {source}{}", path.display(), full(path, source))]
     Io {
         /// What was tried, as a verb: `create`, `mount /dev/loop3 on`.
         doing: String,
-        /// On what.
         path: PathBuf,
-        /// Why not.
         source: io::Error,
     },
     /// A program is not installed.
     #[error("{program} is not installed; install the package {package} (Debian, Ubuntu: apt-get install {package})")]
-    NotInstalled {
-        /// Program name.
-        program: String,
-        /// Debian package that holds it.
-        package: &'static str,
-    },
+    NotInstalled { program: String, package: &'static str },
     /// A program failed.
     #[error("`{command}` failed ({how}){}", tail(stderr_tail))]
     Command {
-        /// The command line.
         command: String,
         /// Exit status, signal, or `no answer within N s`.
         how: String,
-        /// The last lines that it wrote to stderr.
         stderr_tail: String,
     },
     /// Another process owns the work directory.
@@ -41,7 +33,6 @@ pub enum StorageError {
         path.display(), pid.map_or_else(|| "(unknown)".to_owned(), |pid| pid.to_string())
     )]
     Locked {
-        /// The work directory.
         path: PathBuf,
         /// Who holds it, as written in the lock file.
         pid: Option<u32>,
@@ -51,29 +42,16 @@ pub enum StorageError {
         "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, or end it; \
          `iopslab run --beside` goes on all the same, and its report says so"
     )]
-    Measuring {
-        /// Who, in words.
-        holder: String,
-    },
+    Measuring { holder: String },
     /// Somebody else could change what is in a directory of ours.
     #[error(transparent)]
     NotPrivate(#[from] guarded::NotPrivate),
     /// Something that would be undone where nothing of ours can be.
     #[error("{what} is left alone: {reason}")]
-    NotOurs {
-        /// What a ledger names.
-        what: String,
-        /// Why it cannot be ours.
-        reason: String,
-    },
+    NotOurs { what: String, reason: String },
     /// A device that somebody uses, or may want back.
     #[error("{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}", device.display(), device.display())]
-    DeviceInUse {
-        /// The device.
-        device: PathBuf,
-        /// What is there.
-        found: String,
-    },
+    DeviceInUse { device: PathBuf, found: String },
     /// The ledger cannot be understood.
     #[error(
         "line {line} of the ledger {} cannot be understood ({reason}); it may have been written by another version of \
@@ -81,11 +59,9 @@ pub enum StorageError {
         path.display()
     )]
     Ledger {
-        /// The ledger.
         path: PathBuf,
         /// Line, from 1.
         line: usize,
-        /// Why.
         reason: String,
     },
     /// The host's file system cannot do direct I/O, so the host's page cache would answer for the volume.
@@ -94,40 +70,24 @@ pub enum StorageError {
          cache would answer instead of the disk; put the work directory on ext4 or XFS",
         image.display()
     )]
-    NoDirectIo {
-        /// Loop device.
-        device: String,
-        /// Its image.
-        image: PathBuf,
-    },
+    NoDirectIo { device: String, image: PathBuf },
     /// An image is attached already.
     #[error(
         "{} is attached to /dev/{device} already, probably by a run that was killed; run `iopslab clean`",
         image.display()
     )]
-    AlreadyAttached {
-        /// The image.
-        image: PathBuf,
-        /// Where.
-        device: String,
-    },
+    AlreadyAttached { image: PathBuf, device: String },
     /// A volume cannot be served.
     #[error(transparent)]
     Served(#[from] served::ServedError),
     /// A volume is in use and cannot be unmounted.
     #[error("cannot unmount {}: {holders}; stop them and try again", path.display())]
-    Busy {
-        /// Mount point.
-        path: PathBuf,
-        /// Who holds it, in words.
-        holders: String,
-    },
+    Busy { path: PathBuf, holders: String },
     /// A limit was asked for that this machine cannot set.
     #[error("cannot limit {resource}: {reason}")]
     NoController {
         /// `memory`, `cpu`, `io`, `cpuset`.
         resource: &'static str,
-        /// Why, and what to do.
         reason: String,
     },
     /// Processes survive in a cgroup.
@@ -135,17 +95,11 @@ pub enum StorageError {
     Unkillable {
         /// A directory of the cgroup.
         path: PathBuf,
-        /// Who.
         pids: Vec<u32>,
     },
     /// The probe's output makes no sense.
     #[error("fio's result for {} cannot be used: {reason}", path.display())]
-    Probe {
-        /// The probed file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    Probe { path: PathBuf, reason: String },
 }
 
 /// Result of this crate.

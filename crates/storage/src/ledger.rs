@@ -10,8 +10,8 @@
 //! cut off by a crash is ignored: its thing had not been created yet. A line that could not be written whole is taken
 //! back. One that cannot be understood costs nothing but itself: it is named, and the others count.
 //!
-//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]) and then stands in the
-//! entry (`root`): nothing else is ever undone.
+//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]), which is recorded in a
+//! file beside the ledger and then stands in the entry (`root`): nothing else is ever undone.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -27,6 +27,7 @@ use crate::error::{Result, StorageError, io_error};
 use crate::ledger_item::Entry;
 pub use crate::ledger_item::LedgerItem;
 use crate::permitted::{self, is_below, paths_of};
+use crate::roots;
 
 /// Identity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -99,7 +100,9 @@ impl Ledger {
     pub fn allow(&self, root: &Path) -> Result<()> {
         let root = fs::canonicalize(root).map_err(io_error("resolve", root))?;
         check_way(&root)?;
-        self.state().roots.push(root);
+        let mut state = self.state();
+        roots::record(&self.base, &root)?;
+        state.roots.push(root);
         Ok(())
     }
 
@@ -121,7 +124,7 @@ impl Ledger {
         let mut state = self.state();
         let root = self.root_of(&item, &state.roots);
         let entry = Entry { item, root };
-        permitted::check(&entry, &self.base)?;
+        permitted::check(&entry, &self.base, &state.roots)?;
         // Ids follow the clock, so that they differ between openings of a file that `clean` may have emptied.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
         state.last_id = now.max(state.last_id + 1);
@@ -281,6 +284,8 @@ mod tests {
         ledger.intend(file(&elsewhere, "a")).unwrap();
         let entries = contents(&path).unwrap().entries;
         let roots: Vec<_> = entries.values().map(|entry| entry.root.clone()).collect();
-        assert_eq!(roots, [Some(elsewhere.path().canonicalize().unwrap())]);
+        let root = elsewhere.path().canonicalize().unwrap();
+        assert_eq!(roots, [Some(root.clone())]);
+        assert_eq!(crate::roots::recorded(directory.path()).unwrap(), [root]);
     }
 }

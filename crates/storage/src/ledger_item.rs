@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use guarded::start_time_ticks;
 use serde::{Deserialize, Serialize};
 
-use crate::process::{self, start_time_ticks};
+use crate::process;
 
 /// Something on the machine that must be gone when a run is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,8 @@ pub enum LedgerItem {
     ReadAhead {
         /// Kernel name of the device: `loop3`.
         device: String,
+        /// Which disk had that name, so that another one that got it later stays as it is.
+        disk: String,
         /// What it was, KiB.
         kb: u32,
     },

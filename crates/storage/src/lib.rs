@@ -27,6 +27,7 @@ mod preflight;
 mod probe;
 mod process;
 mod read_ahead;
+mod roots;
 mod server;
 mod tree;
 mod volume;
@@ -43,6 +44,7 @@ pub use clean::{Cleaned, clean};
 pub use cold::{device_of, drop_page_cache};
 pub use disk::Disk;
 pub use error::{Result, StorageError, io_error};
+pub use guarded::start_time_ticks;
 pub use ledger::{Ledger, LedgerId, LedgerItem};
 pub use mounts::share_mounts_below;
 pub use network_cut::{NetworkCut, can_cut_network};
@@ -52,7 +54,6 @@ pub use probe::{
     BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, ProbeRequest, SequentialReads, Suite as ProbeSuite,
     probe, probe_members, probe_suite,
 };
-pub use process::start_time_ticks;
 pub use read_ahead::{DISK_READ_AHEAD_KB, ReadAhead, read_ahead_kb_of};
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};

@@ -1,5 +1,5 @@
-//! What a ledger may have undone: its own directory's contents and what was made below directories that it names, never
-//! anything else.
+//! What a ledger may have undone: its own directory's contents and what was made below directories that were recorded
+//! beside it ([`crate::roots`]), never anything else. A root that an entry names is compared with these.
 //!
 //! The ledger lies where nobody else can write ([`guarded::private_directory`]). This is the second line: an entry that
 //! was never ours, by whatever way it came to be there, is named and left alone.
@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger_item::{Entry, LedgerItem};
+use crate::roots;
 
 /// `f_type` of a mounted cgroup tree, version 1 and 2 (statfs(2): CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC).
 const CGROUP_FILE_SYSTEMS: [u64; 2] = [0x0027_e0eb, 0x6367_7270];
@@ -41,14 +42,21 @@ pub(crate) fn is_below(path: &Path, directory: &Path) -> bool {
     path.is_absolute() && path.starts_with(directory) && !path.components().any(|part| part == Component::ParentDir)
 }
 
-/// That what an entry of the ledger in `base` names can be ours.
+/// That what an entry of the ledger in `base` names can be ours; `roots` were recorded there.
 ///
 /// # Errors
 /// [`StorageError::NotOurs`] says what speaks against it.
-pub(crate) fn check(entry: &Entry, base: &Path) -> Result<()> {
+pub(crate) fn check(entry: &Entry, base: &Path, roots: &[PathBuf]) -> Result<()> {
     let item = &entry.item;
     let refuse = |reason: String| Err(StorageError::NotOurs { what: item.to_string(), reason });
-    let root = entry.root.as_deref().unwrap_or(base);
+    let root = match entry.root.as_deref() {
+        None => base,
+        Some(root) if roots.iter().any(|known| known == root) => root,
+        Some(root) => {
+            let file = roots::file_in(base);
+            return refuse(format!("{} is none of the directories in {}", root.display(), file.display()));
+        }
+    };
     for path in paths_of(item) {
         if !is_below(path, root) {
             return refuse(format!("{} is not below {}", path.display(), root.display()));
@@ -113,7 +121,21 @@ mod tests {
 
     fn refusal(item: LedgerItem, root: Option<&Path>, base: &Path) -> Option<String> {
         let root = root.map(Path::to_owned);
-        check(&Entry { item, root }, base).err().map(|error| error.to_string())
+        let roots: Vec<PathBuf> = root.iter().cloned().collect();
+        check(&Entry { item, root }, base, &roots).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_entry_cannot_name_its_root_by_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path().join("work");
+        let item = LedgerItem::Directory { path: "/etc/x".into() };
+        let recorded = [directory.path().join("data")];
+        for root in ["/", "/etc", "/etc/x"] {
+            let entry = Entry { item: item.clone(), root: Some(root.into()) };
+            let refused = check(&entry, &base, &recorded).unwrap_err().to_string();
+            assert!(refused.contains(&format!("{root} is none of the directories in")), "{refused}");
+        }
     }
 
     #[test]
@@ -148,7 +170,7 @@ mod tests {
         for name in ["firewall", "iopslab; flush ruleset"] {
             assert!(refusal(table(name), None, base).is_some(), "{name}");
         }
-        let device = LedgerItem::ReadAhead { device: "../../../etc".to_owned(), kb: 1 };
+        let device = LedgerItem::ReadAhead { device: "../../../etc".to_owned(), disk: String::new(), kb: 1 };
         assert!(refusal(device, None, base).is_some());
         assert!(!is_cgroup(Path::new("/tmp")).unwrap() && !is_cgroup(Path::new("/no/such")).unwrap());
     }

@@ -44,12 +44,7 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
         ));
     }
     for (program, package) in [("mkfs.xfs", "xfsprogs"), ("fio", "fio"), ("losetup", "util-linux")] {
-        if locate(program).is_none() {
-            problems.push(Problem::new(
-                format!("{program} is not installed"),
-                format!("install the package {package} (Debian, Ubuntu: apt-get install {package})"),
-            ));
-        }
+        problems.extend(not_installed(program, package));
     }
     if !Path::new("/dev/loop-control").exists() && !has_module("loop") {
         problems.push(Problem::new(
@@ -79,16 +74,15 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
 /// Everything that would stop a run on the machine's own storage, without limits and without root; changes nothing.
 /// `needed_bytes` will be put into each of `directories`.
 pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    if locate("fio").is_none() {
-        problems.push(Problem::new(
-            "fio is not installed",
-            "install the package fio (Debian, Ubuntu: apt-get install fio)",
-        ));
-    }
+    let mut problems = Vec::from_iter(not_installed("fio", "fio"));
     let fix = "free some space, or name a directory on a larger disk in [provider.hosts]";
     problems.extend(directories.iter().filter_map(|directory| too_small(directory, needed_bytes, fix)));
     problems
+}
+
+fn not_installed(program: &str, package: &str) -> Option<Problem> {
+    let fix = || format!("install the package {package} (Debian, Ubuntu: apt-get install {package})");
+    locate(program).is_none().then(|| Problem::new(format!("{program} is not installed"), fix()))
 }
 
 /// That others could change what a directory of ours holds, whether it is there or still to be made; changes nothing.

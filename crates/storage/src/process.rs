@@ -1,42 +1,20 @@
 //! Ending processes without ever ending the wrong one.
 //!
-//! The kernel reuses process numbers. A process is therefore named by its number *and* its start time (field 22 of
-//! `/proc/PID/stat`, clock ticks since boot; see proc(5)), and signalled through a pidfd, which keeps meaning the same
-//! process between the check and the signal (pidfd_open(2)).
+//! A process is named by its number *and* its start time ([`start_time_ticks`]), and signalled through a pidfd, which
+//! keeps meaning the same process between the check and the signal (pidfd_open(2)).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use guarded::start_time_ticks;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::error::{Result, io_error};
 
 const POLL: Duration = Duration::from_millis(20);
-
-/// Start time of a process in clock ticks since boot; `None` when it does not exist or is a zombie (it has ended, only
-/// its parent has not looked yet). One whose first thread alone has ended is there: the others hold its memory and
-/// ports.
-pub fn start_time_ticks(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (state, start) = parse_start_time(&stat)?;
-    let is_there = !matches!(state, "Z" | "X" | "x") || has_other_threads(pid);
-    is_there.then_some(start)
-}
-
-/// Whether a process has a thread besides its first one.
-fn has_other_threads(pid: u32) -> bool {
-    let threads = fs::read_dir(format!("/proc/{pid}/task"));
-    threads.is_ok_and(|threads| threads.flatten().count() > 1)
-}
-
-/// State and start time. The command name may hold spaces and parentheses, so fields are counted from the last `)`.
-fn parse_start_time(stat: &str) -> Option<(&str, u64)> {
-    let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
-    Some((fields.next()?, fields.nth(18)?.parse().ok()?))
-}
 
 /// Programs that become another one: what starts a database goes through them within milliseconds.
 const LAUNCHERS: [&str; 7] = ["sh", "dash", "bash", "busybox", "setpriv", "prlimit", "chrt"];
@@ -60,12 +38,6 @@ pub(crate) fn settled_executable(pid: u32) -> Option<PathBuf> {
         found.as_deref().is_none_or(|path| !is_launcher(path))
     });
     found
-}
-
-/// Whether a process stands still (SIGSTOP, a debugger).
-pub(crate) fn is_stopped(pid: u32, started_at_ticks: u64) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    parse_start_time(&stat).is_some_and(|(state, start)| start == started_at_ticks && matches!(state, "T" | "t"))
 }
 
 /// Asks the process to end (SIGTERM), after `patience` ends it (SIGKILL). Returns whether there was one. One that runs
@@ -149,13 +121,6 @@ pub(crate) fn holders(path: &Path) -> Vec<String> {
 mod tests {
     use super::*;
     use std::process::Command;
-
-    #[test]
-    fn start_time_is_field_22_even_with_a_wild_command_name() {
-        let stat = "42 (a) b (c) S 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 2 18446744073709551615";
-        assert_eq!(parse_start_time(stat), Some(("S", 987_654)));
-        assert_eq!(parse_start_time(&stat.replace(") S ", ") Z ")), Some(("Z", 987_654)));
-    }
 
     #[test]
     fn a_zombie_has_ended_and_one_whose_other_threads_live_has_not() {

@@ -22,6 +22,8 @@ pub struct ReadAhead {
     ledger: Arc<Ledger>,
     entry: LedgerId,
     device: String,
+    /// Which disk that was.
+    disk: String,
     before_kb: u32,
 }
 
@@ -33,8 +35,13 @@ impl ReadAhead {
     /// The device has no such setting, or shows another figure after it was set.
     pub fn set(ledger: &Arc<Ledger>, device: &str, kb: u32) -> Result<Self> {
         let before_kb = read(device)?;
-        let entry = ledger.intend(LedgerItem::ReadAhead { device: device.to_owned(), kb: before_kb })?;
-        let set = Self { ledger: Arc::clone(ledger), entry, device: device.to_owned(), before_kb };
+        let (device_of_entry, disk) = (device.to_owned(), disk_of(device)?);
+        let entry = ledger.intend(LedgerItem::ReadAhead {
+            device: device_of_entry.clone(),
+            disk: disk.clone(),
+            kb: before_kb,
+        })?;
+        let set = Self { ledger: Arc::clone(ledger), entry, device: device_of_entry, disk, before_kb };
         let shown = write(device, kb).and_then(|()| read(device));
         match shown {
             Ok(shown) if shown == kb => Ok(set),
@@ -71,7 +78,7 @@ impl ReadAhead {
     ///
     /// It cannot be written.
     pub fn put_back(self) -> Result<()> {
-        put_back(&self.device, self.before_kb)?;
+        put_back(&self.device, &self.disk, self.before_kb)?;
         self.ledger.done(self.entry)
     }
 }
@@ -91,8 +98,12 @@ pub fn read_ahead_kb_of(directory: &Path) -> Option<u32> {
     reported.filter_map(|text| text.trim().parse().ok()).next()
 }
 
-/// A device's read-ahead as it was; whether it was otherwise. A device that is gone has none.
-pub(crate) fn put_back(device: &str, kb: u32) -> Result<bool> {
+/// A device's read-ahead as it was; whether it was otherwise. A device that is gone has none, and one that is another
+/// disk by now stays as it is.
+pub(crate) fn put_back(device: &str, disk: &str, kb: u32) -> Result<bool> {
+    if disk_of(device)? != disk {
+        return Ok(false);
+    }
     match read(device) {
         Ok(now) if now == kb => Ok(false),
         Ok(_) => write(device, kb).map(|()| true),
@@ -101,8 +112,26 @@ pub(crate) fn put_back(device: &str, kb: u32) -> Result<bool> {
     }
 }
 
+/// Where the kernel shows block devices.
+const DEVICES: &str = "/sys/class/block";
+
+/// Which disk a name means now. The kernel numbers the disks of a boot (`diskseq`), and a loop device with each file that
+/// it gets; before Linux 5.15 it does not, and the device's own number and file have to do.
+fn disk_of(device: &str) -> Result<String> {
+    let boot = Path::new("/proc/sys/kernel/random/boot_id");
+    let boot = fs::read_to_string(boot).map_err(io_error("read", boot))?;
+    let fact = |file: &str| {
+        let text = fs::read_to_string(Path::new(DEVICES).join(device).join(file)).ok()?;
+        Some(text.trim().to_owned())
+    };
+    let by_number = || Some(format!("{} {}", fact("dev")?, fact("loop/backing_file").unwrap_or_default()));
+    // One that is gone is no disk.
+    let disk = fact("diskseq").or_else(by_number).unwrap_or_default();
+    Ok(format!("{} {disk}", boot.trim()))
+}
+
 fn path(device: &str) -> PathBuf {
-    Path::new("/sys/class/block").join(device).join("queue/read_ahead_kb")
+    Path::new(DEVICES).join(device).join("queue/read_ahead_kb")
 }
 
 fn read(device: &str) -> Result<u32> {
@@ -120,6 +149,24 @@ fn write(device: &str, kb: u32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_that_is_another_disk_by_now_stays_as_it_is() {
+        let devices = fs::read_dir(DEVICES).into_iter().flatten().flatten();
+        let mut names = devices.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let Some((device, kb)) = names.find_map(|name| Some((read(&name).ok()?, name))).map(|(kb, name)| (name, kb))
+        else {
+            println!("skipped: this machine has no block device");
+            return;
+        };
+        let disk = disk_of(&device).unwrap();
+        assert!(!put_back(&device, &disk, kb).unwrap(), "it is as it was");
+        for other in ["", "another", &disk[..disk.len() - 1]] {
+            assert!(!put_back(&device, other, kb + 4).unwrap(), "{other}");
+            assert_eq!(read(&device).unwrap(), kb, "{other}");
+        }
+        assert!(!put_back("no-such-device", &disk, kb).unwrap());
+    }
 
     #[test]
     fn a_file_system_without_a_device_tells_no_read_ahead_and_a_disk_tells_its_own() {

@@ -3,10 +3,11 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use catalog::Latency;
+use guarded::{is_stopped, start_time_ticks};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -18,14 +19,14 @@ use crate::command::{locate, run};
 use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
-use crate::process::{executable, is_stopped, settled_executable, start_time_ticks};
+use crate::process::{executable, settled_executable};
 
 /// A volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted. Where its
 /// process has ended although it should not, the next volume that is attached gets another one.
 #[derive(Debug)]
 pub struct VolumeServer {
     argv: Vec<String>,
-    running: Mutex<Option<Running>>,
+    running: Arc<Mutex<Option<Running>>>,
     hardening: Hardening,
     /// Seconds that an answer is on its way, once it was measured.
     on_the_way_s: OnceLock<f64>,
@@ -70,13 +71,10 @@ impl VolumeServer {
         let running = Running::start(ledger, &argv)?;
         let mut hardening = running.server.hardening().clone();
         hardening.missing.extend(refused);
-        Ok(Self {
-            argv,
-            running: Mutex::new(Some(running)),
-            hardening,
-            on_the_way_s: OnceLock::new(),
-            ledger: Arc::clone(ledger),
-        })
+        let running = Arc::new(Mutex::new(Some(running)));
+        let watched = Arc::downgrade(&running);
+        std::thread::spawn(move || watch(&watched));
+        Ok(Self { argv, running, hardening, on_the_way_s: OnceLock::new(), ledger: Arc::clone(ledger) })
     }
 
     /// Has an image served as the file `at`; gives what the ledger has to know. Where the
@@ -207,13 +205,35 @@ impl VolumeServer {
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.running)
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut Server) -> served::Result<T>) -> Result<T> {
         let mut running = self.running();
         let running = running.as_mut().expect("it is there until it is ended");
         Ok(ask(&mut running.server)?)
+    }
+}
+
+fn locked(running: &Mutex<Option<Running>>) -> MutexGuard<'_, Option<Running>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How often a server is asked whether it is there.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// A server that stands still is found out, also while whoever would ask it waits for one of its volumes. Ends with the
+/// handle, or when that has let the server go.
+fn watch(running: &Weak<Mutex<Option<Running>>>) {
+    loop {
+        std::thread::sleep(LOOK);
+        let Some(running) = running.upgrade() else { return };
+        let mut guard = locked(&running);
+        let Some(running) = guard.as_mut() else { return };
+        if !running.server.has_ended() {
+            // Whoever asks it next is told.
+            let _ = running.server.is_there();
+        }
     }
 }
 

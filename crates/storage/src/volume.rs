@@ -104,31 +104,26 @@ impl LoopVolume {
             }
             return Err(error);
         }
-        Ok(Self {
-            ledger: Arc::clone(ledger),
-            image,
-            image_entry: Some(entry),
-            server: None,
-            model: Model::unlimited(),
-            served: None,
-            attached: None,
-            mounted: None,
-        })
+        Ok(Self::of(ledger, image, Some(entry)))
     }
 
     /// A volume whose image exists already. The image itself is not entered into the ledger.
     pub fn open(ledger: &Arc<Ledger>, image: &Path) -> Result<Self> {
         let image = fs::canonicalize(image).map_err(io_error("open the volume image", image))?;
-        Ok(Self {
+        Ok(Self::of(ledger, image, None))
+    }
+
+    fn of(ledger: &Arc<Ledger>, image: PathBuf, image_entry: Option<LedgerId>) -> Self {
+        Self {
             ledger: Arc::clone(ledger),
             image,
-            image_entry: None,
+            image_entry,
             server: None,
             model: Model::unlimited(),
             served: None,
             attached: None,
             mounted: None,
-        })
+        }
     }
 
     /// From the next attachment on a server answers for it as a volume of this model would; `name` is what it is
@@ -260,7 +255,7 @@ impl LoopVolume {
     pub fn delete(mut self) -> Result<()> {
         self.release(IfBusy::Refuse)?;
         fs::remove_file(&self.image).map_err(io_error("delete the volume image", &self.image))?;
-        self.image_entry.take().map_or(Ok(()), |entry| self.ledger.done(entry))
+        self.keep()
     }
 
     /// Takes the image out of the ledger: it is meant to outlive the run.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use experiment::IoLimits;
-use machine::{CGROUP_ROOT, Machine, is_emulated};
+use machine::{CGROUP_ROOT, Machine, end, is_emulated, runs_nothing, with_a_copy_of_the_mount};
 use storage::{Array, Cgroup, DeviceLimit, Ledger, LoopVolume, ReadAhead, ResourceLimits, clean, probe_members};
 
 const SIZE: u64 = 512 << 20;
@@ -95,6 +95,7 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     let Some(machine) = machine() else { return };
     let mut members = members(&machine, 4);
     let mut array = mounted(&machine, &members);
+    runs_nothing(&machine.path("data"));
     let info = Command::new("xfs_info").arg(machine.path("data")).output().unwrap();
     let info = String::from_utf8_lossy(&info.stdout).into_owned();
     // Blocks of 4 KiB: 256 KiB, and four times that.
@@ -165,4 +166,25 @@ fn a_killed_run_leaves_an_array_that_its_ledger_undoes() {
     assert!(!machine.path("member-0.img").exists());
     assert!(Ledger::outstanding(&machine.ledger_path).unwrap().is_empty());
     assert!(clean(&machine.ledger_path).unwrap().removed.is_empty());
+}
+
+/// Whoever keeps its file system by a mount namespace of their own is named, and it is no cold start.
+#[test]
+fn an_array_whose_mount_lives_on_in_another_namespace_is_not_cold_and_its_process_is_named() {
+    let Some(machine) = machine() else { return };
+    let mut members = members(&machine, 2);
+    let mut array = mounted(&machine, &members);
+    let other = with_a_copy_of_the_mount(&machine.path("data"));
+    let who = format!("sleep ({})", other.id());
+    let warm = array.cool().unwrap_err().to_string();
+    assert!(warm.contains(&format!("it is mounted in the mount namespace of {who}, too")), "{warm}");
+    assert_eq!(array.held_elsewhere(), Some(who.clone()));
+    let kept = array.unmount_and_stop().unwrap_err().to_string();
+    assert!(kept.contains(&who), "{kept}");
+    end(other);
+    array.unmount_and_stop().unwrap();
+    assert_eq!(array.held_elsewhere(), None);
+    for member in &mut members {
+        member.unmount_and_detach().unwrap();
+    }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use catalog::{IoLimits, Latency};
-use machine::{Machine, is_emulated, share_off};
+use machine::{Machine, is_emulated, runs_nothing, share_off};
 use rustix::process::{Pid, Signal, kill_process};
 use storage::{Array, LoopVolume, ServedGauge, VolumeServer, clean, copy_tree, probe};
 use volume::{Effect, Model, VolumeFault};
@@ -30,7 +30,7 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let stories: [(&str, Story); 11] = [
+    let stories: [(&str, Story); 12] = [
         ("holds_its_limits_for_reads_and_writes_together", holds_its_limits),
         ("shares_the_limits_of_its_instance", shares_its_instance),
         ("takes_its_time_for_a_request", takes_its_time),
@@ -38,6 +38,7 @@ fn main() {
         ("stalls_fails_and_is_full_on_demand", has_faults),
         ("is_whole_again_after_its_file_system_was_shut_down", shut_down),
         ("is_attached_anew_after_its_server_was_killed", goes_on),
+        ("is_attached_anew_after_its_server_stood_still", stood_still),
         ("as_a_member_of_an_array_goes_on_too", array_goes_on),
         ("is_cleaned_after_its_server_was_killed", server_killed),
         ("is_cleaned_while_its_server_stands_still", server_stopped),
@@ -228,6 +229,8 @@ fn keeps_what_was_written(machine: &Machine) {
     let server = server(machine);
     let mut volume = mounted(machine, &server, Model::unlimited());
     let root = machine.path("data");
+    runs_nothing(&root);
+    runs_nothing(&machine.path("data.served"));
     // Sizes that are whole blocks and that are not, small writes and ones that are handed over whole.
     for bytes in [1, 511, 4097, 300_000, 20_000_003] {
         write_pattern(&root.join(format!("of-{bytes}")), bytes);
@@ -332,6 +335,30 @@ fn goes_on(machine: &Machine) {
     volume.behave(&limited(200.0, None)).unwrap();
     let iops = mixed_iops(&machine.path("data"));
     assert!(iops < 210.0, "{iops} a second");
+    end(volume, server);
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
+}
+
+/// Whoever waits for a volume whose server is stopped gets an error, though nobody asks that server anything, and the
+/// volume is attached anew.
+fn stood_still(machine: &Machine) {
+    let server = server(machine);
+    let mut volume = mounted(machine, &server, limited(500.0, None));
+    let (first, path) = (server.pid(), machine.path("data/file"));
+    write_pattern(&path, 3 << 20);
+    signal(&server, Signal::STOP);
+    let began = Instant::now();
+    let written = fs::File::create(machine.path("data/new")).and_then(|file| file.sync_all());
+    let waited = began.elapsed();
+    println!("who waited for a stopped server got an answer after {waited:?}");
+    assert!(written.is_err() && waited < Duration::from_secs(60), "{written:?} after {waited:?}");
+    let lost = volume.served_counts().unwrap_err().to_string();
+    assert!(lost.contains("said nothing for 10 s, and was killed"), "{lost}");
+    assert!(server.is_lost());
+    volume.unmount_and_detach().unwrap();
+    volume.attach_and_mount(&machine.path("data")).unwrap();
+    assert_ne!(server.pid(), first);
+    assert!(has_pattern(&path, 3 << 20));
     end(volume, server);
     assert_eq!(machine.leftovers(), Vec::<String>::new());
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use experiment::IoLimits;
-use machine::{CGROUP_ROOT, Machine, share_off};
+use machine::{CGROUP_ROOT, Machine, end, runs_nothing, share_off, with_a_copy_of_the_mount};
 use storage::{
     Cgroup, DeviceLimit, Ledger, LoopVolume, ResourceLimits, copy_tree, device_bytes, probe, read_whole, restore_tree,
 };
@@ -90,6 +90,7 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     let content: Vec<u8> = (0..16 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(snapshot.join("ks/table/big.db"), &content).unwrap();
 
+    runs_nothing(volume.mount_point().unwrap());
     let (pristine, data) = (machine.path("data/pristine"), machine.path("data/cassandra"));
     let copied = copy_tree(&snapshot, &pristine).unwrap();
     assert_eq!((copied.files, copied.bytes, copied.reflinked), (1, content.len() as u64, false), "another file system");
@@ -114,6 +115,7 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     volume.unmount_and_detach().unwrap();
     assert!(volume.device().is_none() && !data.exists());
     volume.attach_and_mount(&mount_point).unwrap();
+    runs_nothing(&mount_point);
     let cold = device_reads(&volume);
     assert!(fs::read(data.join("ks/table/big.db")).unwrap() == cached);
     let needed = content.len() as u64 / (256 << 10);
@@ -208,14 +210,23 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
 
     let mut disk = storage::Disk::format(&ledger, device).unwrap();
     disk.mount(&directory.path().join("mnt")).unwrap();
+    runs_nothing(&directory.path().join("mnt"));
     std::fs::write(directory.path().join("mnt/file"), "x").unwrap();
     let busy = storage::Disk::format(&ledger, device).unwrap_err().to_string();
     assert!(busy.contains("somebody uses it"), "{busy}");
     let other = with_a_copy_of_the_mount(&directory.path().canonicalize().unwrap().join("mnt"));
     let warm = disk.unmount().unwrap_err().to_string();
-    assert!(warm.contains(&format!("mount namespace of sleep ({})", other.id())), "{warm}");
+    let who = format!("mount namespace of sleep ({})", other.id());
+    assert!(warm.contains(&who), "{warm}");
+    // What others keep of it would not be cold: it is not mounted again, nor taken for mounted.
+    assert_eq!(disk.held_elsewhere(), Some(format!("sleep ({})", other.id())));
+    let again = disk.mount(&directory.path().join("mnt")).unwrap_err().to_string();
+    assert!(again.contains(&who), "{again}");
+    let left: Vec<String> = storage::clean(&path).unwrap().left().collect();
+    assert!(left.len() == 1 && left[0].contains("file system on") && left[0].contains(&who), "{left:?}");
     end(other);
     disk.unmount().unwrap();
+    assert_eq!(disk.held_elsewhere(), None);
     let taken = storage::Disk::format(&ledger, device).unwrap_err().to_string();
     assert!(taken.contains("wipefs finds") && taken.contains("xfs"), "{taken}");
     disk.mount(&directory.path().join("mnt")).unwrap();
@@ -228,27 +239,6 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
     drop(storage::Disk::format(&ledger, device).unwrap());
     storage::clean(&path).unwrap();
     losetup(&["--detach", &name]);
-}
-
-/// A process with a copy of the mount at `path`, as a container that began now would have, and of no volume of other
-/// tests.
-fn with_a_copy_of_the_mount(path: &Path) -> std::process::Child {
-    let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vxF \"$0\" | xargs -r umount
-        echo ready
-        exec sleep 60";
-    let mut child = std::process::Command::new("unshare")
-        .args(["--mount", "sh", "-c", script, path.to_str().unwrap()])
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ready = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut ready).unwrap();
-    child
-}
-
-fn end(mut child: std::process::Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// As a container, or a service with private mounts, that began in the middle of a run has it.

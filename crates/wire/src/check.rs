@@ -106,7 +106,7 @@ impl Reply {
             | Self::Loading { .. }
             | Self::AtRest
             | Self::Flushed
-            | Self::Prepared(_)
+            | Self::Prepared
             | Self::Usage(_)
             | Self::Emptied
             | Self::Renewed(_)

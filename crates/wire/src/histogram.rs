@@ -49,8 +49,7 @@ pub fn from_wire(interval: &WireInterval) -> Result<Interval, String> {
 
 #[cfg(test)]
 mod tests {
-    use evidence::{ErrorKind, HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series};
-    use hdrhistogram::Histogram;
+    use evidence::{ErrorKind, HIGHEST_US, Interval, OperationKind, Series, empty_histogram};
 
     #[test]
     fn every_count_arrives_under_its_series() {
@@ -59,7 +58,7 @@ mod tests {
             Series::Service(OperationKind::ReadModifyWrite),
             Series::Failed(ErrorKind::ClientTimeout),
         ] {
-            let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+            let mut histogram = empty_histogram();
             for (value, count) in [(1, 3), (950, 70_000), (1_700_000, 1), (HIGHEST_US, 2)] {
                 histogram.record_n(value, count).unwrap();
             }

@@ -21,8 +21,8 @@ pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use machine_use::MachineUse;
 pub use messages::{
     AT_WORK_S, ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, LoadedDataset, Moments, Needs,
-    PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, RequestError, Second, SnapshotFacts,
-    StartedTrial, StoppedTrial, ToRest, TrialResult, TrialTask, UnderTest, Usage,
+    PROTOCOL, Problem, Progress, Reply, Request, RequestError, Second, SnapshotFacts, StartedTrial, StoppedTrial,
+    ToRest, TrialResult, TrialTask, UnderTest, Usage,
 };
 pub use piece::{TrialPiece, in_pieces};
 pub use transfer::{SignedUrl, Transfer};

@@ -441,6 +441,13 @@ impl RequestError {
     }
 }
 
+/// In the words of the error. No error itself, so that `?` takes it as it is.
+impl<E: std::error::Error> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
 /// Answers, one for each kind of request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -506,7 +513,7 @@ pub enum Reply {
     /// To `KeepSnapshot` and `Restore`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
-    Prepared(PreparedConfiguration),
+    Prepared,
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
     /// To `Usage`; `None`: the database has ended, which an event says.
@@ -576,13 +583,6 @@ pub struct SnapshotFacts {
     pub table_bytes: u64,
     /// Bytes of the whole snapshot.
     pub bytes: u64,
-}
-
-/// A configuration is ready for trials.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PreparedConfiguration {
-    /// Its volumes with the probe's measurements.
-    pub volumes: Vec<VolumeFacts>,
 }
 
 /// A database is settled and waits for load.

@@ -53,15 +53,14 @@ pub fn in_pieces(intervals: &[Interval], samples: Vec<HostSample>, send: &mut dy
 
 #[cfg(test)]
 mod tests {
-    use evidence::{HIGHEST_US, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series};
-    use hdrhistogram::Histogram;
+    use evidence::{OperationKind, Series, empty_histogram};
 
     use super::*;
     use crate::{Event, from_wire};
 
     /// A second in which every bucket of the histogram has a count of its own: none is longer.
     fn fullest(second: u32) -> Interval {
-        let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+        let mut histogram = empty_histogram();
         for value in (0..15).flat_map(|doubling| (1_024..2_048).map(move |step| step << doubling)) {
             histogram.saturating_record_n(value, 70_000 + value);
         }

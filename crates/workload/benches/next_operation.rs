@@ -6,7 +6,7 @@
 
 use std::{hint::black_box, sync::Arc, time::Instant};
 
-use workload::{Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, ScanLength, ValuePool, write_key};
+use workload::{Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, ValuePool, write_key};
 
 const RECORDS: u64 = 3_750_000;
 const OPERATIONS: u32 = 5_000_000;
@@ -21,15 +21,7 @@ fn main() {
         ("sequential", Distribution::Sequential),
     ];
     for (name, distribution) in distributions {
-        let definition = Definition {
-            name: name.to_owned(),
-            mix: Mix { read: 0.8, update: 0.2, ..Mix::default() },
-            distribution,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength::default(),
-            keys: KeyFormat::default(),
-        };
+        let definition = Definition::new(name, Mix { read: 0.8, update: 0.2, ..Mix::default() }, distribution);
         let mut generator = Generator::new(&definition, 10, RECORDS, Arc::new(InsertSequence::starting_at(RECORDS)), 1);
         measure(&format!("next_operation, {name}"), || {
             black_box(generator.next_operation());

@@ -166,3 +166,18 @@ pub struct Definition {
     #[serde(flatten)]
     pub keys: KeyFormat,
 }
+
+impl Definition {
+    /// With YCSB's defaults besides.
+    pub fn new(name: &str, mix: Mix, distribution: Distribution) -> Self {
+        Self {
+            name: name.to_owned(),
+            mix,
+            distribution,
+            read_all_fields: true,
+            write_all_fields: false,
+            scan_length: ScanLength::default(),
+            keys: KeyFormat::default(),
+        }
+    }
+}

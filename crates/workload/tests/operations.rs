@@ -4,20 +4,11 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use workload::{
-    Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, Operation, OperationKind, ScanLength,
-};
+use workload::{Definition, Distribution, Generator, InsertSequence, Mix, Operation, OperationKind, ScanLength};
 
 fn definition(mix: Mix, distribution: Distribution) -> Definition {
-    Definition {
-        name: "test".into(),
-        mix,
-        distribution,
-        read_all_fields: true,
-        write_all_fields: false,
-        scan_length: ScanLength { min: 3, max: 30, zipfian: false },
-        keys: KeyFormat::default(),
-    }
+    let scan_length = ScanLength { min: 3, max: 30, zipfian: false };
+    Definition { scan_length, ..Definition::new("test", mix, distribution) }
 }
 
 const READS: Mix = Mix { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };

@@ -17,17 +17,6 @@ impl Bound {
     pub fn may_be_more(&self) -> bool {
         self.is != BoundIs::AtMost
     }
-
-    /// The same of the ratio turned over.
-    #[must_use]
-    pub fn turned(self) -> Self {
-        let is = match self.is {
-            BoundIs::AtLeast => BoundIs::AtMost,
-            BoundIs::AtMost => BoundIs::AtLeast,
-            BoundIs::Nothing => BoundIs::Nothing,
-        };
-        Self { is, ..self }
-    }
 }
 
 /// What a ratio says where this machine was a limit.

@@ -89,17 +89,6 @@ pub enum GateOutcome {
     Failed,
 }
 
-impl GateOutcome {
-    /// The word, as in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Inconclusive => "inconclusive",
-            Self::Failed => "failed",
-        }
-    }
-}
-
 /// How a gate was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GateResult {

@@ -26,6 +26,18 @@ pub struct Limit {
     pub evidence: BTreeMap<String, f64>,
 }
 
+impl Limit {
+    /// Whether the CPU was full.
+    pub fn is_cpu(&self) -> bool {
+        self.kind == LimitKind::Cpu || self.also.contains(&LimitKind::Cpu)
+    }
+
+    /// Whether a volume, or the way to it, was full and the CPU was not.
+    pub fn is_volume(&self) -> bool {
+        self.kind.is_volume() && !self.is_cpu()
+    }
+}
+
 /// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
 pub const GC_DOMINATES: f64 = 0.2;
 /// ... and of this share where the CPUs, or something else, had no room between the pauses.
@@ -110,6 +122,11 @@ impl SpreadKind {
 }
 
 impl LimitKind {
+    /// Whether it is a volume, or the way to it.
+    pub fn is_volume(self) -> bool {
+        self.spreads_as() == SpreadKind::Volume
+    }
+
     /// Whose repetitions a cell with this limit resembles.
     pub fn spreads_as(self) -> SpreadKind {
         match self {

@@ -143,6 +143,15 @@ impl Analysis {
         self.cells.iter().find(|c| c.configuration == configuration && c.workload == workload && c.load == load)
     }
 
+    /// The cells under a workload, at one load level or at all.
+    pub fn cells_at<'a>(
+        &'a self,
+        workload: &'a str,
+        load: Option<LoadLevel>,
+    ) -> impl Iterator<Item = &'a CellAnalysis> {
+        self.cells.iter().filter(move |c| c.workload == workload && load.is_none_or(|load| c.load == load))
+    }
+
     /// Whether its volumes were emulated.
     pub fn has_emulated_volumes(&self) -> bool {
         configuration::are_emulated(self.provider, &self.configurations)

@@ -175,6 +175,16 @@ pub enum AnswerOutcome {
 }
 
 impl AnswerOutcome {
+    /// Run this; no other gives the same.
+    pub(crate) fn run(configuration: &str, settings: Option<OtherSettings>) -> Self {
+        Self::Run { configuration: configuration.to_owned(), same: Vec::new(), settings }
+    }
+
+    /// One of these, and no number of repetitions is known that would decide.
+    pub(crate) fn between(configurations: Vec<String>) -> Self {
+        Self::Between { configurations, break_even: false, alike: Vec::new(), repetitions: None }
+    }
+
     /// Other settings of the hardware to run that may be run as well.
     pub fn any(&self) -> &[String] {
         match self {
@@ -335,6 +345,14 @@ pub struct FleetOf {
     pub count: u32,
     /// What they cost together, USD a month.
     pub usd_per_month: f64,
+}
+
+impl FleetOf {
+    /// As many as carry so many times what one does, at the price of one.
+    pub(crate) fn carrying(times: f64, usd_per_month: f64) -> Self {
+        let count = times.ceil().clamp(1.0, 1e6) as u32;
+        Self { count, usd_per_month: f64::from(count) * usd_per_month }
+    }
 }
 
 /// Whether an objective is met.

@@ -9,6 +9,7 @@ use experiment::LoadLevel;
 use crate::document::{
     AnswerOutcome, Candidate, Check, Criterion, DecidedBy, FleetOf, Meets, OverallCandidate, WorkloadAnswer,
 };
+use crate::lists::each_once;
 
 /// What a place says of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +55,7 @@ pub(super) fn everywhere(all: &[WorkloadAnswer]) -> Vec<OverallCandidate> {
     if all.len() < 2 || !all.iter().all(|place| asks(place) && !is_closed(place)) {
         return Vec::new();
     }
-    let mut names: Vec<&str> = Vec::new();
-    for candidate in all.iter().flat_map(|place| &place.candidates) {
-        if !names.contains(&candidate.configuration.as_str()) {
-            names.push(&candidate.configuration);
-        }
-    }
+    let names = each_once(all.iter().flat_map(|place| &place.candidates).map(|c| c.configuration.as_str()));
     let mut stand: Vec<OverallCandidate> = names.into_iter().filter_map(|name| of_all(all, name)).collect();
     let price = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
     stand.sort_by(|a, b| price(a).total_cmp(&price(b)));
@@ -84,9 +80,7 @@ fn of_all(all: &[WorkloadAnswer], name: &str) -> Option<OverallCandidate> {
         meets,
         worst_workload: worst.workload.clone(),
         worst_load: worst.load,
-        fleet: count
-            .zip(first.usd_per_month)
-            .map(|(count, usd)| FleetOf { count, usd_per_month: f64::from(count) * usd }),
+        fleet: count.zip(first.usd_per_month).map(|(count, usd)| FleetOf::carrying(f64::from(count), usd)),
     })
 }
 

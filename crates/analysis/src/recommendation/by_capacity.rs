@@ -6,16 +6,12 @@ use crate::document::{
     Range, Withheld, WorkloadAnswer, WorseSettings,
 };
 use crate::hardware::Hardware;
+use crate::lists::each_once;
 
 impl Answer<'_> {
     /// A place for each workload.
     pub(super) fn by_capacity(&self) -> Vec<WorkloadAnswer> {
-        let mut workloads: Vec<&str> = Vec::new();
-        for capacity in self.capacities {
-            if !workloads.contains(&&*capacity.workload) {
-                workloads.push(&capacity.workload);
-            }
-        }
+        let workloads = each_once(self.capacities.iter().map(|capacity| capacity.workload.as_str()));
         let demand = self.plan.objective.as_ref().and_then(|objective| objective.throughput);
         let each = |workload: &str| {
             let own: Vec<&Capacity> = self.capacities.iter().filter(|c| c.workload == workload).collect();
@@ -52,10 +48,8 @@ impl Answer<'_> {
                 _ if high <= demand => Meets::No,
                 _ => Meets::NotDecided,
             };
-            let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month).map(|(rate, usd)| {
-                let count = (demand / (rate * left)).ceil().clamp(1.0, 1e6) as u32;
-                FleetOf { count, usd_per_month: f64::from(count) * usd }
-            });
+            let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month);
+            let fleet = fleet.map(|(rate, usd)| FleetOf::carrying(demand / (rate * left), usd));
             Candidate {
                 configuration: capacity.configuration.clone(),
                 usd_per_month: capacity.usd_per_month,
@@ -135,16 +129,8 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
             .partition(|name| !open.contains(name));
         let worse = worse.into_iter().map(|configuration| WorseSettings { configuration, throughput_ratio: None });
         let settings = OtherSettings { any: any.iter().skip(1).cloned().collect(), worse: worse.collect(), open };
-        return AnswerOutcome::Run {
-            configuration: any.first().unwrap_or(&leader.configuration).clone(),
-            same: Vec::new(),
-            settings: (of_leader.len() > 1).then_some(settings),
-        };
+        let run = any.first().unwrap_or(&leader.configuration);
+        return AnswerOutcome::run(run, (of_leader.len() > 1).then_some(settings));
     }
-    AnswerOutcome::Between {
-        configurations: std::iter::once(leader.configuration.clone()).chain(open).collect(),
-        break_even: false,
-        alike: Vec::new(),
-        repetitions: None,
-    }
+    AnswerOutcome::between(std::iter::once(leader.configuration.clone()).chain(open).collect())
 }

@@ -8,6 +8,7 @@ use crate::document::{
     WorkloadAnswer,
 };
 use crate::hardware::is_one_price;
+use crate::lists::grouped;
 use crate::objective::{self, Objectives};
 
 impl Answer<'_> {
@@ -30,12 +31,8 @@ impl Answer<'_> {
         let outcome = match left.as_slice() {
             [] => AnswerOutcome::NoneMeets,
             [only] if meets(*only) == Meets::Yes && (members.len() > 1 || others_lost) => {
-                let configuration = self.cells[*only].configuration.clone();
-                AnswerOutcome::Run {
-                    settings: self.settings_that_meet(&candidates, &configuration),
-                    configuration,
-                    same: Vec::new(),
-                }
+                let name = &self.cells[*only].configuration;
+                AnswerOutcome::run(name, self.settings_that_meet(&candidates, name))
             }
             left => match self.by_value(workload.clone(), load, left).outcome {
                 AnswerOutcome::Run { configuration, same, settings } => {
@@ -49,12 +46,7 @@ impl Answer<'_> {
                     match sure.split_first() {
                         None => {
                             let all = left.iter().map(|i| self.cells[*i].configuration.clone());
-                            AnswerOutcome::Between {
-                                configurations: all.collect(),
-                                break_even: false,
-                                alike: Vec::new(),
-                                repetitions: None,
-                            }
+                            AnswerOutcome::between(all.collect())
                         }
                         Some((run, any)) => AnswerOutcome::Run {
                             same: if *run == configuration { same } else { Vec::new() },
@@ -105,8 +97,7 @@ impl Answer<'_> {
 
     /// Against a demand: for each configuration its best load level that meets the bounds.
     pub(super) fn carrying(&self, objectives: &Objectives<'_>, demand: f64, members: &[usize]) -> Vec<Candidate> {
-        let mut by_configuration: Vec<(String, Vec<Candidate>)> = Vec::new();
-        for &i in members.iter().filter(|i| self.cells[**i].valid_trials > 0) {
+        let candidate = |i: usize| {
             let capacity = objectives.capacity(i);
             let mut checks = objectives.checks(i);
             checks.push(objectives.demand_check(i, demand, capacity));
@@ -114,24 +105,13 @@ impl Answer<'_> {
             let bounds_hold =
                 checks.iter().all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));
             let usd = self.cells[i].usd_per_month;
-            let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0).map(
-                |((range, _), usd)| {
-                    let count = (demand / range.median).ceil().clamp(1.0, 1e6) as u32;
-                    FleetOf { count, usd_per_month: f64::from(count) * usd }
-                },
-            );
-            let candidate = Candidate {
-                configuration: self.cells[i].configuration.clone(),
-                usd_per_month: usd,
-                meets,
-                checks,
-                fleet,
-            };
-            match by_configuration.iter_mut().find(|(name, _)| *name == candidate.configuration) {
-                Some((_, all)) => all.push(candidate),
-                None => by_configuration.push((candidate.configuration.clone(), vec![candidate])),
-            }
-        }
+            let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0);
+            let fleet = fleet.map(|((range, _), usd)| FleetOf::carrying(demand / range.median, usd));
+            let configuration = self.cells[i].configuration.clone();
+            (configuration.clone(), Candidate { configuration, usd_per_month: usd, meets, checks, fleet })
+        };
+        let measured = members.iter().copied().filter(|i| self.cells[*i].valid_trials > 0);
+        let by_configuration = grouped(measured.map(candidate));
         // The level that counts: one that carries it; else one that might; else the one with the most capacity.
         let rank = |c: &Candidate| {
             let capacity = c.checks.last().and_then(|c| c.measured).map_or(0.0, |m: Range| m.median);
@@ -183,12 +163,8 @@ impl Answer<'_> {
         let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
         let most = pool.iter().map(|c| trials(&c.configuration)).max().unwrap_or(0);
         let run = |sure: usize| {
-            let configuration = pool[sure].configuration.clone();
-            AnswerOutcome::Run {
-                settings: self.settings_that_meet(candidates, &configuration),
-                configuration,
-                same: Vec::new(),
-            }
+            let name = &pool[sure].configuration;
+            AnswerOutcome::run(name, self.settings_that_meet(candidates, name))
         };
         // No other hardware might meet it, and some was judged; or no other configuration.
         let is_alone = |sure: usize| {
@@ -208,21 +184,13 @@ impl Answer<'_> {
                 let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(might_be).collect();
                 match cheaper.is_empty() {
                     true => run(sure),
-                    false => AnswerOutcome::Between {
-                        configurations: names(&cheaper).into_iter().chain([pool[sure].configuration.clone()]).collect(),
-                        break_even: false,
-                        alike: Vec::new(),
-                        repetitions: None,
-                    },
+                    false => AnswerOutcome::between(
+                        names(&cheaper).into_iter().chain([pool[sure].configuration.clone()]).collect(),
+                    ),
                 }
             }
             Some(sure) if is_alone(sure) => run(sure),
-            _ => AnswerOutcome::Between {
-                configurations: names(&might),
-                break_even: false,
-                alike: Vec::new(),
-                repetitions: None,
-            },
+            _ => AnswerOutcome::between(names(&might)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a reader must know before believing the answer: doubts, and configurations that could not be judged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use experiment::Provider;
 
@@ -10,6 +10,7 @@ use crate::document::{
     WorkloadAnswer,
 };
 use crate::finding::{Finding, Scope};
+use crate::lists::{each_once, grouped};
 use crate::rule::{Rule, Severity};
 
 impl Answer<'_> {
@@ -74,29 +75,22 @@ impl Answer<'_> {
 
     /// Configurations with a figure, by the batch of machines that they were measured in, with its site.
     fn batches(&self) -> Vec<(Vec<String>, Option<String>)> {
-        let mut batches: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-        for cell in self.cells.iter().filter(|cell| cell.valid_trials > 0) {
-            let together = batches.entry(cell.batch).or_default();
-            if !together.contains(&cell.configuration) {
-                together.push(cell.configuration.clone());
-            }
-        }
+        let measured = self.cells.iter().filter(|cell| cell.valid_trials > 0);
+        let mut batches = grouped(measured.map(|cell| (cell.batch, cell.configuration.clone())));
+        batches.sort_by_key(|(batch, _)| *batch);
         let site = |batch: u32| {
             let reported = &self.environment[format!("batch-{}", batch + 1)]["site"];
             reported.as_str().map(str::to_owned)
         };
         let all = batches.into_iter();
-        all.map(|(batch, together)| (together, site(batch))).collect()
+        all.map(|(batch, together)| (each_once(together), site(batch))).collect()
     }
 
     /// Configurations that this machine limited in some cell, each once by each part of it.
     fn limited_here(&self) -> Vec<LimitedHere> {
-        let mut all: Vec<LimitedHere> = Vec::new();
-        for cell in self.cells.iter() {
-            let limited = cell.limited_here.map(|by| LimitedHere { configuration: cell.configuration.clone(), by });
-            all.extend(limited.filter(|one| !all.contains(one)));
-        }
-        all
+        let limited = self.cells.iter().filter_map(|cell| Some((&cell.configuration, cell.limited_here?)));
+        let each = each_once(limited).into_iter();
+        each.map(|(configuration, by)| LimitedHere { configuration: configuration.clone(), by }).collect()
     }
 
     pub(super) fn doubts(
@@ -149,13 +143,8 @@ impl Answer<'_> {
             }
         }
         doubts.extend(self.capacities.iter().filter_map(not_monotone));
-        let mut rules: Vec<(Rule, u64)> = Vec::new();
-        for finding in self.of_severity(Severity::Suspect) {
-            match rules.iter_mut().find(|(rule, _)| *rule == finding.rule()) {
-                Some((_, n)) => *n += 1,
-                None => rules.push((finding.rule(), 1)),
-            }
-        }
+        let suspect = grouped(self.of_severity(Severity::Suspect).map(|finding| (finding.rule(), ())));
+        let mut rules: Vec<(Rule, u64)> = suspect.into_iter().map(|(rule, all)| (rule, all.len() as u64)).collect();
         rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         if !rules.is_empty() {
             doubts.push(Doubt::Findings { rules });

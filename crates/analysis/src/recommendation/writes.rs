@@ -22,9 +22,7 @@ impl Answer<'_> {
         let outcome = match (cell.valid_trials, cell.withheld) {
             (0, _) => AnswerOutcome::Nothing,
             (_, Some(why)) => AnswerOutcome::Withheld { configurations: vec![(cell.configuration.clone(), why)] },
-            (_, None) => {
-                AnswerOutcome::Run { configuration: cell.configuration.clone(), same: Vec::new(), settings: None }
-            }
+            (_, None) => AnswerOutcome::run(&cell.configuration, None),
         };
         place(workload, load, DecidedBy::Writes, outcome)
     }

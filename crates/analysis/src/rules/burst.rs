@@ -189,15 +189,13 @@ pub(crate) fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> V
             let spends = spent >= CREDITS_SHARE * iops && iops <= MOST * bucket.burst;
             let unit = Credits::Requests;
             let measured = unit.done(activity) / activity.seconds;
-            spends.then(|| {
-                let figures = BurstOnly {
-                    volume: role,
-                    unit,
-                    spent: None,
-                    lasts: Some(of_bucket(&bucket, measured, measured, scale)),
-                };
-                (spent, figures)
-            })
+            let figures = BurstOnly {
+                volume: role,
+                unit,
+                spent: None,
+                lasts: Some(of_bucket(&bucket, measured, measured, scale)),
+            };
+            spends.then_some((spent, figures))
         })
     };
     VolumeRole::ALL.into_iter().filter_map(of_role).collect()

@@ -23,14 +23,9 @@ const APART_MAX_MS: f64 = 100.0;
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClientsApart>> {
     let starts = || trial.record.clients.values().map(|part| part.started_after_ms);
     let (first, last) = (starts().fold(f64::INFINITY, f64::min), starts().fold(f64::NEG_INFINITY, f64::max));
-    (last - first > APART_MAX_MS).then(|| {
-        let figures = ClientsApart {
-            apart_ms: last - first,
-            clients: trial.record.clients.len() as u64,
-            threshold_ms: APART_MAX_MS,
-        };
-        figures.into()
-    })
+    let figures =
+        ClientsApart { apart_ms: last - first, clients: trial.record.clients.len() as u64, threshold_ms: APART_MAX_MS };
+    (last - first > APART_MAX_MS).then_some(figures.into())
 }
 
 #[cfg(test)]

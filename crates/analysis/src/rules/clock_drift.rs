@@ -26,10 +26,8 @@ const DRIFT_MAX_MS: f64 = 50.0;
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClockDrift>> {
     let drifts = trial.record.clocks.iter().filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
     let (host, drift_ms) = drifts.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (drift_ms > DRIFT_MAX_MS).then(|| {
-        let figures = ClockDrift { host: *host, drift_ms, threshold: DRIFT_MAX_MS };
-        figures.into()
-    })
+    let figures = ClockDrift { host: *host, drift_ms, threshold: DRIFT_MAX_MS };
+    (drift_ms > DRIFT_MAX_MS).then_some(figures.into())
 }
 
 #[cfg(test)]

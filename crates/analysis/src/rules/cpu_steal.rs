@@ -29,16 +29,14 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CpuSteal>> {
         let mean = node.host.steal_share?;
         // Windows that are not whole are left out of the worst, so that it may be below the mean.
         let window = node.host.steal_share_worst.unwrap_or(mean).max(mean);
-        (mean > STEAL_MAX || window > STEAL_WORST_MAX).then(|| {
-            let figures = CpuSteal {
-                steal_share: mean,
-                steal_share_worst_10_s: window,
-                threshold: STEAL_MAX,
-                threshold_10_s: STEAL_WORST_MAX,
-            };
-            let beyond = (mean / STEAL_MAX).max(window / STEAL_WORST_MAX);
-            (beyond, figures)
-        })
+        let figures = CpuSteal {
+            steal_share: mean,
+            steal_share_worst_10_s: window,
+            threshold: STEAL_MAX,
+            threshold_10_s: STEAL_WORST_MAX,
+        };
+        let beyond = (mean / STEAL_MAX).max(window / STEAL_WORST_MAX);
+        (mean > STEAL_MAX || window > STEAL_WORST_MAX).then_some((beyond, figures))
     })
 }
 

@@ -24,10 +24,8 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CpuThrottled>> {
         // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
         let share = node.host.cpu_throttled_share?;
         let is_whole = node.facts.cpus.fract() == 0.0;
-        (is_whole && share > THROTTLED_MAX).then(|| {
-            let figures = CpuThrottled { throttled_periods_share: share, threshold: THROTTLED_MAX };
-            (share, figures)
-        })
+        let figures = CpuThrottled { throttled_periods_share: share, threshold: THROTTLED_MAX };
+        (is_whole && share > THROTTLED_MAX).then_some((share, figures))
     })
 }
 

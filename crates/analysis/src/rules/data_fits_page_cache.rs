@@ -21,10 +21,8 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<DataFitsPageCache
         let (data, budget) = (node.facts.data_bytes_on_disk, node.facts.page_cache_budget_bytes);
         // A volume must be there to speak of.
         node.host.sum_of_data(|_| 0.0)?;
-        (data > 0 && budget > 0 && data <= budget).then(|| {
-            let figures = DataFitsPageCache { data_bytes_on_disk: data, page_cache_budget_bytes: budget };
-            (data as f64 / budget as f64, figures)
-        })
+        let figures = DataFitsPageCache { data_bytes_on_disk: data, page_cache_budget_bytes: budget };
+        (data > 0 && budget > 0 && data <= budget).then_some((data as f64 / budget as f64, figures))
     };
     // A node whose data does not fit still reads from its storage.
     let all = trial.nodes().all(|node| fits(&node).is_some());

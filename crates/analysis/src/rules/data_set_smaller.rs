@@ -83,15 +83,13 @@ pub(crate) fn than_the_others(
 ) -> Option<Seen<DataSetSmaller>> {
     let typical = typical?;
     let on_disk = of_one_replica(trial, setups);
-    (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
-        let figures = DataSetSmaller::Others {
-            bytes_on_disk: on_disk,
-            median_bytes_of_the_run: typical,
-            less_by_share: 1.0 - on_disk / typical,
-            threshold: LESS_THAN_OTHERS,
-        };
-        figures.into()
-    })
+    let figures = DataSetSmaller::Others {
+        bytes_on_disk: on_disk,
+        median_bytes_of_the_run: typical,
+        less_by_share: 1.0 - on_disk / typical,
+        threshold: LESS_THAN_OTHERS,
+    };
+    (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then_some(figures.into())
 }
 
 /// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them. 0 where some of

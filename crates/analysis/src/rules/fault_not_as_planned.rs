@@ -23,10 +23,9 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Faul
     let (planned, happened) = (plan.faults.len(), trial.record.faults.len());
     let faults = trial.record.faults.iter();
     let problems: Vec<String> = faults.filter_map(|f| f.problem.clone()).collect();
-    (happened < planned || !problems.is_empty()).then(|| {
-        let figures = FaultNotAsPlanned { planned: planned as u64, happened: happened as u64, problems };
-        figures.into()
-    })
+    let is_off = happened < planned || !problems.is_empty();
+    let figures = FaultNotAsPlanned { planned: planned as u64, happened: happened as u64, problems };
+    is_off.then_some(figures.into())
 }
 
 #[cfg(test)]

@@ -36,10 +36,8 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<LittlesLaw>> {
     let answers = trial.completed() as f64 + trial.failed.values().map(|f| f.samples as f64).sum::<f64>();
     let edges = stats::ratio(busy_us / 1e6, answers * trial.window_s())?;
     let allowed = LITTLE_MAX + edges;
-    (off.abs() > allowed && busy_us > 0.0).then(|| {
-        let figures = LittlesLaw { concurrency: in_flight, mean_in_flight, off_by: off, threshold: allowed };
-        figures.into()
-    })
+    let figures = LittlesLaw { concurrency: in_flight, mean_in_flight, off_by: off, threshold: allowed };
+    (off.abs() > allowed && busy_us > 0.0).then_some(figures.into())
 }
 
 #[cfg(test)]

@@ -130,20 +130,18 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, SlowMember)> 
     let more = stats::ratio(slowest.iops(), others_iops)?;
     let is_busy = share_of_limit(node, role, slowest).is_none_or(|share| share >= BUSY);
     let is_explained = more > REQUESTS_APART || (more > AS_MANY && is_busy);
-    (times > AWAIT_APART && !is_explained).then(|| {
-        let figures = SlowMember {
-            volume: role,
-            await_us: await_s * 1e6,
-            others_await_us: others_await_s * 1e6,
-            times,
-            iops: slowest.iops(),
-            others_iops,
-            members: members.len() as u64,
-            threshold: AWAIT_APART,
-            is_striped: is_striped(trial),
-        };
-        (times, figures)
-    })
+    let figures = SlowMember {
+        volume: role,
+        await_us: await_s * 1e6,
+        others_await_us: others_await_s * 1e6,
+        times,
+        iops: slowest.iops(),
+        others_iops,
+        members: members.len() as u64,
+        threshold: AWAIT_APART,
+        is_striped: is_striped(trial),
+    };
+    (times > AWAIT_APART && !is_explained).then_some((times, figures))
 }
 
 /// How much of its limit a member used; `None` where it has none.
@@ -172,20 +170,18 @@ fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Unbalan
         // Nothing at all is not a multiple of anything.
         let less = 1.0 - least.1 / most.1;
         let is_apart = most.1 > 0.0 && most.1 > threshold * least.1;
-        is_apart.then(|| {
-            let figures = UnbalancedMembers {
-                figure,
-                most_of: most.0,
-                most: most.1,
-                least_of: least.0,
-                least: least.1,
-                less_by_share: less,
-                members: members.len() as u64,
-                threshold,
-                is_striped: is_striped(trial),
-            };
-            (less, figures)
-        })
+        let figures = UnbalancedMembers {
+            figure,
+            most_of: most.0,
+            most: most.1,
+            least_of: least.0,
+            least: least.1,
+            less_by_share: less,
+            members: members.len() as u64,
+            threshold,
+            is_striped: is_striped(trial),
+        };
+        is_apart.then_some((less, figures))
     };
     let extremes = |values: Vec<(VolumeRole, f64)>| {
         let most = *values.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -92,9 +92,13 @@ impl Found {
     }
 
     fn add<F: Into<Remark>>(&mut self, seen: impl IntoIterator<Item = Seen<F>>) {
-        let found = seen.into_iter().map(|seen| Finding::seen(self.scope.clone(), seen));
-        self.findings.extend(found);
+        self.findings.extend(on(&self.scope, seen));
     }
+}
+
+/// What one rule saw of one thing.
+fn on<F: Into<Remark>>(scope: &Scope, seen: impl IntoIterator<Item = Seen<F>>) -> Vec<Finding> {
+    seen.into_iter().map(|seen| Finding::seen(scope.clone(), seen)).collect()
 }
 
 fn of(trial: &TrialMeasurement) -> Scope {
@@ -232,24 +236,19 @@ pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Datas
 
 /// In what the nodes of a cell, which are these, differ; `trials` are its valid ones.
 pub fn unequal_nodes(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]) -> Vec<Finding> {
-    let mut found = Found::on(Scope::Cell(cell.to_owned()));
-    found.add(unequal_nodes::of_cell(nodes, trials).into_iter().map(Seen::from));
-    found.findings
+    on(&Scope::Cell(cell.to_owned()), unequal_nodes::of_cell(nodes, trials).into_iter().map(Seen::from))
 }
 
 /// The finding on a trial of a cell that [`stats::Layout::outliers`] names.
 pub fn repetitions_spread(cell: &CellAnalysis, outlier: &Outlier) -> Vec<Finding> {
-    let mut found = Found::on(Scope::Cell(cell.id.clone()));
-    found.add(repetitions_spread::finding(outlier));
-    found.findings
+    on(&Scope::Cell(cell.id.clone()), repetitions_spread::finding(outlier))
 }
 
 /// Findings on configurations.
 pub fn of_configurations(configurations: &[ConfigurationFacts]) -> Vec<Finding> {
     let unequal = |configuration: &ConfigurationFacts| {
-        let mut found = of_configuration(&configuration.name);
-        found.add(unequal_nodes::of_configuration(configuration).into_iter().map(Seen::from));
-        found.findings
+        let seen = unequal_nodes::of_configuration(configuration).into_iter().map(Seen::from);
+        on(&of_configuration(&configuration.name), seen)
     };
     let off = configurations.iter().flat_map(off_limit);
     off.chain(configurations.iter().flat_map(unequal)).collect()
@@ -257,9 +256,7 @@ pub fn of_configurations(configurations: &[ConfigurationFacts]) -> Vec<Finding> 
 
 /// Findings on the volumes of a configuration.
 pub(crate) fn off_limit(configuration: &ConfigurationFacts) -> Vec<Finding> {
-    let mut found = of_configuration(&configuration.name);
-    found.add(emulation_off_limit::of_configuration(configuration));
-    found.findings
+    on(&of_configuration(&configuration.name), emulation_off_limit::of_configuration(configuration))
 }
 
 /// Findings on configurations, known before anything is measured.
@@ -274,23 +271,16 @@ pub fn unequal_hosts(setups: &[Setup], environment: &Value, trials: &[&TrialMeas
 }
 
 fn of_each<F: Into<Remark>>(setups: &[Setup], seen: impl Fn(&Setup) -> Option<Seen<F>>) -> Vec<Finding> {
-    let of_setup = |setup: &Setup| {
-        let mut found = of_configuration(&setup.configuration);
-        found.add(seen(setup));
-        found.findings
-    };
-    setups.iter().flat_map(of_setup).collect()
+    setups.iter().flat_map(|setup| on(&of_configuration(&setup.configuration), seen(setup))).collect()
 }
 
-fn of_configuration(name: &str) -> Found {
-    Found::on(Scope::Configuration(name.to_owned()))
+fn of_configuration(name: &str) -> Scope {
+    Scope::Configuration(name.to_owned())
 }
 
 /// The finding on a run with planned faults.
 pub fn faults_of_plan(run: &str, plan: &Plan) -> Vec<Finding> {
-    let mut found = Found::on(Scope::Run(run.to_owned()));
-    found.add(faults_planned::of_plan(plan));
-    found.findings
+    on(&Scope::Run(run.to_owned()), faults_planned::of_plan(plan))
 }
 
 /// What fio measured of a role's volume on each node: of several trials the first that has it.

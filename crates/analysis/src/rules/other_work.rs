@@ -39,11 +39,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
     };
     worst(trial, |node| {
         let other = node.host.busy_cpus? - of_the_run(node)?;
-        (other > OTHER_CPUS_MAX).then(|| {
-            let figures =
-                OtherWork { other_cpus: other, threshold: OTHER_CPUS_MAX, programs: node.facts.others.clone() };
-            (other, figures)
-        })
+        let figures = OtherWork { other_cpus: other, threshold: OTHER_CPUS_MAX, programs: node.facts.others.clone() };
+        (other > OTHER_CPUS_MAX).then_some((other, figures))
     })
 }
 

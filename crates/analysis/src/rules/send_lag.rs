@@ -27,15 +27,13 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<SendLag>> {
     let lag = trial.record.client.as_ref()?.send_lag_us?;
     let response = trial.response.values().map(|f| f.p99).fold(0.0, f64::max);
     let threshold = SEND_LAG_P99_US.max(SEND_LAG_SHARE * response);
-    (lag.p99 as f64 > threshold).then(|| {
-        let figures = SendLag {
-            send_lag_p99_us: lag.p99,
-            send_lag_max_us: lag.max,
-            response_p99_us: response,
-            threshold_us: threshold,
-        };
-        figures.into()
-    })
+    let figures = SendLag {
+        send_lag_p99_us: lag.p99,
+        send_lag_max_us: lag.max,
+        response_p99_us: response,
+        threshold_us: threshold,
+    };
+    (lag.p99 as f64 > threshold).then_some(figures.into())
 }
 
 #[cfg(test)]

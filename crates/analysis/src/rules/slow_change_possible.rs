@@ -36,17 +36,15 @@ pub const CHANGE_HIDDEN_MAX: f64 = 0.04;
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<SlowChangePossible>> {
     let judged = trial.window.judged.filter(|j| j.verdict == SteadyVerdict::Steady)?;
     let hidden = judged.change_high.max(-judged.change_low);
-    (hidden > CHANGE_HIDDEN_MAX).then(|| {
-        let figures = SlowChangePossible {
-            window_s: trial.window_s(),
-            change_over_window_share: judged.change,
-            change_low_share: judged.change_low,
-            change_high_share: judged.change_high,
-            independent_batches: judged.effective_batches,
-            threshold: CHANGE_HIDDEN_MAX,
-        };
-        figures.into()
-    })
+    let figures = SlowChangePossible {
+        window_s: trial.window_s(),
+        change_over_window_share: judged.change,
+        change_low_share: judged.change_low,
+        change_high_share: judged.change_high,
+        independent_batches: judged.effective_batches,
+        threshold: CHANGE_HIDDEN_MAX,
+    };
+    (hidden > CHANGE_HIDDEN_MAX).then_some(figures.into())
 }
 
 #[cfg(test)]

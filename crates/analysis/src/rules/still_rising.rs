@@ -42,17 +42,15 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Stil
     let completed: Vec<f64> = seconds.iter().map(|second| second.completed as f64).collect();
     let moved = stats::monotone_change(&completed).filter(|moved| moved.is_shown)?;
     let change = moved.change()?;
-    (change.abs() > CHANGE_MIN).then(|| {
-        let figures = StillRising {
-            first_third_ops_per_s: moved.first,
-            last_third_ops_per_s: moved.last,
-            change_share: change,
-            threshold: CHANGE_MIN,
-            window_s: completed.len() as f64,
-            trajectory: trajectory::by_plan(trial, plan, change > 0.0),
-        };
-        figures.into()
-    })
+    let figures = StillRising {
+        first_third_ops_per_s: moved.first,
+        last_third_ops_per_s: moved.last,
+        change_share: change,
+        threshold: CHANGE_MIN,
+        window_s: completed.len() as f64,
+        trajectory: trajectory::by_plan(trial, plan, change > 0.0),
+    };
+    (change.abs() > CHANGE_MIN).then_some(figures.into())
 }
 
 #[cfg(test)]

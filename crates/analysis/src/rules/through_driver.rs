@@ -16,12 +16,10 @@ pub struct ThroughDriver {
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ThroughDriver>> {
     let client = trial.record.client.as_ref()?;
-    (!client.notes.is_empty()).then(|| {
-        let completed: u64 = client.completed.values().sum();
-        let cpu_us = client.client_cpu_s * 1e6 / completed.max(1) as f64;
-        let figures = ThroughDriver { notes: client.notes.clone(), cpu_us_per_operation: cpu_us };
-        figures.into()
-    })
+    let completed: u64 = client.completed.values().sum();
+    let cpu_us = client.client_cpu_s * 1e6 / completed.max(1) as f64;
+    let figures = ThroughDriver { notes: client.notes.clone(), cpu_us_per_operation: cpu_us };
+    (!client.notes.is_empty()).then_some(figures.into())
 }
 
 #[cfg(test)]

@@ -44,31 +44,27 @@ pub struct WritesUnread {
 
 /// Writes that were gone.
 pub(crate) fn lost(writes: &WritesAnalysis) -> Option<Seen<WritesLost>> {
-    (writes.lost() > 0).then(|| {
-        let figures = WritesLost {
-            consistency: writes.consistency,
-            values: writes.values,
-            lost: writes.lost(),
-            older: writes.older,
-            missing: writes.missing,
-            foreign: writes.foreign,
-            trials: writes.trials,
-            trials_with_loss: writes.trials_with_loss,
-            example: writes.example.clone(),
-        };
-        figures.into()
-    })
+    let figures = WritesLost {
+        consistency: writes.consistency,
+        values: writes.values,
+        lost: writes.lost(),
+        older: writes.older,
+        missing: writes.missing,
+        foreign: writes.foreign,
+        trials: writes.trials,
+        trials_with_loss: writes.trials_with_loss,
+        example: writes.example.clone(),
+    };
+    (writes.lost() > 0).then_some(figures.into())
 }
 
 /// Values of which nobody knows because they could not be read.
 pub(crate) fn unread(writes: &WritesAnalysis) -> Option<Seen<WritesUnread>> {
-    (writes.unreadable > 0).then(|| {
-        let figures = WritesUnread {
-            consistency: writes.consistency,
-            values: writes.values,
-            unreadable: writes.unreadable,
-            trials: writes.trials,
-        };
-        figures.into()
-    })
+    let figures = WritesUnread {
+        consistency: writes.consistency,
+        values: writes.values,
+        unreadable: writes.unreadable,
+        trials: writes.trials,
+    };
+    (writes.unreadable > 0).then_some(figures.into())
 }

@@ -6,8 +6,7 @@ use crate::story::{job, measured, record, run, trials};
 use analysis::rules::burst::BurstOnly;
 use analysis::rules::not_found::NotFound;
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
-use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, Validity};
-use hdrhistogram::Histogram;
+use evidence::{Interval, OperationKind, Series, Validity, empty_histogram};
 
 #[test]
 fn an_invalid_trial_is_reported_with_its_reason_and_never_counted() {
@@ -109,7 +108,7 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
         let intervals: Vec<Interval> = (0..60)
             .map(|second| {
                 let length_s = if second == 59 { 1.0 + drained_s } else { 1.0 };
-                let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+                let mut histogram = empty_histogram();
                 histogram.record_n(5_000, (each * length_s).round() as u64).unwrap();
                 Interval {
                     series: Series::Response(OperationKind::Read),

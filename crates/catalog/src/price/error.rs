@@ -2,13 +2,13 @@
 
 /// Why a price is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum PriceError {
     /// No price of this kind at any time.
     #[error("no {what} is known{}; it is not counted as 0", advice(.known))]
     Unknown {
         /// `1yr-no-upfront price of m1.small`.
         what: String,
-        /// What is known instead.
         known: Vec<String>,
     },
     /// A kind of price that the program never has of its own.
@@ -19,7 +19,6 @@ pub enum PriceError {
     NotStated {
         /// `spot price of i3.2xlarge in us-east-1`.
         what: String,
-        /// Instance type.
         instance: String,
     },
     /// Only prices of later days.
@@ -27,9 +26,7 @@ pub enum PriceError {
     OnlyLater {
         /// `on-demand price of i3.2xlarge`.
         what: String,
-        /// The day asked for.
         asked: String,
-        /// The days on which it is known, oldest first.
         days: Vec<String>,
     },
 }

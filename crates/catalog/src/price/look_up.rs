@@ -33,11 +33,7 @@ impl Catalog {
             known.dedup();
             return Err(PriceError::Unknown { what: what(), known });
         }
-        latest(&same, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
-            what: what(),
-            asked: day.unwrap_or_default().to_owned(),
-            days: same.iter().map(|price| price.date.clone()).collect(),
-        })
+        latest(&same, day, |price| &price.date, what)
     }
 
     /// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
@@ -52,11 +48,7 @@ impl Catalog {
         if history.is_empty() {
             return Err(PriceError::Unknown { what: what(), known: Vec::new() });
         }
-        latest(&history, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
-            what: what(),
-            asked: day.unwrap_or_default().to_owned(),
-            days: history.iter().map(|price| price.date.clone()).collect(),
-        })
+        latest(&history, day, |price| &price.date, what)
     }
 
     /// The latest price on or before `day` (`None`: the latest of all).
@@ -70,13 +62,21 @@ impl Catalog {
         if known.is_empty() {
             return Err(PriceError::Unknown { what: words(), known: Vec::new() });
         }
-        let days = known.iter().map(|price| price.date.clone()).collect();
-        let latest = known.into_iter().rfind(|price| day.is_none_or(|day| price.date.as_str() <= day));
-        latest.ok_or_else(|| PriceError::OnlyLater { what: words(), asked: day.unwrap_or_default().to_owned(), days })
+        latest(&known.iter().collect::<Vec<_>>(), day, |price| &price.date, words).cloned()
     }
 }
 
 /// The latest of `dated` (oldest first) on or before a day; the very latest without a day.
-fn latest<'a, T>(dated: &'a [T], day: Option<&str>, day_of: impl Fn(&T) -> &str) -> Option<&'a T> {
-    dated.iter().rfind(|one| day.is_none_or(|day| day_of(one) <= day))
+fn latest<'a, T>(
+    dated: &[&'a T],
+    day: Option<&str>,
+    date: impl Fn(&T) -> &String,
+    what: impl Fn() -> String,
+) -> Result<&'a T, PriceError> {
+    let found = dated.iter().rfind(|one| day.is_none_or(|day| date(one).as_str() <= day));
+    found.copied().ok_or_else(|| PriceError::OnlyLater {
+        what: what(),
+        asked: day.unwrap_or_default().to_owned(),
+        days: dated.iter().map(|one| date(one).clone()).collect(),
+    })
 }

@@ -1,91 +1,49 @@
 //! How an hour of an instance is paid for.
 
-use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::nearest;
+use crate::words::words;
 
-/// On demand, reserved for one or three years, or by a price that the user states.
-///
-/// The price of a reservation is counted by the hour: the upfront payment spread over the hours of the term, plus the
-/// hourly rate. It is owed for every hour of the term, whether the instance runs or not. Savings Plans depend on the
-/// plan that was bought and spot moves by the hour, so that the program has no price of them: a user states it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub enum Purchase {
-    /// By the hour, without commitment.
-    #[default]
-    #[serde(rename = "on-demand")]
-    OnDemand,
-    /// One year, nothing upfront.
-    #[serde(rename = "1yr-no-upfront")]
-    OneYearNoUpfront,
-    /// One year, about half upfront.
-    #[serde(rename = "1yr-partial-upfront")]
-    OneYearPartialUpfront,
-    /// One year, all upfront.
-    #[serde(rename = "1yr-all-upfront")]
-    OneYearAllUpfront,
-    /// Three years, nothing upfront.
-    #[serde(rename = "3yr-no-upfront")]
-    ThreeYearNoUpfront,
-    /// Three years, about half upfront.
-    #[serde(rename = "3yr-partial-upfront")]
-    ThreeYearPartialUpfront,
-    /// Three years, all upfront.
-    #[serde(rename = "3yr-all-upfront")]
-    ThreeYearAllUpfront,
-    /// One year of "heavy utilisation", as sold until 2014.
-    #[serde(rename = "1yr-heavy-utilisation")]
-    OneYearHeavyUtilisation,
-    /// Three years of "heavy utilisation", as sold until 2014.
-    #[serde(rename = "3yr-heavy-utilisation")]
-    ThreeYearHeavyUtilisation,
-    /// A Savings Plan: the user states its price.
-    #[serde(rename = "savings-plan")]
-    SavingsPlan,
-    /// Spot: the user states its price.
-    #[serde(rename = "spot")]
-    Spot,
+words! {
+    /// On demand, reserved for one or three years, or by a price that the user states.
+    ///
+    /// The price of a reservation is counted by the hour: the upfront payment spread over the hours of the term, plus
+    /// the hourly rate. It is owed for every hour of the term, whether the instance runs or not. Savings Plans depend
+    /// on the plan that was bought and spot moves by the hour, so that the program has no price of them: a user states
+    /// it.
+    #[derive(Default)]
+    pub enum Purchase by word {
+        /// By the hour, without commitment.
+        #[default]
+        OnDemand = "on-demand",
+        /// One year, nothing upfront.
+        OneYearNoUpfront = "1yr-no-upfront",
+        /// One year, about half upfront.
+        OneYearPartialUpfront = "1yr-partial-upfront",
+        /// One year, all upfront.
+        OneYearAllUpfront = "1yr-all-upfront",
+        /// Three years, nothing upfront.
+        ThreeYearNoUpfront = "3yr-no-upfront",
+        /// Three years, about half upfront.
+        ThreeYearPartialUpfront = "3yr-partial-upfront",
+        /// Three years, all upfront.
+        ThreeYearAllUpfront = "3yr-all-upfront",
+        /// One year of "heavy utilisation", as sold until 2014.
+        OneYearHeavyUtilisation = "1yr-heavy-utilisation",
+        /// Three years of "heavy utilisation", as sold until 2014.
+        ThreeYearHeavyUtilisation = "3yr-heavy-utilisation",
+        /// A Savings Plan: the user states its price.
+        SavingsPlan = "savings-plan",
+        /// Spot: the user states its price.
+        Spot = "spot",
+    }
 }
 
 /// Hours in a year of a reservation's term.
 const HOURS_PER_YEAR: f64 = 8760.0;
 
 impl Purchase {
-    /// Every option, in the order in which lists show them.
-    pub const ALL: [Self; 11] = [
-        Self::OnDemand,
-        Self::OneYearNoUpfront,
-        Self::OneYearPartialUpfront,
-        Self::OneYearAllUpfront,
-        Self::ThreeYearNoUpfront,
-        Self::ThreeYearPartialUpfront,
-        Self::ThreeYearAllUpfront,
-        Self::OneYearHeavyUtilisation,
-        Self::ThreeYearHeavyUtilisation,
-        Self::SavingsPlan,
-        Self::Spot,
-    ];
-
-    /// The word on the command line and in documents.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::OnDemand => "on-demand",
-            Self::OneYearNoUpfront => "1yr-no-upfront",
-            Self::OneYearPartialUpfront => "1yr-partial-upfront",
-            Self::OneYearAllUpfront => "1yr-all-upfront",
-            Self::ThreeYearNoUpfront => "3yr-no-upfront",
-            Self::ThreeYearPartialUpfront => "3yr-partial-upfront",
-            Self::ThreeYearAllUpfront => "3yr-all-upfront",
-            Self::OneYearHeavyUtilisation => "1yr-heavy-utilisation",
-            Self::ThreeYearHeavyUtilisation => "3yr-heavy-utilisation",
-            Self::SavingsPlan => "savings-plan",
-            Self::Spot => "spot",
-        }
-    }
-
     /// Whether only the user knows its price.
     pub fn is_stated(self) -> bool {
         matches!(self, Self::SavingsPlan | Self::Spot)
@@ -143,12 +101,6 @@ impl Purchase {
             Self::ThreeYearHeavyUtilisation => Some("3h_upfront"),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Purchase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
     }
 }
 

@@ -1,53 +1,27 @@
 //! The types of EBS volumes and their names.
 
-use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::nearest;
+use crate::words::words;
 
-/// A type of EBS volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VolumeType {
-    /// General purpose SSD: IOPS by size, with a burst bucket.
-    Gp2,
-    /// General purpose SSD: IOPS and throughput bought apart from size.
-    Gp3,
-    /// Provisioned IOPS SSD.
-    Io1,
-    /// Provisioned IOPS SSD, Block Express.
-    Io2,
-    /// Throughput HDD.
-    St1,
-    /// Cold HDD.
-    Sc1,
-    /// Magnetic, the previous generation.
-    Standard,
-}
-
-impl VolumeType {
-    /// Every type, in the order in which lists show them.
-    pub const ALL: [Self; 7] = [Self::Gp2, Self::Gp3, Self::Io1, Self::Io2, Self::St1, Self::Sc1, Self::Standard];
-
-    /// AWS's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gp2 => "gp2",
-            Self::Gp3 => "gp3",
-            Self::Io1 => "io1",
-            Self::Io2 => "io2",
-            Self::St1 => "st1",
-            Self::Sc1 => "sc1",
-            Self::Standard => "standard",
-        }
-    }
-}
-
-impl fmt::Display for VolumeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+words! {
+    /// A type of EBS volume, by AWS's name.
+    pub enum VolumeType by name {
+        /// General purpose SSD: IOPS by size, with a burst bucket.
+        Gp2 = "gp2",
+        /// General purpose SSD: IOPS and throughput bought apart from size.
+        Gp3 = "gp3",
+        /// Provisioned IOPS SSD.
+        Io1 = "io1",
+        /// Provisioned IOPS SSD, Block Express.
+        Io2 = "io2",
+        /// Throughput HDD.
+        St1 = "st1",
+        /// Cold HDD.
+        Sc1 = "sc1",
+        /// Magnetic, the previous generation.
+        Standard = "standard",
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
-use experiment::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
+use experiment::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix};
 
 mod raw;
 
@@ -173,15 +173,7 @@ impl Row {
 
 fn plan(case: &Case, duration: Duration) -> TrialPlan {
     TrialPlan {
-        definition: Definition {
-            name: "ceiling".to_owned(),
-            mix: (case.mix)(),
-            distribution: Distribution::Uniform,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength::default(),
-            keys: experiment::KeyFormat::default(),
-        },
+        definition: Definition::new("ceiling", (case.mix)(), Distribution::Uniform),
         fields: FIELDS,
         field_length: 100,
         compressibility: 0.0,

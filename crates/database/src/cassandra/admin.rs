@@ -50,41 +50,20 @@ const BACKGROUND_POOLS: &[&str] = &[
 
 /// What went wrong with a control-plane call.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AdminError {
     /// No connection.
     #[error("cannot connect to CQL at {address}: {refusal}")]
-    Connect {
-        /// Where.
-        address: SocketAddr,
-        /// Why.
-        refusal: Refusal,
-    },
+    Connect { address: SocketAddr, refusal: Refusal },
     /// A statement failed.
     #[error("CQL at {address}: {reason} (statement: {statement})")]
-    Statement {
-        /// Where.
-        address: SocketAddr,
-        /// The statement.
-        statement: String,
-        /// What the server or the driver said.
-        reason: String,
-    },
+    Statement { address: SocketAddr, statement: String, reason: String },
     /// Something was still going on at the end of the time given.
     #[error("Cassandra at {address} has not settled after {waited_s:.0} s: {}", unsettled.join("; "))]
-    NotSettled {
-        /// Where.
-        address: SocketAddr,
-        /// How long iopslab waited.
-        waited_s: f64,
-        /// What was still going on.
-        unsettled: Vec<String>,
-    },
+    NotSettled { address: SocketAddr, waited_s: f64, unsettled: Vec<String> },
     /// `cancelled` said so.
     #[error("cancelled while waiting for Cassandra at {address} to settle")]
-    Cancelled {
-        /// Where.
-        address: SocketAddr,
-    },
+    Cancelled { address: SocketAddr },
     /// No thread or runtime for the connection.
     #[error("cannot start the connection's thread: {0}")]
     Thread(#[from] std::io::Error),

@@ -34,32 +34,20 @@ const OF_TABLE: &[Figure] = &[
     (series::COORDINATOR_READ_P99_MS, "CoordinatorReadLatency", "99thPercentile", 1e3),
     (series::COORDINATOR_WRITE_P99_MS, "CoordinatorWriteLatency", "99thPercentile", 1e3),
 ];
-/// Of the node. The chunk cache is there where it is on.
-const OF_NODE: &[Figure] = &[
-    (
-        series::PENDING_COMPACTIONS,
-        "type=ThreadPools,path=internal,scope=CompactionExecutor,name=ActiveTasks",
-        "Value",
-        1.0,
-    ),
-    (
-        series::PENDING_COMPACTIONS,
-        "type=ThreadPools,path=internal,scope=CompactionExecutor,name=PendingTasks",
-        "Value",
-        1.0,
-    ),
-    (series::PENDING_READS, "type=ThreadPools,path=request,scope=ReadStage,name=PendingTasks", "Value", 1.0),
-    (series::PENDING_MUTATIONS, "type=ThreadPools,path=request,scope=MutationStage,name=PendingTasks", "Value", 1.0),
-    (
-        series::CLIENT_REQUESTS,
-        "type=ThreadPools,path=transport,scope=Native-Transport-Requests,name=CompletedTasks",
-        "Value",
-        1.0,
-    ),
-    (series::CHUNK_CACHE_HITS, "type=Cache,scope=ChunkCache,name=Hits", "Count", 1.0),
-    (series::CHUNK_CACHE_REQUESTS, "type=Cache,scope=ChunkCache,name=Requests", "Count", 1.0),
-    (series::KEY_CACHE_HITS, "type=Cache,scope=KeyCache,name=Hits", "Count", 1.0),
-    (series::KEY_CACHE_REQUESTS, "type=Cache,scope=KeyCache,name=Requests", "Count", 1.0),
+/// Of the node's pools of threads.
+const OF_POOLS: &[Figure] = &[
+    (series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=ActiveTasks", "Value", 1.0),
+    (series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=PendingTasks", "Value", 1.0),
+    (series::PENDING_READS, "path=request,scope=ReadStage,name=PendingTasks", "Value", 1.0),
+    (series::PENDING_MUTATIONS, "path=request,scope=MutationStage,name=PendingTasks", "Value", 1.0),
+    (series::CLIENT_REQUESTS, "path=transport,scope=Native-Transport-Requests,name=CompletedTasks", "Value", 1.0),
+];
+/// Of the node's caches. The chunk cache is there where it is on.
+const OF_CACHES: &[Figure] = &[
+    (series::CHUNK_CACHE_HITS, "scope=ChunkCache,name=Hits", "Count", 1.0),
+    (series::CHUNK_CACHE_REQUESTS, "scope=ChunkCache,name=Requests", "Count", 1.0),
+    (series::KEY_CACHE_HITS, "scope=KeyCache,name=Hits", "Count", 1.0),
+    (series::KEY_CACHE_REQUESTS, "scope=KeyCache,name=Requests", "Count", 1.0),
 ];
 const METRICS: &str = "org.apache.cassandra.metrics:";
 /// Who knows the files of hints that wait.
@@ -70,7 +58,7 @@ const SSTABLES_PER_READ: &str = "SSTablesPerReadHistogram";
 /// A reader of the counters of a node and of one of its tables.
 pub struct Counters {
     node: Management,
-    /// The beans of the table, up to the name of the metric.
+    /// The beans of the table, from their type up to the name of the metric.
     beans: String,
     connection: Option<Jmx>,
 }
@@ -78,11 +66,8 @@ pub struct Counters {
 impl Counters {
     /// Of a node with this management interface. Nothing is asked yet.
     pub fn new(node: &Management, keyspace: &str, table: &str) -> Self {
-        Self {
-            node: node.clone(),
-            beans: format!("{METRICS}type=Table,keyspace={keyspace},scope={table},name="),
-            connection: None,
-        }
+        let beans = format!("type=Table,keyspace={keyspace},scope={table},name=");
+        Self { node: node.clone(), beans, connection: None }
     }
 
     /// The counters now, by name. What the node does not answer is absent.
@@ -107,9 +92,10 @@ impl Counters {
         };
         let connection = self.connection.insert(connection);
         let mut named = Named::new();
-        for (of, figures) in [(self.beans.as_str(), OF_TABLE), (METRICS, OF_NODE)] {
+        let kinds = [(self.beans.as_str(), OF_TABLE), ("type=ThreadPools,", OF_POOLS), ("type=Cache,", OF_CACHES)];
+        for (of, figures) in kinds {
             for (name, metric, attribute, per) in figures {
-                let answer = connection.attribute(&format!("{of}{metric}"), attribute);
+                let answer = connection.attribute(&format!("{METRICS}{of}{metric}"), attribute);
                 let number = known(answer)?.and_then(|value| value.number());
                 // A table without a compressed file has the ratio -1.
                 if let Some(number) = number.filter(|number| *number >= 0.0) {
@@ -119,7 +105,7 @@ impl Counters {
         }
         let hints = known(connection.attribute(HINTS, "PendingHints"))?;
         named.extend(hints.as_ref().and_then(hint_files).map(|files| (series::PENDING_HINT_FILES, files)));
-        let buckets = known(connection.invoke(&format!("{}{SSTABLES_PER_READ}", self.beans), "values", &[]))?;
+        let buckets = known(connection.invoke(&format!("{METRICS}{}{SSTABLES_PER_READ}", self.beans), "values", &[]))?;
         if let Some((reads, merged)) = buckets.as_ref().and_then(sum) {
             named.insert(series::TABLE_READS, reads);
             named.insert(series::SSTABLES_MERGED, merged);

@@ -13,7 +13,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{distribution_error::DistributionError, hash::hex, lock_list::Locked};
+use super::{distribution_error::DistributionError, lock_list::Locked};
 
 /// Downloads at a time; more gains nothing against one repository.
 const DOWNLOAD_THREADS: usize = 4;
@@ -217,7 +217,7 @@ fn download(
         let _ = news.send(DownloadEvent::Bytes(read as u64));
     }
     file.sync_all().map_err(write_failed)?;
-    Ok(hex(&hasher.finalize()))
+    Ok(guarded::hex(&hasher.finalize()))
 }
 
 fn write_error(source: io::Error, path: &Path, jar: &Locked) -> DistributionError {

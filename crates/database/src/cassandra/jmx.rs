@@ -54,23 +54,18 @@ const FRESH: Duration = Duration::from_secs(240);
 
 /// Why nothing was learnt.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum JmxError {
     /// Nobody answers, or in another language.
     #[error("the management interface on port {port}: {reason}")]
     Connection {
         /// On 127.0.0.1.
         port: u16,
-        /// What went wrong.
         reason: String,
     },
     /// The JVM answers with an exception.
     #[error("the JVM refuses: {class}: {message}")]
-    Refused {
-        /// The exception.
-        class: String,
-        /// What it says.
-        message: String,
-    },
+    Refused { class: String, message: String },
 }
 
 /// An argument of a bean's operation.

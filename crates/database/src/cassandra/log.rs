@@ -147,15 +147,6 @@ mod tests {
         assert_eq!(dropped.total(), None);
     }
 
-    #[test]
-    fn tail_gives_the_last_lines_only() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("x.log");
-        std::fs::write(&path, "a\nb\nc\n").unwrap();
-        assert_eq!(tail(&path, 2), ["b", "c"]);
-        assert!(tail(&directory.path().join("none"), 2).is_empty());
-    }
-
     /// Nobody writes to the pipe: opening it as a file waited without end, with the agent that asked.
     #[test]
     fn a_pipe_or_a_link_in_the_place_of_a_log_is_no_log() {

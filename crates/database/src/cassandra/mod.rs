@@ -18,7 +18,6 @@ mod counters;
 pub mod distribution;
 mod distribution_error;
 mod fetch;
-mod hash;
 mod host_name;
 mod in_force;
 pub mod java;

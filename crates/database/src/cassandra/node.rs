@@ -27,7 +27,7 @@ use super::{
     node_error::NodeError,
     node_files::prepare,
 };
-use crate::account::{Account, without_more_rights};
+use crate::account::{Account, spawn_without_more_rights};
 use crate::plan::Ports;
 
 /// Log lines quoted in an error.
@@ -66,7 +66,7 @@ impl Node {
         prepare(&config)?;
         let management = Management::prepare(&config)?;
         let account = config.account.as_ref();
-        let become_another = account.map_or_else(without_more_rights, Account::launch_prefix);
+        let become_another = account.map(Account::launch_prefix).unwrap_or_default();
         if let Some(account) = &config.account {
             account.check_way([java.path.as_path(), &distribution.cache])?;
         }
@@ -89,9 +89,12 @@ impl Node {
             .stdout(console)
             .stderr(errors)
             .process_group(0);
-        let child = command
-            .spawn()
-            .map_err(|source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
+        let spawned = match account {
+            Some(_) => command.spawn(),
+            None => spawn_without_more_rights(&mut command),
+        };
+        let child =
+            spawned.map_err(|source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
         tracing::debug!(pid = child.id(), address = %config.plan.client_address(), "Cassandra starts");
         Ok(Self { config, management, child, started: Instant::now(), ended: None })
     }

@@ -14,15 +14,11 @@ pub(crate) type NotInForce = (String, String);
 
 /// What went wrong with a node.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NodeError {
     /// A file or directory of the node.
     #[error("node files: {}: {source}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// It cannot run as the user of its own.
     #[error(transparent)]
     Account(#[from] AccountError),
@@ -31,7 +27,6 @@ pub enum NodeError {
     Spawn {
         /// Java or the prefix command.
         program: String,
-        /// What the system said.
         source: io::Error,
     },
     /// Somebody listens there.
@@ -40,9 +35,7 @@ pub enum NodeError {
          database that you have started, run: iopslab db stop; if a killed run has left it: iopslab clean"
     )]
     PortInUse {
-        /// The address.
         address: Ipv4Addr,
-        /// The port.
         port: u16,
         /// `CQL`, `between nodes` or `JMX`.
         purpose: &'static str,
@@ -50,39 +43,25 @@ pub enum NodeError {
     /// The address cannot be bound at all.
     #[error("cannot listen on {address}:{port} ({purpose}): {source}")]
     Address {
-        /// The address.
         address: Ipv4Addr,
-        /// The port.
         port: u16,
         /// `CQL`, `between nodes` or `JMX`.
         purpose: &'static str,
-        /// What the system said.
         source: io::Error,
     },
     /// The process ended when it should not have.
     #[error("Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}", also(host_name), log.display(), tail.join("\n"))]
     Died {
-        /// CQL address.
         address: SocketAddr,
-        /// Exit status or signal.
         status: String,
         /// The machine's name does not resolve, which is a reason.
         host_name: Option<Box<UnresolvedHostName>>,
-        /// Its log.
         log: PathBuf,
-        /// The log's last lines.
         tail: Vec<String>,
     },
     /// It runs, but not as it was asked to.
     #[error("{setting} is not in force in Cassandra at {address}: {why}")]
-    NotInForce {
-        /// CQL address.
-        address: SocketAddr,
-        /// What was asked for.
-        setting: String,
-        /// How that was seen.
-        why: String,
-    },
+    NotInForce { address: SocketAddr, setting: String, why: String },
     /// It runs, and cannot be asked what is in force.
     #[error("{0}")]
     Asked(#[from] super::admin::AdminError),
@@ -92,31 +71,20 @@ pub enum NodeError {
         also(host_name), log.display(), tail.join("\n")
     )]
     NotReady {
-        /// CQL address.
         address: SocketAddr,
-        /// How long iopslab waited.
         waited_s: f64,
-        /// What was wrong at last.
         reason: String,
         /// The machine's name does not resolve, which is a reason.
         host_name: Option<Box<UnresolvedHostName>>,
-        /// Its log.
         log: PathBuf,
-        /// The log's last lines.
         tail: Vec<String>,
     },
     /// Still there after SIGKILL: stuck in the kernel.
     #[error("process {pid} does not end even after SIGKILL (is it waiting for a device? see /proc/{pid}/stack)")]
-    Unkillable {
-        /// The process.
-        pid: u32,
-    },
+    Unkillable { pid: u32 },
     /// `cancelled` said so.
     #[error("cancelled while waiting for Cassandra at {address}")]
-    Cancelled {
-        /// CQL address.
-        address: SocketAddr,
-    },
+    Cancelled { address: SocketAddr },
 }
 
 impl NodeError {

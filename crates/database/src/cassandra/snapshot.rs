@@ -11,7 +11,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{hash::hex, schema::schema_statements};
+use super::schema::schema_statements;
 use crate::plan::{NodeLocation, Replication};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
@@ -44,7 +44,7 @@ pub fn snapshot_key(
          compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}{keys}{spread}",
         compressibility.to_bits()
     );
-    let hash = hex(&Sha256::digest(text.as_bytes()));
+    let hash = guarded::hex(&Sha256::digest(text.as_bytes()));
     format!("cassandra-{version}-{records}x{fields}x{field_length}-{}", &hash[..16])
 }
 

@@ -24,7 +24,7 @@
 use std::{
     fs, io,
     net::{Ipv4Addr, TcpListener},
-    os::unix::fs::{PermissionsExt as _, lchown},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -36,7 +36,7 @@ use crate::account::Account;
 use crate::server::{Remember, Temporary};
 
 use super::{
-    distribution::Distribution, hash::hex, java::Java, jvm::ArchiveUse, log, node::Node, node_config::NodeConfig,
+    distribution::Distribution, java::Java, jvm::ArchiveUse, log, node::Node, node_config::NodeConfig,
     node_error::NodeError,
 };
 
@@ -83,7 +83,8 @@ fn overhead_path(archive: &Path) -> PathBuf {
 
 fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
     let identity = format!("{}\n{}\n{}", java.path.display(), java.version_text, distribution.classpath());
-    let name = format!("start-{}-{}.jsa", distribution.version, &hex(&Sha256::digest(identity.as_bytes()))[..16]);
+    let name =
+        format!("start-{}-{}.jsa", distribution.version, &guarded::hex(&Sha256::digest(identity.as_bytes()))[..16]);
     distribution.cache.join(name)
 }
 
@@ -110,11 +111,13 @@ fn make(distribution: &Distribution, java: &Java, path: &Path, asked: ArchiveReq
 
 /// Moves what a throw-away node has made to where it is kept: it is ours from then on, and for every node to read.
 fn keep(made: &Path, path: &Path) -> io::Result<()> {
-    if !fs::symlink_metadata(made)?.is_file() {
-        return Err(io::Error::other("the node has made no file"));
+    // What was opened is what is changed, whatever has its name by then.
+    let file = guarded::open_no_link(made)?;
+    if file.metadata()?.nlink() > 1 {
+        return Err(io::Error::other("what the node has made has a second name elsewhere"));
     }
-    lchown(made, Some(geteuid().as_raw()), Some(getegid().as_raw()))?;
-    fs::set_permissions(made, fs::Permissions::from_mode(0o644))?;
+    fchown(&file, Some(geteuid().as_raw()), Some(getegid().as_raw()))?;
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
     fs::rename(made, path)
 }
 

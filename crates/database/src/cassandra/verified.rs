@@ -2,14 +2,12 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
+    io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
-use sha2::{Digest, Sha256};
-
-use super::{distribution_error::DistributionError, hash::hex, lock_list::Locked};
+use super::{distribution_error::DistributionError, lock_list::Locked};
 
 /// The cache's memory of what it has hashed.
 pub(crate) struct Verified {
@@ -36,7 +34,8 @@ impl Verified {
         if self.lines.contains(&line(jar, &metadata)) {
             return Ok(true);
         }
-        let good = metadata.len() == jar.size_bytes && hash_file(path).map_err(failed)? == jar.sha256;
+        let good = metadata.len() == jar.size_bytes
+            && File::open(path).and_then(guarded::sha256).map_err(failed)? == jar.sha256;
         if good {
             self.note(jar, path)?;
         } else {
@@ -67,16 +66,4 @@ impl Verified {
 
 fn line(jar: &Locked, metadata: &std::fs::Metadata) -> String {
     format!("{} {} {}.{:09} {}", jar.sha256, metadata.len(), metadata.mtime(), metadata.mtime_nsec(), jar.path)
-}
-
-fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 256 * 1024];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            read => hasher.update(&buffer[..read]),
-        }
-    }
 }

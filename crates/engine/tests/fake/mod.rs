@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use engine::{Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
-use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+use evidence::{Series, empty_histogram};
 use hdrhistogram::Histogram;
-use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
+use workload::{Definition, Distribution, Mix};
 
 /// How a call ends: after how long, and how.
 pub type Ending = (Duration, Result<(), ErrorKind>);
@@ -151,15 +151,7 @@ pub fn reads(load: Load, duration: Duration) -> TrialPlan {
 
 pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
     TrialPlan {
-        definition: Definition {
-            name: "test".into(),
-            mix,
-            distribution: Distribution::Uniform,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength::default(),
-            keys: KeyFormat::default(),
-        },
+        definition: Definition::new("test", mix, Distribution::Uniform),
         fields: 3,
         field_length: 10,
         compressibility: 0.0,
@@ -193,7 +185,7 @@ pub fn run(fake: &Fake, plan: &TrialPlan) -> (TrialOutcome, Vec<Second>) {
 
 /// All measured latencies of a series.
 pub fn measured(outcome: &TrialOutcome, wanted: impl Fn(Series) -> bool) -> Histogram<u64> {
-    let mut all = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+    let mut all = empty_histogram();
     for interval in outcome.intervals.iter().filter(|i| i.start_s >= 0.0 && wanted(i.series)) {
         all.add(&interval.histogram).unwrap();
     }

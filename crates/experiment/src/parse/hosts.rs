@@ -84,14 +84,9 @@ fn machine(
     mistakes: &mut Collector<'_>,
 ) -> Option<DatabaseMachine> {
     match given.get_ref() {
-        Value::String(name) => Some(DatabaseMachine {
-            ssh: ssh_name(name, given.span(), mistakes)?,
-            address: None,
-            work_directory: None,
-            data: None,
-            commitlog: None,
-            snapshot: None,
-        }),
+        Value::String(name) => {
+            Some(DatabaseMachine { ssh: ssh_name(name, given.span(), mistakes)?, ..DatabaseMachine::default() })
+        }
         Value::Table(_) => {
             let host = table(given, "[provider.hosts] database", mistakes)?;
             mistakes.sound(|mistakes| stated(&given.span(), host, limits, mistakes)).flatten()

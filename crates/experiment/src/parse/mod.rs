@@ -47,12 +47,23 @@ use crate::mistakes::{Collector, Mistakes, choice};
 use crate::spanned::{Spanned, place};
 use crate::{AwsSettings, Configuration, Dataset, Emulation, Experiment, Objective, Provider, raw, volume_server};
 pub use beside::ParseContext;
-use beside::ReadFile;
 pub use measurable::refuse_unmeasurable;
 
-/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes;
-/// `read_file` gives the text of a YCSB file that the experiment names (relative to it), since this crate reads nothing
-/// itself. What can be planned but not run is a note of the experiment.
+/// What an experiment is read for.
+#[derive(Debug, Clone, Copy)]
+pub enum ReadFor {
+    /// Whoever may carry it out: what can be planned but not run is a note of the experiment.
+    Anybody,
+    /// To show what a run by this provider would do: what it cannot measure is a mistake too, and the result is the
+    /// experiment as it carries it out.
+    PlanOf(Provider),
+    /// A run by this provider: what only a run needs is a mistake too where it is missing, a way to machines that are
+    /// made.
+    Run(Provider),
+}
+
+/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes; this crate
+/// reads nothing itself, so that what the experiment may name is `beside` it.
 ///
 /// # Errors
 /// All mistakes that can be found at once; at least one.
@@ -60,62 +71,26 @@ pub fn parse(
     catalog: &Catalog,
     source_name: &str,
     text: &str,
-    read_file: ReadFile<'_>,
-) -> Result<Experiment, Mistakes> {
-    parse_with(catalog, source_name, text, &ParseContext::files(read_file))
-}
-
-/// As [`parse`], with all that the experiment may name `beside` it.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_with(
-    catalog: &Catalog,
-    source_name: &str,
-    text: &str,
     beside: &ParseContext<'_>,
+    purpose: ReadFor,
 ) -> Result<Experiment, Mistakes> {
-    read(catalog, source_name, text, beside, None, false)
-}
-
-/// As [`parse`], for the plan of a run, with all that it may name `beside` it: what `provider` cannot measure is a
-/// mistake too, and the result is the experiment as it carries it out.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_for(
-    catalog: &Catalog,
-    source_name: &str,
-    text: &str,
-    beside: &ParseContext<'_>,
-    provider: Provider,
-) -> Result<Experiment, Mistakes> {
-    let experiment = read(catalog, source_name, text, beside, Some(provider), false)?;
-    Ok(experiment.carried_out_by(provider))
-}
-
-/// As [`parse_for`], and what only a run needs is a mistake where it is missing: a way to machines that are made.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_to_run(
-    catalog: &Catalog,
-    source_name: &str,
-    text: &str,
-    beside: &ParseContext<'_>,
-    provider: Provider,
-) -> Result<Experiment, Mistakes> {
-    let experiment = read(catalog, source_name, text, beside, Some(provider), true)?;
-    Ok(experiment.carried_out_by(provider))
+    let (provider, is_run) = match purpose {
+        ReadFor::Anybody => (None, false),
+        ReadFor::PlanOf(provider) => (Some(provider), false),
+        ReadFor::Run(provider) => (Some(provider), true),
+    };
+    let experiment = read(catalog, (source_name, text), beside, (provider, is_run))?;
+    Ok(match provider {
+        Some(provider) => experiment.carried_out_by(provider),
+        None => experiment,
+    })
 }
 
 fn read(
     catalog: &Catalog,
-    source_name: &str,
-    text: &str,
+    (source_name, text): (&str, &str),
     beside: &ParseContext<'_>,
-    provider: Option<Provider>,
-    is_run: bool,
+    (provider, is_run): (Option<Provider>, bool),
 ) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     let Some(mut file) = keys::read(text, &mut mistakes) else {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::AutoWord;
 use crate::CacheState;
 use crate::spanned::{Form, Spanned};
 use crate::words::words;
@@ -64,6 +63,14 @@ pub(crate) struct Load {
     pub seed: Option<Spanned<i64, u64>>,
     /// Client-side timeout of a request, seconds. Default 30.
     pub request_timeout_s: Option<Spanned<f64>>,
+}
+
+words! {
+    /// Instead of a number.
+    pub(crate) enum AutoWord {
+        /// As many as it takes.
+        Auto = "auto",
+    }
 }
 
 words! {

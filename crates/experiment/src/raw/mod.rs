@@ -21,7 +21,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::spanned::{Form, Spanned};
-use crate::words::words;
 use crate::{Emulation, FailingRequests, VolumeRole};
 
 /// An iopslab experiment: a matrix of configurations x workloads x load levels.
@@ -292,14 +291,6 @@ pub(crate) struct InstanceSize {
     pub vcpus: f64,
     /// Memory, GiB.
     pub memory_gib: f64,
-}
-
-words! {
-    /// Instead of a number.
-    pub(crate) enum AutoWord {
-        /// As many as it takes.
-        Auto = "auto",
-    }
 }
 
 /// What is varied beside configurations, workloads and load levels.

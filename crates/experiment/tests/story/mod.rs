@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
-use experiment::{Experiment, Mistakes, parse};
+use experiment::{Experiment, Mistakes, ParseContext, ReadFor, parse};
 
 pub const GOOD: &str = r#"name = "x"
 
@@ -34,17 +34,17 @@ pub fn and(more: &str) -> String {
     format!("{GOOD}{more}")
 }
 
-pub fn nothing(_: &str) -> Result<String, String> {
-    Err("no such file".to_owned())
+/// The text, which names no other file.
+pub fn read(text: &str, purpose: ReadFor) -> Result<Experiment, Mistakes> {
+    parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::alone(), purpose)
 }
 
 pub fn accepted(text: &str) -> Experiment {
-    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)
-        .unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}"))
+    read(text, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}"))
 }
 
 pub fn refused(text: &str) -> Mistakes {
-    parse(catalog::Catalog::built_in(), "x.toml", text, &nothing).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
+    read(text, ReadFor::Anybody).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
 }
 
 /// Each text is refused with words that contain what stands beside it.

@@ -57,7 +57,7 @@ impl Compacting {
         }
         let (result, done_unix_ms) =
             self.0.join().map_err(|_| RequestError::new("the compaction's thread has failed"))?;
-        result.map_err(RequestError::new)?;
+        result?;
         Ok(done_unix_ms)
     }
 }
@@ -74,8 +74,7 @@ pub(super) fn begin(
     let mut problem = None;
     let absence = match action {
         FaultAction::NodeStop => {
-            let drained =
-                with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly())).map_err(RequestError::new)?;
+            let drained = with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly()))?;
             let took_s = (unix_ms() - began_unix_ms) / 1e3;
             problem = (!drained)
                 .then(|| format!("it had not drained when its process ended or was killed, after {took_s:.0} s"));
@@ -92,7 +91,7 @@ pub(super) fn begin(
         FaultAction::HostCut => {
             let table = Host::cgroup_name("cut").replace('-', "_");
             let cut = NetworkCut::begin(&host.ledger, &table, database.addresses(), &database.tcp_ports());
-            Absence::Cut(cut.map_err(RequestError::new)?)
+            Absence::Cut(cut?)
         }
         FaultAction::Compaction => Absence::Compacting(with(node, |n| Compacting::begin(&**n))),
         FaultAction::DiskStall { volume }

@@ -82,7 +82,9 @@ impl Backing {
     pub fn held_elsewhere(&self) -> Option<String> {
         match self {
             Self::Image(volume) => volume.held_elsewhere(),
-            Self::Member(_) | Self::Directory(_) | Self::Disk { .. } => None,
+            Self::Disk { disk, .. } => with(disk, |disk| disk.held_elsewhere()),
+            // What is mounted of members is their array.
+            Self::Member(_) | Self::Directory(_) => None,
         }
     }
 

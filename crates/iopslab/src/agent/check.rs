@@ -14,63 +14,53 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     let work_directory = work_directory(&needs.work_directory);
     let cpus = machine::cpus() as f64;
     if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
-        problems.push(Problem {
-            what: format!(
-                "configuration {} needs {} CPUs here, this machine has {cpus}",
-                demand.configuration,
-                sum(demand, 1.0, 1)
-            ),
-            fix: "raise provider.local.scale; without a machine: --provider simulated".to_owned(),
-            is_in_the_experiment: true,
-        });
+        let needed = sum(demand, 1.0, 1);
+        problems.push(asks_for(
+            format!("configuration {} needs {needed} CPUs here, this machine has {cpus}", demand.configuration),
+            "raise provider.local.scale; without a machine: --provider simulated",
+        ));
     }
     // Without bound where it is not known.
     let memory = monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64);
     if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
-        problems.push(Problem {
-            what: format!(
-                "configuration {} needs {} GiB of memory here, this machine has {:.1}",
-                demand.configuration,
-                sum(demand, GIB, 1),
-                memory / GIB
-            ),
-            fix: "raise provider.local.scale, or state heap_mib and page_cache_mib in [provider.local]".to_owned(),
-            is_in_the_experiment: true,
-        });
+        let (name, needed) = (&demand.configuration, sum(demand, GIB, 1));
+        problems.push(asks_for(
+            format!("configuration {name} needs {needed} GiB of memory here, this machine has {:.1}", memory / GIB),
+            "raise provider.local.scale, or state heap_mib and page_cache_mib in [provider.local]",
+        ));
     }
-    for problem in missing(&work_directory, needs.bytes, needs.machine_use.as_ref()) {
-        problems.push(Problem { what: problem.what, fix: problem.fix, is_in_the_experiment: false });
-    }
+    let of_work_directory = missing(&work_directory, needs.bytes, needs.machine_use.as_ref());
+    problems.extend(of_work_directory.into_iter().map(|problem| lacks(problem.what, problem.fix)));
     if let Some((directory, is_written)) = &needs.data_sets {
         problems.extend(store_problem(directory, *is_written));
     }
     if needs.network_cut
         && let Err(error) = storage::can_cut_network()
     {
-        problems.push(Problem {
-            what: format!("a planned fault cuts this machine's network: {error}"),
-            fix: "install it there, or plan node-pause instead".to_owned(),
-            is_in_the_experiment: false,
-        });
+        let what = format!("a planned fault cuts this machine's network: {error}");
+        problems.push(lacks(what, "install it there, or plan node-pause instead"));
     }
     if needs.served_volumes
         && let Err(error) = served::available()
     {
-        problems.push(Problem {
-            what: error.to_string(),
-            fix: "or leave the limits to the kernel: volumes = \"throttled\" in [provider.local]".to_owned(),
-            is_in_the_experiment: false,
-        });
+        let fix = "or leave the limits to the kernel: volumes = \"throttled\" in [provider.local]";
+        problems.push(lacks(error.to_string(), fix));
     }
     if needs.arrays {
-        let found = storage::Array::problems().into_iter().map(|problem| Problem {
-            what: problem.what,
-            fix: problem.fix,
-            is_in_the_experiment: false,
-        });
-        problems.extend(found);
+        let of_arrays = storage::Array::problems();
+        problems.extend(of_arrays.into_iter().map(|problem| lacks(problem.what, problem.fix)));
     }
     problems
+}
+
+/// What this machine lacks, and can be given.
+fn lacks(what: String, fix: impl Into<String>) -> Problem {
+    Problem { what, fix: fix.into(), is_in_the_experiment: false }
+}
+
+/// What this machine cannot be.
+fn asks_for(what: String, fix: &str) -> Problem {
+    Problem { is_in_the_experiment: true, ..lacks(what, fix) }
 }
 
 /// `1.0`, or `3 x 0.5 = 1.5`.
@@ -85,14 +75,13 @@ fn sum(demand: &Demand, unit: f64, digits: usize) -> String {
 /// What stands in the way of a directory of data sets.
 fn store_problem(directory: &str, is_written: bool) -> Option<Problem> {
     let path = Path::new(directory);
-    let problem = |what: String, fix: &str| Problem { what, fix: fix.to_owned(), is_in_the_experiment: false };
     if !path.is_dir() {
         let fix = "make it, or mount it, on every database host; or name another place in [dataset.store]";
-        return Some(problem(format!("the store of data sets {directory} is no directory"), fix));
+        return Some(lacks(format!("the store of data sets {directory} is no directory"), fix));
     }
     let is_denied = is_written && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
     is_denied.then(|| {
         let fix = "let the agent's user write to it, or leave out keep in [dataset.store]";
-        problem(format!("nothing can be kept in the store of data sets {directory}"), fix)
+        lacks(format!("nothing can be kept in the store of data sets {directory}"), fix)
     })
 }

@@ -11,7 +11,7 @@ use database::{CqlConnect, Existing, ExistingError, Found, Notes};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use experiment::{Consistency, Definition, LoadLevel, Mix};
-use monitor::{Monitor, MonitorHooks, Sources};
+use monitor::{Monitor, Sources};
 use wire::{
     ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, Reply, RequestError, Second, TrialResult, TrialTask,
 };
@@ -190,7 +190,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
     };
     let watch = Monitor::start(
         sources,
-        MonitorHooks::default(),
+        None,
         Box::new(move |sample| {
             if let Ok(mut samples) = sink.lock() {
                 samples.push(sample);
@@ -281,7 +281,7 @@ fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outb
         &mut |s| {
             completed.push(s.operations as f64);
             let is_at_rest = completed.len().is_multiple_of(LOOK_EVERY)
-                && stats::steady_state(&completed, 0).verdict == stats::SteadyVerdict::Steady;
+                && stats::steady_state(&completed).verdict == stats::SteadyVerdict::Steady;
             if is_at_rest || outbox.is_cancelled() {
                 at_rest.store(true, Ordering::Relaxed);
             }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use experiment::{DataSetFiles, Setup};
-use wire::{DatabaseRequest, MachineUse, PreparedConfiguration, Reply, RequestError, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::check::problems;
@@ -255,20 +255,20 @@ impl Opened {
             let (setup, others) = (setup.clone(), others.to_vec());
             self.prepared.push(Prepared { setup, others, volumes });
         }
-        Ok(Reply::Prepared(PreparedConfiguration {
-            volumes: self.volumes_of(name).map(Volumes::facts).unwrap_or_default(),
-        }))
+        Ok(Reply::Prepared)
     }
 
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the
     /// old ones left in the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it
-    /// was so.
+    /// was so. There is no other disk than the one that was given: that one has to become free, and until then trials
+    /// say who keeps it.
     fn replace_held(&mut self, setup: &Setup) -> Result<bool, RequestError> {
         let mut all = self.prepared.iter();
         let Some(place) = all.position(|prepared| prepared.is_of(&setup.configuration)) else {
             return Ok(false);
         };
-        let Some(how) = self.prepared[place].volumes.held_elsewhere() else {
+        let volumes = &self.prepared[place].volumes;
+        let Some(how) = volumes.held_elsewhere().filter(|_| volumes.can_be_made_anew()) else {
             return Ok(false);
         };
         let name = self.prepared[place].setup.configuration.clone();
@@ -303,10 +303,9 @@ impl Opened {
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);
         let data = snapshot.join("data");
-        let mut volumes =
-            Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(RequestError::new)?;
+        let mut volumes = Volumes::create(&mut self.store, (setup, others), Some(&data), initialised)?;
         if let Some(account) = &host.account {
-            volumes.hand_to(account).map_err(RequestError::new)?;
+            volumes.hand_to(account)?;
         }
         let cgroup = is_limited(self.machine_use.as_ref()).then(|| Host::cgroup_name("probe"));
         for measured in others.iter().chain([setup]) {
@@ -317,7 +316,7 @@ impl Opened {
                 return Err(RequestError::new(format!("{how}{error}")));
             }
         }
-        volumes.detach().map_err(RequestError::new)?;
+        volumes.detach()?;
         Ok(volumes)
     }
 
@@ -378,12 +377,12 @@ impl Opened {
         Ok(())
     }
 
-    /// Those that somebody else keeps are left: they are made anew when they are needed.
+    /// Those that somebody else keeps are left: they are made anew, or asked for again, when they are needed.
     fn detach(&mut self) -> Result<(), RequestError> {
         for Prepared { volumes, .. } in &mut self.prepared {
             match volumes.detach() {
                 Err(error) if volumes.held_elsewhere().is_some() => tracing::warn!("{error}"),
-                detached => detached.map_err(RequestError::new)?,
+                detached => detached?,
             }
         }
         Ok(())

@@ -37,7 +37,7 @@ pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Opti
 
 fn set(volumes: &Volumes, role: VolumeRole, faults: &[VolumeFault]) -> Result<Moments, RequestError> {
     let began_unix_ms = unix_ms();
-    match volumes.set_faults(role, faults).map_err(RequestError::new)? {
+    match volumes.set_faults(role, faults)? {
         true => Ok(Moments { began_unix_ms, done_unix_ms: unix_ms() }),
         false => Err(RequestError::new(format!("no process answers for {}, so that it cannot fail", role.of_node()))),
     }

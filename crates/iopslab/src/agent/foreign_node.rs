@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evidence::VolumeFacts;
 use experiment::{IoLimits, Setup, VolumeRole};
-use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, MonitorHooks, NotFound, OpenFile, Sources};
+use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, NotFound, OpenFile, Sources};
 use wire::{Event, GivenByMachine, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
 
 use super::outbox::Outbox;
@@ -124,7 +124,7 @@ fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
             outbox.send(&Event::DatabaseDied { how: how.clone(), log_tail: Vec::new() });
         }
     };
-    Monitor::start(sources, MonitorHooks::default(), Box::new(sink))
+    Monitor::start(sources, None, Box::new(sink))
 }
 
 /// Finds the process, and of what it uses as much as this user may see.

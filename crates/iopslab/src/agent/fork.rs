@@ -104,7 +104,7 @@ impl Fork {
     pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, RequestError> {
         self.put_compilers_first();
         if self.metrics.is_none() {
-            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE)).map_err(RequestError::new)?;
+            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE))?;
             self.metrics = Some(metrics);
         }
         let _ = self.metrics.as_mut().map(|metrics| metrics.read());

@@ -50,14 +50,14 @@ pub(super) fn take(
     outbox: &Outbox,
 ) -> Result<(WorkDirectory, Vec<String>), RequestError> {
     let work = lock(path, outbox)?;
-    let cleaned = storage::clean(&work.ledger_path()).map_err(RequestError::new)?;
+    let cleaned = storage::clean(&work.ledger_path())?;
     cleaned.left().for_each(|left| tracing::warn!("of an earlier run: {left}"));
     let problems = missing(work.path(), needed_bytes, machine_use);
     // Only here: what an earlier run had left on a device is gone now.
     let stated = machine_use.into_iter().flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
     for storage in stated {
         if let MachineStorage::Device(device) = storage {
-            Disk::check(Path::new(device)).map_err(RequestError::new)?;
+            Disk::check(Path::new(device))?;
         }
     }
     match problems.into_iter().next() {
@@ -69,20 +69,21 @@ pub(super) fn take(
 /// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.
 pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, RequestError> {
     let lock = crate::paths::machine_lock().filter(|_| task.on_machine == 0);
-    let waiting = |what: &str| {
-        outbox.progress(what.to_owned(), None);
-        !outbox.is_cancelled()
-    };
-    let taken = lock.map(|lock| Measuring::take(&lock, &task.run, task.beside, waiting));
+    let taken = lock.map(|lock| Measuring::take(&lock, &task.run, task.beside, |what| outbox.waits(what)));
     taken.transpose().map_err(RequestError::new)
 }
 
-/// The work directory that is meant: where none is stated, the default of this machine.
-pub(super) fn work_directory(stated: &str) -> PathBuf {
+/// The directory that is meant: where none is stated, the default of this machine.
+pub(super) fn stated_or(stated: &str, usual: impl FnOnce() -> PathBuf) -> PathBuf {
     match stated {
-        "" => crate::paths::work_directory(),
+        "" => usual(),
         stated => PathBuf::from(stated),
     }
+}
+
+/// The work directory that is meant.
+pub(super) fn work_directory(stated: &str) -> PathBuf {
+    stated_or(stated, crate::paths::work_directory)
 }
 
 /// What stands in the way of a node on this ground.
@@ -115,11 +116,7 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&Machi
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
 fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, RequestError> {
-    let waiting = |what: &str| {
-        outbox.progress(what.to_owned(), None);
-        !outbox.is_cancelled()
-    };
-    WorkDirectory::lock_when_free(path, waiting).map_err(RequestError::new)
+    WorkDirectory::lock_when_free(path, |what| outbox.waits(what)).map_err(RequestError::new)
 }
 
 impl Host {
@@ -130,10 +127,10 @@ impl Host {
         run: String,
         outbox: Outbox,
     ) -> Result<Self, RequestError> {
-        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(RequestError::new)?);
-        let account = Account::of_this_machine().map_err(RequestError::new)?;
+        let ledger = Arc::new(Ledger::open(&work.ledger_path())?);
+        let account = Account::of_this_machine()?;
         if let Some(account) = &account {
-            account.let_through(work.path()).map_err(RequestError::new)?;
+            account.let_through(work.path())?;
         }
         Ok(Self { work, _machine: machine, ledger, account, run, outbox })
     }
@@ -147,7 +144,7 @@ impl Host {
     pub fn node_directory(&self) -> Result<PathBuf, RequestError> {
         let directory = self.run_directory().join("node");
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(RequestError::new)?;
+            storage::remove_tree(&directory)?;
         }
         Ok(directory)
     }
@@ -203,7 +200,7 @@ impl Host {
             std::fs::create_dir_all(&target)?;
             std::fs::rename(data, target.join("data"))?;
             // Written last: a snapshot without this file is not one.
-            guarded::replace(&target.join(MANIFEST), &serde_json::to_vec_pretty(facts)?, 0o644)
+            crate::paths::keep_json(&target.join(MANIFEST), facts, 0o644)
         };
         keep().map_err(|e| RequestError::new(format!("cannot keep the snapshot in {}: {e}", target.display())))
     }
@@ -212,7 +209,7 @@ impl Host {
     pub fn loading_directory(&self, key: &str) -> Result<PathBuf, RequestError> {
         let directory = self.work.path().join("loading").join(key);
         if directory.exists() {
-            storage::remove_tree(&directory).map_err(RequestError::new)?;
+            storage::remove_tree(&directory)?;
         }
         self.claim_directory(&directory)?;
         Ok(directory)
@@ -220,7 +217,7 @@ impl Host {
 
     /// A directory that the ledger knows.
     pub fn claim_directory(&self, path: &Path) -> Result<(), RequestError> {
-        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() }).map_err(RequestError::new)?;
+        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() })?;
         std::fs::create_dir_all(path).map_err(|e| RequestError::new(format!("cannot create {}: {e}", path.display())))
     }
 

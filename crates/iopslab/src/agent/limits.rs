@@ -51,7 +51,7 @@ impl Limits {
             ..ResourceLimits::default()
         };
         let name = Host::cgroup_name("database");
-        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(RequestError::new)?;
+        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits)?;
         let cgroup = Some(Arc::new(cgroup));
         Ok(Self { cgroup, cpus, promised, page_cache: None, page_cache_problem: None })
     }
@@ -66,10 +66,10 @@ impl Limits {
     /// nothing but patience.
     pub fn enforce(&self, volumes: &Volumes) -> Result<(), RequestError> {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
-        cgroup.set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref()).map_err(RequestError::new)?;
+        cgroup.set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())?;
         let machine = machine::cpus();
         volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
-        volumes.behave().map_err(RequestError::new)?;
+        volumes.behave()?;
         volumes
             .mounted
             .iter()
@@ -80,10 +80,10 @@ impl Limits {
 
     /// The process goes on with nothing that holds it or its volumes back, but for the page cache.
     pub fn relax(&self, volumes: &Volumes) -> Result<(), RequestError> {
-        volumes.relax().map_err(RequestError::new)?;
+        volumes.relax()?;
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         for limit in volumes.mounted.iter().filter_map(device_limit) {
-            cgroup.set_device_limits(limit.device, &experiment::IoLimits::default()).map_err(RequestError::new)?;
+            cgroup.set_device_limits(limit.device, &experiment::IoLimits::default())?;
         }
         let machine = machine::cpus();
         let all = self.cpus.cpuset.as_ref().map(|_| format!("0-{}", machine - 1));
@@ -145,7 +145,7 @@ impl Limits {
     /// Ends whatever still runs inside, and removes the cgroup.
     pub fn release(self) -> Result<(), RequestError> {
         let Some(cgroup) = self.cgroup else { return Ok(()) };
-        cgroup.kill_all().map_err(RequestError::new)?;
+        cgroup.kill_all()?;
         cgroup.remove().map_err(RequestError::new)
     }
 

@@ -75,11 +75,11 @@ impl Loading {
     /// backlog is to come, nothing is compacted after that.
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
         host.outbox.progress("flushing and compacting the data set", None);
-        self.node.compact(KEYSPACE).map_err(RequestError::new)?;
+        self.node.compact(KEYSPACE)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         if self.files.backlog.is_some() {
-            self.node.compact_automatically(KEYSPACE, false).map_err(RequestError::new)?;
-            self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(RequestError::new)?;
+            self.node.compact_automatically(KEYSPACE, false)?;
+            self.sstables = self.node.sstables(KEYSPACE, TABLE)?;
         }
         Ok(())
     }
@@ -87,8 +87,8 @@ impl Loading {
     /// A part of the backlog is written: one SSTable more in each data directory, or an error.
     pub fn flush_backlog(&mut self, host: &Host) -> Result<(), RequestError> {
         host.outbox.progress("flushing a part of the backlog", None);
-        self.node.flush(KEYSPACE, TABLE).map_err(RequestError::new)?;
-        let now = self.node.sstables(KEYSPACE, TABLE).map_err(RequestError::new)?;
+        self.node.flush(KEYSPACE, TABLE)?;
+        let now = self.node.sstables(KEYSPACE, TABLE)?;
         let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
         if now != before + each {
             return Err(RequestError::new(format!(
@@ -106,7 +106,7 @@ impl Loading {
     pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, RequestError> {
         let name = database.name();
         host.outbox.progress(format!("stopping {name} and keeping its data as a snapshot"), None);
-        self.node.stop(STOP_TIMEOUT).map_err(RequestError::new)?;
+        self.node.stop(STOP_TIMEOUT)?;
         self.check_stop(name)?;
         let data = data_of(&self.directory);
         let facts = SnapshotFacts {
@@ -117,7 +117,7 @@ impl Loading {
             bytes: storage::tree_bytes(&data),
         };
         host.keep_snapshot(&data, &facts)?;
-        storage::remove_tree(&self.directory).map_err(RequestError::new)?;
+        storage::remove_tree(&self.directory)?;
         Ok(facts)
     }
 

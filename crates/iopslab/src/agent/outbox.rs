@@ -52,6 +52,12 @@ impl Outbox {
         self.send(&Event::Progress(Progress { doing: doing.into(), share }));
     }
 
+    /// Says what is waited for; whether to go on waiting.
+    pub fn waits(&self, what: &str) -> bool {
+        self.progress(what, None);
+        !self.is_cancelled()
+    }
+
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -13,6 +13,7 @@ use wire::{MachineUse, RequestError, SnapshotFacts};
 use super::backing::BELOW;
 use super::host::{Host, MANIFEST, MANIFEST_MOST_BYTES, SNAPSHOTS};
 use super::pace::Pace;
+use crate::paths::keep_json;
 
 /// The volume, ready to be measured.
 pub(super) struct Restored {
@@ -65,7 +66,7 @@ impl Restored {
             seconds: read.seconds,
             done_at: jiff::Timestamp::now().to_string(),
         };
-        write_down(&written, &how)
+        keep_json(&written, &how, 0o644)
             .map_err(|error| RequestError::new(format!("cannot write {}: {error}", written.display())))?;
         Ok((Self { directory, facts, how }, false))
     }
@@ -123,13 +124,6 @@ fn serial_of(name: &str) -> Option<String> {
 
 fn read_before(file: &Path) -> Option<Initialised> {
     serde_json::from_str(&guarded::text(file, MANIFEST_MOST_BYTES).ok()?).ok()
-}
-
-/// Whole, or not there.
-fn write_down(file: &Path, how: &Initialised) -> std::io::Result<()> {
-    let directory = file.parent().unwrap_or(file);
-    fs::create_dir_all(directory)?;
-    guarded::replace(file, &serde_json::to_vec_pretty(how)?, 0o644)
 }
 
 fn unreadable(error: storage::StorageError, name: &str) -> RequestError {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use database::{Metrics, MetricsReader, RunningNode};
 use evidence::{HostFigures, HostSample};
-use monitor::{Monitor, MonitorHooks, Sources};
+use monitor::{Monitor, Sources};
 use wire::Event;
 
 use super::backing::Served;
@@ -55,7 +55,7 @@ pub(super) fn watch(
             outbox.send(&event);
         }
     };
-    Monitor::start(sources, MonitorHooks { annotate: Some(Box::new(annotate)) }, Box::new(sink))
+    Monitor::start(sources, Some(Box::new(annotate)), Box::new(sink))
 }
 
 /// How long a sample waits for what the database says about itself: less than the second after which the next one is

@@ -11,13 +11,11 @@ use database::{
 use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings};
 use wire::{RequestError, UnderTest};
 
-use super::host::Host;
+use super::host::{Host, stated_or};
 use super::outbox::Outbox;
 use super::product;
+pub(super) use crate::loader::{KEYSPACE, TABLE};
 
-/// Keyspace and table of the data set, as in YCSB.
-pub(super) const KEYSPACE: &str = "ycsb";
-pub(super) const TABLE: &str = "usertable";
 /// One cluster name for all runs: the snapshot's system tables remember it, and a database refuses another one.
 const CLUSTER: &str = "iopslab";
 /// The data centre of clusters; racks are `rack1` and so on.
@@ -76,18 +74,16 @@ impl Database {
             management: usual.management.saturating_add(management_port(task.on_machine, address)),
             ..usual
         };
-        server.check(address, ports).map_err(RequestError::new)?;
+        server.check(address, ports)?;
         // What lies there is run.
-        let cache = guarded::private_directory(&cache_directory(&task.cache_directory)).map_err(RequestError::new)?;
-        host.ledger.allow(&cache).map_err(RequestError::new)?;
-        let installed = server
-            .install(
-                &cache,
-                &mut |doing, share| outbox.progress(doing, share),
-                &|| outbox.is_cancelled(),
-                &|temporary| host.remember(temporary).map_err(std::io::Error::other),
-            )
-            .map_err(RequestError::new)?;
+        let cache = guarded::private_directory(&stated_or(&task.cache_directory, crate::paths::cache_directory))?;
+        host.ledger.allow(&cache)?;
+        let installed = server.install(
+            &cache,
+            &mut |doing, share| outbox.progress(doing, share),
+            &|| outbox.is_cancelled(),
+            &|temporary| host.remember(temporary).map_err(std::io::Error::other),
+        )?;
         Ok(Self {
             server,
             installed,
@@ -199,14 +195,6 @@ impl Database {
     pub fn data_set_bytes(&self, data: &[PathBuf]) -> u64 {
         let directories = self.data_set_directories(data);
         directories.iter().map(|directory| storage::tree_bytes(directory)).sum()
-    }
-}
-
-/// The directory for downloads that is meant: where none is stated, the default of this machine.
-fn cache_directory(stated: &str) -> PathBuf {
-    match stated {
-        "" => crate::paths::cache_directory(),
-        stated => PathBuf::from(stated),
     }
 }
 

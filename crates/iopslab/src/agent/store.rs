@@ -1,7 +1,7 @@
 //! A node's data set in a store: looked for, restored, kept.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use datasets::{Layout, PART_BYTES, PartsLocation, StoreError};
 use evidence::KeptDataSet;
@@ -21,10 +21,14 @@ const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, RequestError> {
     let key = database.snapshot_key(files);
-    let path = Path::new(directory).join(&key).join(DOCUMENT);
-    let text = match guarded::text(&path, DOCUMENT_MOST_BYTES) {
+    let (store, document) = (Path::new(directory), Path::new(&key).join(DOCUMENT));
+    let path = store.join(&document);
+    let text = match guarded::text_below(store, &document, DOCUMENT_MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotADirectory) => {
+            return Ok(Reply::StoreProblem(format!("{}: {error}", path.display())));
+        }
         Err(error) => return Err(RequestError::new(format!("cannot read {}: {error}", path.display()))),
     };
     Ok(match KeptDataSet::read(&text, &key) {
@@ -44,14 +48,15 @@ pub(super) fn restore(
     let key = database.snapshot_key(files);
     let directory = host.loading_directory(&key)?;
     let data = data_of(&directory);
-    let way = KeptParts::of(from, &key);
-    let mut pace = Pace::new(&host.outbox, format!("restoring the data set from {}", way.name()), kept.archive_bytes());
-    let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| pace.goes_on(done));
+    let place = place_of(from, &key);
+    let mut pace =
+        Pace::new(&host.outbox, format!("restoring the data set from {}", place.name()), kept.archive_bytes());
+    let restored = datasets::restore(&kept.parts, &place, &data, &mut |done| pace.goes_on(done));
     let restored = match restored {
         Ok(bytes) if bytes == kept.bytes => Ok(bytes),
         Ok(bytes) => Err(StoreError::Damaged(format!(
             "{}: its files have {bytes} bytes, and had {} when it was kept",
-            way.name(),
+            place.name(),
             kept.bytes
         ))),
         Err(error) => Err(error),
@@ -68,7 +73,7 @@ pub(super) fn restore(
         Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
         Err(error) => Err(refusal(error)),
     };
-    storage::remove_tree(&directory).map_err(RequestError::new)?;
+    storage::remove_tree(&directory)?;
     reply
 }
 
@@ -89,9 +94,9 @@ pub(super) fn keep(
 ) -> Result<Reply, RequestError> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
-    let way = KeptParts::of(to, &facts.key);
-    let mut pace = Pace::new(&host.outbox, format!("keeping the data set in {}", way.name()), layout.bytes());
-    let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| pace.goes_on(done));
+    let place = place_of(to, &facts.key);
+    let mut pace = Pace::new(&host.outbox, format!("keeping the data set in {}", place.name()), layout.bytes());
+    let sent = datasets::keep(&layout, &place, &below(&facts), PART_BYTES, &mut |done| pace.goes_on(done));
     let parts = match sent {
         Ok(parts) => parts,
         Err(StoreError::Cancelled) => return Err(RequestError::cancelled()),
@@ -108,10 +113,10 @@ pub(super) fn keep(
         made_at: jiff::Timestamp::now().to_string(),
         parts,
     };
-    if let KeptParts::Directory(directory) = &way
-        && let Err(error) = write_down(directory, &kept)
+    if let PartsLocation::Directory { store, key } = &place
+        && let Err(error) = write_down(store, &key.join(DOCUMENT), &kept)
     {
-        return Ok(Reply::StoreProblem(format!("cannot write {}: {error}", directory.join(DOCUMENT).display())));
+        return Ok(Reply::StoreProblem(format!("cannot write {}/{DOCUMENT}: {error}", place.name())));
     }
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
@@ -132,37 +137,16 @@ fn below(facts: &SnapshotFacts) -> String {
 }
 
 /// Whole, or not there.
-fn write_down(directory: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
-    guarded::replace(&directory.join(DOCUMENT), &serde_json::to_vec_pretty(kept)?, 0o644)
+fn write_down(store: &Path, document: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
+    guarded::replace_below(store, document, &serde_json::to_vec_pretty(kept)?, 0o644)
 }
 
 /// Where a key's parts are.
-enum KeptParts {
-    Directory(PathBuf),
-    Urls { name: String, urls: Vec<String> },
-}
-
-impl KeptParts {
-    fn of(transfer: &Transfer, key: &str) -> Self {
-        match transfer {
-            Transfer::Directory(directory) => Self::Directory(Path::new(directory).join(key)),
-            Transfer::Urls { name, urls } => {
-                Self::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
-            }
-        }
-    }
-
-    fn place(&self) -> PartsLocation<'_> {
-        match self {
-            Self::Directory(directory) => PartsLocation::Directory(directory),
-            Self::Urls { name, urls } => PartsLocation::Urls(urls, name),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Directory(directory) => directory.display().to_string(),
-            Self::Urls { name, .. } => name.clone(),
+fn place_of(transfer: &Transfer, key: &str) -> PartsLocation {
+    match transfer {
+        Transfer::Directory(directory) => PartsLocation::Directory { store: directory.into(), key: key.into() },
+        Transfer::Urls { name, urls } => {
+            PartsLocation::Urls { name: format!("{name}/{key}"), urls: urls.iter().map(|url| url.0.clone()).collect() }
         }
     }
 }

@@ -59,7 +59,7 @@ impl Trial {
         volumes.turn_into(setup);
         if fork.node.is_none() {
             host.outbox.progress("restoring the data set", None);
-            volumes.restore().map_err(RequestError::new)?;
+            volumes.restore()?;
         }
         Ok(Self {
             setup: setup.clone(),
@@ -109,7 +109,7 @@ impl Trial {
         }
         let budget_bytes = self.setup.page_cache_budget_bytes;
         self.fork.limits.hold_page_cache(budget_bytes);
-        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(RequestError::new)?;
+        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb()?;
         Ok(StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
@@ -136,7 +136,7 @@ impl Trial {
 
     /// All rows of the data set are taken away, on all nodes of the cluster.
     pub fn empty(&self) -> Result<Reply, RequestError> {
-        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE)).map_err(RequestError::new)?;
+        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE))?;
         Ok(Reply::Emptied)
     }
 
@@ -150,11 +150,11 @@ impl Trial {
         cache: CacheState,
     ) -> Result<Reply, RequestError> {
         host.outbox.progress("restoring the data set", None);
-        let directories = volumes.renew(KEYSPACE).map_err(RequestError::new)?;
+        let directories = volumes.renew(KEYSPACE)?;
         let node = self.fork.node()?;
-        with(node, |n| n.import(KEYSPACE, TABLE, &directories)).map_err(RequestError::new)?;
+        with(node, |n| n.import(KEYSPACE, TABLE, &directories))?;
         for directory in &directories {
-            storage::remove_tree(directory).map_err(RequestError::new)?;
+            storage::remove_tree(directory)?;
         }
         let warmed = match cache {
             CacheState::Cold => None,
@@ -201,7 +201,7 @@ impl Trial {
             // What was flushed need not be in that shape either.
             is_restored: self.earlier_lives == 0 && self.setup.backlog.is_none(),
         };
-        self.fork.settings = with(&node, |n| n.settings_in_force(table)).map_err(RequestError::new)?;
+        self.fork.settings = with(&node, |n| n.settings_in_force(table))?;
         Ok(node)
     }
 
@@ -220,7 +220,7 @@ impl Trial {
         let backlog = self.setup.backlog;
         let backlog = backlog.ok_or_else(|| RequestError::new("this configuration has no backlog"))?;
         let node = self.fork.node()?;
-        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(RequestError::new)?;
+        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE))?;
         // And one at rest, at the least.
         let least = u64::from(backlog.sstables) * u64::from(self.setup.data_directory_count()) + 1;
         if sstables < least {
@@ -228,7 +228,7 @@ impl Trial {
                 "{sstables} SSTables are left of the {least} at least that the trial was to begin with"
             )));
         }
-        with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(RequestError::new)?;
+        with(node, |n| n.compact_automatically(KEYSPACE, true))?;
         self.compacts = true;
         Ok(Reply::Compacting { sstables, done_unix_ms: unix_ms() })
     }
@@ -237,7 +237,7 @@ impl Trial {
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), RequestError> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(RequestError::new)?;
+        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE))?;
         let served = volumes.served();
         self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
         self.monitor = Some(watch(sources, metrics, node, &self.away, served, host.outbox.clone()));
@@ -301,7 +301,7 @@ impl Trial {
                 unix_ms()
             }
             Absence::Cut(cut) => {
-                cut.end().map_err(RequestError::new)?;
+                cut.end()?;
                 unix_ms()
             }
             Absence::Compacting(compacting) => compacting.end(&host.outbox)?,
@@ -359,7 +359,7 @@ impl Trial {
         self.fork.end()?;
         // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
         if let Some(Absence::Cut(cut)) = self.absence.take() {
-            cut.end().map_err(RequestError::new)?;
+            cut.end()?;
         }
         Ok((logs, None))
     }
@@ -367,7 +367,7 @@ impl Trial {
 
 /// Every key of the sample must exist.
 fn check_sample(node: &mut dyn RunningNode, keys: &[String]) -> Result<u32, RequestError> {
-    let present = node.count_sample(KEYSPACE, TABLE, keys).map_err(RequestError::new)?;
+    let present = node.count_sample(KEYSPACE, TABLE, keys)?;
     if present as usize == keys.len() {
         return Ok(present);
     }

@@ -129,7 +129,16 @@ impl Volumes {
             let who = m.backing.held_elsewhere()?;
             Some(format!("the volume for {} is kept by the mount namespace of {who}", m.setup.role.name()))
         };
-        self.mounted.iter().find_map(held)
+        let of_array = || {
+            let who = self.striped.as_ref()?.array.held_elsewhere()?;
+            Some(format!("the array of the volumes for data is kept by the mount namespace of {who}"))
+        };
+        self.mounted.iter().find_map(held).or_else(of_array)
+    }
+
+    /// Whether they are files of this machine, instead of which others can be made.
+    pub fn can_be_made_anew(&self) -> bool {
+        self.mounted.iter().all(|m| m.backing.is_emulated())
     }
 
     /// The data set on them belongs to the user of the database, and so do its copies for trials.

@@ -69,7 +69,7 @@ pub(super) fn warm(
     let mut pace = Pace::new(outbox, doing, of_bytes.min(budget_bytes));
     let mut read = None;
     for line in reader.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
-        let so_far: ReadFiles = serde_json::from_str(&line.map_err(RequestError::new)?).map_err(RequestError::new)?;
+        let so_far: ReadFiles = serde_json::from_str(&line?)?;
         if !pace.goes_on(so_far.bytes) {
             // It may have ended by itself.
             let _ = reader.kill();
@@ -78,7 +78,7 @@ pub(super) fn warm(
         }
         read = Some(so_far);
     }
-    let status = reader.wait().map_err(RequestError::new)?;
+    let status = reader.wait()?;
     let mut words = String::new();
     if let Some(mut stderr) = reader.stderr.take() {
         // What cannot be read of it is missing from a message.
@@ -102,7 +102,7 @@ pub(super) fn warm(
 
 /// This program again, in the database's cgroup.
 fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<Child, RequestError> {
-    let program = std::env::current_exe().map_err(RequestError::new)?;
+    let program = std::env::current_exe()?;
     let mut words = limits.launch_prefix();
     words.extend([
         program.display().to_string(),

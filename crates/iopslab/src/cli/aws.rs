@@ -12,8 +12,8 @@ use experiment::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
 
-use super::{machines, quotas, snapshots};
-use crate::failure::Failure;
+use super::{machines, quotas, resumed, snapshots};
+use crate::failure::{Failure, Kind};
 use crate::output::{Format, pretty};
 
 /// All that knows of a run's machines, below its directory.
@@ -268,11 +268,32 @@ pub(super) fn keep_name(directory: &RunDirectory) -> Result<(), Failure> {
     directory.add_to_environment(facts.into_iter().collect()).map_err(Failure::work)
 }
 
-/// The name that it began with.
+/// The name that it began with: that of its experiment, and the moment. It is the tag of its machines and part of where
+/// their state is, so that another one would name those of another run.
 fn name_of(directory: &RunDirectory) -> Result<String, Failure> {
     let environment = directory.environment().map_err(Failure::work)?;
     let kept = environment[RUN].as_str().map(str::to_owned);
-    Ok(kept.unwrap_or_else(|| directory.name()))
+    let name = kept.unwrap_or_else(|| directory.name());
+    let experiment = &directory.plan().experiment;
+    match is_name_of(&name, experiment) {
+        true => Ok(name),
+        false => Err(Failure::input(format!(
+            "{}: {name:?} is not what a run of {experiment} is called: its machines would be those of another run",
+            directory.path().display()
+        ))
+        .help("if nobody has changed environment.json: give the directory back the name with which the run began")),
+    }
+}
+
+/// Such as `gp3-or-io2-20261120T221500Z`, of `gp3-or-io2`.
+fn is_name_of(name: &str, experiment: &str) -> bool {
+    let moment = name.strip_prefix(experiment).and_then(|rest| rest.strip_prefix('-')).unwrap_or_default();
+    let fits = |(at, byte): (usize, u8)| match at {
+        8 => byte == b'T',
+        15 => byte == b'Z',
+        _ => byte.is_ascii_digit(),
+    };
+    moment.len() == 16 && moment.bytes().enumerate().all(fits)
 }
 
 /// The site of the machines that are known here, as far as any were asked for.
@@ -342,12 +363,10 @@ pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
          where its terraform/ is lost: iopslab clean --aws --run {run}, with --region and --profile of each site",
         directory.display()
     );
-    match failure {
-        Failure::Work { message, .. } => {
-            Failure::work(format!("machines could not be taken away: {message}")).help(destroy)
-        }
-        other => other,
+    if !matches!(failure.kind, Kind::Work) {
+        return failure;
     }
+    Failure::work(format!("machines could not be taken away: {}", failure.message)).help(destroy)
 }
 
 /// The first of several failures is the outcome; the others are shown before it.
@@ -377,6 +396,7 @@ pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
         ))
         .help("what a run leaves on this machine: iopslab clean"));
     };
+    resumed::check_to_take_away(&directory)?;
     let _lock = directory.lock().map_err(Failure::work)?;
     let mut said = Vec::new();
     let mut say = |line: &str| {
@@ -398,6 +418,23 @@ pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_called_as_its_experiment_with_the_moment() {
+        assert!(is_name_of("gp3-or-io2-20261120T221500Z", "gp3-or-io2"));
+        for other in [
+            "gp3-20261120T221500Z",
+            "gp3-or-io2",
+            "gp3-or-io2-",
+            "gp3-or-io2-copy",
+            "gp3-or-io2-20261120T221500Z/../x",
+            "../gp3-or-io2-20261120T221500Z",
+            "gp3-or-io2-prod-20261120T221500Z",
+            "gp3-or-io2-202611200221500Z0",
+        ] {
+            assert!(!is_name_of(other, "gp3-or-io2"), "{other}");
+        }
+    }
 
     #[test]
     fn a_run_begins_nothing_that_it_could_not_pay_to_the_end() {

@@ -9,14 +9,12 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, Part, TrialPlan};
-use experiment::{
-    Access, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, KeyFormat, Mix, SPARSE_PER_S,
-    ScanLength,
-};
+use experiment::{Access, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::paths::cache_directory;
+use crate::loader::{KEYSPACE, TABLE};
+use crate::paths::{cache_directory, keep_json};
 
 /// What a hidden verb serves with the null server on.
 pub const SERVE: &str = "null-server";
@@ -55,11 +53,7 @@ pub fn measure() -> Result<ClientCost, String> {
     };
     let kept = Kept { version: version(), machine: machine(), cost };
     let path = path();
-    let text = serde_json::to_vec_pretty(&kept).map_err(|e| failed("its figures", &e))?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)
-        .and_then(|()| guarded::replace(&path, &text, 0o600))
-        .map_err(|e| failed(&path.display().to_string(), &e))?;
+    keep_json(&path, &kept, 0o600).map_err(|e| failed(&path.display().to_string(), &e))?;
     Ok(cost)
 }
 
@@ -117,8 +111,8 @@ impl Server {
     fn connect(&self) -> CqlConnect {
         CqlConnect {
             contact_points: vec![format!("127.0.0.1:{}", self.port)],
-            keyspace: "ycsb".to_owned(),
-            table: "usertable".to_owned(),
+            keyspace: KEYSPACE.to_owned(),
+            table: TABLE.to_owned(),
             fields: FIELDS,
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout: Duration::from_secs(10),
@@ -140,15 +134,7 @@ impl Drop for Server {
 /// One load thread: others cost what it costs.
 fn plan(load: Load) -> TrialPlan {
     TrialPlan {
-        definition: Definition {
-            name: "reads".to_owned(),
-            mix: Mix { read: 1.0, ..Mix::default() },
-            distribution: Distribution::Uniform,
-            read_all_fields: true,
-            write_all_fields: false,
-            scan_length: ScanLength::default(),
-            keys: KeyFormat::default(),
-        },
+        definition: Definition::new("reads", Mix { read: 1.0, ..Mix::default() }, Distribution::Uniform),
         fields: FIELDS,
         field_length: FIELD_BYTES,
         compressibility: 0.0,

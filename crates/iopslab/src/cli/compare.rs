@@ -117,7 +117,7 @@ fn verdict(comparison: &Comparison, inconclusive: Inconclusive) -> Result<(), Fa
     }
     let message = messages.join("\n");
     if !failed.is_empty() || (!open.is_empty() && inconclusive == Inconclusive::Fail) {
-        return Err(Failure::Verdict(message));
+        return Err(Failure::verdict(message));
     }
     if !message.is_empty() {
         eprintln!("{message} (--inconclusive pass)");

@@ -9,7 +9,7 @@ use storage::{Controller, Problem};
 
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
-use crate::paths::{cache_directory, work_directory};
+use crate::paths::{cache_directory, left_before, work_directory};
 
 /// What was typed after `doctor`.
 #[derive(Debug, Args)]
@@ -32,7 +32,12 @@ impl Check {
 
     /// It keeps runs from working, until this is done.
     fn fails(what: &str, found: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { ok: false, fix: Some(fix.into()), ..Self::ok(what, found) }
+        Self { ok: false, ..Self::to_do(what, found, fix) }
+    }
+
+    /// It keeps nothing from working; this can be done about it.
+    fn to_do(what: &str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..Self::ok(what, found) }
     }
 }
 
@@ -51,6 +56,7 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     checks.push(served_volumes());
     checks.push(arrays());
     checks.extend(directories()?);
+    checks.extend(left_before().map(|left| Check::to_do("earlier version", left.what, left.command)));
     checks.push(client());
     let bad = checks.iter().filter(|c| !c.ok).count();
     match format {
@@ -105,9 +111,9 @@ const EVIDENCE_BYTES: u64 = 160_000;
 
 /// Each directory that a run writes to: what is free there, and what the example needs.
 fn directories() -> Result<Vec<Check>, Failure> {
-    let no_file = |_: &str| Err("the example names no other file".to_owned());
-    let example = experiment::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
-        .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+    let example = experiment::parse(catalog, "quickstart.toml", EXAMPLE, &alone, experiment::ReadFor::Anybody)
+        .map_err(Failure::mistakes)?;
     let job = experiment::job(&example);
     let plan = &job.plan;
     let cache = cache_directory();

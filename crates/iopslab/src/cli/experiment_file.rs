@@ -6,22 +6,11 @@ use std::path::Path;
 
 use ::catalog::Catalog;
 use archive::RunDirectory;
-use experiment::{Experiment, ParseContext, Provider, ThisMachine};
+use experiment::{Experiment, ParseContext, ReadFor, ThisMachine};
 
 use super::{client_cost, quotas};
 use crate::failure::Failure;
 use crate::machine;
-
-/// What an experiment is read for.
-#[derive(Debug, Clone, Copy)]
-pub enum ReadFor {
-    /// Whoever may carry it out.
-    Anybody,
-    /// To show what a run by this provider would do.
-    PlanOf(Provider),
-    /// A run by this provider.
-    Run(Provider),
-}
 
 /// Most bytes of an experiment, or of a YCSB file that it names.
 const MOST_BYTES: u64 = 4 << 20;
@@ -57,12 +46,8 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Resu
         client: client_cost::known(),
         machine: Some(this_machine()),
     };
-    let experiment = match purpose {
-        ReadFor::Anybody => experiment::parse_with(catalog, &name, &text, &beside),
-        ReadFor::PlanOf(provider) => experiment::parse_for(catalog, &name, &text, &beside, provider),
-        ReadFor::Run(provider) => experiment::parse_to_run(catalog, &name, &text, &beside, provider),
-    };
-    let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    let experiment = experiment::parse(catalog, &name, &text, &beside, purpose);
+    let experiment = experiment.map_err(Failure::mistakes)?;
     Ok(ReadExperiment { text, beside: texts.into_inner(), experiment })
 }
 
@@ -80,8 +65,7 @@ pub(super) fn this_machine() -> ThisMachine {
 pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
     if let Ok(text) = directory.experiment_text() {
         let file = directory.path().join("experiment.toml").display().to_string();
-        experiment::refuse_unmeasurable(&file, &text, directory.job())
-            .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+        experiment::refuse_unmeasurable(&file, &text, directory.job()).map_err(Failure::mistakes)?;
     }
     Ok(())
 }

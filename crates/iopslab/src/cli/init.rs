@@ -132,9 +132,10 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         machine_cpus,
     };
     let text = experiment::draft(catalog, &draft);
-    let no_file = |_: &str| Err("no other file is named".to_owned());
-    let experiment = experiment::parse(catalog, "the file that would be written", &text, &no_file)
-        .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    let alone = experiment::ParseContext::alone();
+    let name = "the file that would be written";
+    let experiment =
+        experiment::parse(catalog, name, &text, &alone, experiment::ReadFor::Anybody).map_err(Failure::mistakes)?;
     Ok((text, experiment))
 }
 
@@ -285,7 +286,7 @@ mod tests {
         let (_, args) = asked("\nr6i.2xlarge+gp3:500GiB\ni4i.2xlarge\n\n\n\n\n\n\n");
         let (text, _) = drafted(Catalog::built_in(), &args.unwrap(), 2.0).unwrap();
         assert!(text.contains(QUESTION) && text.contains("concurrency = [64]"), "{text}");
-        assert!(matches!(asked("Is it?\n").1, Err(Failure::Input { .. })));
+        assert!(matches!(asked("Is it?\n").1, Err(Failure { kind: crate::failure::Kind::Input, .. })));
     }
 
     #[test]

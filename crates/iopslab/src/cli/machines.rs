@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use experiment::{Configuration, Database, HostsSettings, Provider};
+use experiment::{Configuration, Database, HostsSettings, Provider, ReadFor};
 use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
 
-use super::experiment_file::{ReadFor, read_experiment};
+use super::experiment_file::read_experiment;
 use super::facts::catalog;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use experiment::Provider;
+use experiment::{Provider, ReadFor};
 
-use super::experiment_file::{ReadFor, read_experiment};
+use super::experiment_file::read_experiment;
 use super::facts::catalog;
 use super::provider::ProviderName;
 use super::{aws, terminal};

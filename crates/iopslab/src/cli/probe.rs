@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::catalog::MIB;
 use clap::Args;
-use experiment::{IoLimits, Provider, Setup};
+use experiment::{IoLimits, Provider, ReadFor, Setup};
 use serde_json::{Value, json};
 use storage::{BurstDrain, Measuring, ProbeMeasured, ProbeRequest, ProbeSuite};
 
 use super::by_hand::ByHand;
-use super::experiment_file::{ReadFor, read_experiment};
+use super::experiment_file::read_experiment;
 use super::facts::catalog;
 use crate::agent::{ProbedVolume, probe_configuration};
 use crate::failure::Failure;

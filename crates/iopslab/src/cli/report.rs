@@ -100,7 +100,7 @@ fn verify(directory: &RunDirectory) -> Result<(), Failure> {
          --resume RUN"
             .to_owned(),
     );
-    Err(Failure::Verdict(lines.join("\n")))
+    Err(Failure::verdict(lines.join("\n")))
 }
 
 /// What the journal lacks. It grows, so that it has no hash; but it begins with the run, and it names every trial in

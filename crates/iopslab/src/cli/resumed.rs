@@ -1,4 +1,4 @@
-//! Whether the directory of a run that goes on may be obeyed.
+//! Whether the directory of a run that goes on, or whose machines are taken away, may be obeyed.
 //!
 //! What it says is done, with this user's rights: machines are reached by the configuration of `ssh` that it names,
 //! programs started with the options that it has, money is spent. It may have come from somebody else. So it has to be
@@ -9,7 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
-use experiment::{AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, Setups};
+use experiment::{
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, ReadFor, Setups,
+};
+use guarded::NotPrivate;
 use serde_json::Value;
 
 use super::client_cost;
@@ -34,15 +37,48 @@ pub(super) fn check(directory: &RunDirectory, provider: Provider) -> Result<Opti
         }
     }
     differs.map_err(|difference: String| {
-        Failure::input(format!(
-            "{}: {difference} is not what its experiment.toml comes to, and is not obeyed",
-            directory.path().display()
-        ))
-        .help(
+        not_obeyed(directory, &difference).help(
             "if nobody has changed it, the version of iopslab or the facts and prices of the catalog have changed since it began: continue \
              with those, or start a new run from its experiment.toml; what it has measured can be reported: iopslab report",
         )
     })
+}
+
+fn not_obeyed(directory: &RunDirectory, difference: &str) -> Failure {
+    Failure::input(format!(
+        "{}: {difference} is not what its experiment.toml comes to, and is not obeyed",
+        directory.path().display()
+    ))
+}
+
+/// Refuses a run by whose word machines may not be taken away: with whose credentials, where, and by which state has to be
+/// what its experiment says. Nothing else of the plan is obeyed then, and may have come to something else since: machines
+/// that stand cost money.
+pub(super) fn check_to_take_away(directory: &RunDirectory) -> Result<(), Failure> {
+    let again = parsed_again(directory, Provider::Aws, client_cost::known());
+    let again = again.or_else(|_| parsed_again(directory, Provider::Aws, None));
+    let again = again.map_err(|failure| Failure::input(failure.message).help(OTHERWISE))?;
+    let plan = directory.plan();
+    let is_nowhere = |aws: &AwsSettings| aws.batches.iter().any(|batch| batch.site >= aws.sites.len());
+    let difference = match plan.aws.as_ref().is_some_and(is_nowhere) {
+        true => Some("aws.batches".to_owned()),
+        false => differs("", &of_machines(&again.plan), &of_machines(plan)),
+    };
+    let refused = |at: String| Err(not_obeyed(directory, &format!("plan.json: {at}")).help(OTHERWISE));
+    difference.map_or(Ok(()), refused)
+}
+
+/// How machines go without a run's directory.
+const OTHERWISE: &str = "machines that a run of yours has made go by their tags: iopslab clean --aws --run RUN, with --region and --profile of \
+                         each site";
+
+/// What says where machines stand and where their state is.
+fn of_machines(plan: &Plan) -> Value {
+    let of_aws = |aws: &AwsSettings| {
+        let sites = aws.sites.iter().map(|site| serde_json::json!({ "region": site.region, "profile": site.profile }));
+        serde_json::json!({ "sites": sites.collect::<Vec<_>>(), "backend": aws.backend })
+    };
+    serde_json::json!({ "experiment": plan.experiment, "aws": plan.aws.as_ref().map(of_aws) })
 }
 
 /// The job of the frozen experiment, on what was frozen with it.
@@ -58,8 +94,8 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
     let beside = ParseContext { file: &read, quotas: &quotas, client, machine: Some(this_machine()) };
     let name = directory.path().join("experiment.toml").display().to_string();
-    let experiment = experiment::parse_to_run(&catalog, &name, &text, &beside, provider);
-    let mut job = experiment::job(&experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?);
+    let experiment = experiment::parse(&catalog, &name, &text, &beside, ReadFor::Run(provider));
+    let mut job = experiment::job(&experiment.map_err(Failure::mistakes)?);
     if job.plan.search.is_some() {
         job.plan.grow(&directory.rounds().map_err(Failure::input)?);
     }
@@ -96,28 +132,34 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
 }
 
 /// Files that the experiment names were found beside it, where it then lay: the plan has their whole paths. Each has to
-/// end as the experiment has it, to be this user's or root's, and to lie outside of the run's directory, where whoever
-/// sent it could have put it.
+/// end as the experiment has it, to be there, where nobody else than this user and root can put another in its place, and
+/// to lie outside of the run's directory, where whoever sent it could have put it.
 fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
     let run = run.canonicalize().map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
     let mut frozen = frozen.clone();
     for (written, found) in files(again).into_iter().zip(files(&mut frozen)) {
         let path = Path::new(&*found);
         let is_named = path.is_absolute() && path.ends_with(tail(Path::new(&*written)));
-        let why = match () {
-            () if !is_named => "is not what experiment.toml names",
-            () if path.starts_with(&run) => "lies in the run's own directory",
-            () if path.exists() && !guarded::is_own(path) => "belongs to another user, or everybody may write to it",
-            () => {
-                written.clone_from(found);
-                continue;
-            }
+        let why = match is_named {
+            false => Some("is not what experiment.toml names".to_owned()),
+            true if path.starts_with(&run) => Some(IN_THE_RUN.to_owned()),
+            true => match guarded::check_file(path) {
+                Ok(file) => file.starts_with(&run).then(|| IN_THE_RUN.to_owned()),
+                Err(NotPrivate::Io { doing, source, .. }) => Some(format!("this user cannot {doing}: {source}")),
+                Err(others) => Some(format!("somebody else could exchange: {others}")),
+            },
         };
-        return Err(Failure::input(format!("the plan of the run names the file {found}, which {why}"))
-            .help("what it names is obeyed; start a new run from an experiment that names your own files"));
+        if let Some(why) = why {
+            return Err(Failure::input(format!("the plan of the run names the file {found}, which {why}"))
+                .help("what it names is obeyed; start a new run from an experiment that names your own files"));
+        }
+        written.clone_from(found);
     }
     Ok(())
 }
+
+/// Of a file that a run names.
+const IN_THE_RUN: &str = "lies in the run's own directory";
 
 /// The files that are obeyed, always in the same order.
 fn files(plan: &mut Plan) -> Vec<&mut String> {

@@ -13,16 +13,20 @@ pub use self::args::RunArgs;
 use super::carried_out::{Hands, User, settings_for};
 use super::{report, sites};
 use crate::controller::{self, Agents};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
 use crate::output::Format;
+use crate::paths;
 use crate::progress::Screen;
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
     if args.retry_invalid && args.resume.is_none() {
         return Err(Failure::input("--retry-invalid is for --resume RUN: a new run has no trial to repeat"));
+    }
+    if let Some(left) = paths::left_before() {
+        eprintln!("note: {}; remove it with: {}", left.what, left.command);
     }
     let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
     if let Some(metrics) = &metrics {
@@ -56,7 +60,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     released?;
     let invalid = analysis.invalid_trials();
     if args.require_valid && invalid > 0 {
-        return Err(Failure::Verdict(match invalid {
+        return Err(Failure::verdict(match invalid {
             1 => "1 trial is invalid".to_owned(),
             n => format!("{n} trials are invalid"),
         }));
@@ -88,7 +92,7 @@ fn unfinished(
     }
     let failure = keep(&directory, failure);
     // Who stops a run does not wait for a report.
-    if matches!(failure, Failure::Work { .. })
+    if matches!(failure.kind, Kind::Work)
         && !directory.done().is_empty()
         && let Err(second) = report::rebuild(&directory, format)
     {
@@ -103,7 +107,7 @@ fn unfinished(
 /// Whether work failed before there was anything to keep: no data set, no trial begun.
 fn is_refusal(directory: &RunDirectory, failure: &Failure) -> bool {
     let is_begun = |event: &JournalEvent| !matches!(event, JournalEvent::RunStarted { .. } | JournalEvent::Note { .. });
-    matches!(failure, Failure::Work { .. } | Failure::Input { .. })
+    matches!(failure.kind, Kind::Work | Kind::Input)
         && directory.done().is_empty()
         && directory.journal_entries().is_ok_and(|entries| !entries.iter().any(|entry| is_begun(&entry.event)))
 }
@@ -120,11 +124,9 @@ fn taken_back(directory: RunDirectory, failure: Failure) -> Failure {
 
 /// A failure of the work says that nothing is lost.
 fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
-    match failure {
-        Failure::Work { message, help: None } => Failure::work(message).help(format!(
-            "finished trials are kept; continue with: iopslab run --resume {}",
-            directory.path().display()
-        )),
-        other => other,
+    if !matches!(failure.kind, Kind::Work) || failure.help.is_some() {
+        return failure;
     }
+    let run = directory.path().display();
+    failure.help(format!("finished trials are kept; continue with: iopslab run --resume {run}"))
 }

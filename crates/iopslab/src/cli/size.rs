@@ -139,9 +139,9 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
         SizingError::NothingFound { ref left_out } => {
-            Failure::Verdict(format!("{error}: {}", ::report::left_out(left_out)))
+            Failure::verdict(format!("{error}: {}", ::report::left_out(left_out)))
         }
-        SizingError::ModelRefused { .. } | SizingError::P99 { .. } => Failure::Verdict(error.to_string()),
+        SizingError::ModelRefused { .. } | SizingError::P99 { .. } => Failure::verdict(error),
     })?;
     match format {
         Format::Json => println!("{}", pretty(&::report::sizing_document(&answer))),

@@ -231,9 +231,9 @@ mod tests {
             [load]
             concurrency = [2]
         "#;
-        let catalog = catalog::Catalog::built_in();
-        let no_file = |_: &str| Err("none".to_owned());
-        experiment::job(&experiment::parse(catalog, "x.toml", text, &no_file).expect("a valid experiment"))
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
+        experiment::job(&experiment.expect("a valid experiment"))
     }
 
     #[test]

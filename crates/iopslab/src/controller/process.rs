@@ -40,8 +40,8 @@ mod tests {
             "[[workload]]\nname = \"w\"\nread = 1\n[load]\nconcurrency = [1]\n".to_owned(),
         ]
         .concat();
-        let nothing = |_: &str| Err("no file".to_owned());
-        let experiment = experiment::parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "x.toml", &text, &alone, experiment::ReadFor::Anybody).unwrap();
         let job = Job { setups: experiment::setups(&experiment), plan: experiment::plan(&experiment) };
         let trials = |words: &[&str]| -> Vec<PlannedTrial> {
             let of = |word: &&str| {

@@ -53,6 +53,14 @@ pub(super) enum Restored {
     All(Vec<SnapshotFacts>, DataSetOrigin),
 }
 
+/// The answer that is read so, or what is wrong with the store.
+fn or_problem<R>(read: impl Fn(Reply) -> Result<R, Failure>) -> impl Fn(Reply) -> Result<Result<R, String>, Failure> {
+    move |reply| match reply {
+        Reply::StoreProblem(why) => Ok(Err(why)),
+        reply => read(reply).map(Ok),
+    }
+}
+
 impl<'p> Store<'p> {
     /// That of a plan, if it has one.
     pub fn of(plan: &'p Plan) -> Result<Option<Self>, failure::Failure> {
@@ -91,10 +99,7 @@ impl<'p> Store<'p> {
             };
             requests.push((*host, Request::Database(request)));
         }
-        let restored = run.agents.call_all(requests, |reply| match reply {
-            Reply::StoreProblem(why) => Ok(Err(why)),
-            reply => answer!(Reply::Snapshot(facts) => facts)(reply).map(Ok),
-        })?;
+        let restored = run.agents.call_all(requests, or_problem(answer!(Reply::Snapshot(facts) => facts)))?;
         let restored = match restored.into_values().collect::<Result<Vec<_>, String>>() {
             Ok(restored) => restored,
             Err(why) => return Ok(self.damaged(run, of, &why)),
@@ -132,7 +137,7 @@ impl<'p> Store<'p> {
                 let stated = self.stated;
                 Self { stated, bucket }.bring(run, of, anew)?
             }
-            Err(failure) => Err(failure.message()),
+            Err(failure) => Err(failure.message),
         };
         match brought {
             // It is there.
@@ -155,7 +160,7 @@ impl<'p> Store<'p> {
     fn bring(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<Result<u64, String>, Failure> {
         match self.find(run, of)? {
             StoreContents::All(_) if !anew => return Ok(Ok(0)),
-            StoreContents::Refused(failure) => return Ok(Err(failure.message())),
+            StoreContents::Refused(failure) => return Ok(Err(failure.message)),
             StoreContents::All(_) | StoreContents::Nothing | StoreContents::Unusable(_) => {}
         }
         let (nodes, files) = (of.cluster.nodes(), of.cluster.files.clone());
@@ -172,10 +177,7 @@ impl<'p> Store<'p> {
             };
             requests.push((host, Request::Database(request)));
         }
-        let kept = run.agents.call_all(requests, |reply| match reply {
-            Reply::StoreProblem(why) => Ok(Err(why)),
-            reply => answer!(Reply::Kept(Some(one)) => *one)(reply).map(Ok),
-        })?;
+        let kept = run.agents.call_all(requests, or_problem(answer!(Reply::Kept(Some(one)) => *one)))?;
         let kept: Vec<KeptDataSet> = match kept.into_values().collect() {
             Ok(kept) => kept,
             Err(why) => return Ok(Err(why)),
@@ -183,7 +185,7 @@ impl<'p> Store<'p> {
         // All parts of all nodes are there.
         let written = self.bucket.iter().flat_map(|bucket| kept.iter().map(|one| bucket.write_down(one)));
         let written: Result<(), failure::Failure> = written.collect();
-        Ok(written.map(|()| all_bytes).map_err(|failure| failure.message()))
+        Ok(written.map(|()| all_bytes).map_err(|failure| failure.message))
     }
 
     fn find(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<StoreContents, Failure> {
@@ -191,11 +193,8 @@ impl<'p> Store<'p> {
         match (&self.bucket, &self.stated.place) {
             (None, DataSetPlace::Directory { path }) => {
                 let request = DatabaseRequest::FindKept { files: of.cluster.files.clone(), directory: path.clone() };
-                let kept = run.agents.ask_each(&of.cluster.nodes(), &request, |reply| match reply {
-                    Reply::StoreProblem(why) => Ok(Err(why)),
-                    reply => answer!(Reply::Kept(kept) => kept)(reply).map(Ok),
-                })?;
-                for (host, kept) in kept {
+                let kept = or_problem(answer!(Reply::Kept(kept) => kept));
+                for (host, kept) in run.agents.ask_each(&of.cluster.nodes(), &request, kept)? {
                     match kept {
                         Ok(kept) => found.extend(kept.map(|kept| (host, *kept))),
                         Err(why) => return Ok(StoreContents::Unusable(why)),

@@ -4,12 +4,8 @@ use experiment::{Access, ConsistencyLevels, Database, Plan};
 use wire::Endpoint;
 
 use crate::failure::Failure;
+use crate::loader::{KEYSPACE, TABLE};
 use crate::secrets;
-
-/// Keyspace of a database that a run starts, as in YCSB.
-const KEYSPACE: &str = "ycsb";
-/// The table, as in YCSB.
-const TABLE: &str = "usertable";
 
 /// The database's keyspace and the way into it.
 #[derive(Debug, Clone)]

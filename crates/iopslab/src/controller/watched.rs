@@ -103,10 +103,9 @@ mod tests {
             [load]
             concurrency = [2]
         "#;
-        let no_file = |_: &str| Err("none".to_owned());
-        let setups = experiment::setups(
-            &experiment::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"),
-        );
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
+        let setups = experiment::setups(&experiment.expect("valid"));
         let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> =
             tasks.iter().map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog)).collect();

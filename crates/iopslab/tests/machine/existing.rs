@@ -1,9 +1,13 @@
 //! Stories of a cluster that somebody else owns: it is loaded once, measured from outside, and otherwise left as it is.
 
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use database::cassandra::{Management, flush_table};
 use serde_json::Value;
 
 use crate::cql;
-use crate::support::{Laboratory, lane::Share};
+use crate::support::{Laboratory, databases, lane::Share};
 
 const THEIRS: &str = r#"
 name = "theirs"
@@ -56,10 +60,44 @@ impl Drop for Theirs<'_> {
     }
 }
 
+/// What root started is nobody who has rights: another user, no capability, none to be got by any program; it is at the
+/// addresses that it was given, and whoever would manage it needs its password.
+fn is_shut_in(lab: &Laboratory) {
+    let pids = databases(lab.path().join("db").to_str().unwrap());
+    let &[pid] = pids.as_slice() else { panic!("one node is one process: {pids:?}") };
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let fact = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let uids = fact("Uid:");
+    assert!(uids.len() == 4 && uids.iter().all(|uid| uid != "0"), "{status}");
+    assert_eq!(fact("NoNewPrivs:"), ["1"], "{status}");
+    for set in ["CapPrm:", "CapEff:", "CapBnd:"] {
+        assert_eq!(fact(set), ["0".repeat(16)], "{set} {status}");
+    }
+
+    let listening = Command::new("ss").args(["-Hltnp"]).output().unwrap();
+    let listening = String::from_utf8_lossy(&listening.stdout).into_owned();
+    let own = listening.lines().filter(|line| line.contains(&format!("pid={pid},")));
+    let address = |line: &str| {
+        let address = line.split_whitespace().nth(3).unwrap();
+        address.trim_start_matches("[::ffff:").replace(']', "")
+    };
+    let addresses: BTreeSet<String> = own.map(address).collect();
+    assert!(addresses.iter().all(|address| address.starts_with("127.0.0.1:")), "{listening}");
+    for port in [9042, 7199] {
+        assert!(addresses.contains(&format!("127.0.0.1:{port}")), "{port}: {listening}");
+    }
+    let refused = flush_table(&Management::without_password(7199), "system", "local").unwrap_err().to_string();
+    assert!(refused.contains("Authentication failed"), "{refused}");
+}
+
 #[test]
 fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     let lab = Laboratory::on_machine(Share::Half);
     let theirs = Theirs::start(&lab);
+    is_shut_in(&lab);
     lab.write("theirs.toml", THEIRS);
     let run = |file: &str| {
         let output = lab.output(&["run", file, "--format", "json"]);
@@ -98,6 +136,20 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     let analysis: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(analysis["cells"][0]["valid_trials"], 2, "{:#}", analysis["cells"][0]);
     cql::execute("127.0.0.1:9042", "DELETE FROM system.peers WHERE peer = '127.0.0.9'");
+
+    // A run that would have a database of its own at that address is refused, with what to do, and makes nothing.
+    let target = "database = \"cassandra\"\nversion = \"5.0.9\"";
+    let own = THEIRS.replace("hosts = [\"127.0.0.1:9042\"]\nkeyspace = \"lab\"", target);
+    let own = own.replace("vcpus = 2, memory_gib = 8", "vcpus = 0.7, memory_gib = 16");
+    let own =
+        own.replace("data_volume = { iops = 3000 }", "data_volume = { iops = 3000, mib_per_s = 200, size_gib = 2 }");
+    let own = own.replace("price_usd_per_month = 400.0", "memory_limit_gib = 8");
+    lab.write("own.toml", &format!("{own}[provider.local]\nheap_mib = 512\npage_cache_mib = 64\n"));
+    let (status, _, stderr) = run("own.toml");
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stderr.contains("port 9042 on 127.0.0.1") && stderr.contains("iopslab db stop"), "{stderr}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+    is_shut_in(&lab);
 
     // What the keyspace keeps is what the experiment must state.
     let three = THEIRS.replace("price_usd", "nodes = 3\nprice_usd");

@@ -270,11 +270,11 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
 }
 
 /// A volume server that is killed while volumes are made costs nothing: they are made once more. Killed in a trial, its
-/// volumes give errors, and the next trial has its own from another server.
+/// volumes give errors, and the next trial has its own from another server. One that is stopped is no better.
 #[test]
 fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::on_machine(Share::Half);
-    let served = fast_alone(4).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
+    let served = fast_alone(5).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &served);
     let mut run = lab.spawn(&["run", "served.toml"]);
     let controller = run.id();
@@ -305,7 +305,7 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
     kill(&first);
 
     let mut under_load = |number: u32| {
-        let about = format!("[{number} of 4");
+        let about = format!("[{number} of 5");
         let is_load = |line: &str| line.contains(&about) && line.contains("p99");
         lab.wait_in(&mut run, "trial under load", Duration::from_secs(180), || {
             lab.stderr_so_far().lines().any(is_load)
@@ -319,6 +319,10 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let second = servers();
     assert_ne!(first, second);
     kill(&second);
+    under_load(4);
+    let third = servers();
+    assert!(third.len() == 1 && third != second, "{third:?}");
+    signal(third[0], Signal::STOP);
     let status = run.wait().unwrap();
     assert!(status.success(), "{}", lab.stderr_so_far());
     let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
@@ -326,7 +330,13 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let invalid = |cause: &str| (Value::from("invalid"), Value::from(cause));
     assert_eq!(
         records.iter().map(became).collect::<Vec<_>>(),
-        [invalid("database_ended"), invalid("client_lost"), invalid("volumes_lost"), ("valid".into(), Value::Null)],
+        [
+            invalid("database_ended"),
+            invalid("client_lost"),
+            invalid("volumes_lost"),
+            invalid("volumes_lost"),
+            ("valid".into(), Value::Null)
+        ],
         "{}",
         lab.stderr_so_far()
     );
@@ -334,6 +344,7 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
         &["Cassandra ended"][..],
         &["the client agent was lost", "SIGKILL"],
         &[format!("the volume server (process {})", second[0]).as_str()],
+        &[format!("the volume server (process {})", third[0]).as_str(), "was killed"],
     ]) {
         let reason = record["reason"].as_str().unwrap();
         assert!(words.iter().all(|words| reason.contains(words)), "{reason}");

@@ -80,10 +80,14 @@ impl Laboratory {
 
     /// The same on a machine whose `/dev/fuse` cannot be opened: in a mount namespace where it may be no device.
     pub fn iopslab_without_fuse(&self, arguments: &[&str]) -> Command {
+        self.iopslab_apart("mount --bind /dev/fuse /dev/fuse && mount -o remount,bind,nodev /dev/fuse", arguments)
+    }
+
+    /// The same in a mount namespace of its own, in which a script has succeeded first.
+    pub fn iopslab_apart(&self, script: &str, arguments: &[&str]) -> Command {
         let mut command = self.iopslab(arguments);
         let mut apart = Command::new("unshare");
-        let without = "mount --bind /dev/fuse /dev/fuse && mount -o remount,bind,nodev /dev/fuse && exec \"$@\"";
-        apart.args(["--mount", "sh", "-c", without, "sh"]);
+        apart.args(["--mount", "sh", "-c", &format!("{script} && exec \"$@\""), "sh"]);
         apart.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {

@@ -98,8 +98,8 @@ impl Story {
 
     pub fn job(&self) -> Job {
         let text = self.text();
-        let experiment =
-            experiment::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| Err("no file".into()));
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "truth.toml", &text, &alone, experiment::ReadFor::Anybody);
         experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 

@@ -111,6 +111,21 @@ pub enum AwsError {
         /// Which, and why.
         what: String,
     },
+    /// A Terraform that outlived its controller has not ended.
+    #[error(
+        "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which process it is says: \
+         fuser -v {dir}/at-work",
+        dir = directory.display()
+    )]
+    AtWork {
+        /// Where.
+        directory: PathBuf,
+        /// How long it was waited for, seconds.
+        waited_s: u64,
+    },
+    /// Machines that stand, if any, have other keys.
+    #[error("the keys of this copy of the run are not those of its machines; iopslab destroy takes these away")]
+    OtherKey,
     /// The user asked to stop.
     #[error("the making of machines was called off")]
     CalledOff,
@@ -122,8 +137,9 @@ pub enum AwsError {
     Host(#[from] HostError),
 }
 
-/// How Terraform says that a plug-in is not that of the lock file: its hash, or its version.
-const OTHER_PLUGIN: [&str; 2] = ["checksums previously recorded", "previously-selected version"];
+/// How Terraform says that a plug-in is not that of the lock file: its hash, its version, or that it is not in it.
+const OTHER_PLUGIN: [&str; 3] =
+    ["checksums previously recorded", "previously-selected version", "Provider dependency changes detected"];
 
 impl AwsError {
     /// Where the lock file is why Terraform could not begin, what to do about that.

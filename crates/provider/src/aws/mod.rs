@@ -7,7 +7,10 @@
 mod backend;
 mod error;
 mod heartbeat;
+mod lock;
+mod modules;
 mod received;
+mod state;
 mod terraform;
 
 use std::path::{Path, PathBuf};
@@ -52,8 +55,10 @@ const KNOWN_HOSTS: &str = "known_hosts";
 /// By which name ssh looks it up, whatever a machine's address.
 const HOST_KEY_ALIAS: &str = "iopslab-machines";
 
-/// What a run keeps beside what is Terraform's; ssh-keygen and ssh make those that are not named above.
-const BESIDE: [&str; 6] = [KEY, "id_ed25519.pub", HOST_KEY, "host_ed25519.pub", SSH_CONFIG, KNOWN_HOSTS];
+/// Both pairs of keys; ssh-keygen makes the public ones.
+const KEYS: [&str; 4] = [KEY, "id_ed25519.pub", HOST_KEY, "host_ed25519.pub"];
+/// What a run keeps beside what is Terraform's.
+const BESIDE: [&str; 6] = [KEYS[0], KEYS[1], KEYS[2], KEYS[3], SSH_CONFIG, KNOWN_HOSTS];
 
 /// Whether machines stand where nobody knows of them but a state that is kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +108,7 @@ impl Aws {
             settings: settings.clone(),
             batch: batch.clone(),
             site: site.clone(),
-            terraform: Terraform::new(directory, site.profile.as_deref()),
+            terraform: Terraform::new(directory, run, site.profile.as_deref()),
             binary: binary.to_owned(),
             asks_state: None,
             hosts: None,
@@ -128,14 +133,14 @@ impl Aws {
 
     /// Region and profile of the machines that a directory knows of; `None` where none were asked for.
     pub fn stands_at(directory: &Path) -> Option<(String, Option<String>)> {
-        let variables = Terraform::new(directory, None).variables()?;
+        let variables = Terraform::new(directory, "", None).variables()?;
         let word = |name: &str| variables[name].as_str().map(str::to_owned);
         Some((word("region")?, word("profile")))
     }
 
     /// Whether there is a Terraform, and new enough.
     pub fn check_program() -> Result<(), AwsError> {
-        Terraform::new(Path::new("."), None).check()
+        Terraform::new(Path::new("."), "", None).check()
     }
 
     /// Makes what is missing of the machines, and waits until all are ready.
@@ -159,51 +164,68 @@ impl Aws {
 
     /// Has Terraform make the machines: where one availability zone has no room, in the next one.
     fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
-        received::check(self.terraform.directory(), &BESIDE)?;
-        self.terraform.write_modules()?;
+        self.begin(say)?;
+        let stands = self.terraform.knows_of_anything();
         let has_key = self.path(KEY).exists();
-        let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
+        if !stands || !has_key {
+            // Whoever had the directory before has its keys: they would open machines that are made now.
+            self.forget_keys()?;
+        }
         let mut first_zone = 0;
+        self.write_variables(first_zone)?;
+        if stands && !has_key {
+            say("this copy of the run has no key to machines that stand: they are taken away first");
+            self.terraform.destroy(say)?;
+        }
         loop {
-            let about = (self.run.as_str(), self.expires.as_str());
-            let keys = (public_key.as_str(), host_key.as_str());
-            let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), first_zone);
-            self.terraform.write_variables(&variables)?;
-            if first_zone == 0 {
-                self.terraform.init(say)?;
-                if !has_key && self.terraform.state_elsewhere().is_some() && self.terraform.knows_of_anything()? {
-                    say("this copy of the run has no key to machines that stand: they are taken away first");
-                    self.terraform.destroy(say)?;
-                }
-            }
             go_on()?;
             match self.terraform.apply(say) {
+                Err(AwsError::OtherKey) => {
+                    say("this copy of the run has other keys than what stands: that is taken away first");
+                    self.terraform.destroy(say)?;
+                    self.forget_keys()?;
+                }
                 Err(error) if error.is_of_the_zone() && first_zone + 1 < self.zones_to_try() => {
                     say(&format!("{error}\ntrying another availability zone"));
                     self.terraform.destroy(say)?;
-                    go_on()?;
                     first_zone += 1;
                 }
                 applied => return applied,
             }
+            go_on()?;
+            self.write_variables(first_zone)?;
         }
+    }
+
+    /// What lies in the directory may be obeyed, and Terraform can begin.
+    fn begin(&self, say: Say<'_>) -> Result<(), AwsError> {
+        received::check(self.terraform.directory(), &BESIDE, &self.run)?;
+        self.terraform.init(say)
     }
 
     /// Takes away what the state knows of.
     fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
-        received::check(self.terraform.directory(), &BESIDE)?;
-        self.terraform.write_modules()?;
+        self.begin(say)?;
+        self.write_variables(0)?;
+        match certainty {
+            Certainty::Likely => self.terraform.destroy(say),
+            Certainty::Unlikely if self.terraform.knows_of_anything() => self.terraform.destroy(say),
+            Certainty::Unlikely => Ok(()),
+        }
+    }
+
+    /// What is to be made, with the keys that machines get.
+    fn write_variables(&self, first_zone: u32) -> Result<(), AwsError> {
         let (public_key, host_key) = (self.key(KEY)?, self.host_key()?);
         let about = (self.run.as_str(), self.expires.as_str());
         let keys = (public_key.as_str(), host_key.as_str());
-        let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), 0);
-        self.terraform.write_variables(&variables)?;
-        self.terraform.init(say)?;
-        match certainty {
-            Certainty::Likely => self.terraform.destroy(say),
-            Certainty::Unlikely if self.terraform.knows_of_anything()? => self.terraform.destroy(say),
-            Certainty::Unlikely => Ok(()),
-        }
+        let variables = variables((about, keys), &self.settings, (&self.batch, &self.site), first_zone);
+        self.terraform.write_variables(&variables)
+    }
+
+    /// Others are made when they are needed.
+    fn forget_keys(&self) -> Result<(), AwsError> {
+        KEYS.iter().try_for_each(|name| terraform::remove(&self.path(name)))
     }
 
     /// How many zones may be the first one.
@@ -404,13 +426,10 @@ impl Provider for Aws {
         (self.hosts, self.heartbeat) = (None, None);
         match (self.asks_state, self.terraform.may_have_made()) {
             (Some(certainty), _) => self.release_by_state(certainty, say)?,
-            (None, true) => {
-                // What this process has had Terraform make, it has looked at before.
-                if !self.terraform.is_initialised() {
-                    received::check(self.terraform.directory(), &BESIDE)?;
-                }
-                self.terraform.destroy(say)?;
-            }
+            // What this process has had Terraform make, it has looked at before.
+            (None, true) if self.terraform.is_initialised() => self.terraform.destroy(say)?,
+            // The region and the credentials are those of the plan, whatever the directory says.
+            (None, true) => self.release_by_state(Certainty::Likely, say)?,
             (None, false) => return Ok(()),
         }
         // Nothing is left that it opens, or that shows itself by it.
@@ -439,10 +458,6 @@ impl Provider for Aws {
 
     fn may_come_back(&self) -> bool {
         true
-    }
-
-    fn is_simulated(&self) -> bool {
-        false
     }
 }
 

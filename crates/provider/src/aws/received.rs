@@ -10,31 +10,29 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::error::AwsError;
-use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
+use super::lock::{self, LOCK};
+use super::modules::MODULES;
+use super::state;
+use super::terraform::{ASKED, BACKEND, LOG, STATE, STATES, VARIABLES};
 
-/// Where Terraform keeps plug-ins and what it knows of its backend. It is made again by `terraform init`.
+/// Where Terraform keeps plug-ins, what it knows of its backend, and where its modules lie. It is made again by
+/// `terraform init`.
 const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
 const OF_TERRAFORM: [&str; 5] =
-    ["terraform.tfstate", "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
-/// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what
-/// is built in.
-const PLUGINS: [&str; 3] = [
-    "provider[\"terraform.io/builtin/terraform\"]",
-    "provider[\"registry.terraform.io/hashicorp/aws\"]",
-    "provider[\"registry.opentofu.org/hashicorp/aws\"]",
-];
+    [STATE, "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
 /// Most bytes of a state.
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
 /// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run
-/// keeps there besides what is Terraform's.
-pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
+/// keeps there besides what is Terraform's; the state may know of what was made for `run`. A Terraform that is still at
+/// work there is waited for.
+pub(super) fn check(directory: &Path, beside: &[&str], run: &str) -> Result<(), AwsError> {
     if !directory.exists() {
         return Ok(());
     }
     let failed = |error| AwsError::file("examine", directory, error);
-    fetch_plugins_anew(directory).map_err(failed)?;
+    let _lock = lock::taken(directory)?;
     if let Some(foreign) = guarded::foreign(directory, Some(DATA)).map_err(failed)? {
         let what = foreign.to_string();
         return Err(AwsError::Foreign { what });
@@ -45,59 +43,54 @@ pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
             return Err(AwsError::Foreign { what });
         }
     }
-    check_state(&directory.join(OF_TERRAFORM[0]))
+    check_state(&directory.join(STATE), run)?;
+    fetch_plugins_anew(directory).map_err(failed)
 }
 
 fn is_known(relative: &Path, beside: &[&str]) -> bool {
     let name = relative.to_str().unwrap_or_default();
-    let own = [ASKED, BACKEND, LOG, STATES, VARIABLES];
+    let own = [ASKED, BACKEND, LOCK, LOG, STATES, VARIABLES];
     MODULES.iter().any(|(module, _)| *module == name)
         || own.contains(&name)
         || OF_TERRAFORM.contains(&name)
         || beside.contains(&name)
-        // What a kill left aside: Terraform reads no file with such a name.
-        || relative.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+        || is_left_aside(relative, beside)
         // A state's earlier versions, by their moments.
         || (name.starts_with("terraform.tfstate.") && name.ends_with(".backup"))
 }
 
+/// Whether a kill left it: a known file that was being written, or Terraform's lock file under the name that it has
+/// until it is whole. Such a name ends in digits, so that Terraform obeys none; others with a point in front it does
+/// (`.x.auto.tfvars`), and so do programs that take its name (`.terraform-version`).
+fn is_left_aside(relative: &Path, beside: &[&str]) -> bool {
+    let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_lock = name.strip_prefix(".terraform.lock.hcl");
+    of_lock.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        || guarded::of_aside(name).is_some_and(|of| is_known(&relative.with_file_name(of), beside))
+}
+
 /// What lies below `.terraform` are programs. They go, so that `terraform init` brings them from where the user has it
-/// fetch them; unless a Terraform of this directory is at work, which nobody can have sent.
+/// fetch them. Nobody needs them: whoever works in the directory has its lock.
 fn fetch_plugins_anew(directory: &Path) -> io::Result<()> {
     let data = directory.join(DATA);
     match fs::symlink_metadata(&data) {
-        Ok(found) if found.is_dir() && !somebody_works_in(directory) => fs::remove_dir_all(&data),
-        _ => Ok(()),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(&data),
+        Ok(_) => fs::remove_file(&data),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
-/// Whether a process has this as its working directory.
-fn somebody_works_in(directory: &Path) -> bool {
-    let Ok(directory) = directory.canonicalize() else {
-        return false;
-    };
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok()).any(|at| at == directory)
-}
-
-/// A state that names another plug-in would have it fetched and run.
-fn check_state(path: &Path) -> Result<(), AwsError> {
+/// Before `terraform init`, which would fetch the plug-ins that it names.
+fn check_state(path: &Path, run: &str) -> Result<(), AwsError> {
     let bytes = match guarded::read_no_link(path, STATE_MOST_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(AwsError::file("read", path, error)),
     };
     // One that is no JSON Terraform refuses itself.
-    let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let resources = state["resources"].as_array().into_iter().flatten();
-    for resource in resources {
-        let plugin = resource["provider"].as_str().unwrap_or_default();
-        if !PLUGINS.iter().any(|known| plugin.ends_with(known)) {
-            let what = format!("{} needs {plugin}", path.display());
-            return Err(AwsError::Foreign { what });
-        }
-    }
-    Ok(())
+    let found: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    state::check(&found, run, &path.display().to_string())
 }
 
 /// Paths of all files, relative to the directory; what lies below `.terraform` is not looked at.
@@ -122,6 +115,10 @@ mod tests {
 
     const BESIDE: [&str; 2] = ["id_ed25519", "id_ed25519.pub"];
 
+    fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
+        super::check(directory, beside, "r-1")
+    }
+
     /// A directory as a run leaves it.
     fn directory() -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -130,9 +127,9 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"},{"provider":"provider[\"terraform.io/builtin/terraform\"]"}]}"#;
+        let state = r#"{"resources":[{"mode":"managed","type":"aws_key_pair","name":"run","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
         for (name, text) in
-            [(VARIABLES, "{}"), (ASKED, ""), (LOG, ""), (BESIDE[0], ""), (BESIDE[1], ""), ("terraform.tfstate", state)]
+            [(VARIABLES, "{}"), (ASKED, ""), (LOG, ""), (BESIDE[0], ""), (BESIDE[1], ""), (STATE, state)]
         {
             fs::write(directory.path().join(name), text).unwrap();
         }
@@ -145,14 +142,44 @@ mod tests {
         let plugin = directory.path().join(".terraform/providers/x");
         fs::create_dir_all(plugin.parent().unwrap()).unwrap();
         fs::write(&plugin, "#!/bin/sh").unwrap();
+        // And what kills have left.
+        for name in ["main.tf", ".terraform.lock.hcl", "modules/network/main.tf", VARIABLES] {
+            fs::write(guarded::aside(&directory.path().join(name)).unwrap(), "").unwrap();
+        }
+        fs::write(directory.path().join(".terraform.lock.hcl3417"), "").unwrap();
         check(directory.path(), &BESIDE).unwrap();
         assert!(!directory.path().join(DATA).exists());
         check(&directory.path().join("none-yet"), &BESIDE).unwrap();
     }
 
     #[test]
+    fn plugins_go_whoever_stands_in_the_directory() {
+        let directory = directory();
+        let plugin = directory.path().join(".terraform/providers/x");
+        fs::create_dir_all(plugin.parent().unwrap()).unwrap();
+        fs::write(&plugin, "#!/bin/sh").unwrap();
+        let mut shell = std::process::Command::new("sleep");
+        let mut shell = shell.arg("600").current_dir(directory.path()).spawn().unwrap();
+        let checked = check(directory.path(), &BESIDE);
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        checked.unwrap();
+        assert!(!directory.path().join(DATA).exists());
+    }
+
+    #[test]
     fn a_file_that_terraform_would_obey_and_a_link_are_refused_by_name() {
-        for name in ["evil.tf", "main_override.tf", "x.auto.tfvars", "override.tf.json", "modules/network/evil.tf"] {
+        for name in [
+            "evil.tf",
+            "main_override.tf",
+            "x.auto.tfvars",
+            ".x.auto.tfvars",
+            ".x.auto.tfvars.json",
+            ".terraform-version",
+            ".main.tf.0123",
+            "override.tf.json",
+            "modules/network/evil.tf",
+        ] {
             let directory = directory();
             fs::write(directory.path().join(name), "").unwrap();
             let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
@@ -165,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_needs_another_plugin_is_refused() {
+    fn a_state_that_names_what_the_modules_do_not_make_is_refused() {
         let directory = directory();
-        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/evil/shell\"]"}]}"#;
-        fs::write(directory.path().join("terraform.tfstate"), state).unwrap();
+        let state = r#"{"resources":[{"mode":"managed","type":"aws_db_instance","name":"prod","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        fs::write(directory.path().join(STATE), state).unwrap();
         let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
-        assert!(words.contains("evil/shell"), "{words}");
+        assert!(words.contains("terraform.tfstate has aws_db_instance.prod"), "{words}");
     }
 }

@@ -15,6 +15,9 @@ use serde_json::Value;
 
 use super::backend::Backend;
 use super::error::AwsError;
+use super::lock;
+use super::modules::{LOCK, MODULES};
+use super::state;
 
 /// Called with what is being done.
 pub type Say<'a> = &'a mut dyn FnMut(&str);
@@ -25,8 +28,9 @@ const PROGRAM: &str = "IOPSLAB_TERRAFORM";
 const PLUGINS: &str = "IOPSLAB_TERRAFORM_PLUGINS";
 /// Names a lock file of the user's own, for another plug-in than that of [`LOCK`].
 const OWN_LOCK: &str = "IOPSLAB_TERRAFORM_LOCK";
-/// Which plug-in is used, by its version and its hash; read by Terraform by its name.
-const LOCK: &str = ".terraform.lock.hcl";
+/// Whence Terraform and OpenTofu have plug-ins.
+const TERRAFORMS: &str = "registry.terraform.io/";
+const OPENTOFUS: &str = "registry.opentofu.org/";
 /// The oldest version that is accepted: major, minor.
 const OLDEST: (u32, u32) = (1, 5);
 /// What Terraform writes goes here.
@@ -37,45 +41,32 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) const ASKED: &str = "asked";
 /// Where its state is kept elsewhere: read by Terraform by the end of its name.
 pub(super) const BACKEND: &str = "backend.tf.json";
+/// Its state, where that is not kept elsewhere.
+pub(super) const STATE: &str = "terraform.tfstate";
 /// The addresses of states that were used, a line each.
 pub(super) const STATES: &str = "states.txt";
+/// What it means to do, where that is looked at before: beside its plug-ins, which go before anything else begins.
+const PLANNED: &str = ".terraform/planned";
+/// An apply whose controller was killed may still hold the state for a moment.
+const PATIENT: &str = "-lock-timeout=300s";
 /// Most bytes of a file that is read back.
 const TEXT_MOST_BYTES: u64 = 4 << 20;
 /// Read by Terraform by its name.
 pub(super) const VARIABLES: &str = "iopslab.auto.tfvars.json";
 
-macro_rules! module {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../../terraform/aws/", $name)))
-    };
-}
-
-/// The modules, as they are in `terraform/aws` of the source.
-pub(super) const MODULES: &[(&str, &str)] = &[
-    module!(".terraform.lock.hcl"),
-    module!("machines.tf"),
-    module!("main.tf"),
-    module!("modules/network/main.tf"),
-    module!("modules/network/outputs.tf"),
-    module!("modules/network/variables.tf"),
-    module!("modules/network/versions.tf"),
-    module!("network.tf"),
-    module!("outputs.tf"),
-    module!("security.tf"),
-    module!("templates/first-boot.sh.tftpl"),
-    module!("variables.tf"),
-    module!("versions.tf"),
-];
-
 /// A directory in which Terraform works.
 #[derive(Debug)]
 pub(super) struct Terraform {
     directory: PathBuf,
+    /// Whose things it makes: the value of their tag.
+    run: String,
     program: String,
     profile: Option<String>,
     /// Where the state is kept; `None`: in the directory.
     backend: Option<Backend>,
     is_initialised: Cell<bool>,
+    /// Whether the state knew of anything before this process made something.
+    has_found: Cell<bool>,
 }
 
 /// What the modules say of what they made.
@@ -99,13 +90,15 @@ impl Outputs {
 }
 
 impl Terraform {
-    pub fn new(directory: &Path, profile: Option<&str>) -> Self {
+    pub fn new(directory: &Path, run: &str, profile: Option<&str>) -> Self {
         Self {
             directory: directory.to_owned(),
+            run: run.to_owned(),
             program: std::env::var(PROGRAM).unwrap_or_else(|_| "terraform".to_owned()),
             profile: profile.map(str::to_owned),
             backend: None,
             is_initialised: Cell::new(false),
+            has_found: Cell::new(false),
         }
     }
 
@@ -128,7 +121,7 @@ impl Terraform {
         self.directory.join(ASKED).exists()
     }
 
-    /// Whether this process has had it fetch its plug-ins.
+    /// Whether this process has had it fetch its plug-ins, and its state may be obeyed.
     pub fn is_initialised(&self) -> bool {
         self.is_initialised.get()
     }
@@ -152,43 +145,64 @@ impl Terraform {
     }
 
     /// The modules stand in the directory.
-    pub fn write_modules(&self) -> Result<(), AwsError> {
+    fn write_modules(&self) -> Result<(), AwsError> {
         for (name, text) in MODULES {
             let path = self.directory.join(name);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(|error| AwsError::file("create", parent, error))?;
             }
             match *name {
-                LOCK => write(&path, &lock(text)?)?,
+                LOCK => write(&path, &self.lock(text)?)?,
                 _ => write(&path, text)?,
             }
         }
-        if let Some(backend) = &self.backend {
-            let path = self.directory.join(BACKEND);
-            write(&path, &format!("{:#}\n", backend.file()))?;
+        // One that came with the directory may hold anything that Terraform obeys, such as a program to start.
+        let path = self.directory.join(BACKEND);
+        match &self.backend {
+            Some(backend) => write(&path, &format!("{:#}\n", backend.file())),
+            None => remove(&path),
         }
-        Ok(())
     }
 
-    /// Whether the state, wherever it is, knows of anything that was made.
-    pub fn knows_of_anything(&self) -> Result<bool, AwsError> {
-        let mut command = self.command(&["state", "pull"]);
+    /// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is
+    /// taken that its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
+    fn lock(&self, own: &str) -> Result<String, AwsError> {
+        if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
+            return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
+        }
+        // Where it cannot be started init says so.
+        let version = Command::new(&self.program).arg("version").stdin(Stdio::null()).output();
+        let version = version.map(|output| output.stdout).unwrap_or_default();
+        Ok(match () {
+            () if version.starts_with(b"OpenTofu") => without_hashes(own).replace(TERRAFORMS, OPENTOFUS),
+            () if cfg!(all(target_os = "linux", target_arch = "x86_64")) => own.to_owned(),
+            () => without_hashes(own),
+        })
+    }
+
+    /// Whether the state, wherever it is, knew of anything that was made when it was looked at.
+    pub fn knows_of_anything(&self) -> bool {
+        self.has_found.get()
+    }
+
+    /// The state, wherever it is.
+    fn pulled(&self) -> Result<Value, AwsError> {
+        let failed = |words: String| AwsError::State { address: self.place(), words };
+        let mut command = self.command(&["state", "pull"])?;
         let output = command.output().map_err(|source| self.missing(source))?;
         if !output.status.success() {
-            return Err(AwsError::State {
-                address: self.state_elsewhere().unwrap_or_default().to_owned(),
-                words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            });
+            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
         }
         if output.stdout.iter().all(u8::is_ascii_whitespace) {
-            return Ok(false);
+            return Ok(Value::Null);
         }
-        let state: Value = serde_json::from_slice(&output.stdout).map_err(|error| AwsError::State {
-            address: self.state_elsewhere().unwrap_or_default().to_owned(),
-            words: error.to_string(),
-        })?;
-        let resources = state["resources"].as_array().into_iter().flatten();
-        Ok(resources.into_iter().any(|resource| resource["mode"] == "managed"))
+        serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Where the state is, for people.
+    fn place(&self) -> String {
+        let here = || self.directory.join(STATE).display().to_string();
+        self.state_elsewhere().map_or_else(here, str::to_owned)
     }
 
     /// The state's address, on disk before anything is made.
@@ -205,7 +219,7 @@ impl Terraform {
     }
 
     /// In the directory, with the credentials of the site.
-    fn command(&self, arguments: &[&str]) -> Command {
+    fn command(&self, arguments: &[&str]) -> Result<Command, AwsError> {
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -213,11 +227,14 @@ impl Terraform {
             .env("TF_IN_AUTOMATION", "1")
             .env("TF_INPUT", "0")
             .env("CHECKPOINT_DISABLE", "1")
-            .stdin(Stdio::null());
+            // Plug-ins lie in the directory, from where they are removed before anything of it is obeyed.
+            .env_remove("TF_DATA_DIR")
+            // It reads nothing; its stdin, an empty file, is the lock of the directory, which it has to its end.
+            .stdin(lock::taken(&self.directory)?);
         if let Some(profile) = &self.profile {
             command.env("AWS_PROFILE", profile);
         }
-        command
+        Ok(command)
     }
 
     /// What is to be made, on disk before anything is.
@@ -232,14 +249,30 @@ impl Terraform {
         serde_json::from_str(&text).ok()
     }
 
+    /// Has it fetch its plug-ins, which are those of the lock file and no others, and looks at its state before anything
+    /// of it is obeyed. The modules stand there from here on.
     pub fn init(&self, say: Say<'_>) -> Result<(), AwsError> {
-        let mut arguments = vec!["init".to_owned(), "-input=false".to_owned(), "-no-color".to_owned()];
+        self.is_initialised.set(false);
+        self.write_modules()?;
+        let arguments = ["init", "-input=false", "-no-color", "-lockfile=readonly"];
+        let mut arguments = arguments.map(str::to_owned).to_vec();
         if let Ok(plugins) = std::env::var(PLUGINS) {
             arguments.push(format!("-plugin-dir={plugins}"));
         }
         arguments.extend(self.backend.iter().flat_map(Backend::arguments));
         say("terraform init");
-        self.run("init", &arguments, &mut |_| {}).map_err(AwsError::of_the_lock)?;
+        let done = self.run("init", &arguments, &mut |_| {});
+        let state = match done {
+            Ok(()) => self.pulled()?,
+            Err(error) => {
+                // What its state names may be why: it is looked at first, where Terraform has come so far.
+                let state = self.pulled().unwrap_or_default();
+                state::check(&state, &self.run, &self.place())?;
+                return Err(error.of_the_lock());
+            }
+        };
+        state::check(&state, &self.run, &self.place())?;
+        self.has_found.set(state::knows_of_anything(&state));
         self.is_initialised.set(true);
         Ok(())
     }
@@ -250,7 +283,7 @@ impl Terraform {
         write(&asked, "")?;
         self.remember_state()?;
         self.change("apply", say)?;
-        let output = self.command(&["output", "-json"]).output().map_err(|source| self.missing(source))?;
+        let output = self.command(&["output", "-json"])?.output().map_err(|source| self.missing(source))?;
         let said: Value =
             serde_json::from_slice(&output.stdout).map_err(|error| AwsError::Output(error.to_string()))?;
         let machines = serde_json::from_value(said["machines"]["value"].clone());
@@ -260,39 +293,54 @@ impl Terraform {
     /// Takes everything away that its state knows of.
     pub fn destroy(&self, say: Say<'_>) -> Result<(), AwsError> {
         if !self.is_initialised.get() {
-            self.write_modules()?;
             self.init(say)?;
         }
         self.change("destroy", say)?;
         if let Some(address) = self.state_elsewhere() {
             say(&format!("terraform's state knows of nothing any more, and stays: {address}"));
         }
-        let asked = self.directory.join(ASKED);
-        match fs::remove_file(&asked) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AwsError::file("remove", &asked, error)),
-            _ => Ok(()),
-        }
+        remove(&self.directory.join(ASKED))
     }
 
-    /// What changes something, with its progress: how many things are done, and which is next.
+    /// What changes something, with its progress: how many things are done, and which is next. Where the state knew of
+    /// things that this process has not made, or others may write it at any time, what Terraform means to do is looked at
+    /// before it does it.
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
-        // An apply whose controller was killed may still hold the state for a moment.
-        let arguments = [verb, "-auto-approve", "-input=false", "-lock-timeout=300s", "-json"].map(str::to_owned);
-        let mut reported = |line: &str| {
-            let Ok(event) = serde_json::from_str::<Value>(line) else {
-                return;
-            };
-            let address = event["hook"]["resource"]["addr"].as_str().unwrap_or_default();
-            match event["type"].as_str() {
-                // Each thing is in the log; people wait for machines.
-                Some("apply_complete") if address.starts_with("aws_instance.") => {
-                    say(&format!("terraform {verb}: {address} done"));
-                }
-                Some("change_summary") => say(event["@message"].as_str().unwrap_or_default()),
-                _ => {}
-            }
-        };
-        self.run(verb, &arguments, &mut reported)
+        let mut reported = |line: &str| report(verb, line, &mut *say);
+        if !self.has_found.get() && self.backend.is_none() {
+            let arguments = [verb, "-auto-approve", "-input=false", PATIENT, "-json"].map(str::to_owned);
+            return self.run(verb, &arguments, &mut reported);
+        }
+        let arguments = ["apply", "-input=false", PATIENT, "-json", PLANNED].map(str::to_owned);
+        let done = self.plan(verb, &mut reported).and_then(|()| self.run(verb, &arguments, &mut reported));
+        // It holds the keys of machines.
+        remove(&self.directory.join(PLANNED))?;
+        done?;
+        self.has_found.set(false);
+        Ok(())
+    }
+
+    /// What it means to do is in a file, and concerns what is the run's by what AWS says of it.
+    fn plan(&self, verb: &'static str, reported: &mut dyn FnMut(&str)) -> Result<(), AwsError> {
+        let path = self.directory.join(PLANNED);
+        // Terraform writes to the file that it finds.
+        guarded::write_anew(&path, 0o600).map_err(|error| AwsError::file("create", &path, error))?;
+        let out = format!("-out={PLANNED}");
+        let mut arguments = ["plan", "-input=false", PATIENT, "-json", out.as_str()].map(str::to_owned).to_vec();
+        if verb == "destroy" {
+            arguments.push("-destroy".to_owned());
+        }
+        self.run(verb, &arguments, reported)?;
+        let output = self.command(&["show", "-json", PLANNED])?.output().map_err(|source| self.missing(source))?;
+        let plan: Value = serde_json::from_slice(&output.stdout).map_err(|error| AwsError::State {
+            address: self.place(),
+            words: format!("{error} {}", String::from_utf8_lossy(&output.stderr).trim()),
+        })?;
+        state::check_plan(&plan, &self.run, &self.place())?;
+        match verb == "apply" && self.has_found.get() && state::makes_key(&plan) {
+            true => Err(AwsError::OtherKey),
+            false => Ok(()),
+        }
     }
 
     /// Runs it to its end; each line of its stdout is printed.
@@ -306,7 +354,7 @@ impl Terraform {
         let from = log.metadata().map_err(failed)?.len();
         let stdout = log.try_clone().map_err(failed)?;
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut command = self.command(&arguments);
+        let mut command = self.command(&arguments)?;
         command
             .stdout(stdout)
             .stderr(log)
@@ -349,18 +397,6 @@ impl Terraform {
     }
 }
 
-/// The lock file that is meant. Its hashes are those of one kind of machine: on others the plug-in of that version is
-/// taken that its maker has signed.
-fn lock(own: &str) -> Result<String, AwsError> {
-    if let Some(path) = std::env::var_os(OWN_LOCK).map(PathBuf::from) {
-        return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
-    }
-    Ok(match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        true => own.to_owned(),
-        false => without_hashes(own),
-    })
-}
-
 fn without_hashes(lock: &str) -> String {
     // An empty list of them would be refused.
     let of_hashes = |line: &str| matches!(line.trim(), "]" | "hashes = [") || line.trim_start().starts_with("\"h1:");
@@ -368,9 +404,38 @@ fn without_hashes(lock: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// What people see of a line of `-json`.
+fn report(verb: &str, line: &str, say: Say<'_>) {
+    let Ok(event) = serde_json::from_str::<Value>(line) else {
+        return;
+    };
+    let address = event["hook"]["resource"]["addr"].as_str().unwrap_or_default();
+    let changes = &event["changes"];
+    match event["type"].as_str() {
+        // Each thing is in the log; people wait for machines.
+        Some("apply_complete") if address.starts_with("aws_instance.") => {
+            say(&format!("terraform {verb}: {address} done"));
+        }
+        // What was planned before is applied, whatever it is.
+        Some("change_summary") if verb == "destroy" && changes["operation"] == "apply" => {
+            say(&format!("Destroy complete! Resources: {} destroyed.", changes["remove"]));
+        }
+        Some("change_summary") => say(event["@message"].as_str().unwrap_or_default()),
+        _ => {}
+    }
+}
+
 /// A file of the directory, whole and on the device.
 fn write(path: &Path, text: &str) -> Result<(), AwsError> {
     guarded::replace(path, text.as_bytes(), 0o600).map_err(|error| AwsError::file("write", path, error))
+}
+
+/// A file of the directory that is to be there no longer.
+pub(super) fn remove(path: &Path) -> Result<(), AwsError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AwsError::file("remove", path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// An error in a line of `-json`.
@@ -393,7 +458,26 @@ fn plain_error(lines: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use experiment::AwsBackend;
+
     use super::*;
+
+    #[test]
+    fn where_states_are_kept_is_said_by_this_program_whatever_came_with_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let sent = directory.path().join(BACKEND);
+        let evil = r#"{"resource":{"terraform_data":{"x":{"provisioner":{"local-exec":{"command":"id"}}}}}}"#;
+        fs::write(&sent, evil).unwrap();
+        let mut terraform = Terraform::new(directory.path(), "r-1", None);
+        terraform.write_modules().unwrap();
+        assert!(!sent.exists());
+        fs::write(&sent, evil).unwrap();
+        let path = "/srv/states".to_owned();
+        terraform.keep_state_in(Backend::of(&AwsBackend::Local { path }, "r-1/batch-1"));
+        terraform.write_modules().unwrap();
+        let written: Value = serde_json::from_str(&fs::read_to_string(&sent).unwrap()).unwrap();
+        assert_eq!(written, serde_json::json!({ "terraform": { "backend": { "local": {} } } }));
+    }
 
     #[test]
     fn the_lock_file_has_one_version_with_its_hash_and_elsewhere_the_version_alone() {
@@ -402,6 +486,7 @@ mod tests {
         assert_eq!(lock.matches("\"h1:").count(), 1);
         let elsewhere = without_hashes(lock);
         assert!(elsewhere.contains("version     = ") && !elsewhere.contains("hashes"), "{elsewhere}");
+        assert_eq!(elsewhere.matches(TERRAFORMS).count(), 1);
     }
 
     #[test]
@@ -428,28 +513,35 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_modules_goes_with_the_program() {
-        fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-            for entry in fs::read_dir(directory).unwrap().flatten() {
-                match entry.path() {
-                    path if path.is_dir() => files(&path, found),
-                    path => found.push(path),
-                }
-            }
-        }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../terraform/aws");
-        let mut found = Vec::new();
-        files(&source, &mut found);
-        let modules = found.iter().filter_map(|path| path.strip_prefix(&source).ok());
-        let is_module = |path: &&Path| {
-            let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-            matches!(kind, "tf" | "tftpl" | "hcl") && !path.starts_with("tests")
+    fn what_was_looked_at_before_it_was_destroyed_is_reported_as_destroyed() {
+        let mut said = Vec::new();
+        let mut report_all = |verb: &str, lines: &[&str]| {
+            let say: Say<'_> = &mut |line: &str| said.push(line.to_owned());
+            lines.iter().for_each(|line| report(verb, line, &mut *say));
         };
-        let mut modules: Vec<String> = modules.filter(is_module).map(|p| p.display().to_string()).collect();
-        modules.sort();
-        let mut embedded: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();
-        embedded.sort_unstable();
-        assert_eq!(modules, embedded);
+        report_all(
+            "destroy",
+            &[
+                r#"{"@message":"Plan: 0 to add, 0 to change, 3 to destroy.","changes":{"remove":3,"operation":"plan"},"type":"change_summary"}"#,
+                r#"{"hook":{"resource":{"addr":"aws_instance.machine[\"a\"]"}},"type":"apply_complete"}"#,
+                r#"{"hook":{"resource":{"addr":"aws_key_pair.run"}},"type":"apply_complete"}"#,
+                r#"{"@message":"Apply complete! Resources: 0 added, 0 changed, 3 destroyed.","changes":{"remove":3,"operation":"apply"},"type":"change_summary"}"#,
+                "no JSON",
+            ],
+        );
+        report_all(
+            "apply",
+            &[r#"{"@message":"Apply complete!","changes":{"operation":"apply"},"type":"change_summary"}"#],
+        );
+        assert_eq!(
+            said,
+            [
+                "Plan: 0 to add, 0 to change, 3 to destroy.",
+                "terraform destroy: aws_instance.machine[\"a\"] done",
+                "Destroy complete! Resources: 3 destroyed.",
+                "Apply complete!",
+            ]
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use evidence::{HostId, Role};
 use experiment::{DatabaseMachine, HostsSettings, SshFiles};
-use wire::{MachineUse, Request};
+use wire::MachineUse;
 
 use crate::{Agent, AgentError, HostAddress, Incoming, ProcessAgent, Provider};
 pub use error::HostError;
@@ -33,7 +33,7 @@ use ssh::{Ssh, quote};
 /// An agent that has heard nothing for so long ends itself, seconds: several times the period, and less than a user
 /// waits before looking.
 const WATCHDOG_S: u64 = 10;
-/// How often an agent gets [`Request::Alive`].
+/// How often an agent gets [`wire::Request::Alive`].
 const ALIVE_PERIOD: Duration = Duration::from_secs(2);
 /// Last lines of an agent's stderr that are kept to say why it was lost.
 const LAST_WORDS: usize = 5;
@@ -104,14 +104,7 @@ impl Hosts {
     pub fn of_existing(files: &SshFiles, clients: Vec<String>, watched: Vec<String>, binary: &Path) -> Self {
         let stated = [&files.binary_x86_64, &files.binary_aarch64];
         let others = stated.into_iter().flatten().map(PathBuf::from).collect();
-        let machine = |ssh| DatabaseMachine {
-            ssh,
-            address: None,
-            work_directory: None,
-            data: None,
-            commitlog: None,
-            snapshot: None,
-        };
+        let machine = |ssh| DatabaseMachine { ssh, ..DatabaseMachine::default() };
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
             machines: (0..).zip(watched.into_iter().map(machine)).collect(),
@@ -213,13 +206,14 @@ impl Provider for Hosts {
         let command = format!("exec {program} agent --role {role} --watchdog-s {WATCHDOG_S}");
         let mut command = self.ssh.command(&name, &command);
         command.stderr(Stdio::piped());
-        let mut inner = ProcessAgent::start(host, command, inbox)?;
-        inner.stay_in_touch(ALIVE_PERIOD);
+        let mut agent = ProcessAgent::start(host, command, inbox)?;
+        agent.stay_in_touch(ALIVE_PERIOD);
         let last_words = Arc::new(Mutex::new(VecDeque::new()));
-        if let Some(stderr) = inner.take_stderr() {
+        if let Some(stderr) = agent.take_stderr() {
             forward(name.clone(), stderr, Arc::clone(&last_words));
         }
-        Ok(Box::new(HostAgent { inner, name, last_words }))
+        agent.remember_ssh(name, last_words);
+        Ok(Box::new(agent))
     }
 
     fn place(&self, host: HostId) -> HostAddress {
@@ -241,10 +235,6 @@ impl Provider for Hosts {
     fn may_come_back(&self) -> bool {
         true
     }
-
-    fn is_simulated(&self) -> bool {
-        false
-    }
 }
 
 /// What was cleaned on a machine.
@@ -254,34 +244,6 @@ pub struct Cleaned {
     pub said: Option<String>,
     /// Versions of the program that were removed, for people.
     pub programs: Vec<String>,
-}
-
-/// An agent at the other end of an `ssh`.
-struct HostAgent {
-    inner: ProcessAgent,
-    name: String,
-    last_words: Arc<Mutex<VecDeque<String>>>,
-}
-
-impl Agent for HostAgent {
-    fn send(&mut self, request: &Request) -> Result<(), AgentError> {
-        self.inner.send(request)
-    }
-
-    /// How ssh ended, with its own last words or the agent's.
-    fn how_it_ended(&mut self) -> Option<String> {
-        let how = self.inner.how_it_ended()?;
-        let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        Some(match words.as_slice() {
-            [] => format!("ssh {}: {how}", self.name),
-            words => format!("ssh {}: {how}; its last words: {}", self.name, words.join(" / ")),
-        })
-    }
-
-    fn close(&mut self) -> bool {
-        self.inner.close()
-    }
 }
 
 /// A line about a machine. Nobody may be there to read it.

@@ -6,8 +6,6 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use sha2::{Digest as _, Sha256};
-
 use super::error::HostError;
 use super::ssh::Ssh;
 
@@ -17,9 +15,6 @@ const PROCESSORS: [(&str, u16); 2] = [("x86_64", 62), ("aarch64", 183)];
 /// A version that was not used for so many days is removed when another one is brought: who goes back to one that is
 /// older than a month pays for bringing it again.
 const UNUSED_DAYS: u32 = 30;
-
-/// Read at a time while a file is hashed.
-const PIECE_BYTES: usize = 1 << 20;
 
 /// A program's file with what is in it.
 #[derive(Debug, Clone)]
@@ -40,15 +35,7 @@ impl Program {
         let (processor, _) = known
             .filter(|_| head.starts_with(b"\x7fELF"))
             .ok_or_else(|| failed("no Linux program for x86-64 or aarch64".to_owned()))?;
-        let mut hash = Sha256::new_with_prefix(head);
-        let mut piece = vec![0; PIECE_BYTES];
-        loop {
-            match file.read(&mut piece).map_err(|error| failed(error.to_string()))? {
-                0 => break,
-                n => hash.update(&piece[..n]),
-            }
-        }
-        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = guarded::sha256(head.as_slice().chain(file)).map_err(|error| failed(error.to_string()))?;
         Ok(Self { path: path.to_owned(), processor, sha256 })
     }
 }

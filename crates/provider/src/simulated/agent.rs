@@ -11,8 +11,8 @@ use std::sync::mpsc::Sender;
 use evidence::{Environment, HostId, Role};
 use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, LoadedDataset, PreparedConfiguration, Reply, Request, RequestError,
-    SnapshotFacts, StartedTrial, TrialResult,
+    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, SnapshotFacts, StartedTrial,
+    TrialResult,
 };
 
 use super::simulation::{SimulatedTrial, Simulation};
@@ -130,7 +130,7 @@ impl Shared {
             }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
-            DatabaseRequest::Prepare { .. } => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
+            DatabaseRequest::Prepare { .. } => Reply::Prepared,
             DatabaseRequest::StartTrial { trial, setup, .. } => {
                 // The first node that is asked makes it for all.
                 if self.trial.as_ref().is_none_or(|(known, _)| known != trial) {

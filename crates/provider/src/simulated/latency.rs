@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS};
+use evidence::{HIGHEST_US, LOWEST_US};
 use hdrhistogram::Histogram;
 
 use super::noise::{Noise, SIGMA};
@@ -59,11 +59,6 @@ pub fn record(histogram: &mut Histogram<u64>, n: u64, mean_us: f64, extra_us: f6
 #[inline]
 pub fn whole_us(us: f64) -> u64 {
     (us.round() as u64).clamp(LOWEST_US, HIGHEST_US)
-}
-
-/// An empty histogram with the bounds of all evidence.
-pub fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).expect("the bounds of all evidence are sound")
 }
 
 /// Probability that a standard normal number lies below `x` (Abramowitz & Stegun 7.1.26, absolute error below 1e-7).
@@ -130,7 +125,7 @@ mod tests {
     #[test]
     fn mean_and_number_are_those_asked_for_whatever_the_number() {
         for (n, times) in [(3, 20_000), (123, 1_000), (20_000, 20)] {
-            let (mut histogram, mut noise) = (histogram(), Noise::of(7, &["test"]));
+            let (mut histogram, mut noise) = (evidence::empty_histogram(), Noise::of(7, &["test"]));
             for _ in 0..times {
                 record(&mut histogram, n, 20_000.0, 1_000.0, &mut noise);
             }

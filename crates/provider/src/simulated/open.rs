@@ -12,12 +12,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use evidence::{OperationKind, SendLag};
+use evidence::{OperationKind, SendLag, empty_histogram};
 use experiment::FaultKind;
 use hdrhistogram::Histogram;
 
 use super::closed::PERIOD_S;
-use super::latency::{self, whole_us};
+use super::latency::whole_us;
 use super::noise::Noise;
 use super::recorder::{Ended, Recorder};
 use super::stops::Stops;
@@ -228,7 +228,7 @@ impl<'a> Open<'a> {
             pending: BTreeMap::new(),
             requests: 0,
             client_free: from,
-            lags: latency::histogram(),
+            lags: empty_histogram(),
             sent: 0,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use evidence::{ErrorKind, Interval, OperationKind, Series};
+use evidence::{ErrorKind, Interval, OperationKind, Series, empty_histogram};
 use experiment::LoadLevel;
 use hdrhistogram::Histogram;
 
@@ -225,7 +225,7 @@ impl<'a> Recorder<'a> {
                     series: name,
                     start_s: t,
                     length_s: length,
-                    histogram: histogram.map_or_else(latency::histogram, |h| *h),
+                    histogram: histogram.map_or_else(empty_histogram, |h| *h),
                 });
             }
             if t >= 0.0 && slot.counted[series] > 0 {
@@ -258,7 +258,7 @@ impl<'a> Recorder<'a> {
 
 impl Slot {
     fn histogram(&mut self, series: usize) -> &mut Histogram<u64> {
-        self.histograms[series].get_or_insert_with(|| Box::new(latency::histogram()))
+        self.histograms[series].get_or_insert_with(|| Box::new(empty_histogram()))
     }
 
     fn put(&mut self, series: usize, us: f64) {

@@ -4,7 +4,7 @@ use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, WorkloadAnswe
 
 use super::doubts;
 use crate::capacity::{bounds, measured, rate, used};
-use crate::figures::{listed, number};
+use crate::figures::{listed, number, when};
 use crate::labels;
 
 /// Why a place says to run this: its claim and the numbers that show it.
@@ -106,10 +106,7 @@ fn above(capacity: &Capacity) -> Option<String> {
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let several_workloads = analysis.workloads.len() > 1;
     let each = analysis.capacities.iter().map(|capacity| {
-        let place = match several_workloads {
-            true => format!(" under {}", capacity.workload),
-            false => String::new(),
-        };
+        let place = when(several_workloads, || format!(" under {}", capacity.workload));
         let more = above(capacity).map_or_else(String::new, |above| format!(": {above}"));
         let bounded = match (capacity.outcome, &capacity.missed, capacity.closed_loop_ops_per_s) {
             (CapacityOutcome::AtLeast, None, Some(closed)) => format!(
@@ -138,10 +135,7 @@ fn steps(analysis: &Analysis) -> Vec<String> {
             let (usd, more) = (high_usd - low_usd, high - low);
             // Apart by more than what is not known of them.
             let is_shown = dear.low_ops_per_s > cheap.high_ops_per_s;
-            let at = match analysis.workloads.len() {
-                1 => String::new(),
-                _ => format!(" under {}", workload.name),
-            };
+            let at = when(analysis.workloads.len() != 1, || format!(" under {}", workload.name));
             sentences.push(if is_shown && usd <= 0.0 {
                 format!(
                     "From {} to {}{at}: {} operations/s more for the same cost.",

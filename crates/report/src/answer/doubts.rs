@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, Sickness,
-    SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
+    SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
 };
 
 use super::places;
-use super::words::SIMULATED;
-use super::writes;
-use crate::figures::{MIB, about, given, given_percent, listed, number, percent, several};
+use crate::figures::{MIB, about, count, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
-use crate::lists::grouped;
+
+/// Stands before everything else where nothing was measured.
+pub const SIMULATED: &str =
+    "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;
@@ -20,9 +21,8 @@ const RULES: usize = 3;
 /// What was measured instead of the storage of configurations in their sustained state, each reason once, as clauses.
 pub fn withheld(analysis: &Analysis, all: &[(String, Withheld)]) -> String {
     // Burst credits differ by configuration: each has its own numbers.
-    let groups = grouped(all.iter().map(|(name, why)| (why, name.clone())));
-    let clauses = groups.iter().map(|(why, names)| withheld_words(analysis, &listed(names), why));
-    listed(&clauses.collect::<Vec<String>>())
+    let groups = grouped(all.iter().map(|(name, why)| (why, name)));
+    listed(groups.iter().map(|(why, names)| withheld_words(analysis, &listed(names), why)))
 }
 
 fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
@@ -112,9 +112,24 @@ pub fn not_judged(why: NotJudged) -> String {
         NotJudged::NoValidTrial => "no valid trial",
         NotJudged::NotEverywhere => "no valid trial under some of the workloads or load levels",
         NotJudged::OtherBacklog => "its trials began with another backlog, which nobody chooses",
-        NotJudged::LostWrites { lost, values } => return format!("it {}", writes::words(lost, values)),
+        NotJudged::LostWrites { lost, values } => return format!("it {}", lost_writes(lost, values)),
     };
     words.to_owned()
+}
+
+/// `lost acknowledged writes (214 of 31,004 values)`.
+fn lost_writes(lost: u64, values: u64) -> String {
+    format!("lost acknowledged writes ({} of {} values)", count(lost), count(values))
+}
+
+/// `rf1 lost acknowledged writes (214 of 31,004 values)`; `None` where none was lost.
+pub fn losers(analysis: &Analysis) -> Option<String> {
+    let all = analysis.recommendation.not_considered.iter().filter_map(|n| match n.why {
+        NotJudged::LostWrites { lost, values } => Some(format!("{} {}", n.configuration, lost_writes(lost, values))),
+        _ => None,
+    });
+    let all = listed(all);
+    (!all.is_empty()).then_some(all)
 }
 
 /// Configurations that could not be judged, in one sentence for each reason.
@@ -123,7 +138,7 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
     let entries = all.iter().map(|n| (n.configuration.clone(), not_judged(n.why)));
     places::grouped(entries.collect())
         .into_iter()
-        .map(|(names, why)| format!("Not considered: {} ({why}).", listed(&names)))
+        .map(|(names, why)| format!("Not considered: {} ({why}).", listed(names)))
         .collect()
 }
 
@@ -162,7 +177,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             if rules.len() > RULES {
                 named.push(several((rules.len() - RULES) as u64, "other rule"));
             }
-            format!("Suspect findings, with their number: {}.", listed(&named))
+            format!("Suspect findings, with their number: {}.", listed(named))
         }
         Doubt::BurstStart { volumes } => {
             let of = |role| volumes.iter().filter(move |(_, r)| *r == role).map(|(name, _)| name);
@@ -172,7 +187,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             let parts: Vec<String> = parts
                 .into_iter()
                 .filter(|(_, names)| !names.is_empty())
-                .map(|(what, names)| format!("{what} {}", listed(&names)))
+                .map(|(what, names)| format!("{what} {}", listed(names)))
                 .collect();
             format!("Started with burst credits, by choice: {}.", parts.join("; "))
         }
@@ -200,10 +215,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
 
 /// Others that measured on the same machine.
 fn beside(others: &[String]) -> String {
-    let who = match others {
-        [] => String::new(),
-        others => format!(" When it began, {} did.", listed(others)),
-    };
+    let who = when(!others.is_empty(), || format!(" When it began, {} did.", listed(others)));
     format!(
         "The run was allowed to go on beside others that measure on the same machine (--beside).{who} Each finds a slower machine, so \
          that figures are lower bounds, and differences between trials may be those of the others."
@@ -221,20 +233,16 @@ fn cpus(analysis: &Analysis) -> String {
 
 /// What of this machine was in the way, and what a bound rests on.
 fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
-    let groups = grouped(all.iter().map(|limited| (limited.by.words(), limited.configuration.clone())));
-    let held: Vec<String> =
-        groups.iter().map(|(resource, names)| format!("its {resource} limited {}", listed(names))).collect();
-    let rests = match all.iter().any(|limited| limited.by == OfThisMachine::Cpu) {
-        true => {
-            let model = analysis.environment["database"]["cpu_model"].as_str();
-            let model = model.map_or_else(String::new, |model| format!(" ({model})"));
-            format!(", provided that a vCPU of what is bought does no less than a CPU here{model}")
-        }
-        false => String::new(),
-    };
+    let groups = grouped(all.iter().map(|limited| (limited.by.words(), &limited.configuration)));
+    let held = groups.iter().map(|(resource, names)| format!("its {resource} limited {}", listed(names)));
+    let rests = when(all.iter().any(|limited| limited.by == OfThisMachine::Cpu), || {
+        let model = analysis.environment["database"]["cpu_model"].as_str();
+        let model = model.map_or_else(String::new, |model| format!(" ({model})"));
+        format!(", provided that a vCPU of what is bought does no less than a CPU here{model}")
+    });
     format!(
         "Not all that was measured is emulated on this machine: {}. Ratios to that are bounds{rests}.",
-        listed(&held)
+        listed(held)
     )
 }
 

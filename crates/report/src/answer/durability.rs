@@ -1,11 +1,10 @@
 //! What a lost node costs, where configurations differ in it: stated in the headline, and beside each comparison across
 //! it.
 
-use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability};
+use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability, grouped};
 
 use crate::figures::listed;
 use crate::labels;
-use crate::lists::grouped;
 
 /// Said behind a comparison of two configurations that keep unlike things; else nothing.
 pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
@@ -21,11 +20,10 @@ pub fn differences(analysis: &Analysis, run: &str) -> Option<String> {
     let own = analysis.configurations.iter().filter(|c| c.name == run);
     let others = analysis.configurations.iter().filter(|c| c.name != run && is_measured(analysis, &c.name));
     let groups = grouped(own.chain(others).map(|facts| (Durability::of(facts), facts)));
-    let each = groups.iter().map(|(_, members)| {
-        let names: Vec<String> = members.iter().map(|facts| facts.name.clone()).collect();
-        format!("{} {}", listed(&names), kept(members[0]))
-    });
-    let each: Vec<String> = each.collect();
+    let each: Vec<String> = groups
+        .iter()
+        .map(|(_, members)| format!("{} {}", listed(members.iter().map(|facts| &facts.name)), kept(members[0])))
+        .collect();
     (each.len() > 1).then(|| format!("what a lost node costs differs: {}", each.join("; ")))
 }
 

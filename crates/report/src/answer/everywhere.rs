@@ -1,6 +1,6 @@
 //! An objective, or a demand, that must be met in every place: what meets it everywhere, and where it stands worst.
 
-use analysis::{Analysis, Candidate, DecidedBy, LoadLevel, Meets, OverallCandidate, Withheld, WorkloadAnswer};
+use analysis::{Analysis, Candidate, DecidedBy, Meets, OverallCandidate, WorkloadAnswer};
 
 use super::{capacity, doubts, objective, places};
 use crate::figures::listed;
@@ -49,22 +49,19 @@ pub fn open(analysis: &Analysis) -> Option<String> {
     }
     let of = |one: &&OverallCandidate| {
         let (place, candidate) = worst(analysis, one)?;
-        let reason = match withheld(analysis, place, &one.configuration) {
+        let reason = match objective::withheld(analysis, place, &one.configuration) {
             Some(why) => doubts::withheld(analysis, &[(one.configuration.clone(), why)]),
             None => numbers(analysis, place, candidate, &|meets| meets != Meets::Yes),
         };
         Some(format!("{}{} ({reason})", one.configuration, at(analysis, place)))
     };
     let each: Vec<String> = open.iter().take(SHOWN).filter_map(of).collect();
-    let more = match sure.map(|sure| &all[sure].configuration) {
-        Some(sure) => format!("; {sure} does"),
-        None => String::new(),
-    };
+    let more = sure.map_or_else(String::new, |sure| format!("; {} does", all[sure].configuration));
     let who = match open.as_slice() {
         [only] => only.configuration.clone(),
         _ => "each".to_owned(),
     };
-    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(&each)))
+    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(each)))
 }
 
 /// What is asked, in all places: `keeps p99 at most 10 ms at 1,000/s under all 2 workloads`.
@@ -108,14 +105,4 @@ fn numbers(
         DecidedBy::Capacity => capacity::carried(analysis, place, &candidate.configuration),
         _ => objective::parts(analysis, place, candidate, meets).join(", "),
     }
-}
-
-/// What was measured of it there instead of storage.
-fn withheld(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> Option<Withheld> {
-    let is_here = |load: LoadLevel| place.load.is_none_or(|of| of == load);
-    let mut cells = analysis
-        .cells
-        .iter()
-        .filter(|cell| cell.configuration == configuration && cell.workload == place.workload && is_here(cell.load));
-    cells.find_map(|cell| cell.withheld)
 }

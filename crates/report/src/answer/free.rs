@@ -1,11 +1,10 @@
 //! What costs no money, before what does; and what it costs besides.
 
-use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict};
+use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict, grouped};
 
 use super::{durability, places, steps};
-use crate::figures::{bytes, given_percent, listed, number, several};
+use crate::figures::{bytes, given_percent, listed, number, several, when};
 use crate::labels;
-use crate::lists::grouped;
 
 /// Groups of places that are printed; the document has them all.
 const SHOWN: usize = 3;
@@ -96,13 +95,13 @@ fn needed(needs: &[Need]) -> Option<String> {
     // One of the two is named: either way the files are written anew.
     let is_reported = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
     let reported = needs.iter().filter(is_reported).map(|need| match need {
-        Need::AlterTable => "ALTER TABLE".to_owned(),
-        Need::Restart => "a restart of each node".to_owned(),
-        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)".to_owned(),
-        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself".to_owned(),
-        Need::Host => "the read-ahead of each host's volumes set".to_owned(),
+        Need::AlterTable => "ALTER TABLE",
+        Need::Restart => "a restart of each node",
+        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)",
+        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself",
+        Need::Host => "the read-ahead of each host's volumes set",
     });
-    let reported: Vec<String> = reported.collect();
+    let reported: Vec<&str> = reported.collect();
     if reported.is_empty() {
         return None;
     }
@@ -190,10 +189,6 @@ fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
         ("faster than, or the same as,", either, format!(" within {margin}, by place")),
     ];
     let clauses = clauses.into_iter().filter(|(_, names, _)| !names.is_empty());
-    let clauses: Vec<String> =
-        clauses.map(|(how, names, within)| format!("{how} {}{within}", listed(&names))).collect();
-    match clauses.is_empty() {
-        true => String::new(),
-        false => format!("; it is shown to be {}", listed(&clauses)),
-    }
+    let clauses: Vec<String> = clauses.map(|(how, names, within)| format!("{how} {}{within}", listed(names))).collect();
+    when(!clauses.is_empty(), || format!("; it is shown to be {}", listed(&clauses)))
 }

@@ -1,12 +1,13 @@
 //! The headline: what to run and the numbers that decide it, or what keeps it from being decided.
 
-use analysis::{Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer};
+use analysis::{
+    Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer, grouped,
+};
 
+use super::objective::TOO_FEW;
 use super::undecided::{decisive, here, one_configuration};
-use super::words::TOO_FEW;
 use super::{capacity, durability, everywhere, objective, places, steps, undecided};
 use crate::figures::{count, given_percent, listed};
-use crate::lists::grouped;
 
 /// Steps that are decided in an open place and printed with it; the table has them all.
 const SURE: usize = 3;
@@ -152,7 +153,7 @@ fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
             match (numbers.is_empty(), is_only) {
                 (false, _) => format!("{claim}: {}", numbers.join("; ")),
                 (true, true) => claim,
-                (true, false) => format!("{claim}{}", listed(&members.iter().map(at).collect::<Vec<_>>())),
+                (true, false) => format!("{claim}{}", listed(members.iter().map(at))),
             }
         })
         .collect()
@@ -262,10 +263,10 @@ fn by_place<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) ->
 
 /// What is decided where settings are not: the hardware.
 fn hardware(analysis: &Analysis) -> String {
-    match analysis.recommendation.hardware.first() {
-        Some(first) => format!("; the hardware is decided, that of {first}: which of its settings is not"),
-        None => String::new(),
-    }
+    let first = analysis.recommendation.hardware.first();
+    first.map_or_else(String::new, |first| {
+        format!("; the hardware is decided, that of {first}: which of its settings is not")
+    })
 }
 
 /// No place is decided: the first reason here, others in sentences of their own.

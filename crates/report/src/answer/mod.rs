@@ -4,7 +4,6 @@
 //! document and rounded, never computed anew, so that a sentence cannot contradict the tables below it.
 
 mod advice;
-mod burst;
 mod capacity;
 mod doubts;
 mod durability;
@@ -16,15 +15,12 @@ mod places;
 mod settings;
 mod steps;
 mod undecided;
-mod words;
-mod writes;
 
-use analysis::{Analysis, Doubt, Status};
+use analysis::{Analysis, Doubt, Status, Withheld};
 
 pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
 pub(crate) use places::{cell as cell_name, name as place_name};
 pub(crate) use steps::reason as step_reason;
-pub use words::SIMULATED;
 
 use crate::cache_curve;
 
@@ -76,8 +72,8 @@ pub fn answer(analysis: &Analysis) -> Answer {
         _ => "Not decided".to_owned(),
     };
     let mut headline = headline::headline(analysis);
-    headline.because.push_str(&burst::ends(analysis, &headline.because));
-    if let Some(lost) = writes::lost(analysis) {
+    headline.because.push_str(&burst_ends(analysis, &headline.because));
+    if let Some(lost) = doubts::losers(analysis) {
         headline.because.push_str(&format!("; {lost}"));
     }
     let mut sentences = Vec::new();
@@ -102,12 +98,37 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let mut doubted = doubts::not_considered(analysis);
     doubted.extend(worth_telling.map(|d| doubt(analysis, d)));
     Answer {
-        banner: is_simulated(analysis).then_some(SIMULATED),
+        banner: is_simulated(analysis).then_some(doubts::SIMULATED),
         verdict,
         because: headline.because,
         sentences,
         doubts: doubted,
         basis: doubts::basis(analysis),
+    }
+}
+
+/// Configurations that burst credits carried, each with the time after which a full bucket is empty, as clauses behind
+/// a headline that does not tell them yet.
+fn burst_ends(analysis: &Analysis, headline: &str) -> String {
+    let mut shortest: Vec<(&str, Withheld)> = Vec::new();
+    let cells = analysis.cells.iter().filter_map(|c| Some((&c.configuration, c.withheld?)));
+    for (name, why) in cells {
+        let Some(lasts) = lasts_s(why) else { continue };
+        match shortest.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) if lasts_s(*known).is_some_and(|known| known > lasts) => *known = why,
+            Some(_) => {}
+            None => shortest.push((name, why)),
+        }
+    }
+    let reported = |name: &str| headline.contains(&format!("burst credits carried {name} "));
+    let clauses = shortest.iter().filter(|(name, _)| !reported(name));
+    clauses.map(|(name, why)| format!("; {}", doubts::withheld(analysis, &[((*name).to_owned(), *why)]))).collect()
+}
+
+fn lasts_s(why: Withheld) -> Option<f64> {
+    match why {
+        Withheld::Burst { lasts_s, .. } | Withheld::BurstOfBytes { lasts_s, .. } => lasts_s,
+        _ => None,
     }
 }
 

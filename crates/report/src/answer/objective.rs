@@ -2,38 +2,34 @@
 
 use analysis::{
     Analysis, AnswerOutcome, Candidate, Check, Criterion, DecidedBy, IntervalMethod, Meets, Metric, Range, Verdict,
-    Withheld, WorkloadAnswer,
+    Withheld, WorkloadAnswer, each_once,
 };
 
-use super::words::TOO_FEW;
 use super::{doubts, places};
-use crate::figures::{given, given_percent, listed, ms, number, percent};
+use crate::figures::{given, given_percent, listed, ms, number, percent, when};
 use crate::labels;
 
+/// Why nothing is tested.
+pub const TOO_FEW: &str = "fewer than three valid repetitions of each cell, so that nothing can be tested";
 /// Configurations that miss the objective and are named one by one.
 const MISSES: usize = 3;
 
 /// What was asked, as something that a configuration does: `keeps p99 at most 10 ms and carries 5,000/s with headroom`.
 pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for check in place.candidates.iter().flat_map(|c| &c.checks) {
-        let part = match check.what {
-            Criterion::Latency { figure, limit_us, .. } => {
-                format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3))
-            }
-            Criterion::ErrorShare { limit } => format!("keeps errors at most {}", given_percent(limit)),
-            Criterion::RateHeld => continue,
-            Criterion::Throughput { demand } => format!("carries {}/s with headroom", given(demand)),
-        };
-        if !parts.contains(&part) {
-            parts.push(part);
+    let part = |check: &Check| match check.what {
+        Criterion::Latency { figure, limit_us, .. } => {
+            Some(format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3)))
         }
-    }
+        Criterion::ErrorShare { limit } => Some(format!("keeps errors at most {}", given_percent(limit))),
+        Criterion::RateHeld => None,
+        Criterion::Throughput { demand } => Some(format!("carries {}/s with headroom", given(demand))),
+    };
+    let mut parts = each_once(place.candidates.iter().flat_map(|c| &c.checks).filter_map(part));
     if parts.is_empty() {
         parts.push("meets the objective".to_owned());
     }
     let rate = place.load.filter(|_| at_rate).map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
-    format!("{}{rate}", listed(&parts))
+    format!("{}{rate}", listed(parts))
 }
 
 /// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
@@ -65,13 +61,15 @@ fn interval(range: &Range, observed: bool, show: &dyn Fn(f64) -> String, unit: &
     }
 }
 
+/// What was measured of a configuration in a place instead of storage.
+pub fn withheld(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> Option<Withheld> {
+    let mut cells = analysis.cells_at(&place.workload, place.load).filter(|c| c.configuration == configuration);
+    cells.find_map(|cell| cell.withheld)
+}
+
 /// Whether figures of a configuration carry an observed range only, because repetitions are too few.
 fn is_range(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> bool {
-    let mut cells = analysis
-        .cells
-        .iter()
-        .filter(|c| c.configuration == configuration && c.workload == place.workload)
-        .filter(|c| place.load.is_none_or(|load| c.load == load));
+    let mut cells = analysis.cells_at(&place.workload, place.load).filter(|c| c.configuration == configuration);
     cells.any(|c| c.throughput_ops_per_s.is_some_and(|t| t.method == IntervalMethod::Range))
 }
 
@@ -174,14 +172,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         .iter()
         .filter(|c| configurations.contains(&c.configuration) && c.meets == Meets::NotDecided)
         .collect();
-    let why_withheld = |c: &Candidate| {
-        let mut cells = analysis
-            .cells
-            .iter()
-            .filter(|cell| cell.configuration == c.configuration && cell.workload == place.workload)
-            .filter(|cell| place.load.is_none_or(|load| cell.load == load));
-        cells.find_map(|cell| cell.withheld)
-    };
+    let why_withheld = |c: &Candidate| withheld(analysis, place, &c.configuration);
     let withheld: Vec<(String, Withheld)> =
         open.iter().filter_map(|c| Some((c.configuration.clone(), why_withheld(c)?))).collect();
     let measured: Vec<String> = open
@@ -260,15 +251,10 @@ fn latencies(analysis: &Analysis, place: &WorkloadAnswer) -> Option<String> {
         })
         .collect();
     let withheld: Vec<(String, Withheld)> = analysis
-        .cells
-        .iter()
-        .filter(|c| c.workload == place.workload && c.load == load)
+        .cells_at(&place.workload, Some(load))
         .filter_map(|c| Some((c.configuration.clone(), c.withheld?)))
         .collect();
-    let held = match withheld.is_empty() {
-        true => String::new(),
-        false => format!(" But {}.", doubts::withheld(analysis, &withheld)),
-    };
+    let held = when(!withheld.is_empty(), || format!(" But {}.", doubts::withheld(analysis, &withheld)));
     let name = places::name(analysis, &place.workload, Some(load));
     let of = if name.is_empty() { labels::load(load) } else { name };
     Some(format!("p99 of the worst operation kind, {of}: {}.{held}", all.join("; ")))

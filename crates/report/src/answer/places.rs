@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadLevel};
 
 use crate::figures::listed;
-use crate::{labels, lists};
+use crate::labels;
 
 /// Places that are named one by one.
 const NAMED: usize = 3;
@@ -43,16 +43,15 @@ pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, Lo
         [(workload, load)] => at(analysis, workload, Some(*load)),
         many if many.len() > NAMED => format!(" in {} places", many.len()),
         many => {
-            let names: Vec<String> =
-                many.iter().map(|(workload, load)| name(analysis, workload, Some(*load))).collect();
+            let names = many.iter().map(|(workload, load)| name(analysis, workload, Some(*load)));
             let by = if analysis.workloads.len() > 1 { "under" } else { "at" };
-            format!(" {by} {}", listed(&names))
+            format!(" {by} {}", listed(names))
         }
     }
 }
 
 /// Entries with the same text, under the names of all of them.
 pub fn grouped(entries: Vec<(String, String)>) -> Vec<(Vec<String>, String)> {
-    let groups = lists::grouped(entries.into_iter().map(|(name, text)| (text, name)));
+    let groups = analysis::grouped(entries.into_iter().map(|(name, text)| (text, name)));
     groups.into_iter().map(|(text, names)| (names, text)).collect()
 }

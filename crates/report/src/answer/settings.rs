@@ -1,11 +1,10 @@
 //! Which of the settings of the recommended hardware to run: they cost nothing, so that this follows what is paid
 //! for.
 
-use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer, WorseSettings};
+use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer, WorseSettings, each_once};
 
 use super::{places, steps};
 use crate::figures::{given_percent, listed, number, several};
-use crate::lists::each_once;
 
 /// Settings that are shown to be slower and are named one by one.
 const SHOWN: usize = 3;
@@ -72,12 +71,7 @@ fn slower(analysis: &Analysis, reported: &[(&WorkloadAnswer, &OtherSettings)]) -
         each.collect::<Vec<_>>()
     };
     let mut all: Vec<(String, f64, String)> = reported.iter().flat_map(of).collect();
-    let mut names: Vec<String> = Vec::new();
-    for (name, ..) in &all {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let names = each_once(all.iter().map(|(name, ..)| name.clone()));
     if all.len() <= SHOWN {
         let each: Vec<String> = all.iter().map(|(name, _, words)| format!("{name} has {words}")).collect();
         let first = (!each.is_empty()).then(|| listed(&each));

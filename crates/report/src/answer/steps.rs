@@ -1,11 +1,12 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Status, ValueOfMoney, ValueVerdict};
+use analysis::{
+    Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Status, ValueOfMoney, ValueVerdict, each_once, grouped,
+};
 
 use super::{doubts, durability, places};
-use crate::figures::{given_percent, listed, number, several};
+use crate::figures::{given_percent, listed, number, several, when};
 use crate::labels;
-use crate::lists::{each_once, grouped};
 
 /// Steps that are printed as sentences; the table has them all.
 const SHOWN: usize = 3;
@@ -52,10 +53,7 @@ pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
         }),
     ];
     let clauses: Vec<String> = clauses.into_iter().flatten().collect();
-    match clauses.is_empty() {
-        true => String::new(),
-        false => format!(": {}", clauses.join("; ")),
-    }
+    when(!clauses.is_empty(), || format!(": {}", clauses.join("; ")))
 }
 
 /// One name with its ending, or several behind their beginning: `gp3's`, `that of gp3 and io2`.
@@ -150,18 +148,12 @@ fn better_value(group: &[&ValueOfMoney]) -> String {
         let ratio = &step.throughput_ratio;
         ratio.verdict.is_tested() && ratio.bound.is_none() && step.value_ratio.low > 1.0
     };
-    match group.iter().all(is_better) {
-        true => format!("; within the margin {} is the better value", group[0].to),
-        false => String::new(),
-    }
+    when(group.iter().all(is_better), || format!("; within the margin {} is the better value", group[0].to))
 }
 
 /// The factors of a step in all places of a group, each with its place, `of` behind the first; then the cost.
 fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: bool) -> String {
-    let at = |step: &ValueOfMoney| match with_places {
-        true => places::at(analysis, &step.workload, Some(step.load)),
-        false => String::new(),
-    };
+    let at = |step: &ValueOfMoney| when(with_places, || places::at(analysis, &step.workload, Some(step.load)));
     let first = |step: &ValueOfMoney| format!("{}{of}{}", times(&step.throughput_ratio), at(step));
     let further = |step: &ValueOfMoney| format!("{}{}", times(&step.throughput_ratio), at(step));
     let beyond = beyond(group.iter().map(|step| &step.throughput_ratio));

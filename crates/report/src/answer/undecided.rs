@@ -5,9 +5,9 @@ use analysis::{
     WorkloadAnswer,
 };
 
-use super::words::TOO_FEW;
+use super::objective::TOO_FEW;
 use super::{capacity, doubts, durability, objective, places, steps};
-use crate::figures::{given_percent, listed, number};
+use crate::figures::{given_percent, listed, number, when};
 
 /// Places that are named one by one; the rest stands in `analysis.json`.
 const SHOWN: usize = 4;
@@ -29,7 +29,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let left = all.len().saturating_sub(skipped + SHOWN);
     let reported = all.into_iter().skip(skipped).take(SHOWN);
     let mut sentences: Vec<String> =
-        reported.map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names))).collect();
+        reported.map(|(names, why)| format!("Not decided for {}: {why}.", listed(names))).collect();
     if left > 0 {
         sentences.push(format!("{left} more are not decided: recommendation.places in analysis.json."));
     }
@@ -165,8 +165,7 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let alike = match (alike.as_slice(), configurations.first()) {
         ([], _) | (_, None) => String::new(),
         (alike, Some(leader)) => {
-            let all: Vec<String> = std::iter::once(leader).chain(alike).cloned().collect();
-            format!("; {} pay for themselves alike within {margin}", listed(&all))
+            format!("; {} pay for themselves alike within {margin}", listed(std::iter::once(leader).chain(alike)))
         }
     };
     format!("the choice is between {names}{numbers}{more}{alike}")
@@ -185,10 +184,7 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
         .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
         .map(|r| format!("{} gives {} times the throughput of {}", r.configuration, number(r.to_best), decision.best))
         .collect();
-    match others.is_empty() {
-        true => String::new(),
-        false => format!(": {}", listed(&others)),
-    }
+    when(!others.is_empty(), || format!(": {}", listed(&others)))
 }
 
 /// No configuration meets the objective.

@@ -5,6 +5,7 @@ use analysis::{Analysis, CellAnalysis, LoadLevel};
 use super::axis::{Scale, label};
 use super::element::{colour, figure, index, line, short, words};
 use crate::document::html::escaped;
+use crate::figures::when;
 use crate::labels;
 
 const WIDTH: f64 = 400.0;
@@ -81,10 +82,7 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
         let (low, high) = (x.at(throughput.low).max(zero), x.at(throughput.high).min(edge));
         let cap = |at: f64| format!("M{at:.1} {:.1}v7", middle - 3.5);
         // An end beyond the chart has no cap.
-        let end = match x.at(throughput.high) <= edge {
-            true => cap(high),
-            false => String::new(),
-        };
+        let end = when(x.at(throughput.high) <= edge, || cap(high));
         let whisker = format!("M{low:.1} {middle}H{high:.1}{}{end}", cap(low));
         // In the colour of the page below, so that it is seen on a bar of any colour.
         svg += &(line("halo", &whisker) + &line("whisker", &whisker));

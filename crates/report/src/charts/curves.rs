@@ -1,12 +1,11 @@
 //! Latency by percentile: the axis of percentiles is logarithmic in what lies beyond, so that tails have room.
 
-use analysis::{Analysis, Charts, LatencyCurve, LoadLevel, OperationKind};
+use analysis::{Analysis, Charts, LatencyCurve, LoadLevel, OperationKind, each_once};
 
 use super::axis::{Axis, BELOW, Scale, axes, label, path};
 use super::element::{colour, figure, legend};
 use crate::document::html::escaped;
 use crate::labels;
-use crate::lists::each_once;
 
 const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 230.0;
@@ -22,9 +21,7 @@ pub fn curves(analysis: &Analysis, charts: &Charts) -> String {
     }));
     for (workload, load, operation) in groups {
         let lines: Vec<(usize, &LatencyCurve)> = analysis
-            .cells
-            .iter()
-            .filter(|c| c.workload == workload && c.load == load)
+            .cells_at(workload, Some(load))
             .filter_map(|cell| {
                 let index = analysis.configurations.iter().position(|c| c.name == cell.configuration)?;
                 let curve = charts.curves.iter().find(|c| c.cell == cell.id && c.operation == operation)?;

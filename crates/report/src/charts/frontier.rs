@@ -10,7 +10,7 @@ mod read;
 use analysis::Analysis;
 
 use crate::document::html::escaped;
-use crate::figures::given;
+use crate::figures::{given, when};
 use crate::labels;
 use axes::{NARROW, WIDE};
 use draw::draw;
@@ -65,10 +65,9 @@ fn figure(chart: &Chart, is_large: bool) -> String {
 
 /// How to read the charts.
 fn key(analysis: &Analysis, charts: &[Chart]) -> String {
-    let model = match analysis.scale == 1.0 {
-        true => String::new(),
-        false => format!(" Performance as measured on the 1:{} model, cost at full scale.", given(analysis.scale)),
-    };
+    let model = when(analysis.scale != 1.0, || {
+        format!(" Performance as measured on the 1:{} model, cost at full scale.", given(analysis.scale))
+    });
     let ray = charts.iter().any(|c| c.value_of.is_some());
     let ray = match ray {
         true => "<li><i class=\"k ray\"></i>as much throughput per dollar as the cheapest: above it a dollar buys more",

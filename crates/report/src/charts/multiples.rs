@@ -7,6 +7,7 @@ use analysis::{Analysis, CellAnalysis, Charts, Panel, TrialCharts};
 
 use super::small::{self, POINTS, REPETITIONS, lines, named, panel, trials};
 use crate::document::html::{escaped, id};
+use crate::figures::when;
 use crate::labels;
 
 /// Panels that are compared; all others stand with each trial.
@@ -110,10 +111,7 @@ impl Drawn<'_> {
         format!(
             "<h4>{}{}</h4><ul class=\"legend\">{names}{limit}</ul>\n<div class=\"charts many\">\n{figures}</div>\n",
             escaped(title),
-            match title.ends_with(&shown.unit) {
-                true => String::new(),
-                false => format!(", {}", escaped(&shown.unit)),
-            }
+            when(!title.ends_with(&shown.unit), || format!(", {}", escaped(&shown.unit)))
         )
     }
 

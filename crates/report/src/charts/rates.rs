@@ -9,7 +9,7 @@ use analysis::{Analysis, CellAnalysis, Criterion, LatencyAnalysis, LatencyFigure
 use super::axis::{Axis, BELOW, Scale, axes, whisker};
 use super::element::{colour, dot as point, figure as figure_of, index, legend, line, words};
 use crate::document::html::escaped;
-use crate::figures::{given, ms, number};
+use crate::figures::{given, ms, number, when};
 use crate::labels;
 
 const WIDTH: f64 = 380.0;
@@ -115,10 +115,7 @@ fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'
         })
         .collect();
     let loads: BTreeSet<String> = dots.iter().map(|d| labels::load(d.cell.load)).collect();
-    let loads = match loads.len() {
-        1 => format!(", {}", loads.first().map_or("", String::as_str)),
-        _ => String::new(),
-    };
+    let loads = when(loads.len() == 1, || format!(", {}", loads.first().map_or("", String::as_str)));
     format!(
         "<h3>{}, {}{}</h3>\n<div class=\"charts three\">\n{charts}</div>\n",
         escaped(workload),

@@ -6,6 +6,7 @@ use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts};
 use super::axis::{Scale, label, path};
 use super::element::colour;
 use crate::document::html::escaped;
+use crate::figures::when;
 
 pub const WIDTH: f64 = 310.0;
 pub const HEIGHT: f64 = 130.0;
@@ -102,10 +103,7 @@ fn shade(class: &str, from: f64, to: f64) -> String {
 
 /// The axis of time: seconds, and the warm-up in grey.
 pub fn time(x: &Scale) -> String {
-    let mut svg = match x.at(0.0) > LEFT + 0.5 {
-        true => shade("warm", LEFT, x.at(0.0)),
-        false => String::new(),
-    };
+    let mut svg = when(x.at(0.0) > LEFT + 0.5, || shade("warm", LEFT, x.at(0.0)));
     let ticks = x.ticks(4);
     for (i, tick) in ticks.iter().enumerate() {
         let unit = if i + 1 == ticks.len() { " s" } else { "" };

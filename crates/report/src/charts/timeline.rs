@@ -7,7 +7,7 @@ use super::axis::{Scale, label, path};
 use super::element::colour;
 use super::small::{FLOOR, HEIGHT, LEFT, RIGHT, TOP, WIDTH, averaged, fault_spans, grid, level, named, time};
 use crate::document::html::{escaped, id};
-use crate::figures::{several, several_of};
+use crate::figures::{several, several_of, when};
 
 /// Bytes of all trials together, so that the page of a thousand trials stays below 10 MB.
 const TRIALS_BYTES: f64 = 8.2e6;
@@ -89,10 +89,9 @@ fn time_scale(trial: &TrialCharts) -> Scale {
 /// Seconds, the warm-up in grey, what was done to a node, and where the steady window begins.
 fn time_axis(trial: &TrialCharts) -> String {
     let x = time_scale(trial);
-    let steady = match trial.steady_from_s > 0.0 {
-        true => format!("<path class=\"steady\" d=\"M{:.0} {TOP}V{FLOOR:.0}\"/>", x.at(trial.steady_from_s)),
-        false => String::new(),
-    };
+    let steady = when(trial.steady_from_s > 0.0, || {
+        format!("<path class=\"steady\" d=\"M{:.0} {TOP}V{FLOOR:.0}\"/>", x.at(trial.steady_from_s))
+    });
     time(&x) + &fault_spans(trial, &x) + &steady
 }
 

@@ -1,10 +1,9 @@
 //! A document as HTML. Everything that comes from a file of the user goes through [`escaped`].
 
-use super::form::Form;
 use super::section::{Block, Part, Section};
-use super::table::{Cell, Kind, Row, Shown, Table};
+use super::table::{Cell, Form, Kind, Row, Shown, Table};
 use super::text::{Span, Text, Tone};
-use crate::figures::MISSING;
+use crate::figures::{MISSING, when};
 
 /// Text as HTML: the five characters that mean something are escaped.
 pub fn escaped(raw: &str) -> String {
@@ -119,14 +118,8 @@ fn table(table: &Table, title: &str) -> String {
         })
         .collect();
     let rows: String = table.rows.iter().map(|of| row(table, &columns, of)).collect();
-    let class = match table.class {
-        "" => String::new(),
-        class => format!(" class=\"{class}\""),
-    };
-    let caption = match label.is_empty() {
-        true => String::new(),
-        false => format!("<caption><span>{}</span></caption>", escaped(&label)),
-    };
+    let class = when(!table.class.is_empty(), || format!(" class=\"{}\"", table.class));
+    let caption = when(!label.is_empty(), || format!("<caption><span>{}</span></caption>", escaped(&label)));
     let name = escaped(if label.is_empty() { title } else { &label });
     format!(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\"><table{class}>{caption}<thead><tr>{head}</tr>\
@@ -161,10 +154,7 @@ fn cell(cell: &Cell, kind: Kind, is_first: bool) -> String {
     if !cell.class.is_empty() {
         class = format!("{class} {}", cell.class);
     }
-    let hint = match cell.hint.is_empty() {
-        true => String::new(),
-        false => format!(" title=\"{}\"", escaped(&cell.hint)),
-    };
+    let hint = when(!cell.hint.is_empty(), || format!(" title=\"{}\"", escaped(&cell.hint)));
     let ends = match (kind, ends) {
         (Kind::Range, ends) => {
             let end = |end: String| format!("<td class=\"num\">{end}</td>");

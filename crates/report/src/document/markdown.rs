@@ -1,8 +1,7 @@
 //! A document as Markdown.
 
-use super::form::Form;
 use super::section::{Block, Section};
-use super::table::{Cell, Kind, Shown, Table};
+use super::table::{Cell, Form, Kind, Shown, Table};
 use super::text::{Span, Text, Tone};
 use crate::figures::MISSING;
 

@@ -3,7 +3,6 @@
 //! Nothing here knows what the words mean.
 
 pub mod csv;
-pub mod form;
 pub mod html;
 pub mod markdown;
 pub mod section;

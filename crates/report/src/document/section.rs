@@ -1,7 +1,6 @@
 //! Sections, and the blocks that they are made of.
 
-use super::form::Form;
-use super::table::{Rows, Table};
+use super::table::{Form, Rows, Table};
 use super::text::Text;
 
 /// A section.

@@ -3,11 +3,10 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Styled, presets};
 
-use super::form::Form;
 use super::section::{Block, Section};
-use super::table::{Kind, Shown, Table};
+use super::table::{Form, Kind, Shown, Table};
 use super::text::{Span, Text, Tone};
-use crate::figures::MISSING;
+use crate::figures::{MISSING, when};
 use crate::wrap::wrapped;
 
 /// How the text may look.
@@ -42,10 +41,7 @@ pub fn section(section: &Section<'_>, options: TerminalOptions) -> String {
         }
         before = Some(&part.block);
     }
-    let title = match section.title.is_empty() {
-        true => String::new(),
-        false => painted(&wrapped(&section.title, options.width, ""), "1", options),
-    };
+    let title = when(!section.title.is_empty(), || painted(&wrapped(&section.title, options.width, ""), "1", options));
     match out.is_empty() {
         true => out,
         false => format!("\n{title}{out}"),

@@ -6,9 +6,9 @@ mod footer;
 
 use analysis::{Analysis, Charts};
 
-use crate::document::form::Form;
 use crate::document::html::{escaped, section};
 use crate::document::section::Section;
+use crate::document::table::Form;
 use crate::sections::sections;
 
 const STYLE: &str = include_str!("style.css");

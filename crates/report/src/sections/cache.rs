@@ -5,9 +5,8 @@ use analysis::{Analysis, CacheEffect};
 use super::columns::{estimate, placed};
 use crate::cache_curve::{is_with_answer, sentences};
 use crate::charts::cache_curve::chart;
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::{column, rows};
+use crate::document::table::{Form, column, rows};
 use crate::figures::{duration, number};
 use crate::labels;
 

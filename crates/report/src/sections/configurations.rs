@@ -3,9 +3,8 @@
 use analysis::{Analysis, ConfigurationFacts, VolumeReport, rules};
 use serde_json::Value;
 
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::{Rows, rows};
+use crate::document::table::{Form, Rows, rows};
 use crate::document::text::code;
 use crate::figures::{GIB, MIB, given};
 use crate::labels;

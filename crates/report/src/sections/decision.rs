@@ -4,10 +4,9 @@ use analysis::{Analysis, Decision, Metric, Ranked, Status, Verdict};
 
 use crate::answer::cautions;
 use crate::capacity::any;
-use crate::document::form::Form;
 use crate::document::html::id;
 use crate::document::section::Section;
-use crate::document::table::{Cell, Rows, column, rows};
+use crate::document::table::{Cell, Form, Rows, column, rows};
 use crate::document::text::{Text, strong};
 use crate::figures::{ms, number};
 use crate::labels::{self, metric};

@@ -6,9 +6,8 @@ use analysis::{Analysis, CellAnalysis, Charts, FaultAnalysis, NodeFaultKind, Pha
 use super::columns::{place, placed};
 use crate::answer::cell_name;
 use crate::charts::faults::drawn;
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::{Cell, Rows, between, column, range};
+use crate::document::table::{Cell, Form, Rows, between, column, range};
 use crate::figures::{MIB, count, number, percent};
 use crate::wording::faults::{kinds, method, phase, sentences, title};
 

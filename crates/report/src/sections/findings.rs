@@ -1,14 +1,13 @@
 //! Findings by rule, gravest first, each with its numbers and a link to what it is about: one rule that fired on twenty
 //! trials is one thing to know.
 
-use analysis::{Analysis, Charts, Finding, Scope, Severity};
+use analysis::{Analysis, Charts, Finding, Scope, Severity, each_once, grouped};
 
-use crate::document::form::Form;
 use crate::document::html::id;
 use crate::document::section::Section;
+use crate::document::table::Form;
 use crate::document::text::{Text, Tone, link, small, strong, tag};
-use crate::figures::{number, several};
-use crate::lists::{each_once, grouped};
+use crate::figures::{number, several, when};
 use crate::wording::{advice, message};
 
 /// Findings of one rule that are shown; the rest are folded, or in `analysis.json`.
@@ -35,10 +34,8 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     }
     let section = section.key(key).on(Form::PAGE);
     groups.into_iter().fold(section, |section, ((severity, rule), findings)| {
-        let times = match findings.len() {
-            1 => String::new(),
-            n => format!(" ({n} times)"),
-        };
+        let n = findings.len();
+        let times = when(n != 1, || format!(" ({n} times)"));
         let title = tag(severity.name(), tone(severity)).then(" ").then(strong(format!("{}{times}", rule.name())));
         let advices = each_once(findings.iter().map(|finding| advice(finding)));
         let section = section.anchored(title, id(&["finding", severity.name(), rule.name()])).first(

@@ -7,10 +7,9 @@ use serde_json::json;
 
 use super::columns::{place, placed};
 use crate::csv::iops;
-use crate::document::form::Form;
 use crate::document::html::escaped;
 use crate::document::section::Section;
-use crate::document::table::{Cell, Rows, rows};
+use crate::document::table::{Cell, Form, Rows, rows};
 use crate::document::text::{Text, small, strong};
 use crate::figures::{MIB, several};
 use crate::labels;

@@ -2,8 +2,8 @@
 
 use analysis::Analysis;
 
-use crate::document::form::Form;
 use crate::document::section::Section;
+use crate::document::table::Form;
 use crate::document::text::{Text, code, strong};
 use crate::figures::given;
 use crate::{answer, labels};

@@ -5,9 +5,8 @@ use analysis::{Analysis, BoundIs, LoadLevel, Status, ValueOfMoney, ValueVerdict}
 use crate::answer::step_reason;
 use crate::capacity::any;
 use crate::charts::frontier::frontiers;
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::{Cell, Rows, column, range, rows};
+use crate::document::table::{Cell, Form, Rows, column, range, rows};
 use crate::document::text::{Text, Tone, tag};
 use crate::figures::number;
 use crate::labels;

@@ -4,10 +4,9 @@
 use analysis::{Analysis, CellAnalysis, Charts, LatencyAnalysis, OperationKind, Ratio, Unit};
 
 use super::columns::estimate;
-use crate::document::form::Form;
 use crate::document::html::id;
 use crate::document::section::Section;
-use crate::document::table::{Cell, Rows, between, column, range, rows};
+use crate::document::table::{Cell, Form, Rows, between, column, range, rows};
 use crate::document::text::{Text, link};
 use crate::figures::percent;
 use crate::labels;

@@ -3,9 +3,8 @@
 use analysis::Analysis;
 
 use crate::charts::scaling::chart;
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::rows;
+use crate::document::table::{Form, rows};
 use crate::wording::scaling::{sentences, title};
 
 /// A heading for each group of clusters; empty where there is none.

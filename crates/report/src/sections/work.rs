@@ -3,9 +3,8 @@
 
 use analysis::{Analysis, CellAnalysis};
 
-use crate::document::form::Form;
 use crate::document::section::Section;
-use crate::document::table::{Rows, rows};
+use crate::document::table::{Form, Rows, rows};
 use crate::figures::{KIB, MIB};
 use crate::labels;
 
@@ -78,8 +77,8 @@ fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
     for workload in &analysis.workloads {
         let mut alone = Vec::new();
         for (_, load) in labels::places(analysis).into_iter().filter(|(of, _)| *of == workload.name) {
-            let beside = |c: &&CellAnalysis| c.workload == workload.name && c.load == load && c.valid_trials > 0;
-            let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(beside).collect();
+            let beside = analysis.cells_at(&workload.name, Some(load));
+            let cells: Vec<&CellAnalysis> = beside.filter(|c| c.valid_trials > 0).collect();
             if cells.len() < 2 {
                 alone.extend(cells);
                 continue;

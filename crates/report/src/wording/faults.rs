@@ -10,7 +10,7 @@ use analysis::{
 };
 
 use super::amounts::Words;
-use crate::figures::{bytes, count, given, given_percent, listed, several};
+use crate::figures::{bytes, count, given, given_percent, listed, several, when};
 
 /// How the figures of the section are made, for every report.
 pub fn method() -> String {
@@ -120,8 +120,7 @@ fn happened(fault: &FaultAnalysis) -> String {
             some("did not answer clients before the trial ended", fault.not_back),
         ],
     };
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{planned}{}.", listed(&parts))
+    format!("{planned}{}.", listed(parts.into_iter().flatten()))
 }
 
 /// Requests to the disk that failed. A fault that none has met shows nothing.
@@ -145,10 +144,7 @@ fn ended(fault: &FaultAnalysis) -> String {
 
 /// ` in 1 of 3 trials`; nothing where it was so in all of them.
 fn of_trials(n: u64, all: u64) -> String {
-    match n == all {
-        true => String::new(),
-        false => format!(" in {n} of {all} trials"),
-    }
+    when(n != all, || format!(" in {n} of {all} trials"))
 }
 
 /// Whether and when throughput was back, where the node was.
@@ -234,10 +230,8 @@ pub fn written(writes: &WritesAnalysis) -> String {
         (_, 0) => lost(writes),
         _ => format!("{}, and {}", lost(writes), unread(writes)),
     };
-    let unknown = match writes.unacknowledged {
-        0 => String::new(),
-        n => format!(" {} more had no known outcome and may be there or not.", count(n)),
-    };
+    let n = writes.unacknowledged;
+    let unknown = when(n > 0, || format!(" {} more had no known outcome and may be there or not.", count(n)));
     let stale = if writes.older > 0 { stale(writes.consistency) } else { "" };
     format!(
         "{} acknowledged writes ({} values) read back at {level} in {trials}: {lost}.{stale}{unknown}",
@@ -262,10 +256,9 @@ fn lost(writes: &WritesAnalysis) -> String {
     let kinds = [("older", writes.older), ("missing", writes.missing), ("foreign", writes.foreign)];
     let kinds: Vec<String> =
         kinds.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", count(n))).collect();
-    let some = match writes.trials_with_loss == writes.trials {
-        true => String::new(),
-        false => format!(", in {} of {}", writes.trials_with_loss, several(writes.trials, "trial")),
-    };
+    let some = when(writes.trials_with_loss != writes.trials, || {
+        format!(", in {} of {}", writes.trials_with_loss, several(writes.trials, "trial"))
+    });
     format!("{} of {} values lost ({}){some}", count(writes.lost()), count(writes.values), kinds.join(", "))
 }
 
@@ -299,10 +292,8 @@ pub(super) fn faults_planned(of: &FaultsPlanned) -> Words {
             format!("Nodes were taken away by plan and disks failed {} times in all", nodes + disks)
         }
     };
-    let lasting = match nodes + disks {
-        0 => String::new(),
-        _ => format!(", for {} of {} measured seconds", given(of.away_s), given(of.measured_s)),
-    };
+    let lasting =
+        when(nodes + disks > 0, || format!(", for {} of {} measured seconds", given(of.away_s), given(of.measured_s)));
     (
         format!(
             "{what}{lasting}, first at {} s. Throughput, latency and errors of the cells are those \

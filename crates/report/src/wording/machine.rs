@@ -8,6 +8,7 @@ use analysis::rules::network_retransmits::NetworkRetransmits;
 use analysis::rules::other_work::OtherWork;
 
 use super::amounts::{Words, percent};
+use crate::figures::when;
 
 pub fn clock_drift(of: &ClockDrift) -> Words {
     (
@@ -49,10 +50,7 @@ pub fn throttled(of: &CpuThrottled) -> Words {
 
 pub fn other_work(of: &OtherWork) -> Words {
     let each = of.programs.iter().map(|program| format!("{} {:.2}", program.name, program.cpus));
-    let programs = match of.programs.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", each.collect::<Vec<_>>().join(", ")),
-    };
+    let programs = when(!of.programs.is_empty(), || format!(" ({})", each.collect::<Vec<_>>().join(", ")));
     (
         format!(
             "Programs that are no part of the run used {:.2} CPUs of the database's host{}.",

@@ -9,12 +9,12 @@ use crate::figures::{listed, number};
 /// Where a finding was seen, as a sentence. The first node named is the one whose numbers the finding carries.
 pub fn seen_on(nodes: &SeenOn) -> String {
     let all = nodes.of;
-    let names: Vec<String> = nodes.names.iter().map(ToString::to_string).collect();
+    let names = &nodes.names;
     match names.as_slice() {
         [] => String::new(),
         [only] => format!("On {only}, one of {all} nodes."),
         [worst, ..] if names.len() as u64 == all => format!("On all {all} nodes; these figures are those of {worst}."),
-        [worst, ..] => format!("On {} of {all} nodes; these figures are those of {worst}.", listed(&names)),
+        [worst, ..] => format!("On {} of {all} nodes; these figures are those of {worst}.", listed(names)),
     }
 }
 
@@ -28,10 +28,7 @@ pub fn unequal(of: &UnequalNodes) -> Words {
         NodeFigure::ProbedWrites => ("took from fio", 1e6, "MB/s of writes"),
     };
     let amount = |amount: f64| number(amount / scale);
-    let whose = match of.volume {
-        Some(volume) => format!("'s {} volume", volume.name()),
-        None => String::new(),
-    };
+    let whose = of.volume.map_or_else(String::new, |volume| format!("'s {} volume", volume.name()));
     let message = format!(
         "The nodes are unequal: {}{whose} {what} {} {unit}, {}{whose} {} ({} less).",
         of.most_of,

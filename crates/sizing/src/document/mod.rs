@@ -1,10 +1,7 @@
 //! What `iopslab size` answers: the same document for people and for machines.
 
-mod demand;
 mod figures;
-mod fleet;
 mod note;
-mod range;
 mod reason;
 mod today;
 
@@ -13,13 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::target::Target;
 
-pub use demand::{Demand, SstablesOfMix};
-pub use figures::{HeldOut, Utilisation};
-pub use fleet::{Fleet, FleetTotals};
+pub use figures::{Demand, HeldOut, SstablesOfMix, Utilisation};
 pub use note::{Note, Remark};
-pub use range::Range;
-pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle};
-pub use today::{ChangeBecause, FleetComparison, FleetDecision, FleetUse, Undecided};
+pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle, Range};
+pub use today::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Undecided};
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

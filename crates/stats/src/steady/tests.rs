@@ -24,7 +24,7 @@ fn series(seconds: usize, seed: u64, (phi, deviation): (f64, f64), level: impl F
 const WHITE: (f64, f64) = (0.0, 0.05);
 
 fn judged(make: impl Fn(u64) -> Vec<f64>) -> Vec<SteadyState> {
-    (0..SEEDS).map(|seed| steady_state(&make(seed), 0)).collect()
+    (0..SEEDS).map(|seed| steady_state(&make(seed))).collect()
 }
 
 fn count(judged: &[SteadyState], verdict: SteadyVerdict) -> usize {
@@ -46,10 +46,7 @@ fn a_series_at_rest_is_rarely_called_transient_however_its_seconds_hang_together
             assert!(phi > 0.5 || short <= FIVE_PERCENT, "{phi} {seconds} {short}");
         }
     }
-    let short = count(
-        &judged(|seed| series(60, seed, WHITE, |_| 1000.0)),
-        SteadyVerdict::TooShort,
-    );
+    let short = count(&judged(|seed| series(60, seed, WHITE, |_| 1000.0)), SteadyVerdict::TooShort);
     println!("at rest, 60 s: too short {short} of {SEEDS}");
     assert!(short <= 2 * FIVE_PERCENT, "{short}");
 }
@@ -60,14 +57,8 @@ fn a_drift_of_30_percent_is_not_called_steady_up_or_down() {
         for sign in [-1.0, 1.0] {
             let level = |t: f64| 1000.0 * (1.0 + sign * 0.3 * (t / seconds as f64 - 0.5));
             let all = judged(|seed| series(seconds, seed, WHITE, level));
-            let (steady, transient) = (
-                count(&all, SteadyVerdict::Steady),
-                count(&all, SteadyVerdict::Transient),
-            );
-            println!(
-                "{:+} % over {seconds} s: steady {steady}, transient {transient} of {SEEDS}",
-                sign * 30.0
-            );
+            let (steady, transient) = (count(&all, SteadyVerdict::Steady), count(&all, SteadyVerdict::Transient));
+            println!("{:+} % over {seconds} s: steady {steady}, transient {transient} of {SEEDS}", sign * 30.0);
             assert!(steady <= ONE_PERCENT, "{seconds} {sign} {steady}");
             assert!(transient >= 380, "{seconds} {sign} {transient}");
         }
@@ -78,10 +69,7 @@ fn a_drift_of_30_percent_is_not_called_steady_up_or_down() {
 fn a_start_up_transient_is_cut_and_the_rest_is_steady() {
     for seconds in [120, 300] {
         let all = judged(|seed| series(seconds, seed, WHITE, |t| 1000.0 * (1.0 - 0.8 * (-t / 4.0).exp())));
-        let cut = all
-            .iter()
-            .filter(|j| j.verdict == SteadyVerdict::Steady && j.from >= 5)
-            .count();
+        let cut = all.iter().filter(|j| j.verdict == SteadyVerdict::Steady && j.from >= 5).count();
         println!("start-up of 4 s, {seconds} s: cut and steady in {cut} of {SEEDS}");
         assert!(cut >= 340, "{seconds} {cut}");
     }
@@ -108,13 +96,7 @@ fn a_decay_slower_than_the_trial_is_found_or_its_size_is_not_excluded() {
 /// it is.
 #[test]
 fn the_interval_of_the_change_is_neither_too_narrow_nor_too_wide() {
-    for (seconds, noise) in [
-        (60, (0.0, 0.01)),
-        (120, (0.0, 0.01)),
-        (120, WHITE),
-        (300, WHITE),
-        (300, (0.9, 0.05)),
-    ] {
+    for (seconds, noise) in [(60, (0.0, 0.01)), (120, (0.0, 0.01)), (120, WHITE), (300, WHITE), (300, (0.9, 0.05))] {
         let level = |t: f64| 1000.0 * (1.0 - 0.05 * (t / seconds as f64 - 0.5));
         let hidden = judged(|seed| series(seconds, seed, noise, level))
             .iter()
@@ -136,7 +118,7 @@ fn the_interval_of_the_change_is_neither_too_narrow_nor_too_wide() {
 #[test]
 fn too_little_is_not_judged() {
     for n in [0, 5, 20, 39] {
-        assert_eq!(steady_state(&vec![1.0; n], 0).verdict, SteadyVerdict::TooShort, "{n}");
+        assert_eq!(steady_state(&vec![1.0; n]).verdict, SteadyVerdict::TooShort, "{n}");
     }
 }
 
@@ -145,10 +127,7 @@ fn too_little_is_not_judged() {
 fn a_step_is_no_steady_state() {
     for (seconds, to) in [(60, 2.0), (60, 0.7), (120, 0.7), (300, 0.7)] {
         let step = |t: f64| if t < 0.6 * seconds as f64 { 1000.0 } else { 1000.0 * to };
-        let transient = count(
-            &judged(|seed| series(seconds, seed, WHITE, step)),
-            SteadyVerdict::Transient,
-        );
+        let transient = count(&judged(|seed| series(seconds, seed, WHITE, step)), SteadyVerdict::Transient);
         println!("step to {to} in {seconds} s: transient {transient} of {SEEDS}");
         assert!(transient >= 390, "{seconds} {to} {transient}");
     }
@@ -197,10 +176,7 @@ fn one_stall_is_no_trend() {
 
 #[test]
 fn a_constant_series_is_steady_from_its_first_second() {
-    let judged = steady_state(&[7.0; 60], 0);
-    assert_eq!(
-        (judged.from, judged.verdict, judged.rounds_range),
-        (0, SteadyVerdict::Steady, 0.0)
-    );
+    let judged = steady_state(&[7.0; 60]);
+    assert_eq!((judged.from, judged.verdict, judged.rounds_range), (0, SteadyVerdict::Steady, 0.0));
     assert_eq!((judged.change_low, judged.change_high), (0.0, 0.0));
 }

@@ -192,40 +192,24 @@ impl Cgroup {
 
     /// Sets or changes the limits of one block device; `IoLimits::default()` lifts them.
     pub fn set_device_limits(&self, device: (u32, u32), limits: &IoLimits) -> Result<()> {
-        match &self.paths.io {
-            Some(at) => limits::set_io(at, device, limits),
-            None => Err(StorageError::NoController {
-                resource: "io",
-                reason: "this cgroup was created without an I/O controller".to_owned(),
-            }),
-        }
+        limits::set_io(self.paths.io.as_ref().ok_or_else(|| missing("io", "an I/O"))?, device, limits)
     }
 
     /// Sets the share of CPU time (`cpus`, see [`ResourceLimits::cpus`]) and the CPUs themselves; `None` leaves what is
     /// in force. CPUs can be set only where the cgroup was created with some.
     pub fn set_cpu_limits(&self, cpus: Option<f64>, cpuset: Option<&str>) -> Result<()> {
-        let missing = |resource| StorageError::NoController {
-            resource,
-            reason: format!("this cgroup was created without a {resource} controller"),
-        };
         if let Some(list) = cpuset {
-            limits::set_cpuset(self.cpuset.as_ref().ok_or_else(|| missing("cpuset"))?, list)?;
+            limits::set_cpuset(self.cpuset.as_ref().ok_or_else(|| missing("cpuset", "a cpuset"))?, list)?;
         }
         if let Some(cpus) = cpus {
-            limits::set_cpus(self.paths.cpu.as_ref().ok_or_else(|| missing("cpu"))?, cpus)?;
+            limits::set_cpus(self.paths.cpu.as_ref().ok_or_else(|| missing("cpu", "a cpu"))?, cpus)?;
         }
         Ok(())
     }
 
     /// Changes the memory limit.
     pub fn set_memory_limit(&self, bytes: u64) -> Result<()> {
-        match &self.paths.memory {
-            Some(at) => limits::set_memory(at, bytes),
-            None => Err(StorageError::NoController {
-                resource: "memory",
-                reason: "this cgroup was created without a memory controller".to_owned(),
-            }),
-        }
+        limits::set_memory(self.paths.memory.as_ref().ok_or_else(|| missing("memory", "a memory"))?, bytes)
     }
 
     /// Words to put before a command line so that the program is in all its cgroups before it executes its first
@@ -281,6 +265,10 @@ impl Drop for Cgroup {
         // A drop reports nothing; what could not be undone is still in the ledger.
         let _ = self.remove();
     }
+}
+
+fn missing(resource: &'static str, named: &str) -> StorageError {
+    StorageError::NoController { resource, reason: format!("this cgroup was created without {named} controller") }
 }
 
 /// Ends the members of one cgroup directory and removes it; returns whether it was there. Also what cleaning a ledger

@@ -194,9 +194,7 @@ impl ProbeFile {
         file.sync_all().map_err(io_error("fsync", &probe_file.path))?;
         Ok(probe_file)
     }
-}
 
-impl ProbeFile {
     /// Nothing of it is in the page cache from here on. fio's own way (`invalidate`) does not reach a mapped file.
     fn leave_page_cache(&self) -> Result<()> {
         let file = File::open(&self.path).map_err(io_error("open", &self.path))?;

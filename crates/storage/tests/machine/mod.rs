@@ -82,6 +82,39 @@ impl Drop for Machine {
     }
 }
 
+/// A process with a copy of the mount at `path`, as a container that began now would have, and of no volume of other
+/// tests.
+pub fn with_a_copy_of_the_mount(path: &Path) -> std::process::Child {
+    let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vxF \"$0\" | xargs -r umount
+        echo ready
+        exec sleep 60";
+    let mut child = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, path.to_str().unwrap()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut ready).unwrap();
+    child
+}
+
+/// Ends it.
+pub fn end(mut child: std::process::Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// That nothing on what is mounted at a path is a device or runs as somebody else, as the kernel shows it.
+pub fn runs_nothing(mount_point: &Path) {
+    let path = mount_point.canonicalize().unwrap();
+    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let fields = |line: &str| line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mounts = mountinfo.lines().map(fields).filter(|fields| Path::new(&fields[4]) == path);
+    let last = mounts.last().unwrap_or_else(|| panic!("nothing is mounted at {}", path.display()));
+    let options: Vec<&str> = last[5].split(',').collect();
+    assert!(options.contains(&"nosuid") && options.contains(&"nodev"), "{}: {options:?}", path.display());
+}
+
 /// How far a volume is off its limits, as a share of what they allow each of fio's tests, 4 KiB reads and 64 KiB
 /// writes: the worse of the two.
 pub fn share_off(figures: &ProbeFigures, limits: &IoLimits) -> f64 {

@@ -37,14 +37,9 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CodeNotWarm>> {
             return None;
         }
         let is_cold = share.map_or(ended_early, |share| share > COMPILER_SHARE_MAX);
-        is_cold.then(|| {
-            let figures = CodeNotWarm {
-                compiler_share: share,
-                threshold: COMPILER_SHARE_MAX,
-                preparation_ended_early: ended_early,
-            };
-            (share.unwrap_or(0.0), figures)
-        })
+        let figures =
+            CodeNotWarm { compiler_share: share, threshold: COMPILER_SHARE_MAX, preparation_ended_early: ended_early };
+        is_cold.then_some((share.unwrap_or(0.0), figures))
     })
 }
 

@@ -27,15 +27,13 @@ const COMPACTION_TASKS: f64 = 2.0;
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CompactionDebt>> {
     worst(trial, |node| {
         let (start, end) = node.host.compactions?;
-        (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then(|| {
-            let figures = CompactionDebt {
-                compactions_start: start,
-                compactions_end: end,
-                threshold_growth_share: COMPACTION_GROWTH,
-                threshold_tasks: COMPACTION_TASKS,
-            };
-            (end - start, figures)
-        })
+        let figures = CompactionDebt {
+            compactions_start: start,
+            compactions_end: end,
+            threshold_growth_share: COMPACTION_GROWTH,
+            threshold_tasks: COMPACTION_TASKS,
+        };
+        (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then_some((end - start, figures))
     })
 }
 

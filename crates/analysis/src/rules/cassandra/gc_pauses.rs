@@ -28,16 +28,14 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<GcPauses>> {
     worst(trial, |node| {
         let share = node.host.gc_pause_share.unwrap_or(0.0);
         let longest = node.host.gc_longest_pause_s.unwrap_or(0.0);
-        (share > GC_SHARE_MAX || longest > GC_PAUSE_MAX_S).then(|| {
-            let figures = GcPauses {
-                gc_pause_share: share,
-                threshold: GC_SHARE_MAX,
-                longest_pause_s: longest,
-                threshold_s: GC_PAUSE_MAX_S,
-            };
-            let beyond = (share / GC_SHARE_MAX).max(longest / GC_PAUSE_MAX_S);
-            (beyond, figures)
-        })
+        let figures = GcPauses {
+            gc_pause_share: share,
+            threshold: GC_SHARE_MAX,
+            longest_pause_s: longest,
+            threshold_s: GC_PAUSE_MAX_S,
+        };
+        let beyond = (share / GC_SHARE_MAX).max(longest / GC_PAUSE_MAX_S);
+        (share > GC_SHARE_MAX || longest > GC_PAUSE_MAX_S).then_some((beyond, figures))
     })
 }
 

@@ -68,21 +68,20 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
     let flushed = flushed.and_then(|bytes| stats::ratio(bytes, trial.window_s()));
     let is_on_volume = |(bytes, flushed): (f64, f64)| bytes >= ON_VOLUME_MIN * flushed;
     let is_hardly_flushed = flushes < FLUSHES_MIN || !on_volume.zip(flushed).is_none_or(is_on_volume);
-    (written > 0.0 && is_hardly_flushed && share.is_none_or(|share| share >= WRITTEN_MIN)).then(|| {
-        let figures = WritesNotFlushed {
-            flushes,
-            window_s: trial.window_s(),
-            written_bytes_per_s: written,
-            threshold_flushes: FLUSHES_MIN,
-            threshold_on_volume_share: ON_VOLUME_MIN,
-            threshold_written_share: WRITTEN_MIN,
-            limit_bytes_per_s: limit,
-            written_share: share,
-            flushed_bytes_per_s: flushed,
-            data_volume_bytes_per_s: on_volume,
-        };
-        (share.unwrap_or(1.0), figures)
-    })
+    let figures = WritesNotFlushed {
+        flushes,
+        window_s: trial.window_s(),
+        written_bytes_per_s: written,
+        threshold_flushes: FLUSHES_MIN,
+        threshold_on_volume_share: ON_VOLUME_MIN,
+        threshold_written_share: WRITTEN_MIN,
+        limit_bytes_per_s: limit,
+        written_share: share,
+        flushed_bytes_per_s: flushed,
+        data_volume_bytes_per_s: on_volume,
+    };
+    (written > 0.0 && is_hardly_flushed && share.is_none_or(|share| share >= WRITTEN_MIN))
+        .then_some((share.unwrap_or(1.0), figures))
 }
 
 #[cfg(test)]

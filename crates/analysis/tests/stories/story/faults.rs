@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use analysis::{ErrorKind, TrialEvidence, TrialMeasurement, measure};
 use evidence::{
-    FaultRecord, HIGHEST_US, HostFigures, HostId, HostSample, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS,
-    Series, TrialRecord, WriteCheck,
+    FaultRecord, HostFigures, HostId, HostSample, Interval, OperationKind, Series, TrialRecord, WriteCheck,
+    empty_histogram,
 };
 use experiment::{Consistency, FaultAction, Job, NodeFault, NodeFaultKind, VolumeRole};
-use hdrhistogram::Histogram;
 
 use super::{Reported, job, record};
 
@@ -137,7 +136,7 @@ impl Trial {
     fn intervals(&self) -> Vec<Interval> {
         let mut intervals = Vec::new();
         let mut add = |series, start_s: usize, us: u64, n: u64| {
-            let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+            let mut histogram = empty_histogram();
             histogram.record_n(us, n).unwrap();
             intervals.push(Interval { series, start_s: start_s as f64, length_s: 1.0, histogram });
         };

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
-use evidence::{HIGHEST_US, HostId, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
+use evidence::{HostId, Interval, OperationKind, Series, TrialRecord, empty_histogram};
 use experiment::{Job, Setups};
-use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
 pub mod faults;
@@ -114,7 +113,7 @@ pub fn intervals(record: &TrialRecord) -> Vec<Interval> {
 }
 
 pub fn interval(kind: OperationKind, start_s: f64, values: &[(u64, u64)]) -> Interval {
-    let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+    let mut histogram = empty_histogram();
     for (value, count) in values {
         histogram.record_n(*value, *count).unwrap();
     }

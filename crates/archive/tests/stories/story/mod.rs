@@ -7,11 +7,10 @@ use std::path::Path;
 
 use archive::RunDirectory;
 use evidence::{
-    ClientResult, FORMAT_VERSION, HIGHEST_US, HostId, HostSample, Interval, LOWEST_US, NodeFacts, OperationKind,
-    SIGNIFICANT_DIGITS, Series, TrialRecord, Validity,
+    ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, OperationKind, Series, TrialRecord,
+    Validity, empty_histogram,
 };
 use experiment::{Job, LoadLevel, Setups};
-use hdrhistogram::Histogram;
 use serde_json::json;
 
 pub const CELLS: [&str; 2] = ["gp2-320.read-heavy.c100", "io1.read-heavy.c100"];
@@ -64,12 +63,10 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             measured_s: 3.0,
             operations_sent: 300,
             completed: BTreeMap::from([(OperationKind::Read, 300)]),
-            errors: BTreeMap::new(),
             client_cpu_s: 0.1,
             client_peak_rss_bytes: 10 << 20,
-            send_lag_us: None,
             threads: 1,
-            notes: Vec::new(),
+            ..ClientResult::default()
         }),
         clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
@@ -85,7 +82,7 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
 pub fn intervals() -> Vec<Interval> {
     (-2..3)
         .map(|second| {
-            let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+            let mut histogram = empty_histogram();
             for i in 0..100 {
                 histogram.record(if second < 0 { 50_000 } else { 900 + i }).unwrap();
             }

@@ -59,10 +59,7 @@ fn probe(
         return Ok(Vec::new());
     };
     let limits = ResourceLimits { devices: group.iter().filter_map(device_limit).collect(), ..Default::default() };
-    let cgroup = match cgroup_name {
-        Some(name) => Some(Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)?),
-        None => None,
-    };
+    let cgroup = cgroup_name.map(|name| Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)).transpose()?;
     let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
     let behave = || group.iter().try_for_each(|m| m.backing.behave(&m.setup));
     let slowest = group.iter().filter_map(|m| starting_limits(&m.setup).read_iops).fold(f64::INFINITY, f64::min);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engine::{Load, LoadOutcome, TrialOutcome, TrialPlan};
-use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+use evidence::{Series, empty_histogram};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
@@ -34,10 +34,7 @@ impl<'a> Shown<'a> {
     ) -> Self {
         let mut latencies = BTreeMap::new();
         for interval in outcome.intervals.iter().filter(|i| i.start_s >= 0.0 && !i.histogram.is_empty()) {
-            let all = latencies.entry(interval.series).or_insert_with(|| {
-                Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
-                    .expect("the bounds are constants which hdrhistogram accepts")
-            });
+            let all = latencies.entry(interval.series).or_insert_with(empty_histogram);
             all.add(&interval.histogram).expect("histograms of equal bounds always add");
         }
         let completed = outcome.result.completed.values().sum();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, ScanLength, parse_ycsb};
+use ::workload::{Definition, Distribution, Mix, OperationKind, ScanLength, parse_ycsb};
 
 use crate::failure::Failure;
 
@@ -41,7 +41,7 @@ pub(super) fn choose(workload: &str, distribution: Option<&str>) -> Result<Chose
     } else if let Some(definition) = core_workload(workload) {
         Chosen::from(definition)
     } else {
-        Chosen::from(definition(workload, mix(workload)?, ZIPFIAN))
+        Chosen::from(Definition::new(workload, mix(workload)?, ZIPFIAN))
     };
     if let Some(name) = distribution {
         chosen.definition.distribution = named_distribution(name)?;
@@ -50,18 +50,6 @@ pub(super) fn choose(workload: &str, distribution: Option<&str>) -> Result<Chose
 }
 
 const ZIPFIAN: Distribution = Distribution::Zipfian { constant: 0.99 };
-
-fn definition(name: &str, mix: Mix, distribution: Distribution) -> Definition {
-    Definition {
-        name: name.to_owned(),
-        mix,
-        distribution,
-        read_all_fields: true,
-        write_all_fields: false,
-        scan_length: ScanLength::default(),
-        keys: KeyFormat::default(),
-    }
-}
 
 /// The six workloads that come with YCSB (`workloads/workloada` to `workloadf`, 0.17.0).
 fn core_workload(letter: &str) -> Option<Definition> {
@@ -77,7 +65,7 @@ fn core_workload(letter: &str) -> Option<Definition> {
     };
     let scan_length =
         ScanLength { max: if letter == "e" { 100 } else { ScanLength::default().max }, ..Default::default() };
-    Some(Definition { scan_length, ..definition(&format!("ycsb-{letter}"), mix, distribution) })
+    Some(Definition { scan_length, ..Definition::new(&format!("ycsb-{letter}"), mix, distribution) })
 }
 
 fn mix(text: &str) -> Result<Mix, Failure> {

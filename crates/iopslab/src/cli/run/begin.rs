@@ -6,14 +6,14 @@ use std::path::Path;
 use ::catalog::Catalog;
 use archive::RunDirectory;
 use evidence::{Environment, HostId};
-use experiment::{AwsSettings, Experiment, Job, Provider};
+use experiment::{AwsSettings, Experiment, Job, Provider, ReadFor};
 use provider::aws::Aws;
 use serde_json::{Map, Value, json};
 use storage::Measuring;
 
 use super::args::DEFAULT_OUT;
 use crate::cli::carried_out::{Hands, User, settings_for};
-use crate::cli::experiment_file::{ReadFor, read_experiment};
+use crate::cli::experiment_file::read_experiment;
 use crate::cli::facts::catalog;
 use crate::cli::{aws, machines, terminal};
 use crate::controller::{self, Agents, Channel};

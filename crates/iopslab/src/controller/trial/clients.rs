@@ -179,8 +179,9 @@ mod tests {
             operations = 1_000
             seed = 7
         "#;
-        let no_file = |_: &str| Err("none".to_owned());
-        let job = experiment::job(&experiment::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).unwrap());
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
+        let job = experiment::job(&experiment.unwrap());
         let cell = job.plan.cells[0].id.clone();
         let target = Target::of(&job.plan).unwrap();
         let planned = PlannedTrial { block: 0, cell };
@@ -222,8 +223,7 @@ mod tests {
     #[test]
     fn what_several_clients_measured_is_added_exactly() {
         let histogram = |latencies: &[u64]| {
-            let mut histogram =
-                hdrhistogram::Histogram::new_with_bounds(evidence::LOWEST_US, evidence::HIGHEST_US, 3).unwrap();
+            let mut histogram = evidence::empty_histogram();
             latencies.iter().for_each(|us| histogram.record(*us).unwrap());
             histogram
         };
@@ -247,12 +247,11 @@ mod tests {
                 measured_s: 10.0,
                 operations_sent: latencies.len() as u64,
                 completed: BTreeMap::from([(OperationKind::Read, latencies.len() as u64)]),
-                errors: BTreeMap::new(),
                 client_cpu_s: 0.5,
                 client_peak_rss_bytes: 100,
                 send_lag_us: Some(SendLag { p50: 1, p99: lag, max: lag }),
                 threads: 2,
-                notes: Vec::new(),
+                ..ClientResult::default()
             };
             let interval = Interval {
                 series: Series::Response(OperationKind::Read),

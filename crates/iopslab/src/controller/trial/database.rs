@@ -78,7 +78,7 @@ pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
         setup: Box::new(setup.clone()),
         others: sharers.filter(|other| other.configuration != setup.configuration).cloned().collect(),
     };
-    let prepared = answer!(Reply::Prepared(_) => ());
+    let prepared = answer!(Reply::Prepared => ());
     run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared).map(drop)
 }
 

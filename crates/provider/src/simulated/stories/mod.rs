@@ -76,8 +76,8 @@ impl Story {
              [provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.workload, load, self.repetitions, self.local, self.truth
         );
-        let experiment =
-            experiment::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| Err("no file".into()));
+        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
+        let experiment = experiment::parse(catalog, "story.toml", &text, &alone, experiment::ReadFor::Anybody);
         experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
@@ -114,7 +114,7 @@ impl SimulatedTrial {
 
     /// All measured latencies of a series.
     fn latencies(&self, series: Series) -> hdrhistogram::Histogram<u64> {
-        let mut all = super::latency::histogram();
+        let mut all = evidence::empty_histogram();
         for interval in self.intervals.iter().filter(|i| i.start_s >= 0.0 && i.series == series) {
             all.add(&interval.histogram).unwrap();
         }

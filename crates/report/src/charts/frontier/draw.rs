@@ -6,6 +6,7 @@ use crate::charts::axis::Scale;
 use crate::charts::element::{colour, line, short, words};
 use crate::charts::placing::{Label, Obstacles, Rect, along, place, width_of};
 use crate::document::html::escaped;
+use crate::figures::when;
 use crate::labels;
 
 /// A drawn chart.
@@ -21,10 +22,7 @@ pub struct Drawn {
 impl Drawn {
     /// The picture, with a class of the style.
     pub fn svg(&self, class: &str) -> String {
-        let class = match class.is_empty() {
-            true => String::new(),
-            false => format!(" class=\"{class}\""),
-        };
+        let class = when(!class.is_empty(), || format!(" class=\"{class}\""));
         format!(
             "<svg{class} viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
             self.width,
@@ -109,10 +107,7 @@ fn frontier(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> (String, Vec<Re
 
 fn along_points(class: &str, points: &[(f64, f64)]) -> String {
     let steps: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-    match steps.is_empty() {
-        true => String::new(),
-        false => line(class, format_args!("M{}", steps.join("L"))),
-    }
+    when(!steps.is_empty(), || line(class, format_args!("M{}", steps.join("L"))))
 }
 
 /// The objective, with its words at the right end.
@@ -157,10 +152,9 @@ fn dot(chart: &Chart, point: &Point, size: &Size, px: f64, py: f64) -> String {
         State::Off => "dot off".to_owned(),
         State::Held => "dot held".to_owned(),
     };
-    let ring = match point.is_run {
-        true => format!("<circle class=\"ring\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\"/>", size.point + 4.0),
-        false => String::new(),
-    };
+    let ring = when(point.is_run, || {
+        format!("<circle class=\"ring\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\"/>", size.point + 4.0)
+    });
     // Beyond the frame: an arrow at its border.
     let (r, is_beyond) = (size.point, py < size.top);
     let shape = match is_beyond {

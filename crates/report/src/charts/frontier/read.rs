@@ -170,11 +170,7 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
     let mut missing = Vec::new();
     for (index, configuration) in analysis.configurations.iter().enumerate() {
         let name = &configuration.name;
-        let cells = || {
-            analysis.cells.iter().filter(|c| {
-                c.configuration == *name && c.workload == spot.workload && spot.load.is_none_or(|load| c.load == load)
-            })
-        };
+        let cells = || analysis.cells_at(spot.workload, spot.load).filter(|c| c.configuration == *name);
         let candidate = spot.place.and_then(|p| p.candidates.iter().find(|c| c.configuration == *name));
         let value = match part {
             Some(part) => candidate.and_then(|c| checked(c, part)),

@@ -4,13 +4,7 @@ use super::*;
 use crate::noise::Noise;
 
 fn cell(group: usize, column: usize, values: &[f64]) -> Series {
-    Series {
-        group,
-        column,
-        kind: 0,
-        process: 0,
-        by_block: (1..).zip(values.iter().copied()).collect(),
-    }
+    Series { group, column, kind: 0, process: 0, by_block: (1..).zip(values.iter().copied()).collect() }
 }
 
 /// Two cells alone whose blocks differ widely: the two-way layout is the paired t test.
@@ -18,28 +12,19 @@ fn cell(group: usize, column: usize, values: &[f64]) -> Series {
 fn two_cells_alone_are_the_paired_t_test_where_blocks_show() {
     let pairs = [(110.0_f64, 100.0_f64), (525.0, 505.0), (2118.0, 2110.0)];
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();
-    let contrast = Layout::new(vec![cell(0, 0, &a), cell(0, 1, &b)])
-        .contrast(0, 1)
-        .unwrap();
+    let contrast = Layout::new(vec![cell(0, 0, &a), cell(0, 1, &b)]).contrast(0, 1).unwrap();
     let d: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
     let mean = d.iter().sum::<f64>() / 3.0;
     let sd = (d.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
     // With two degrees of freedom the distribution has a closed form: p = 1 - t / sqrt(t^2 + 2).
     let t = mean / (sd / 3.0_f64.sqrt());
     assert!((contrast.estimate - mean).abs() < 1e-12);
-    assert!(
-        (contrast.p_of(1.0) - (1.0 - t / (t * t + 2.0).sqrt())).abs() < 1e-9,
-        "{contrast:?}"
-    );
+    assert!((contrast.p_of(1.0) - (1.0 - t / (t * t + 2.0).sqrt())).abs() < 1e-9, "{contrast:?}");
 }
 
 #[test]
 fn missing_trials_leave_the_layout_sound() {
-    let mut cells = vec![
-        cell(0, 0, &[1.0, 2.0, 3.0]),
-        cell(0, 1, &[2.0, 3.0, 4.0]),
-        cell(0, 2, &[0.0, 1.0, 2.0]),
-    ];
+    let mut cells = vec![cell(0, 0, &[1.0, 2.0, 3.0]), cell(0, 1, &[2.0, 3.0, 4.0]), cell(0, 2, &[0.0, 1.0, 2.0])];
     cells[1].by_block.remove(&3);
     let layout = Layout::new(cells);
     assert!(layout.spread(0).unwrap().deviation < 1e-6, "{:?}", layout.spread(0));
@@ -60,10 +45,8 @@ fn matrix(
     for workload in 0..workloads {
         for configuration in 0..configurations {
             let level = if configuration == 1 { plant } else { 0.0 };
-            let values: Vec<f64> = shared
-                .iter()
-                .map(|b| level + b + sd(configuration, workload) * noise.normal())
-                .collect();
+            let values: Vec<f64> =
+                shared.iter().map(|b| level + b + sd(configuration, workload) * noise.normal()).collect();
             cells.push(cell(workload, configuration, &values));
         }
     }
@@ -78,12 +61,7 @@ fn shown(layout: &Layout, (configurations, workloads, _): (usize, usize, usize))
         .collect();
     let p: Vec<f64> = pairs.iter().map(|(_, c)| c.p_of(1.0)).collect();
     let levels = crate::holm_levels(&p, crate::LEVEL);
-    pairs
-        .iter()
-        .zip(p)
-        .zip(levels)
-        .map(|(((pair, _), p), level)| (*pair, p <= level))
-        .collect()
+    pairs.iter().zip(p).zip(levels).map(|(((pair, _), p), level)| (*pair, p <= level)).collect()
 }
 
 fn rates(shape: (usize, usize, usize), sd: impl Fn(usize, usize) -> f64 + Copy) -> (f64, f64) {
@@ -91,11 +69,7 @@ fn rates(shape: (usize, usize, usize), sd: impl Fn(usize, usize) -> f64 + Copy) 
     let runs = 1000;
     let (mut wrong, mut found, mut all) = (0, 0, 0);
     for _ in 0..runs {
-        wrong += u32::from(
-            shown(&matrix(&mut noise, shape, sd, 0.0), shape)
-                .iter()
-                .any(|(_, s)| *s),
-        );
+        wrong += u32::from(shown(&matrix(&mut noise, shape, sd, 0.0), shape).iter().any(|(_, s)| *s));
         for (pair, is_shown) in shown(&matrix(&mut noise, shape, sd, 1.3_f64.ln()), shape) {
             if pair == (1, 0) {
                 found += u32::from(is_shown);
@@ -128,10 +102,7 @@ fn pooling_finds_30_percent_with_three_repetitions_and_invents_nothing() {
 fn a_noisy_workload_among_quiet_ones_is_not_called_different_much_more_often() {
     for (name, quiet) in [("1 %", 0.01), ("3 %", 0.03)] {
         let (wrong, _) = rates((2, 3, 3), |_, workload| if workload == 2 { 0.08 } else { quiet });
-        println!(
-            "8 % among {name}: any of A/A called different in {:.1} %",
-            wrong * 100.0
-        );
+        println!("8 % among {name}: any of A/A called different in {:.1} %", wrong * 100.0);
         assert!(wrong <= 0.12, "{name}: {wrong}");
     }
 }
@@ -157,38 +128,25 @@ fn a_noisy_configuration_is_judged_by_its_own_spread_in_all_places() {
         "35 % among 2 %: any of A/A called different in {wrong} of {runs}; interval high/low {median:.1}, worst of 100 {worst:.0}"
     );
     assert!(wrong <= 30, "{wrong}");
-    assert!(
-        median < 12.0,
-        "{median}: three pairs alone would give a factor of thousands"
-    );
+    assert!(median < 12.0, "{median}: three pairs alone would give a factor of thousands");
 }
 
 #[test]
 fn what_would_have_been_shown_is_shown_in_80_of_100() {
-    for (shape, name) in [
-        ((2, 1, 3), "2 x 1, 3 blocks"),
-        ((2, 3, 3), "2 x 3, 3 blocks"),
-        ((2, 1, 5), "2 x 1, 5 blocks"),
-    ] {
+    for (shape, name) in
+        [((2, 1, 3), "2 x 1, 3 blocks"), ((2, 3, 3), "2 x 3, 3 blocks"), ((2, 1, 5), "2 x 1, 5 blocks")]
+    {
         let mut noise = Noise::new(5);
         let (runs, mut kept) = (600, 0);
         for _ in 0..runs {
             let contrast = matrix(&mut noise, shape, |_, _| 0.08, 0.0).contrast(1, 0).unwrap();
             let level = crate::LEVEL / shape.1 as f64;
             let promised = contrast.detectable(level).unwrap();
-            let next = matrix(&mut noise, shape, |_, _| 0.08, promised.ln())
-                .contrast(1, 0)
-                .unwrap();
+            let next = matrix(&mut noise, shape, |_, _| 0.08, promised.ln()).contrast(1, 0).unwrap();
             kept += u32::from(next.p_of(1.0) <= level);
         }
-        println!(
-            "{name}: promised power kept in {:.0} of 100",
-            100.0 * f64::from(kept) / f64::from(runs)
-        );
-        assert!(
-            (0.70..0.90).contains(&(f64::from(kept) / f64::from(runs))),
-            "{name}: {kept}"
-        );
+        println!("{name}: promised power kept in {:.0} of 100", 100.0 * f64::from(kept) / f64::from(runs));
+        assert!((0.70..0.90).contains(&(f64::from(kept) / f64::from(runs))), "{name}: {kept}");
     }
 }
 
@@ -201,12 +159,7 @@ fn one_lucky_trial_is_reported_and_noise_is_not() {
         false_alarms += u32::from(!layout.outliers(0.01).is_empty());
         let mut series = layout.series.clone();
         *series[4].by_block.get_mut(&2).unwrap() += 0.6;
-        found += u32::from(
-            Layout::new(series)
-                .outliers(0.01)
-                .iter()
-                .any(|o| (o.cell, o.block) == (4, 2)),
-        );
+        found += u32::from(Layout::new(series).outliers(0.01).iter().any(|o| (o.cell, o.block) == (4, 2)));
     }
     println!("outliers: false alarms in {false_alarms} of {runs}, a trial 1.8 times as fast found in {found}");
     assert!(false_alarms <= 12 && found >= 300, "{false_alarms} {found}");
@@ -215,10 +168,7 @@ fn one_lucky_trial_is_reported_and_noise_is_not() {
 /// A cell whose limit is of this kind.
 fn limited(kind: usize, column: usize, values: &[f64]) -> Series {
     let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
-    Series {
-        kind,
-        ..cell(0, column, &logs)
-    }
+    Series { kind, ..cell(0, column, &logs) }
 }
 
 /// A matrix that somebody ran: 400, 400, 800 and 6,400 IOPS, each volume within 2 %, and a CPU that compiles. One pool
@@ -262,14 +212,8 @@ fn cells_of_one_process_are_compared_within_it() {
     for _ in 0..runs {
         let processes: Vec<[f64; 2]> = (0..5).map(|_| [0.1 * noise.normal(), 0.1 * noise.normal()]).collect();
         let cells = (0..6).map(|column| {
-            let values: Vec<f64> = processes
-                .iter()
-                .map(|block| block[column % 2] + 0.02 * noise.normal())
-                .collect();
-            Series {
-                process: column % 2,
-                ..cell(0, column, &values)
-            }
+            let values: Vec<f64> = processes.iter().map(|block| block[column % 2] + 0.02 * noise.normal()).collect();
+            Series { process: column % 2, ..cell(0, column, &values) }
         });
         let layout = Layout::new(cells.collect());
         let shown = |b: usize| {
