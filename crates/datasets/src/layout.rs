@@ -150,7 +150,7 @@ impl PartReader<'_> {
         let path = self.layout.root.join(&piece.entry.path);
         let reported = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         if self.open.as_ref().is_none_or(|(of, _)| *of != number) {
-            let mut file = File::open(&path).map_err(reported)?;
+            let mut file = guarded::open_no_link(&path).map_err(reported)?;
             file.seek(SeekFrom::Start(within)).map_err(reported)?;
             self.open = Some((number, file));
         }

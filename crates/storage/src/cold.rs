@@ -23,6 +23,7 @@ pub fn drop_page_cache(directory: &Path) -> Result<()> {
         if kind.is_dir() {
             drop_page_cache(&path)?;
         } else if kind.is_file() {
+            // A database may be at work there: it was a file a moment ago.
             let file = guarded::open_no_link(&path).map_err(io_error("open", &path))?;
             fadvise(&file, 0, None, Advice::DontNeed).map_err(io_error("drop from the page cache", &path))?;
         }

@@ -75,7 +75,8 @@ fn list(directory: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
 
 /// `None`: it is gone.
 fn open(path: &Path) -> Result<Option<File>> {
-    let file = match File::open(path) {
+    // The database is at work there: it was a file a moment ago.
+    let file = match guarded::open_no_link(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(io_error("open", path))?,
     };

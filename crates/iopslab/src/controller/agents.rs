@@ -16,7 +16,7 @@ use provider::{Agent, HostAddress, Incoming, Provider};
 use storage::{Ledger, WorkDirectory};
 
 use super::failure::Failure;
-use super::silence::SILENCE;
+use super::silence::{SILENCE, Work};
 use crate::failure;
 use crate::progress::Screen;
 
@@ -40,6 +40,8 @@ pub struct Agents {
     silent: BTreeSet<HostId>,
     /// How long an agent may be silent while it works.
     silence: Duration,
+    /// How long it may take, whatever it says.
+    work: Work,
     /// Work directories of hosts that are on this machine.
     work_here: BTreeMap<HostId, PathBuf>,
     /// What the user sees of their work.
@@ -65,10 +67,16 @@ impl Agents {
             to,
             silent: BTreeSet::new(),
             silence: SILENCE,
+            work: Work::default(),
             work_here: BTreeMap::new(),
             screen: screen.clone(),
             interrupted: Arc::clone(interrupted),
         }
+    }
+
+    /// From now on they work on this.
+    pub(super) fn work_on(&mut self, work: Work) {
+        self.work = work;
     }
 
     /// Whether trials take no time.

@@ -7,6 +7,7 @@ use experiment::{DataSetFiles, DataSetPlace, Definition, Job, NodeFaultKind, Pla
 use wire::{Demand, MachineUse, Needs};
 
 use super::agents::Agents;
+use super::silence::Work;
 use crate::loader;
 
 /// Bytes on disk for each byte of payload: keys, timestamps, index,
@@ -189,6 +190,20 @@ pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId, restored: b
     let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
     let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
     (snapshots * loaded + copies) as u64
+}
+
+/// What the work on a job is measured by.
+pub(super) fn work(Job { plan, setups }: &Job) -> Work {
+    let payload = plan.dataset.payload_bytes() as f64;
+    let grown = |cluster: &Cluster| cluster.files.backlog.map_or(1.0, |b| b.growth(plan.dataset.records));
+    let growth = clusters(setups).iter().map(grown).fold(1.0, f64::max);
+    let volumes = setups.iter().flat_map(Setup::volumes);
+    Work {
+        data_bytes: payload * ON_DISK * growth,
+        volume_bytes: volumes.map(|volume| volume.size_bytes as f64).fold(0.0, f64::max),
+        patience: plan.patience,
+        ..Work::default()
+    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ pub fn run(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -
 
 /// Does what is missing of a run, or of a part of one.
 pub fn work_through(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
+    agents.work_on(hosts::work(directory.job()));
     let result = reconnect::through_losses(
         directory,
         agents,
@@ -88,6 +89,7 @@ pub fn needed_bytes(job: &Job) -> u64 {
 
 /// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is reported.
 pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>, Failure> {
+    agents.work_on(hosts::work(job));
     let hosts = hosts::all(job);
     agents.start(&hosts)?;
     let hello = |host: &HostId| {
@@ -116,6 +118,7 @@ pub fn check_store(plan: &Plan) -> Result<(), command::Failure> {
 pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
     Target::of(&job.plan)?;
     check_store(&job.plan)?;
+    agents.work_on(hosts::work(job));
     watched::find_and_tell(&job.setups, agents)?;
     let mut problems = Vec::new();
     for on_machine in hosts::by_machine(&job.setups, agents).into_values() {

@@ -129,7 +129,7 @@ impl Agents {
         agenda: &mut dyn Agenda,
     ) -> Result<Answers, Failure> {
         let mut conversation = Conversation {
-            watch: Watch::new(self.silence),
+            watch: Watch::new(self.silence, self.work),
             several: requests.len() > 1,
             waiting: BTreeSet::new(),
             beside: None,
@@ -244,9 +244,10 @@ impl Conversation<'_> {
             return Ok(false);
         };
         let agent = self.agents.agents.get_mut(&host).ok_or(Failure::NoAnswer(host))?;
-        let sent = agent.send(&Request::Database(request));
+        let request = Request::Database(request);
+        let sent = agent.send(&request);
         sent.map_err(|error| self.agents.out_of_reach(error.to_string()))?;
-        self.watch.begins(host, &Request::Cancel);
+        self.watch.begins(host, &request);
         self.beside = Some(host);
         Ok(true)
     }

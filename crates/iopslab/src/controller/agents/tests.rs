@@ -10,7 +10,8 @@ use wire::{ClientRequest, DatabaseRequest, Reply, Request, RequestError};
 
 /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
 /// before that, and its database waits for it; a `twice` database answers twice; an `older` one is of another
-/// version; the first `nonsense` client says a second that no trial has. All others answer.
+/// version; the first `nonsense` client says a second that no trial has, the first `busy` one that it works, on and on.
+/// All others answer.
 const AGENTS: &str = r#"#!/bin/sh
 case "$(basename "$0") $3" in
 asked*client) [ -e "$0.lost" ] || { read -r request; : > "$0.lost"; kill -9 $$; } ;;
@@ -23,6 +24,9 @@ silent*database) read -r request; exec sleep 2 ;;
 stopped*client) kill -STOP $$ ;;
 nonsense*client) [ -e "$0.said" ] || {
     : > "$0.said"; read -r request; echo '{"second":{"t_s":1e300,"operations":1,"errors":0,"p50_us":1,"p99_us":1}}'
+} ;;
+busy*client) [ -e "$0.busy" ] || {
+    : > "$0.busy"; read -r request; while :; do echo '"at_work"'; sleep 0.1; done
 } ;;
 older*database) read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
 esac
@@ -77,6 +81,25 @@ fn an_agent_that_says_what_no_trial_has_is_lost_as_one_that_speaks_nonsense_is()
         panic!("nothing of a trial takes so long");
     };
     assert!(how.starts_with("the client agent was lost: it said what cannot be: t_s of a second is 1e300"), "{how}");
+    assert!(matches!(ask(&mut agents, HostId::DATABASE), Ok(Reply::Closed)));
+    assert!(matches!(ask(&mut agents, HostId::CLIENT), Ok(Reply::Closed)), "another one answers");
+}
+
+/// What works and what says so are two threads: whoever hangs goes on saying that it works.
+#[test]
+fn an_agent_that_works_on_and_on_is_given_up_when_its_answer_is_long_due() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut agents = agents(directory.path(), "busy");
+    // Six minutes, in 0.4 s.
+    agents.work.tempo = 1e-3;
+    let began = Instant::now();
+    let Err(Failure::ClientLost { how }) = ask(&mut agents, HostId::CLIENT) else {
+        panic!("the client never answers");
+    };
+    let words = "the client agent was lost: it goes on long after what it was asked for should have ended";
+    assert_eq!(how, words);
+    assert!(began.elapsed() > Duration::from_millis(300), "it had its time: {:?}", began.elapsed());
+    agents.work.tempo = 1.0;
     assert!(matches!(ask(&mut agents, HostId::DATABASE), Ok(Reply::Closed)));
     assert!(matches!(ask(&mut agents, HostId::CLIENT), Ok(Reply::Closed)), "another one answers");
 }
