@@ -243,9 +243,10 @@ mod tests {
                 [load]
                 concurrency = [2]
             "#;
-            let no_file = |_: &str| Err("none".to_owned());
+            let alone = experiment::ParseContext::alone();
             let catalog = catalog::Catalog::built_in();
-            let job = experiment::job(&experiment::parse(catalog, "x.toml", text, &no_file).unwrap());
+            let read = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
+            let job = experiment::job(&read.unwrap());
             let target = crate::controller::target::Target::of(&job.plan).unwrap();
             let levels = job.plan.target.consistency;
             hours(&Request::Client(ClientRequest::Load {
