@@ -4,9 +4,9 @@
 //! 6.2 standard errors to either side. So trials (on logarithms) are pooled over cells that have reason to spread
 //! alike: those of one *kind* of limit. A volume at its limit repeats within 1 to 2 %, a CPU within 10 to 25 %.
 //!
-//! 1. Within a kind the spread is that around cell means, unless blocks show (F test): then it is the residual of cell
-//!    + block (Scheffe, The Analysis of Variance, 1959, chapter 4). Where cells of a block share processes and that
-//!    shows, cells of one process are compared within it, and others with what a process adds (a split plot).
+//! 1. Within a kind the spread is that around cell means, unless blocks show (F test): then it is the residual of
+//!    cell and block (Scheffe, The Analysis of Variance, 1959, chapter 4). Where cells of a block share processes and
+//!    that shows, cells of one process are compared within it, and others with what a process adds (a split plot).
 //! 2. Two kinds are compared by the sum of their variances, with the degrees of freedom of Satterthwaite.
 //! 3. A configuration, or a cell, that spreads more than the rest of its kind (upper F test) stands alone, and leaves
 //!    the others without its noise. One that spreads less stays: a small spread of three is often luck.

@@ -118,7 +118,7 @@ mod tests {
             let logs = [NodeLog { name: GC_LOG, path: at(name) }];
             let sources = sources(std::process::id(), CgroupFiles::default(), BTreeMap::new(), &logs);
             let (to, sample) = std::sync::mpsc::channel();
-            std::thread::spawn(move || to.send(monitor::Sampler::new(sources).sample(0.0, 0)));
+            std::thread::spawn(move || to.send(Box::new(monitor::Sampler::new(sources).sample(0.0, 0))));
             let sample = sample.recv_timeout(std::time::Duration::from_secs(10)).expect("a sample waits for no pipe");
             sample.host.gc_pauses
         };

@@ -109,8 +109,8 @@ pub fn runs_nothing(mount_point: &Path) {
     let path = mount_point.canonicalize().unwrap();
     let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     let fields = |line: &str| line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let mounts = mountinfo.lines().map(fields).filter(|fields| Path::new(&fields[4]) == path);
-    let last = mounts.last().unwrap_or_else(|| panic!("nothing is mounted at {}", path.display()));
+    let mut mounts = mountinfo.lines().map(fields).filter(|fields| Path::new(&fields[4]) == path);
+    let last = mounts.next_back().unwrap_or_else(|| panic!("nothing is mounted at {}", path.display()));
     let options: Vec<&str> = last[5].split(',').collect();
     assert!(options.contains(&"nosuid") && options.contains(&"nodev"), "{}: {options:?}", path.display());
 }
