@@ -39,7 +39,7 @@ distribution = "uniform"
 [load]
 rate = [300]
 rest_max_s = 0
-warmup_s = 4
+warmup_s = 10
 duration_s = 20
 repetitions = 1
 
