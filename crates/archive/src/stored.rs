@@ -17,7 +17,7 @@ const LATENCIES: &str = "latency.hlog";
 const RECORD_MOST_BYTES: u64 = 16 << 20;
 /// Most values of a record, each of which takes up to 160 bytes of memory while it is read, on all CPUs at the same time.
 /// The most in one are the rounds that brought a node to rest, of a second or two and seven values: 100,000 values of 60
-/// nodes that did not come to rest in two minutes.
+/// nodes that were not at rest within two minutes.
 const RECORD_MOST_VALUES: usize = 1 << 20;
 /// Most bytes of a host's samples: a day, a hundred figures of 8 bytes a second.
 const SAMPLES_MOST_BYTES: u64 = 128 << 20;

@@ -57,7 +57,7 @@ fn what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours() {
     const STORY: &str = "what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours";
     const OF_OTHERS: &str = "-javaagent:/tmp/of-others.jar";
     if OPTIONS.iter().any(|name| env::var(name).as_deref() != Ok(OF_OTHERS)) {
-        // The environment is that of a process, which other stories share: this one is told again in one of its own.
+        // The environment is that of a process, which other stories share: this one runs again in one of its own.
         let mut again = Command::new(env::current_exe().unwrap());
         again.args(["--exact", STORY, "--nocapture"]).envs(OPTIONS.map(|name| (name, OF_OTHERS)));
         let output = again.output().unwrap();

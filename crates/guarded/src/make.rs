@@ -52,21 +52,9 @@ pub fn write_anew(path: &Path, mode: u32) -> io::Result<File> {
 /// # Errors
 /// As the system says; what was there is still there then.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let aside = aside(path)?;
-    let written = create_new(&aside, mode)
-        .and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        })
-        .and_then(|()| fs::rename(&aside, path))
-        .and_then(|()| {
-            File::open(path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")))?.sync_all()
-        });
-    if written.is_err() {
-        // The error above is what the user must see; what is left aside is hidden, and nothing reads it.
-        let _ = fs::remove_file(&aside);
-    }
-    written
+    let name = path.file_name().ok_or_else(names_no_file)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    replace_below(directory, Path::new(name), bytes, mode)
 }
 
 /// As [`write_anew`], below `root` at a relative path of which others may write to any directory: they are made where
@@ -98,7 +86,7 @@ pub fn replace_below(root: &Path, relative: &Path, bytes: &[u8], mode: u32) -> i
     };
     let written = write();
     if written.is_err() {
-        // As in `replace`.
+        // The error above is what the user must see; what is left aside is hidden, and nothing reads it.
         let _ = unlinkat(&directory, aside.as_os_str(), AtFlags::empty());
     }
     written
@@ -109,7 +97,7 @@ fn parent_below(root: &Path, relative: &Path) -> io::Result<(OwnedFd, OsString)>
     let relative = plain_relative(relative)?;
     let mut parents: Vec<&OsStr> = relative.iter().collect();
     let name = parents.pop();
-    let name = name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
+    let name = name.ok_or_else(names_no_file)?;
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut directory = openat(CWD, root, how, Mode::empty())?;
     for parent in parents {
@@ -150,7 +138,7 @@ pub fn random_word(bytes: usize) -> io::Result<String> {
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] for a path that names no file.
 pub fn aside(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
+    let name = path.file_name().ok_or_else(names_no_file)?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}", random_word(RANDOM_BYTES)?));
@@ -177,7 +165,7 @@ pub fn open_to_append(path: &Path, mode: u32) -> io::Result<File> {
         .mode(mode)
         .custom_flags(no_link() | OFlags::NONBLOCK.bits() as i32)
         .open(path)
-        .map_err(|error| match error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        .map_err(|error| match error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
             true => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
             false => error,
         })?;
@@ -188,6 +176,10 @@ pub fn open_to_append(path: &Path, mode: u32) -> io::Result<File> {
         () => return Ok(file),
     };
     Err(io::Error::new(io::ErrorKind::InvalidInput, found))
+}
+
+fn names_no_file() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it names no file")
 }
 
 fn no_link() -> i32 {

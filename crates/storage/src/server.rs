@@ -231,7 +231,7 @@ fn watch(running: &Weak<Mutex<Option<Running>>>) {
         let mut guard = locked(&running);
         let Some(running) = guard.as_mut() else { return };
         if !running.server.has_ended() {
-            // Whoever asks it next is told.
+            // The next order reports it.
             let _ = running.server.is_there();
         }
     }

@@ -14,7 +14,7 @@ const COUNT: RangeInclusive<u32> = 1..=VolumeRole::DATA.len() as u32;
 const CHUNK_KIB: RangeInclusive<u32> = 4..=1024;
 
 /// How many volumes of this kind hold the data of a node, and how it lies on several; `None` where something is wrong,
-/// which is told.
+/// which is reported.
 pub(super) fn check(
     span: &Range<usize>,
     raw: &raw::Volume,

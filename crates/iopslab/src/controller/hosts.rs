@@ -209,6 +209,7 @@ pub(super) fn work(Job { plan, setups }: &Job) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::written;
 
     fn job() -> Job {
         let text = r#"
@@ -231,9 +232,7 @@ mod tests {
             [load]
             concurrency = [2]
         "#;
-        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
-        experiment::job(&experiment.expect("a valid experiment"))
+        written::job(text)
     }
 
     #[test]

@@ -23,6 +23,8 @@ mod target;
 mod trial;
 mod trials;
 mod watched;
+#[cfg(test)]
+mod written;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};

@@ -23,6 +23,7 @@ pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::written;
 
     #[test]
     fn trials_of_one_process_come_together_where_its_first_one_stands_and_blocks_stay_apart() {
@@ -40,9 +41,7 @@ mod tests {
             "[[workload]]\nname = \"w\"\nread = 1\n[load]\nconcurrency = [1]\n".to_owned(),
         ]
         .concat();
-        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-        let experiment = experiment::parse(catalog, "x.toml", &text, &alone, experiment::ReadFor::Anybody).unwrap();
-        let job = Job { setups: experiment::setups(&experiment), plan: experiment::plan(&experiment) };
+        let job = written::job(&text);
         let trials = |words: &[&str]| -> Vec<PlannedTrial> {
             let of = |word: &&str| {
                 let (block, name) = word.split_at(1);

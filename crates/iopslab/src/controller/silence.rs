@@ -125,21 +125,14 @@ impl Watch {
 impl Work {
     /// How long the answer to a request may take.
     fn takes_at_most(&self, request: &Request) -> Duration {
-        let most = match request {
-            Request::Client(ClientRequest::Trial(task)) => {
-                let read_back_s = match task.check_writes {
-                    true => task.dataset.records as f64 / READ_BACK_PER_S,
-                    false => 0.0,
-                };
-                longest_load(&task.shape).saturating_add(seconds(read_back_s))
-            }
-            Request::Client(request) => seconds(self.of_client(request)).saturating_add(MARGIN),
-            Request::Database(request) => seconds(self.of_database(request)).saturating_add(MARGIN),
-            Request::Hello { .. } | Request::Clock => seconds(LOOK_S).saturating_add(MARGIN),
+        let work_s = match request {
+            Request::Client(request) => self.of_client(request),
+            Request::Database(request) => self.of_database(request),
+            Request::Hello { .. } | Request::Clock => LOOK_S,
             // Nothing answers these.
-            Request::Cancel | Request::Alive => Duration::MAX,
+            Request::Cancel | Request::Alive => return Duration::MAX,
         };
-        seconds(most.as_secs_f64() * self.tempo)
+        seconds((work_s + MARGIN.as_secs_f64()) * self.tempo)
     }
 
     fn of_client(&self, request: &ClientRequest) -> f64 {
@@ -151,7 +144,13 @@ impl Work {
             ClientRequest::Warm { task, seconds, .. } => {
                 LOOK_S + (seconds + task.shape.request_timeout_s) * LATE_FACTOR
             }
-            ClientRequest::Trial(task) => longest_load(&task.shape).as_secs_f64(),
+            ClientRequest::Trial(task) => {
+                let read_back_s = match task.check_writes {
+                    true => task.dataset.records as f64 / READ_BACK_PER_S,
+                    false => 0.0,
+                };
+                load_s(&task.shape) + read_back_s
+            }
             ClientRequest::Take(_) | ClientRequest::Loaded(_) => ORDER_S,
             ClientRequest::Close => LOOK_S,
         }
@@ -193,8 +192,12 @@ impl Work {
 /// How long the load of a trial takes at most, from its request to its last response. A number of operations makes it
 /// shorter, if anything: `duration_s` is a bound beside it.
 pub(super) fn longest_load(shape: &TrialShape) -> Duration {
-    let load_s = shape.warmup_s + shape.warmup_max_s.unwrap_or(0.0) + shape.duration_s + shape.request_timeout_s;
-    seconds(load_s * LATE_FACTOR).saturating_add(MARGIN)
+    seconds(load_s(shape)).saturating_add(MARGIN)
+}
+
+/// The same in seconds, without the margin that all answers have.
+fn load_s(shape: &TrialShape) -> f64 {
+    (shape.warmup_s + shape.warmup_max_s.unwrap_or(0.0) + shape.duration_s + shape.request_timeout_s) * LATE_FACTOR
 }
 
 fn seconds(seconds: f64) -> Duration {
@@ -206,6 +209,7 @@ mod tests {
     use experiment::{Dataset, KeyFormat};
 
     use super::*;
+    use crate::controller::written;
 
     fn hours(request: &Request) -> f64 {
         let work = Work { data_bytes: 36e9, volume_bytes: 360e9, ..Work::default() };
@@ -229,24 +233,7 @@ mod tests {
     #[test]
     fn loading_is_due_by_records_and_bytes() {
         let load = |records, field_length| {
-            let text = r#"
-                name = "x"
-                [dataset]
-                records = 1_000
-                [[configuration]]
-                name = "c"
-                instance = { vcpus = 1, memory_gib = 8 }
-                data_volume = { iops = 100 }
-                [[workload]]
-                name = "w"
-                read = 1.0
-                [load]
-                concurrency = [2]
-            "#;
-            let alone = experiment::ParseContext::alone();
-            let catalog = catalog::Catalog::built_in();
-            let read = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
-            let job = experiment::job(&read.unwrap());
+            let job = written::small_job("");
             let target = crate::controller::target::Target::of(&job.plan).unwrap();
             let levels = job.plan.target.consistency;
             hours(&Request::Client(ClientRequest::Load {

@@ -68,6 +68,7 @@ pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::written;
 
     #[test]
     fn each_node_is_found_by_the_ports_of_its_own_cluster() {
@@ -103,9 +104,7 @@ mod tests {
             [load]
             concurrency = [2]
         "#;
-        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
-        let setups = experiment::setups(&experiment.expect("valid"));
+        let setups = written::job(text).setups;
         let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> =
             tasks.iter().map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog)).collect();

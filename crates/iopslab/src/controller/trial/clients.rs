@@ -161,27 +161,10 @@ mod tests {
     use super::super::state::TrialState;
     use super::*;
     use crate::controller::target::Target;
+    use crate::controller::written;
 
     fn whole(load: LoadLevel) -> TrialTask {
-        let text = r#"
-            name = "x"
-            [dataset]
-            records = 1_000
-            [[configuration]]
-            name = "c"
-            instance = { vcpus = 1, memory_gib = 8 }
-            data_volume = { iops = 100 }
-            [[workload]]
-            name = "w"
-            read = 1.0
-            [load]
-            concurrency = [2]
-            operations = 1_000
-            seed = 7
-        "#;
-        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-        let experiment = experiment::parse(catalog, "x.toml", text, &alone, experiment::ReadFor::Anybody);
-        let job = experiment::job(&experiment.unwrap());
+        let job = written::small_job("operations = 1_000\nseed = 7\n");
         let cell = job.plan.cells[0].id.clone();
         let target = Target::of(&job.plan).unwrap();
         let planned = PlannedTrial { block: 0, cell };
