@@ -65,6 +65,10 @@ pub struct Fork {
 pub struct Warmed {
     /// Whether the experiment asks for it: then it is no surprise that memory answers.
     pub is_asked_for: bool,
+    /// Device reads for each operation of the workload when its page cache was seen to settle, before this trial or an
+    /// earlier one of the run: the pages that it had left there were read. `None`: that was not seen, and as much of each
+    /// file as fits was read.
+    pub settled_reads_per_operation: Option<f64>,
     /// Bytes that were read.
     pub bytes: u64,
     /// Bytes of the data set's files.

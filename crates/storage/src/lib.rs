@@ -27,6 +27,7 @@ mod preflight;
 mod probe;
 mod process;
 mod read_ahead;
+mod resident;
 mod roots;
 mod server;
 mod tree;
@@ -54,6 +55,7 @@ pub use probe::{
     BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, ProbeRequest, SequentialReads, Suite as ProbeSuite,
     probe, probe_members, probe_suite,
 };
+pub use resident::{FilePages, Resident, read_pages};
 pub use read_ahead::{DISK_READ_AHEAD_KB, ReadAhead, read_ahead_kb_of};
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};

@@ -59,7 +59,7 @@ pub fn read_files(
     Ok(so_far)
 }
 
-fn list(directory: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
+pub(crate) fn list(directory: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
     for entry in fs::read_dir(directory).map_err(io_error("list", directory))? {
         let path = entry.map_err(io_error("list", directory))?.path();
         match fs::symlink_metadata(&path) {
@@ -74,7 +74,7 @@ fn list(directory: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
 }
 
 /// `None`: it is gone.
-fn open(path: &Path) -> Result<Option<File>> {
+pub(crate) fn open(path: &Path) -> Result<Option<File>> {
     // The database is at work there: it was a file a moment ago.
     let file = match guarded::open_no_link(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -94,7 +94,7 @@ fn runs(length: u64, share: f64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Bytes that were there.
-fn read(file: &File, bytes: Range<u64>, buffer: &mut [u8]) -> std::io::Result<u64> {
+pub(crate) fn read(file: &File, bytes: Range<u64>, buffer: &mut [u8]) -> std::io::Result<u64> {
     let mut at = bytes.start;
     while at < bytes.end {
         match file.read_at(&mut buffer[..(bytes.end - at) as usize], at)? {

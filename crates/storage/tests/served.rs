@@ -29,7 +29,7 @@ fn main() {
         served::run().unwrap();
         return;
     }
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let (wanted, skipped) = asked_for(std::env::args().skip(1));
     let stories: [(&str, Story); 12] = [
         ("holds_its_limits_for_reads_and_writes_together", holds_its_limits),
         ("shares_the_limits_of_its_instance", shares_its_instance),
@@ -46,7 +46,8 @@ fn main() {
     ];
     let mut passed = 0;
     for (name, story) in stories {
-        if wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str())) {
+        let is_wanted = wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
+        if is_wanted && !skipped.iter().any(|word| name.contains(word.as_str())) {
             let Some(machine) = Machine::new() else { return };
             story(&machine);
             println!("test {name} ... ok");
@@ -54,6 +55,19 @@ fn main() {
         }
     }
     println!("test result: ok. {passed} passed");
+}
+
+/// Parts of names of the stories that are to run, and of those that are not, as other test programs take them.
+fn asked_for(mut arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
+    let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--skip" => skipped.extend(arguments.next()),
+            option if option.starts_with('-') => {}
+            _ => wanted.push(argument),
+        }
+    }
+    (wanted, skipped)
 }
 
 fn server(machine: &Machine) -> Arc<VolumeServer> {

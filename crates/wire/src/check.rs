@@ -110,6 +110,7 @@ impl Reply {
             | Self::Usage(_)
             | Self::Emptied
             | Self::Renewed(_)
+            | Self::CacheNoted
             | Self::LookedUp
             | Self::Held
             | Self::LogPiece(_)

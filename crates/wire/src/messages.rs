@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{GivenByMachine, LogFile, LogPiece, MachineUse, Transfer, TrialPiece, WatchTask, WatchedFacts};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 22;
+pub const PROTOCOL: u32 = 23;
 
 /// While an agent works on a request it says so every so many seconds.
 pub const AT_WORK_S: u64 = 5;
@@ -134,8 +134,22 @@ pub enum DatabaseRequest {
     Empty,
     /// Take the data set into the database again, as it was loaded, with nothing of it in the page cache.
     Renew {
-        /// How the page cache is to stand: where it is to be warm, the data set's files are read.
+        /// How the page cache is to stand: where it is to be warm, the pages that the workload has left in it at rest
+        /// are read, or what fits of the data set's files where that was not seen yet.
         cache: CacheState,
+        /// The workload's name.
+        workload: String,
+    },
+    /// The page cache is as this workload leaves it: note which pages are in it, for the next trials. Asked twice, with
+    /// load between: what is in it both times lasts.
+    NoteCache {
+        /// The workload's name.
+        workload: String,
+        /// Whether this is the second time.
+        again: bool,
+        /// Device reads for each operation with this page cache; `None`: it has not settled yet, and the next trial goes on
+        /// from there.
+        reads_per_operation: Option<f64>,
     },
     /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by
     /// then.
@@ -522,6 +536,8 @@ pub enum Reply {
     Emptied,
     /// To `Renew`; `None`: the page cache was to be cold.
     Renewed(Option<Warmed>),
+    /// To `NoteCache`.
+    CacheNoted,
     /// To `LookUp`: all of them exist.
     LookedUp,
     /// To `Hold`.

@@ -67,6 +67,7 @@ mod tests {
         assert!(found(&cold, Rule::DataFitsPageCache).is_some() && found(&cold, Rule::CacheWarmed).is_none());
         let warm = with(Some(Warmed {
             is_asked_for: true,
+            settled_reads_per_operation: None,
             bytes: 1 << 20,
             of_bytes: 1 << 20,
             by_keys_bytes: 0,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use experiment::{DataSetFiles, Setup};
+use experiment::{CacheState, DataSetFiles, Setup};
 use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
@@ -20,6 +20,7 @@ use super::server::Database;
 use super::store;
 use super::trial::{Stopwatch, Trial};
 use super::volumes::Volumes;
+use super::warming::SettledCaches;
 
 pub(super) struct DatabaseHost {
     outbox: Outbox,
@@ -44,6 +45,8 @@ struct Opened {
     trial: Option<Trial>,
     /// The database that was kept from the trial before, with the configuration of that.
     kept: Option<(Setup, Fork)>,
+    /// What workloads have left in page caches.
+    settled: SettledCaches,
     /// What the trial that was stopped last has left to read.
     logs: Vec<KeptLog>,
     /// Number of this host among those of its machine.
@@ -124,6 +127,7 @@ impl DatabaseHost {
             loading: None,
             trial: None,
             kept: None,
+            settled: SettledCaches::default(),
             logs: Vec::new(),
             on_machine: task.on_machine,
         });
@@ -176,8 +180,9 @@ impl Opened {
             }
             DatabaseRequest::Usage => self.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
             DatabaseRequest::Empty => self.trial_with(|trial, _, _, _| trial.empty()),
-            DatabaseRequest::Renew { cache } => {
-                self.trial_with(|trial, host, database, volumes| trial.renew(host, database, volumes, cache))
+            DatabaseRequest::Renew { cache, workload } => self.renew(cache, &workload),
+            DatabaseRequest::NoteCache { workload, again, reads_per_operation } => {
+                self.note_cache(&workload, (again, reads_per_operation))
             }
             DatabaseRequest::LookUp { sample_keys } => self.trial_with(|trial, _, _, _| trial.look_up(&sample_keys)),
             DatabaseRequest::Hold => self.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
@@ -399,6 +404,21 @@ impl Opened {
         let prepared = all.find(|prepared| prepared.is_of(trial.configuration()));
         let prepared = prepared.ok_or_else(|| RequestError::new("the trial under way has no volumes"))?;
         act(trial, &self.host, &self.database, &prepared.volumes)
+    }
+
+    /// The data set as it was loaded; the page cache as the workload leaves it, where that was seen before.
+    fn renew(&mut self, cache: CacheState, workload: &str) -> Result<Reply, RequestError> {
+        let trial = self.trial.as_ref();
+        let noted = trial.and_then(|trial| self.settled.find(trial.setup(), workload)).cloned();
+        self.trial_with(|trial, host, database, volumes| trial.renew(host, database, volumes, (cache, noted.as_ref())))
+    }
+
+    /// Notes which pages of the data set are in the page cache now.
+    fn note_cache(&mut self, workload: &str, how: (bool, Option<f64>)) -> Result<Reply, RequestError> {
+        let (setup, directories) = self.trial_with(|trial, _, database, volumes| {
+            Ok((trial.setup().clone(), database.data_set_directories(&volumes.data_directories())))
+        })?;
+        self.settled.note((&setup, workload), &directories, how).map(|()| Reply::CacheNoted)
     }
 
     fn read_log(&self, name: &str, offset: u64) -> Result<Reply, RequestError> {

@@ -92,11 +92,12 @@ pub fn serve(args: &AgentArgs) {
     let (heard, ledger) = (Arc::new(Heard::new()), Arc::new(OnceLock::new()));
     read_stdin(sender.clone(), Arc::clone(&stop), Arc::clone(&heard));
     if let Some(seconds) = args.watchdog_s {
-        let (cancelled, sender) = (Arc::clone(&stop), sender.clone());
-        watchdog::watch(heard, Duration::from_secs(seconds), Arc::clone(&ledger), move || {
+        let (cancelled, sender, ledger) = (Arc::clone(&stop), sender.clone(), Arc::clone(&ledger));
+        let on_silence = move || {
             cancelled.store(true, Ordering::Relaxed);
             let _ = sender.send(Work::End);
-        });
+        };
+        watchdog::watch(heard, Duration::from_secs(seconds), on_silence, move || watchdog::undo_and_end(&ledger));
     }
     let on_signal = Arc::clone(&stop);
     if let Err(error) = crate::interrupt::install_once(move || {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, RunningNode};
-use evidence::{OtherProgram, Overhead, Warmed};
+use evidence::{OtherProgram, Overhead};
 use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
 use wire::{Moments, Reply, RequestError, StartedTrial};
@@ -26,7 +26,7 @@ use super::sampling::{death, watch};
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
-use super::warming;
+use super::warming::{self, Reads, SettledCache};
 use crate::machine::unix_ms;
 
 /// A trial under way.
@@ -141,13 +141,13 @@ impl Trial {
     }
 
     /// The database takes the data set in again, as it was loaded; nothing of it is in the page cache, unless that is
-    /// to be warm.
+    /// to be warm: then it is what was noted of an earlier trial, or as much as fits.
     pub fn renew(
         &mut self,
         host: &Host,
         database: &Database,
         volumes: &Volumes,
-        cache: CacheState,
+        (cache, noted): (CacheState, Option<&SettledCache>),
     ) -> Result<Reply, RequestError> {
         host.outbox.progress("restoring the data set", None);
         let directories = volumes.renew(KEYSPACE)?;
@@ -158,7 +158,12 @@ impl Trial {
         }
         let warmed = match cache {
             CacheState::Cold => None,
-            CacheState::Warm => Some(self.warm(host, database, volumes)?),
+            CacheState::Warm => {
+                let directories = database.data_set_directories(&volumes.data_directories());
+                let reads = Reads::of(noted, directories)?;
+                let budget_bytes = self.setup.page_cache_budget_bytes;
+                Some(warming::warm(&reads, budget_bytes, &self.fork.limits, &host.outbox)?)
+            }
         };
         Ok(Reply::Renewed(warmed))
     }
@@ -166,13 +171,6 @@ impl Trial {
     /// Every key of the sample must exist, now that all nodes have taken the data set in.
     pub fn look_up(&self, sample_keys: &[String]) -> Result<Reply, RequestError> {
         with(self.fork.node()?, |n| check_sample(&mut **n, sample_keys)).map(|_| Reply::LookedUp)
-    }
-
-    /// Reads the data set into the page cache, which is held at its budget.
-    fn warm(&self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, RequestError> {
-        let directories = database.data_set_directories(&volumes.data_directories());
-        let budget_bytes = self.setup.page_cache_budget_bytes;
-        warming::warm(&directories, budget_bytes, &self.fork.limits, &host.outbox)
     }
 
     /// A node that answers clients, on whatever is in its directories.

@@ -17,7 +17,8 @@ use std::time::Instant;
 
 use clap::Args;
 use evidence::Warmed;
-use storage::ReadFiles;
+use experiment::{DataSetFiles, Settings, Setup};
+use storage::{FilePages, ReadFiles, Resident};
 use wire::RequestError;
 
 use super::limits::Limits;
@@ -31,10 +32,98 @@ const REPORT_EVERY: u64 = 16;
 #[derive(Debug, Args)]
 pub struct ReadFilesArgs {
     /// Read about so many bytes at most
-    #[arg(long)]
-    bytes: u64,
+    #[arg(long, required_unless_present = "pages")]
+    bytes: Option<u64>,
+    /// Read the pages that stand on stdin
+    #[arg(long, conflicts_with = "bytes")]
+    pages: bool,
     /// Directories whose files are read
+    #[arg(conflicts_with = "pages")]
     directories: Vec<PathBuf>,
+}
+
+/// What is read into a page cache.
+pub(super) enum Reads {
+    /// Of the files below these directories as much as fits.
+    Evenly(Vec<PathBuf>),
+    /// What a workload has left there, with the device reads for each operation that it then took.
+    Pages(Vec<FilePages>, Option<f64>),
+}
+
+/// The pages that workloads have left in the page cache when it had settled. So trials begin alike, however fast their
+/// volumes are, and none has to wait for what was seen before.
+#[derive(Debug, Default)]
+pub(super) struct SettledCaches(Vec<SettledCache>);
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub(super) struct SettledCache {
+    of: CacheOf,
+    resident: Resident,
+    /// Device reads for each operation; `None`: it has not settled yet.
+    reads_per_operation: Option<f64>,
+}
+
+/// What decides which pages these are.
+#[derive(Debug, Clone, PartialEq)]
+struct CacheOf {
+    workload: String,
+    budget_bytes: u64,
+    files: DataSetFiles,
+    settings: Settings,
+}
+
+impl CacheOf {
+    fn new(setup: &Setup, workload: &str) -> Self {
+        Self {
+            workload: workload.to_owned(),
+            budget_bytes: setup.page_cache_budget_bytes,
+            files: DataSetFiles::of(setup),
+            settings: setup.settings.clone(),
+        }
+    }
+}
+
+impl SettledCaches {
+    /// Notes what is in the page cache of the data set below these directories now, for the first time or again, and how
+    /// many device reads an operation takes.
+    pub fn note(
+        &mut self,
+        (setup, workload): (&Setup, &str),
+        directories: &[PathBuf],
+        (again, reads_per_operation): (bool, Option<f64>),
+    ) -> Result<(), RequestError> {
+        let of = CacheOf::new(setup, workload);
+        let before = self.0.iter().position(|settled| settled.of == of).map(|place| self.0.remove(place));
+        let resident = match before {
+            Some(mut before) if again => {
+                before.resident.look_again(directories)?;
+                before.resident
+            }
+            _ => Resident::of(directories)?,
+        };
+        self.0.push(SettledCache { of, resident, reads_per_operation });
+        Ok(())
+    }
+
+    /// What was noted for trials of this workload.
+    pub fn find(&self, setup: &Setup, workload: &str) -> Option<&SettledCache> {
+        let of = CacheOf::new(setup, workload);
+        self.0.iter().find(|settled| settled.of == of)
+    }
+}
+
+impl Reads {
+    /// The pages that were noted, in the data set below these directories; files that a compaction had replaced by then
+    /// are not found.
+    pub fn of(noted: Option<&SettledCache>, directories: Vec<PathBuf>) -> Result<Self, RequestError> {
+        let Some(settled) = noted else { return Ok(Self::Evenly(directories)) };
+        let pages = settled.resident.found_below(&directories)?;
+        Ok(match pages.iter().any(|file| file.bytes() > 0) {
+            true => Self::Pages(pages, settled.reads_per_operation),
+            false => Self::Evenly(directories),
+        })
+    }
 }
 
 /// Reads files into the page cache; on stdout how far it is, as JSON Lines. The last one is the result.
@@ -46,25 +135,30 @@ pub fn serve(args: &ReadFilesArgs) -> Result<(), crate::failure::Failure> {
     let mut report =
         |so_far: ReadFiles| serde_json::to_writer(&mut stdout, &so_far).is_ok() && writeln!(stdout).is_ok();
     let mut pieces = 0;
-    let read = storage::read_files(&args.directories, args.bytes, &mut |so_far| {
+    let mut goes_on = |so_far| {
         pieces += 1;
         pieces % REPORT_EVERY != 0 || report(so_far)
-    });
+    };
+    let read = match args.bytes {
+        Some(bytes) => storage::read_files(&args.directories, bytes, &mut goes_on),
+        None => {
+            let pages: Vec<FilePages> =
+                serde_json::from_reader(std::io::stdin().lock()).map_err(crate::failure::Failure::work)?;
+            storage::read_pages(&pages, &mut goes_on)
+        }
+    };
     report(read.map_err(crate::failure::Failure::work)?);
     Ok(())
 }
 
-/// Fills the page cache of the database's cgroup with the files below `directories`, or with as much of them as
-/// `budget_bytes` hold.
-pub(super) fn warm(
-    directories: &[PathBuf],
-    budget_bytes: u64,
-    limits: &Limits,
-    outbox: &Outbox,
-) -> Result<Warmed, RequestError> {
-    let of_bytes: u64 = directories.iter().map(|directory| storage::tree_bytes(directory)).sum();
+/// Fills the page cache of the database's cgroup with what is to be read, or with as much of it as `budget_bytes` hold.
+pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &Outbox) -> Result<Warmed, RequestError> {
+    let of_bytes: u64 = match reads {
+        Reads::Evenly(directories) => directories.iter().map(|directory| storage::tree_bytes(directory)).sum(),
+        Reads::Pages(pages, _) => pages.iter().map(FilePages::bytes).sum(),
+    };
     let began = Instant::now();
-    let mut reader = start(directories, budget_bytes, limits)?;
+    let mut reader = start(reads, budget_bytes, limits)?;
     let doing = "reading the data set into the page cache".to_owned();
     let mut pace = Pace::new(outbox, doing, of_bytes.min(budget_bytes));
     let mut read = None;
@@ -87,6 +181,10 @@ pub(super) fn warm(
     match read {
         Some(read) if status.success() => Ok(Warmed {
             is_asked_for: false,
+            settled_reads_per_operation: match reads {
+                Reads::Evenly(_) => None,
+                Reads::Pages(_, reads_per_operation) => *reads_per_operation,
+            },
             bytes: read.bytes,
             of_bytes: read.of_bytes,
             by_keys_bytes: 0,
@@ -101,23 +199,28 @@ pub(super) fn warm(
 }
 
 /// This program again, in the database's cgroup.
-fn start(directories: &[PathBuf], budget_bytes: u64, limits: &Limits) -> Result<Child, RequestError> {
+fn start(reads: &Reads, budget_bytes: u64, limits: &Limits) -> Result<Child, RequestError> {
     let program = std::env::current_exe()?;
     let mut words = limits.launch_prefix();
-    words.extend([
-        program.display().to_string(),
-        "read-files".to_owned(),
-        "--bytes".to_owned(),
-        budget_bytes.to_string(),
-        "--".to_owned(),
-    ]);
-    words.extend(directories.iter().map(|directory| directory.display().to_string()));
+    words.extend([program.display().to_string(), "read-files".to_owned()]);
+    match reads {
+        Reads::Evenly(directories) => {
+            words.extend(["--bytes".to_owned(), budget_bytes.to_string(), "--".to_owned()]);
+            words.extend(directories.iter().map(|directory| directory.display().to_string()));
+        }
+        Reads::Pages(..) => words.push("--pages".to_owned()),
+    }
     let (first, rest) = words.split_first().ok_or_else(|| RequestError::new("no command"))?;
-    Command::new(first)
+    let mut reader = Command::new(first)
         .args(rest)
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(RequestError::new)
+        .map_err(RequestError::new)?;
+    // It reads all of them before it says anything.
+    if let (Reads::Pages(pages, _), Some(stdin)) = (reads, reader.stdin.take()) {
+        serde_json::to_writer(std::io::BufWriter::new(stdin), pages)?;
+    }
+    Ok(reader)
 }

@@ -42,13 +42,13 @@ impl Heard {
     }
 }
 
-/// Calls `on_silence` once nothing has been heard for `patience`, and ends this process if it does not end by itself
-/// soon after; `ledger` is what must be undone then.
+/// Calls `on_silence` once nothing has been heard for `patience`, and `at_last` where this process has not ended by
+/// itself soon after.
 pub(super) fn watch(
     heard: Arc<Heard>,
     patience: Duration,
-    ledger: Arc<OnceLock<PathBuf>>,
     on_silence: impl FnOnce() + Send + 'static,
+    at_last: impl FnOnce() + Send + 'static,
 ) {
     std::thread::spawn(move || {
         while heard.silence() < patience {
@@ -58,14 +58,19 @@ pub(super) fn watch(
         tracing::warn!("nothing heard of the controller for {} s: cleaning up", patience.as_secs());
         on_silence();
         std::thread::sleep(LAST_PATIENCE);
-        // Something cannot be interrupted, or waits for a connection that is gone.
-        if let Some(ledger) = ledger.get()
-            && let Err(error) = storage::clean(ledger)
-        {
-            tracing::warn!("{error}");
-        }
-        std::process::exit(1);
+        at_last();
     });
+}
+
+/// Undoes what the ledger names, and ends this process: something cannot be interrupted, or waits for a connection that
+/// is gone.
+pub(super) fn undo_and_end(ledger: &OnceLock<PathBuf>) {
+    if let Some(ledger) = ledger.get()
+        && let Err(error) = storage::clean(ledger)
+    {
+        tracing::warn!("{error}");
+    }
+    std::process::exit(1);
 }
 
 #[cfg(test)]
@@ -78,9 +83,8 @@ mod tests {
         let silent = Arc::new(AtomicBool::new(false));
         let reported = Arc::clone(&silent);
         let patience = Duration::from_millis(600);
-        watch(Arc::clone(&heard), patience, Arc::default(), move || {
-            reported.store(true, Ordering::Relaxed);
-        });
+        // Whoever would end the process here would end all tests with it, once they take longer.
+        watch(Arc::clone(&heard), patience, move || reported.store(true, Ordering::Relaxed), || {});
         for _ in 0..8 {
             std::thread::sleep(Duration::from_millis(200));
             heard.note();

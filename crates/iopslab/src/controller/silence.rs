@@ -179,6 +179,7 @@ impl Work {
             DatabaseRequest::StartFault(_)
             | DatabaseRequest::Empty
             | DatabaseRequest::LookUp { .. }
+            | DatabaseRequest::NoteCache { .. }
             | DatabaseRequest::Hold
             | DatabaseRequest::CompactBacklog
             | DatabaseRequest::Close => ORDER_S,

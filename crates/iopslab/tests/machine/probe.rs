@@ -59,7 +59,8 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     let figure = |test: &str, name: &str| tests[test][name].as_f64().unwrap();
     for test in ["random_read_4kib", "random_read_16kib"] {
         let iops = figure(test, "iops");
-        assert!((400.0..600.0).contains(&iops), "{test}: {iops}");
+        // Beside other stories less than it may; more never.
+        assert!((250.0..600.0).contains(&iops), "{test}: {iops}");
     }
     let large = figure("random_read_256kib", "bytes_per_s") / 1_048_576.0;
     assert!((14.0..26.0).contains(&large), "{large} MiB/s of 20");

@@ -160,6 +160,7 @@ impl Shared {
             | DatabaseRequest::Empty
             | DatabaseRequest::Renew { .. }
             | DatabaseRequest::LookUp { .. }
+            | DatabaseRequest::NoteCache { .. }
             | DatabaseRequest::Hold => {
                 return Err(RequestError::new("a simulated database is at rest from the start"));
             }

@@ -365,6 +365,7 @@ impl Trial<'_> {
                 let bytes = (all as f64 * self.warmed_share()) as u64;
                 Warmed {
                     is_asked_for: self.plan.caches.asks_for_warm(&self.cell.workload),
+                    settled_reads_per_operation: None,
                     bytes,
                     of_bytes: world.data_bytes as u64,
                     by_keys_bytes: 0,

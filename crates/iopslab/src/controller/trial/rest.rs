@@ -41,7 +41,10 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Code,
+    /// The page cache, for the first time.
     Cache,
+    /// The same, filled with what had settled.
+    Recalled,
 }
 
 /// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force.
@@ -82,12 +85,14 @@ impl Resting<'_, '_> {
         let renewals = if is_warm || !has_rounds { 0 } else { RENEWALS_OF_COLD_CODE };
         for _ in 0..renewals {
             self.renew(CacheState::Cold)?;
-            code_is_warm = self.rounds_of(Purpose::Code)?;
+            code_is_warm = self.rounds_of(Purpose::Code)?.0;
         }
-        self.renew(cache)?;
         let cache_is_settled = match cache {
-            CacheState::Cold => None,
-            CacheState::Warm => Some(self.rounds_of(Purpose::Cache)?),
+            CacheState::Cold => {
+                self.renew(cache)?;
+                None
+            }
+            CacheState::Warm => Some(self.settle_cache()?),
         };
         for host in self.wanted.keys() {
             let rest = self.rests.entry(*host).or_default();
@@ -103,8 +108,59 @@ impl Resting<'_, '_> {
         self.each(&DatabaseRequest::Hold, answer!(Reply::Held => ())).map(drop)
     }
 
-    /// Rounds until all nodes have what these are for; whether they have.
-    fn rounds_of(&mut self, purpose: Purpose) -> Result<bool, Failure> {
+    /// Data as it was loaded, and a page cache as the workload leaves it; whether it is.
+    ///
+    /// That takes many rounds, once: which pages these are is noted then. All trials of this workload begin with those
+    /// pages, the first one too, so that they begin alike.
+    fn settle_cache(&mut self) -> Result<bool, Failure> {
+        self.renew(CacheState::Warm)?;
+        if !self.is_recalled() {
+            let (is_settled, rounds) = self.rounds_of(Purpose::Cache)?;
+            if rounds.is_empty() {
+                return Ok(false);
+            }
+            self.note_cache(is_settled, &rounds)?;
+            if !is_settled {
+                return Ok(false);
+            }
+            self.renew(CacheState::Warm)?;
+        }
+        // A compaction may have replaced the files of which that was noted.
+        let purpose = if self.is_recalled() { Purpose::Recalled } else { Purpose::Cache };
+        Ok(self.rounds_of(purpose)?.0)
+    }
+
+    /// Has all nodes note which pages are in their page caches: twice, with a round between.
+    fn note_cache(&mut self, is_settled: bool, rounds: &BTreeMap<HostId, Vec<RestRound>>) -> Result<(), Failure> {
+        for again in [false, true] {
+            if again {
+                self.load(Purpose::Cache)?;
+            }
+            let note = |host: HostId| {
+                let rounds = rounds.get(&host).filter(|_| is_settled);
+                DatabaseRequest::NoteCache {
+                    workload: self.parts.workload.name.clone(),
+                    again,
+                    reads_per_operation: rounds.map(|rounds| analysis::settled_reads_per_operation(rounds)),
+                }
+            };
+            self.each_of(note, answer!(Reply::CacheNoted => ()))?;
+        }
+        Ok(())
+    }
+
+    /// Device reads for each operation with which the page cache of a node had settled, where it was filled with that.
+    fn settled_reads(&self, host: HostId) -> Option<f64> {
+        self.state.started.get(&host)?.warmed?.settled_reads_per_operation
+    }
+
+    /// Whether the page caches of all nodes were filled with what had settled.
+    fn is_recalled(&self) -> bool {
+        self.wanted.keys().all(|host| self.settled_reads(*host).is_some())
+    }
+
+    /// Rounds until all nodes have what these are for; whether they have, and what each of them showed.
+    fn rounds_of(&mut self, purpose: Purpose) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>), Failure> {
         let most_s = self.parts.plan.shape.rest_max_s;
         let began = Instant::now();
         let mut before = self.usage()?;
@@ -113,7 +169,9 @@ impl Resting<'_, '_> {
         while began.elapsed().as_secs_f64() < most_s {
             let doing = match purpose {
                 Purpose::Code => "bringing the database to rest: compiling its code",
-                Purpose::Cache => "bringing the database to rest: filling the page cache by the workload's keys",
+                Purpose::Cache | Purpose::Recalled => {
+                    "bringing the database to rest: filling the page cache by the workload's keys"
+                }
             };
             self.run.agents.screen.doing(doing, "");
             let round = Instant::now();
@@ -125,7 +183,7 @@ impl Resting<'_, '_> {
                 let rest = self.rests.entry(*host).or_default();
                 let rounds = match purpose {
                     Purpose::Code => &mut rest.code,
-                    Purpose::Cache => &mut rest.cache,
+                    Purpose::Cache | Purpose::Recalled => &mut rest.cache,
                 };
                 let round = between(then, now, seconds, operations);
                 since.entry(*host).or_default().push(round);
@@ -134,19 +192,23 @@ impl Resting<'_, '_> {
             before = after;
             let is_done = |(host, to_rest): (&HostId, &ToRest)| {
                 let rounds = since.get(host).map_or(&[][..], Vec::as_slice);
+                let settled = || analysis::cache_is_settled(rounds, to_rest.page_cache_bytes);
                 match purpose {
                     Purpose::Code => analysis::code_is_warm(rounds),
-                    Purpose::Cache => {
-                        let is_settled = analysis::cache_is_settled(rounds, to_rest.page_cache_bytes);
-                        is_settled && analysis::compilers_are_quiet(rounds)
+                    Purpose::Cache => settled() && analysis::compilers_are_quiet(rounds),
+                    Purpose::Recalled => {
+                        let level = self.settled_reads(*host);
+                        let is_recalled = level.is_some_and(|level| analysis::cache_is_recalled(rounds, level));
+                        // Or it has settled elsewhere.
+                        (is_recalled || settled()) && analysis::compilers_are_quiet(rounds)
                     }
                 }
             };
             if self.wanted.iter().all(is_done) {
-                return Ok(true);
+                return Ok((true, since));
             }
         }
-        Ok(false)
+        Ok((false, since))
     }
 
     /// One round of load: operations completed.
@@ -163,7 +225,7 @@ impl Resting<'_, '_> {
         };
         let seconds = match purpose {
             Purpose::Code => CODE_ROUND_S,
-            Purpose::Cache => CACHE_ROUND_S,
+            Purpose::Cache | Purpose::Recalled => CACHE_ROUND_S,
         };
         // Where acknowledged writes are looked for, nobody else writes.
         let reads_alone = whole.check_writes;
@@ -190,6 +252,7 @@ impl Resting<'_, '_> {
     /// The data set as it was loaded, whatever was written since: taken away once for all nodes, and taken in by each.
     fn renew(&mut self, cache: CacheState) -> Result<(), Failure> {
         let (plan, workload, agents) = (self.parts.plan, self.parts.workload, &mut *self.run.agents);
+        let name = workload.name.clone();
         agents.screen.doing("restoring the data set", "");
         let Some(first) = hosts::nodes_of(self.parts.setup).first().copied() else {
             return Ok(());
@@ -197,7 +260,7 @@ impl Resting<'_, '_> {
         let empty = Request::Database(DatabaseRequest::Empty);
         agents.call(first, empty, answer!(Reply::Emptied => ()))?;
         let renewed = answer!(Reply::Renewed(warmed) => warmed);
-        let renewed = self.each(&DatabaseRequest::Renew { cache }, renewed)?;
+        let renewed = self.each(&DatabaseRequest::Renew { cache, workload: name }, renewed)?;
         let sample_keys = sample_keys(plan, workload);
         self.each(&DatabaseRequest::LookUp { sample_keys }, answer!(Reply::LookedUp => ()))?;
         let is_asked_for = plan.caches.asks_for_warm(&workload.name);
@@ -237,8 +300,17 @@ impl Resting<'_, '_> {
         request: &DatabaseRequest,
         read: impl Fn(Reply) -> Result<R, Failure>,
     ) -> Result<BTreeMap<HostId, R>, Failure> {
+        self.each_of(|_| request.clone(), read)
+    }
+
+    /// The same with a request for each.
+    fn each_of<R>(
+        &mut self,
+        request: impl Fn(HostId) -> DatabaseRequest,
+        read: impl Fn(Reply) -> Result<R, Failure>,
+    ) -> Result<BTreeMap<HostId, R>, Failure> {
         let nodes = hosts::nodes_of(self.parts.setup).into_iter();
-        let requests = nodes.map(|host| (host, Request::Database(request.clone()))).collect();
+        let requests = nodes.map(|host| (host, Request::Database(request(host)))).collect();
         let answers = ask_nodes(self.run, self.parts.setup, requests, self.state)?;
         let replies = all_or_gravest(answers).map_err(|(_, failure)| failure)?;
         let read = |(host, reply)| read(reply).map(|value| (host, value));
