@@ -107,6 +107,7 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         .replace("cache = [\"cold\", \"warm\"]\n", "")
         .replace("page_cache_mib = 256\n", "volumes = \"served\"\n")
         .replace("iops = 100,", "iops = 500,")
+        .replace("rest_max_s = 12", "rest_max_s = 90")
         + "\n[sweep]\ncache_ratio = [0.5, 1.5]\n";
     lab.write("ratios.toml", &swept);
     let output = lab.output(&["run", "ratios.toml", "--format", "json"]);
@@ -127,6 +128,11 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         // What does not fit is read by the workload's own keys until the page cache has been filled once by them.
         let by_keys = bytes(&node["warmed"]["by_keys_bytes"]);
         assert_eq!(by_keys >= budget, asked > 1.0, "{by_keys} of {budget}: {node:#}");
+        // It began with the pages that these keys had left when the page cache had settled.
+        assert_eq!(node["rest"]["cache_is_settled"], true, "{node:#}");
+        let settled = bytes(&node["warmed"]["settled_reads_per_operation"]);
+        let measured = point["device_reads_per_operation"].as_f64().unwrap();
+        assert!((measured - settled).abs() < 0.02 + 0.2 * settled, "{measured} after {settled}: {node:#}");
         // Libraries and jars are in the cgroup's page cache and take nothing of the budget.
         let program = bytes(&node["program_cache_bytes"]);
         assert!((1e5..4e8).contains(&program), "{program}");
