@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("volume", &["catalog", "stats"]),
     ("experiment", &["catalog", "stats", "workload"]),
     ("evidence", &["experiment"]),
+    ("simulator", &["evidence", "experiment", "workload"]),
     ("analysis", &["evidence", "experiment", "catalog", "stats"]),
     ("sizing", &["analysis", "evidence", "experiment", "catalog", "stats", "workload"]),
     ("report", &["analysis", "sizing"]),
@@ -31,11 +32,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("storage", &["catalog", "experiment", "volume", "served", "guarded"]),
     ("wire", &["experiment", "evidence"]),
     ("offers", &["catalog"]),
-    ("provider", &["wire", "evidence", "experiment", "catalog", "workload", "guarded"]),
+    ("provider", &["wire", "simulator", "evidence", "experiment", "guarded"]),
     ("archive", &["evidence", "experiment", "guarded"]),
 ];
-const PURE: [&str; 9] =
-    ["catalog", "stats", "workload", "volume", "experiment", "evidence", "analysis", "sizing", "report"];
+const PURE: [&str; 10] =
+    ["catalog", "stats", "workload", "volume", "experiment", "evidence", "simulator", "analysis", "sizing", "report"];
 
 /// Normal dependencies between rooms, as cargo sees them.
 fn edges() -> BTreeMap<String, BTreeSet<String>> {
