@@ -88,6 +88,16 @@ fn the_picture_has_no_circle() {
     }
 }
 
+/// What both had from one place would agree with itself, and no simulated run would show that it is wrong.
+#[test]
+fn who_makes_evidence_shares_nothing_with_who_judges_it() {
+    let edges = edges();
+    for judge in ["stats", "analysis", "sizing", "report"] {
+        assert!(!edges["simulator"].contains(judge), "simulator may not use {judge}");
+        assert!(!edges[judge].contains("simulator"), "{judge} may not use simulator");
+    }
+}
+
 #[test]
 fn pure_rooms_ban_files_networks_processes_and_clocks() {
     let list = |room: &str| {
