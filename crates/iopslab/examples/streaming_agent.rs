@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use evidence::{HostFigures, HostId, HostSample};
 use experiment::{Job, PlannedTrial};
 use monitor::{CgroupFiles, Sampler, Sources};
-use provider::simulated::{SimulatedTrial, Simulation};
+use simulator::{SimulatedTrial, Simulation};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Reply, Request, RequestError, Second, StartedTrial, TrialResult, TrialTask,
 };

@@ -2,9 +2,9 @@
 //!
 //! A provider starts an agent on each host that is asked for; requests go to the agent, what it says comes out of one
 //! channel. [`local`]: processes of this machine, with emulated volumes. [`simulated`]: no machine; its agents answer
-//! the same requests with the evidence of a stated truth. [`hosts`]: machines of the user's own, by SSH. [`watched`]:
-//! clients of this machine, and agents by SSH that watch a cluster of somebody else's. Whoever drives the agents need
-//! not know which they are.
+//! the same requests with the evidence of a stated truth, which the crate `simulator` makes. [`hosts`]: machines of the
+//! user's own, by SSH. [`watched`]: clients of this machine, and agents by SSH that watch a cluster of somebody else's.
+//! Whoever drives the agents need not know which they are.
 
 mod agent;
 pub mod aws;

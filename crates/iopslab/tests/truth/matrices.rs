@@ -12,7 +12,7 @@ use analysis::{
 };
 use evidence::Series;
 use hdrhistogram::Histogram;
-use provider::simulated::{SimulatedTrial, Simulation};
+use simulator::{SimulatedTrial, Simulation};
 use workload::Random;
 
 use crate::rates::seeds;

@@ -8,7 +8,7 @@ use analysis::{
     analyse, measure,
 };
 use experiment::Job;
-use provider::simulated::Simulation;
+use simulator::Simulation;
 
 /// An experiment file in parts.
 #[derive(Clone)]

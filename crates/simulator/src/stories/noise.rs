@@ -75,11 +75,11 @@ fn correlation_modes_drift_and_hosts_are_found_again_over_the_trials() {
         story.repetitions = repetitions;
         story.truth = truth.to_owned();
         let plan = story.job().plan;
-        let paces = crate::simulated::variation::of_trials(&plan, plan.simulated.as_ref().unwrap());
+        let paces = crate::variation::of_trials(&plan, plan.simulated.as_ref().unwrap());
         (plan, paces)
     };
     let (_, linked) = paces("run_noise = 0.08\nblock_noise = 0\nrun_autocorrelation = 0.7", 1000);
-    for of in [|p: &crate::simulated::variation::Pace| p.cpu, |p: &crate::simulated::variation::Pace| p.device] {
+    for of in [|p: &crate::variation::Pace| p.cpu, |p: &crate::variation::Pace| p.device] {
         let values: Vec<f64> = linked.iter().map(|p| of(p).ln()).collect();
         assert!((autocorrelation(&values) - 0.7).abs() < 0.06, "{}", autocorrelation(&values));
         let factors: Vec<f64> = linked.iter().map(of).collect();

@@ -6,7 +6,7 @@
 
 use experiment::{Plan, Truth};
 
-use super::noise::{Chain, Noise, factor, linked};
+use crate::noise::{Chain, Noise, factor, linked};
 
 /// Speeds against the usual ones; the device's is one over its work per operation.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -16,13 +16,13 @@ use evidence::{OperationKind, SendLag, empty_histogram};
 use experiment::FaultKind;
 use hdrhistogram::Histogram;
 
-use super::closed::PERIOD_S;
-use super::latency::whole_us;
-use super::noise::Noise;
-use super::recorder::{Ended, Recorder};
-use super::stops::Stops;
-use super::volume::Paced;
-use super::world::{Work, World, parts};
+use crate::closed::PERIOD_S;
+use crate::latency::whole_us;
+use crate::noise::Noise;
+use crate::recorder::{Ended, Recorder};
+use crate::stops::Stops;
+use crate::volume::Paced;
+use crate::world::{Work, World, parts};
 
 /// Reads that the volume lets wait before the database takes no more (Cassandra's `concurrent_reads`: 32), ...
 const READS_QUEUED: f64 = 32.0;

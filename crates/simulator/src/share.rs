@@ -7,9 +7,9 @@
 
 use experiment::{ConsistencyLevels, Definition, FaultKind, OperationKind, Placement, Truth};
 
-use super::faults::Faults;
-use super::latency::normal_quantile;
-use super::noise::SIGMA;
+use crate::faults::Faults;
+use crate::latency::normal_quantile;
+use crate::noise::SIGMA;
 
 /// How a cluster spreads the client's operations.
 #[derive(Debug, Clone)]
@@ -154,7 +154,7 @@ mod tests {
     /// The larger of two log-normal numbers has the mean 2 Phi(sigma / sqrt 2), the smaller the rest of 2.
     #[test]
     fn the_slowest_of_two_is_known() {
-        let larger = 2.0 * super::super::latency::normal_below(SIGMA / std::f64::consts::SQRT_2);
+        let larger = 2.0 * crate::latency::normal_below(SIGMA / std::f64::consts::SQRT_2);
         assert!((slowest(2) - larger).abs() < 0.002, "{}", slowest(2));
         assert!((ordered(2, 1) - (2.0 - larger)).abs() < 0.002);
         assert!(slowest(3) > slowest(2) && ordered(3, 2) < slowest(2));

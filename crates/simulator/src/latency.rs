@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use evidence::{HIGHEST_US, LOWEST_US};
 use hdrhistogram::Histogram;
 
-use super::noise::{Noise, SIGMA};
+use crate::noise::{Noise, SIGMA};
 
 /// So many strata of equal weight up to this quantile, finer the farther out, so that percentiles lie within 2 % of the
 /// distribution's; beyond the last every request is drawn by itself.

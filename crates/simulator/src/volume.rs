@@ -5,10 +5,9 @@
 //! KiB as several (Amazon EBS volume types: "I/O characteristics"); cgroups limit reads and writes apart. The bucket of
 //! gp2 earns credits at the baseline and spends one for each request counted.
 
-use catalog::Burst;
-use experiment::{FaultKind, Setup, Truth};
+use experiment::{Burst, FaultKind, Setup, Truth};
 
-use super::faults::Faults;
+use crate::faults::Faults;
 
 /// What something asks of the volume.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -6,9 +6,9 @@ use evidence::{ErrorKind, Interval, OperationKind, Series, empty_histogram};
 use experiment::LoadLevel;
 use hdrhistogram::Histogram;
 
-use super::latency::{self, whole_us};
-use super::noise::Noise;
-use super::world::{World, parts};
+use crate::latency::{self, whole_us};
+use crate::noise::Noise;
+use crate::world::{World, parts};
 
 /// Kinds of operations.
 const KINDS: usize = OperationKind::ALL.len();

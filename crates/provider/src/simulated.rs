@@ -1,7 +1,7 @@
 //! Agents of a simulation: they answer what a real one is asked, at once, with the evidence of the stated truth.
 //!
-//! The client's trial makes it all: the database host's samples are sent then, and what that host says when it is
-//! stopped is kept for it.
+//! The crate `simulator` makes it and knows no agent; what a controller hears of it is here. The client's trial makes
+//! it all: the database host's samples are sent then, and what that host says when it is stopped is kept for it.
 
 use std::cell::RefCell;
 use std::net::Ipv4Addr;
@@ -10,12 +10,12 @@ use std::sync::mpsc::Sender;
 
 use evidence::{Environment, HostId, Role};
 use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
+use simulator::{SimulatedTrial, Simulation};
 use wire::{
     ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, SnapshotFacts, StartedTrial,
     TrialResult,
 };
 
-use super::simulation::{SimulatedTrial, Simulation};
 use crate::{Agent, AgentError, Held, HostAddress, Incoming, Provider};
 
 /// The hosts of a simulation.

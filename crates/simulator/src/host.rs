@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use evidence::{HostFigures, HostId, HostSample, VolumeFigures};
 use experiment::{FaultKind, VolumeRole};
 
-use super::closed::PERIOD_S;
-use super::recorder::{Done, Tally};
-use super::stops::Stops;
-use super::volume::SimulatedVolume;
-use super::world::World;
+use crate::closed::PERIOD_S;
+use crate::recorder::{Done, Tally};
+use crate::stops::Stops;
+use crate::volume::SimulatedVolume;
+use crate::world::World;
 
 /// Bytes on the wire for an operation besides its payload.
 const MESSAGE_BYTES: f64 = 1_200.0;

@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 
 use experiment::FaultKind;
 
-use super::latency::normal_below;
-use super::noise::SIGMA;
-use super::recorder::{Part, Recorder};
-use super::stops::Stops;
-use super::volume::{Requests, SimulatedVolume};
-use super::world::{Work, World};
+use crate::latency::normal_below;
+use crate::noise::SIGMA;
+use crate::recorder::{Part, Recorder};
+use crate::stops::Stops;
+use crate::volume::{Requests, SimulatedVolume};
+use crate::world::{Work, World};
 
 /// Sharpness of the knee between "too few requests in flight" and "a resource is full".
 const KNEE: f64 = 12.0;

@@ -2,8 +2,8 @@
 
 use experiment::{FaultKind, Truth};
 
-use super::faults::Faults;
-use super::noise::Noise;
+use crate::faults::Faults;
+use crate::noise::Noise;
 
 /// A stretch of time in which no request is answered, seconds from the start of measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,10 +4,10 @@ use experiment::{
     Definition, FaultKind, LoadLevel, OperationKind, PageCache, Plan, SettingsEffect, Setup, Truth, VolumeSetup,
 };
 
-use super::faults::Faults;
-use super::share::{Share, Spread};
-use super::variation::Pace;
-use super::waking::Waking;
+use crate::faults::Faults;
+use crate::share::{Share, Spread};
+use crate::variation::Pace;
+use crate::waking::Waking;
 
 /// Least capacity that faults leave of a resource, as a share.
 const LEAST_LEFT: f64 = 0.01;

@@ -11,19 +11,19 @@ use experiment::{
     TrialShape, Truth, VolumeSetup,
 };
 
-use super::calendar::{rfc3339, started_unix_s};
-use super::closed::Closed;
-use super::faults::Faults;
-use super::host::Counters;
-use super::noise::Noise;
-use super::open::Open;
-use super::recorder::Recorder;
-use super::share::Spread;
-use super::stops::Stops;
-use super::variation::{self, Pace, Seconds};
-use super::volume::{Paced, SimulatedVolume, counted};
-use super::waking::Waking;
-use super::world::{Work, World};
+use crate::calendar::{rfc3339, started_unix_s};
+use crate::closed::Closed;
+use crate::faults::Faults;
+use crate::host::Counters;
+use crate::noise::Noise;
+use crate::open::Open;
+use crate::recorder::Recorder;
+use crate::share::Spread;
+use crate::stops::Stops;
+use crate::variation::{self, Pace, Seconds};
+use crate::volume::{Paced, SimulatedVolume, counted};
+use crate::waking::Waking;
+use crate::world::{Work, World};
 
 /// Request sizes with which fio would probe a volume: random reads, sequential writes.
 const PROBE_BYTES: [f64; 2] = [4_096.0, 65_536.0];
@@ -68,34 +68,34 @@ impl Simulation {
     }
 
     /// The workload that the experiment names first.
-    pub(super) fn first_workload(&self) -> String {
+    pub fn first_workload(&self) -> String {
         self.plan.workloads.first().map_or_else(String::new, |w| w.name.clone())
     }
 
     /// Whether the frozen plan has such a trial.
-    pub(super) fn has(&self, trial: &PlannedTrial) -> bool {
+    pub fn has(&self, trial: &PlannedTrial) -> bool {
         self.plan.trials.contains(trial)
     }
 
     /// Records of the data set.
-    pub(super) fn records(&self) -> u64 {
+    pub fn records(&self) -> u64 {
         self.plan.dataset.records
     }
 
     /// Bytes of one replica of the data set on disk.
-    pub(super) fn data_bytes(&self) -> f64 {
+    pub fn data_bytes(&self) -> f64 {
         self.plan.dataset.bytes_on_disk()
     }
 
     /// When a planned trial begins on the simulated calendar, Unix milliseconds.
-    pub(super) fn started_unix_ms(&self, planned: &PlannedTrial) -> i64 {
+    pub fn started_unix_ms(&self, planned: &PlannedTrial) -> i64 {
         let position = self.plan.trials.iter().position(|t| t == planned).unwrap_or(0);
         (started_unix_s(&self.plan, position) * 1e3) as i64
     }
 
     /// Takes a trial that the frozen plan did not have: one of a search, or one that came of it. The same for one that
     /// it knows.
-    pub(super) fn take_in(&mut self, cell: Cell, trial: &PlannedTrial, shape: TrialShape) {
+    pub fn take_in(&mut self, cell: Cell, trial: &PlannedTrial, shape: TrialShape) {
         self.plan.shape = shape;
         match self.plan.cells.iter_mut().find(|known| known.id == cell.id) {
             Some(known) => *known = cell,

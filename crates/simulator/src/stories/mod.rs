@@ -13,7 +13,7 @@ mod waking;
 use evidence::{OperationKind, Series};
 use experiment::{Job, VolumeRole};
 
-use super::{SimulatedTrial, Simulation};
+use crate::{SimulatedTrial, Simulation};
 
 /// An experiment of one cell; each story replaces what it is about.
 #[derive(Clone)]
