@@ -122,9 +122,9 @@ pub struct TrialShape {
     pub request_timeout_s: f64,
 }
 
-/// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache settles. Measured at
-/// 2.4 on two quiet cores.
-pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 3.0;
+/// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache filled. Measured at
+/// 4.8 to 7.0 on two quiet cores; the first trial of a workload takes 10 to 20 more, until its page cache has settled.
+pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 6.0;
 /// Seconds until a new process has settled. Measured at 4.0 on two quiet cores; more on busy ones.
 const START_S: f64 = 6.0;
 /// Seconds until the code of Cassandra 5.0 is compiled: measured at 21 to 27 on two quiet cores.
