@@ -112,9 +112,7 @@ pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERE
 pub use physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
-pub use rest::{
-    cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, settled_reads_per_operation,
-};
+pub use rest::{cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, settled_reads_per_operation};
 pub use rule::{Remark, Rule, RuleFigures, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
@@ -124,7 +122,7 @@ pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use experiment::{
-    Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
+    Arrivals, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
     DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
     LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups,
     TrialShape, VolumeRole, VolumeSetup,

@@ -92,7 +92,7 @@ pub use simulated::{Fault, FaultKind, SettingsEffect, Truth, WakingUp};
 pub use volume_kind::{DataLayout, VolumeKind};
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
-pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
+pub use workload::{Arrivals, Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.
 pub const SCHEMA_ID: &str = "urn:iopslab:schema:experiment:1";

@@ -1,9 +1,9 @@
 //! Short texts that several sections and sentences use.
 
 use analysis::{
-    Analysis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised, IoLimits,
-    LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
+    Analysis, Arrivals, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised,
+    IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio,
+    TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -20,8 +20,11 @@ pub fn load(level: LoadLevel) -> String {
 pub fn short_load(level: LoadLevel) -> String {
     match level {
         LoadLevel::Concurrency(n) => count(u64::from(n)),
-        LoadLevel::Rate { operations_per_s, poisson } => {
-            format!("{}/s{}", number(operations_per_s), if poisson { " Poisson" } else { "" })
+        LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson } => {
+            format!("{}/s Poisson", number(operations_per_s))
+        }
+        LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Constant } => {
+            format!("{}/s", number(operations_per_s))
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use engine::{Load, LoadOutcome, TrialOutcome, TrialPlan};
 use evidence::{Series, empty_histogram};
+use experiment::Arrivals;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
@@ -78,7 +79,7 @@ impl<'a> Shown<'a> {
             "compressibility": self.plan.compressibility,
             "load": match self.plan.load {
                 Load::Closed { concurrency } => json!({ "concurrency": concurrency }),
-                Load::Open { operations_per_s, poisson } => json!({ "rate": operations_per_s, "poisson": poisson }),
+                Load::Open { operations_per_s, arrivals } => json!({ "rate": operations_per_s, "poisson": arrivals }),
             },
             "threads": result.threads,
             "seed": self.plan.seed,
@@ -114,8 +115,13 @@ impl<'a> Shown<'a> {
         let result = &self.outcome.result;
         let load = match self.plan.load {
             Load::Closed { concurrency } => format!("closed loop, {concurrency} in flight"),
-            Load::Open { operations_per_s, poisson: true } => format!("open loop, {operations_per_s}/s Poisson"),
-            Load::Open { operations_per_s, .. } => format!("open loop, {operations_per_s}/s constant"),
+            Load::Open { operations_per_s, arrivals } => {
+                let arrive = match arrivals {
+                    Arrivals::Poisson => "Poisson",
+                    Arrivals::Constant => "constant",
+                };
+                format!("open loop, {operations_per_s}/s {arrive}")
+            }
         };
         let mut text = format!(
             "{}: {load}, {} load thread{}, {:.1} s measured after {:.1} s of warm-up\n\n",
