@@ -213,6 +213,11 @@ impl Dataset {
         self.payload_bytes() as f64 * (1.0 - self.compressibility) * ON_DISK
     }
 
+    /// The same if nothing of it is compressed: what room is made for.
+    pub fn most_bytes_on_disk(&self) -> f64 {
+        self.payload_bytes() as f64 * ON_DISK
+    }
+
     /// Payload bytes of a record.
     pub fn record_bytes(&self) -> f64 {
         f64::from(self.fields * self.field_length)
