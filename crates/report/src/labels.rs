@@ -68,6 +68,11 @@ pub fn nodes_at(limit: &Limit) -> String {
     }
 }
 
+/// What a factor is of: `the throughput of gp3`.
+pub fn throughput_of(whose: &str) -> String {
+    format!("the throughput of {whose}")
+}
+
 /// More nodes than this are counted rather than named.
 const NODES_NAMED: usize = 3;
 
