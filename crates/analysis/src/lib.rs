@@ -87,11 +87,11 @@ pub use document::{
     Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change,
     Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, DecidedBy, Decision,
     Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
-    HintFiles, InvalidTrial, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered,
-    NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis, PhaseKind, Range,
-    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness,
-    Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis,
+    NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis,
+    PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
+    ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict,
+    Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};

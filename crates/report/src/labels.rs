@@ -93,30 +93,17 @@ pub fn operation(kind: OperationKind) -> String {
 
 /// A figure of response times, perhaps of one kind of operation: `p99.9`, `read p99`.
 pub fn latency(operation: Option<OperationKind>, figure: LatencyFigure) -> String {
-    let figure = match figure {
-        LatencyFigure::P999 => "p99.9",
-        other => other.name(),
-    };
     match operation {
-        Some(kind) => format!("{} {figure}", self::operation(kind)),
-        None => figure.to_owned(),
+        Some(kind) => format!("{} {}", self::operation(kind), figure.label()),
+        None => figure.label().to_owned(),
     }
 }
 
-/// A percentile in milliseconds; `~` before one with fewer than 100 samples beyond it.
-pub fn percentile_ms(latency: &LatencyAnalysis, name: &str) -> String {
-    let (value, label) = match name {
-        "mean" => return ms(latency.mean),
-        "p50" => return ms(latency.p50),
-        "max" => return ms(latency.max),
-        "p95" => (latency.p95, "p95"),
-        "p99" => (latency.p99, "p99"),
-        _ => (latency.p999, "p99.9"),
-    };
-    let supported = rules::PERCENTILES
-        .iter()
-        .any(|(of, tail)| *of == label && latency.samples as f64 * tail >= rules::SAMPLES_BEYOND);
-    format!("{}{}", if supported { "" } else { "~" }, ms(value))
+/// A figure of response times in milliseconds; `~` before a percentile with fewer than 100 samples beyond it.
+pub fn latency_ms(latency: &LatencyAnalysis, figure: LatencyFigure) -> String {
+    let tail = figure.tail().filter(|_| rules::PERCENTILES.contains(&figure));
+    let is_supported = tail.is_none_or(|tail| latency.samples as f64 * tail >= rules::SAMPLES_BEYOND);
+    format!("{}{}", if is_supported { "" } else { "~" }, ms(latency.figure(figure)))
 }
 
 /// Whether any shown percentile carries the `~`.
@@ -188,10 +175,10 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::Throughput => "throughput",
         Metric::Runtime => "runtime",
         Metric::Mean => "mean latency",
-        Metric::P50 => "p50",
-        Metric::P95 => "p95",
-        Metric::P99 => "p99",
-        Metric::P999 => "p99.9",
+        Metric::P50 => LatencyFigure::P50.label(),
+        Metric::P95 => LatencyFigure::P95.label(),
+        Metric::P99 => LatencyFigure::P99.label(),
+        Metric::P999 => LatencyFigure::P999.label(),
         Metric::OperationsPerDollar => "operations per dollar",
     }
 }
