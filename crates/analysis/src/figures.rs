@@ -6,7 +6,6 @@ use evidence::OperationKind;
 use experiment::{LatencyFigure, Plan};
 
 use crate::document::Metric;
-use crate::latency::LatencyFigures;
 use crate::measurement::TrialMeasurement;
 
 /// A figure of one cell by block, valid trials only.
@@ -55,11 +54,9 @@ impl<'a> Figures<'a> {
         let figure = |trial: &TrialMeasurement| match metric {
             Metric::Throughput => trial.throughput(),
             Metric::Runtime => self.plan.shape.operations.and_then(|_| trial.runtime_s(self.plan)),
-            Metric::Mean => Some(worst(trial, LatencyFigure::Mean)?.1),
-            Metric::P50 => Some(worst(trial, LatencyFigure::P50)?.1),
-            Metric::P95 => Some(worst(trial, LatencyFigure::P95)?.1),
-            Metric::P99 => Some(worst(trial, LatencyFigure::P99)?.1),
-            Metric::P999 => Some(worst(trial, LatencyFigure::P999)?.1),
+            Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => {
+                Some(worst(trial, metric.latency()?)?.1)
+            }
             Metric::OperationsPerDollar => None,
         };
         let trials = self.trials(cell).iter();
@@ -78,17 +75,4 @@ impl<'a> Figures<'a> {
 pub fn worst(trial: &TrialMeasurement, figure: LatencyFigure) -> Option<(OperationKind, f64)> {
     let of_kinds = trial.response.iter().map(|(kind, figures)| (*kind, figures.figure(figure)));
     of_kinds.max_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-impl LatencyFigures {
-    /// One of the figures, microseconds.
-    pub fn figure(&self, figure: LatencyFigure) -> f64 {
-        match figure {
-            LatencyFigure::Mean => self.mean,
-            LatencyFigure::P50 => self.p50,
-            LatencyFigure::P95 => self.p95,
-            LatencyFigure::P99 => self.p99,
-            LatencyFigure::P999 => self.p999,
-        }
-    }
 }

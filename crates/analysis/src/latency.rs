@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use experiment::LatencyFigure;
 use hdrhistogram::Histogram;
 use stats::Summary;
 
-use crate::document::LatencyAnalysis;
+use crate::document::{LONGEST, LatencyAnalysis};
 
 /// Latency figures of one series in one trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,46 +61,42 @@ pub fn median_curve(curves: &[&Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
 impl LatencyFigures {
     /// Quantiles as HdrHistogram defines them: the highest value equivalent to the one at that rank.
     pub fn of(histogram: &Histogram<u64>) -> Self {
-        let at = |q: f64| histogram.value_at_quantile(q) as f64;
-        Self {
-            samples: histogram.len(),
-            mean: histogram.mean(),
-            p50: at(0.5),
-            p95: at(0.95),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: histogram.max() as f64,
-        }
+        let at = |figure: LatencyFigure| match figure.quantile() {
+            Some(quantile) => histogram.value_at_quantile(quantile) as f64,
+            None => histogram.mean(),
+        };
+        let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(at);
+        Self { samples: histogram.len(), mean, p50, p95, p99, p999, max: histogram.max() as f64 }
     }
 
-    fn named(&self) -> [(&'static str, f64); 6] {
-        [
-            ("mean", self.mean),
-            ("p50", self.p50),
-            ("p95", self.p95),
-            ("p99", self.p99),
-            ("p999", self.p999),
-            ("max", self.max),
-        ]
+    /// One of the figures, microseconds.
+    pub fn figure(&self, figure: LatencyFigure) -> f64 {
+        match figure {
+            LatencyFigure::Mean => self.mean,
+            LatencyFigure::P50 => self.p50,
+            LatencyFigure::P95 => self.p95,
+            LatencyFigure::P99 => self.p99,
+            LatencyFigure::P999 => self.p999,
+        }
     }
 }
 
 /// Across the trials of a cell: median and range of every figure. `None` without trials.
 pub fn across_trials(trials: &[LatencyFigures]) -> Option<LatencyAnalysis> {
-    let names = trials.first()?.named().map(|(name, _)| name);
+    let over = |of: &dyn Fn(&LatencyFigures) -> f64| Summary::of(&trials.iter().map(of).collect::<Vec<f64>>());
     let mut spread = BTreeMap::new();
-    for (i, name) in names.into_iter().enumerate() {
-        let values: Vec<f64> = trials.iter().map(|t| t.named()[i].1).collect();
-        spread.insert(name.to_owned(), Summary::of(&values)?);
+    for figure in LatencyFigure::ALL {
+        spread.insert(figure.name().to_owned(), over(&|trial| trial.figure(figure))?);
     }
-    let median = |name: &str| spread[name].median;
+    spread.insert(LONGEST.to_owned(), over(&|trial| trial.max)?);
+    let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(|figure| spread[figure.name()].median);
     Some(LatencyAnalysis {
-        mean: median("mean"),
-        p50: median("p50"),
-        p95: median("p95"),
-        p99: median("p99"),
-        p999: median("p999"),
-        max: median("max"),
+        mean,
+        p50,
+        p95,
+        p99,
+        p999,
+        max: spread[LONGEST].median,
         samples: trials.iter().map(|t| t.samples).min()?,
         spread,
     })

@@ -87,11 +87,11 @@ pub use document::{
     Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change,
     Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, DecidedBy, Decision,
     Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
-    HintFiles, InvalidTrial, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered,
-    NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis, PhaseKind, Range,
-    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness,
-    Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis,
+    NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis,
+    PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
+    ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict,
+    Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -112,9 +112,7 @@ pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERE
 pub use physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
-pub use rest::{
-    cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, settled_reads_per_operation,
-};
+pub use rest::{cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, settled_reads_per_operation};
 pub use rule::{Remark, Rule, RuleFigures, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
@@ -124,7 +122,7 @@ pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use experiment::{
-    Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
+    Arrivals, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
     DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
     LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups,
     TrialShape, VolumeRole, VolumeSetup,

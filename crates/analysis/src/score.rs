@@ -47,16 +47,7 @@ pub fn of_trial(objective: &Objective, trial: &TrialMeasurement) -> Option<Score
 
 /// Of a probe. Whether it held its rate is left to trials: a queue that grows shows in the latency.
 pub fn of_probe(objective: &Objective, probe: &RateProbe) -> Option<Score> {
-    let figure = |kind: OperationKind, figure| {
-        let latency = probe.response.get(&kind)?;
-        Some(match figure {
-            LatencyFigure::Mean => latency.mean,
-            LatencyFigure::P50 => latency.p50,
-            LatencyFigure::P95 => latency.p95,
-            LatencyFigure::P99 => latency.p99,
-            LatencyFigure::P999 => latency.p999,
-        })
-    };
+    let figure = |kind: OperationKind, figure: LatencyFigure| Some(probe.response.get(&kind)?.figure(figure));
     let latency = |operation: Option<OperationKind>, of| match operation {
         Some(kind) => Some((kind, figure(kind, of)?)),
         None => {

@@ -109,7 +109,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use evidence::{OperationKind, ProbeLatency};
-    use experiment::{LatencyFigure, LatencyObjective};
+    use experiment::{Arrivals, LatencyFigure, LatencyObjective};
 
     use super::*;
 
@@ -144,7 +144,7 @@ mod tests {
             match next_step(&objective(), &probes) {
                 Step::Ceiling => probes.push(probe(LoadLevel::Concurrency(64), (ceiling * 10.0) as u64, 5e4)),
                 Step::Probe(rate) => {
-                    let load = LoadLevel::Rate { operations_per_s: rate, poisson: true };
+                    let load = LoadLevel::Rate { operations_per_s: rate, arrivals: Arrivals::Poisson };
                     let p99 = if rate > truth { 1e6 } else { 2_000.0 };
                     probes.push(probe(load, (rate * 10.0) as u64, p99));
                 }
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_missed_the_objective_after_a_higher_load_is_tried_again() {
-        let rate = |operations_per_s| LoadLevel::Rate { operations_per_s, poisson: true };
+        let rate = |operations_per_s| LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson };
         let mut probes = vec![
             probe(LoadLevel::Concurrency(64), 10_000, 5e4),
             // The queue of the closed loop.
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn probes_that_contradict_each_other_are_left_to_trials() {
-        let rate = |operations_per_s| LoadLevel::Rate { operations_per_s, poisson: true };
+        let rate = |operations_per_s| LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson };
         let probes = [
             probe(LoadLevel::Concurrency(64), 10_000, 5e4),
             probe(rate(700.0), 7_000, 11_000.0),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
 use database::{CqlConnect, Notes, Replication};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
-use experiment::{Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
+use experiment::{Arrivals, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
@@ -245,7 +245,7 @@ fn missing_records_are_errors_which_do_not_end_a_trial(connect: &CqlConnect) {
 /// the worst 1 % of 16,000 waited more than the stop less 0.08 s. A client that waits for answers before it sends would
 /// see 10 slow requests and report a p99 of a millisecond.
 fn a_stopped_server_is_seen_in_full(connect: &CqlConnect, server: &Server) {
-    let load = Load::Open { operations_per_s: 2000.0, poisson: false };
+    let load = Load::Open { operations_per_s: 2000.0, arrivals: Arrivals::Constant };
     let paced = plan(READS, load, Duration::from_secs(8));
     let (outcome, stopped) = std::thread::scope(|scope| {
         let trial = scope.spawn(|| run(connect, &paced));

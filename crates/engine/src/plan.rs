@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use evidence::{ClientResult, ErrorKind, Interval};
-use workload::{Definition, KeyFormat};
+use workload::{Arrivals, Definition, KeyFormat};
 
 use crate::EngineError;
 use crate::stamp::TAG_BYTES;
@@ -23,8 +23,8 @@ pub enum Load {
     Open {
         /// Arrivals per second, over all threads.
         operations_per_s: f64,
-        /// Exponential gaps (a Poisson process) rather than constant ones.
-        poisson: bool,
+        /// How they follow each other.
+        arrivals: Arrivals,
     },
 }
 

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use workload::Arrivals;
+
 use crate::claims::Claims;
 use crate::plan::Load;
 use crate::recorder::Times;
@@ -12,13 +14,13 @@ use crate::recorder::Times;
 /// with `i mod T = t`. Poisson: the sum of `T` independent Poisson processes of rate `r / T` is a Poisson process of
 /// rate `r`, so each thread draws its own exponential gaps.
 pub(crate) struct Schedule {
-    arrivals: Arrivals,
+    gaps: Gaps,
     times: Times,
     claims: Rc<Claims>,
     next_ns: Option<u64>,
 }
 
-enum Arrivals {
+enum Gaps {
     Constant { index: i64, step: i64, gap_ns: f64 },
     Poisson { offset_ns: f64, mean_gap_ns: f64, random: SplitMix },
 }
@@ -27,27 +29,30 @@ impl Schedule {
     /// The part of thread `thread` of `threads`. Each measured request takes one of `claims`.
     pub(crate) fn new(
         operations_per_s: f64,
-        poisson: bool,
+        arrivals: Arrivals,
         times: Times,
         (thread, threads): (u32, u32),
         seed: u64,
         claims: Rc<Claims>,
     ) -> Self {
         let gap_ns = 1e9 / operations_per_s;
-        let arrivals = if poisson {
-            let random = SplitMix(thread_seed(seed, thread) ^ 0x9012_5CED_7A1E_0001);
-            let mut arrivals = Arrivals::Poisson { offset_ns: 0.0, mean_gap_ns: gap_ns * f64::from(threads), random };
-            // The process has no arrival at its very beginning.
-            arrivals.advance();
-            arrivals
-        } else {
-            let in_warmup = ((times.start_ns - times.warmup_ns) as f64 / gap_ns) as i64;
-            let (first, step) = (-in_warmup, i64::from(threads));
-            // The first index of this thread that is not before `first`.
-            let index = first + (i64::from(thread) - first).rem_euclid(step);
-            Arrivals::Constant { index, step, gap_ns }
+        let gaps = match arrivals {
+            Arrivals::Poisson => {
+                let random = SplitMix(thread_seed(seed, thread) ^ 0x9012_5CED_7A1E_0001);
+                let mut gaps = Gaps::Poisson { offset_ns: 0.0, mean_gap_ns: gap_ns * f64::from(threads), random };
+                // The process has no arrival at its very beginning.
+                gaps.advance();
+                gaps
+            }
+            Arrivals::Constant => {
+                let in_warmup = ((times.start_ns - times.warmup_ns) as f64 / gap_ns) as i64;
+                let (first, step) = (-in_warmup, i64::from(threads));
+                // The first index of this thread that is not before `first`.
+                let index = first + (i64::from(thread) - first).rem_euclid(step);
+                Gaps::Constant { index, step, gap_ns }
+            }
         };
-        let mut schedule = Self { arrivals, times, claims, next_ns: None };
+        let mut schedule = Self { gaps, times, claims, next_ns: None };
         schedule.find_next();
         schedule
     }
@@ -62,24 +67,24 @@ impl Schedule {
     #[inline]
     pub(crate) fn take_due(&mut self, now_ns: u64) -> Option<u64> {
         let due_ns = self.next_ns.filter(|&due_ns| due_ns <= now_ns)?;
-        self.arrivals.advance();
+        self.gaps.advance();
         self.find_next();
         Some(due_ns)
     }
 
     fn find_next(&mut self) {
-        let due_ns = match &self.arrivals {
-            Arrivals::Constant { index, gap_ns, .. } => {
+        let due_ns = match &self.gaps {
+            Gaps::Constant { index, gap_ns, .. } => {
                 self.times.start_ns.saturating_add_signed((*index as f64 * gap_ns).round() as i64)
             }
-            Arrivals::Poisson { offset_ns, .. } => self.times.warmup_ns + *offset_ns as u64,
+            Gaps::Poisson { offset_ns, .. } => self.times.warmup_ns + *offset_ns as u64,
         };
         let wanted = due_ns < self.times.end_ns && (due_ns < self.times.start_ns || self.claims.claim());
         self.next_ns = wanted.then_some(due_ns);
     }
 }
 
-impl Arrivals {
+impl Gaps {
     fn advance(&mut self) {
         match self {
             Self::Constant { index, step, .. } => *index += *step,
@@ -128,10 +133,10 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
     const TIMES: Times = Times { warmup_ns: 7 * SECOND, start_ns: 9 * SECOND, end_ns: 39 * SECOND };
 
-    fn all(rate: f64, poisson: bool, threads: u32, bound: Option<u64>) -> Vec<u64> {
+    fn all(rate: f64, arrivals: Arrivals, threads: u32, bound: Option<u64>) -> Vec<u64> {
         let claims = Rc::new(Claims::new(bound));
         let mut due = Vec::new();
-        let parts = (0..threads).map(|t| Schedule::new(rate, poisson, TIMES, (t, threads), 1, Rc::clone(&claims)));
+        let parts = (0..threads).map(|t| Schedule::new(rate, arrivals, TIMES, (t, threads), 1, Rc::clone(&claims)));
         for mut part in parts {
             while let Some(due_ns) = part.take_due(u64::MAX) {
                 due.push(due_ns);
@@ -144,7 +149,7 @@ mod tests {
     #[test]
     fn constant_gaps_are_exact_over_any_number_of_threads() {
         for threads in [1, 2, 3, 7] {
-            let due = all(5000.0, false, threads, None);
+            let due = all(5000.0, Arrivals::Constant, threads, None);
             assert_eq!(due.iter().filter(|&&d| d >= TIMES.start_ns).count(), 150_000);
             assert_eq!(due.len(), 160_000);
             assert!(due.windows(2).all(|w| w[1] - w[0] == 200_000));
@@ -154,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_bound_holds_exactly_and_spares_the_warmup() {
-        for poisson in [false, true] {
-            let due = all(5000.0, poisson, 3, Some(1234));
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let due = all(5000.0, arrivals, 3, Some(1234));
             assert_eq!(due.iter().filter(|&&d| d >= TIMES.start_ns).count(), 1234);
             assert!(due.iter().filter(|&&d| d < TIMES.start_ns).count() > 9000);
         }
@@ -164,7 +169,7 @@ mod tests {
     #[test]
     fn poisson_has_the_rate_and_the_variance_of_a_poisson_process() {
         for threads in [1, 4] {
-            let due = all(2000.0, true, threads, None);
+            let due = all(2000.0, Arrivals::Poisson, threads, None);
             let (n, expected) = (due.len() as f64, 64_000.0);
             // Four standard deviations of a Poisson count.
             assert!((n - expected).abs() < 4.0 * expected.sqrt(), "{n}");
@@ -174,6 +179,7 @@ mod tests {
             let variation = variance.sqrt() / mean;
             assert!((variation - 1.0).abs() < 0.02, "{variation}");
         }
-        assert_eq!(all(100.0, true, 2, None), all(100.0, true, 2, None), "fixed before the trial");
+        let due = || all(100.0, Arrivals::Poisson, 2, None);
+        assert_eq!(due(), due(), "fixed before the trial");
     }
 }

@@ -49,9 +49,9 @@ impl Work for TrialWork<'_> {
                 closed::begin(seat, source, &claims, concurrency);
                 Ok(())
             }
-            Load::Open { operations_per_s, poisson } => {
+            Load::Open { operations_per_s, arrivals } => {
                 let place = (seat.thread, seat.threads);
-                let schedule = Schedule::new(operations_per_s, poisson, seat.times, place, plan.seed, claims);
+                let schedule = Schedule::new(operations_per_s, arrivals, seat.times, place, plan.seed, claims);
                 open::begin(seat, source, schedule)
             }
         }

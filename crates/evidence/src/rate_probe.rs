@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{LoadLevel, OperationKind};
+use experiment::{LatencyFigure, LoadLevel, OperationKind};
 use serde::{Deserialize, Serialize};
 
 /// A short load on a database that goes on afterwards.
@@ -39,6 +39,19 @@ pub struct ProbeLatency {
     pub p99: f64,
     /// 99.9th percentile.
     pub p999: f64,
+}
+
+impl ProbeLatency {
+    /// One of the figures, microseconds.
+    pub fn figure(&self, figure: LatencyFigure) -> f64 {
+        match figure {
+            LatencyFigure::Mean => self.mean,
+            LatencyFigure::P50 => self.p50,
+            LatencyFigure::P95 => self.p95,
+            LatencyFigure::P99 => self.p99,
+            LatencyFigure::P999 => self.p999,
+        }
+    }
 }
 
 impl RateProbe {

@@ -5,7 +5,7 @@
 
 use catalog::{Basis, Burst, ByteBurst, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
-use workload::Definition;
+use workload::{Arrivals, Definition};
 
 use crate::words::words;
 use crate::{
@@ -213,6 +213,11 @@ impl Dataset {
         self.payload_bytes() as f64 * (1.0 - self.compressibility) * ON_DISK
     }
 
+    /// The same if nothing of it is compressed: what room is made for.
+    pub fn most_bytes_on_disk(&self) -> f64 {
+        self.payload_bytes() as f64 * ON_DISK
+    }
+
     /// Payload bytes of a record.
     pub fn record_bytes(&self) -> f64 {
         f64::from(self.fields * self.field_length)
@@ -371,8 +376,9 @@ pub struct Load {
 /// `rate = "find"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Find {
-    /// Exponential gaps between requests rather than constant ones.
-    pub poisson: bool,
+    /// How requests arrive.
+    #[serde(rename = "poisson")]
+    pub arrivals: Arrivals,
 }
 
 /// `repetitions = "auto"`: whole blocks are added until the ratios are known well enough.
@@ -402,8 +408,9 @@ pub enum LoadLevel {
     Rate {
         /// Operations per second.
         operations_per_s: f64,
-        /// Exponential gaps (Poisson) rather than constant ones.
-        poisson: bool,
+        /// How requests arrive.
+        #[serde(rename = "poisson")]
+        arrivals: Arrivals,
     },
 }
 
@@ -428,7 +435,9 @@ impl LoadLevel {
     pub fn map_rate(self, to: impl FnOnce(f64) -> f64) -> Self {
         match self {
             Self::Concurrency(_) => self,
-            Self::Rate { operations_per_s, poisson } => Self::Rate { operations_per_s: to(operations_per_s), poisson },
+            Self::Rate { operations_per_s, arrivals } => {
+                Self::Rate { operations_per_s: to(operations_per_s), arrivals }
+            }
         }
     }
 
@@ -436,9 +445,8 @@ impl LoadLevel {
     pub fn slug(&self) -> String {
         match self {
             Self::Concurrency(n) => format!("c{n}"),
-            Self::Rate { operations_per_s, poisson } => {
-                format!("{}{operations_per_s}", if *poisson { "p" } else { "r" })
-            }
+            Self::Rate { operations_per_s, arrivals: Arrivals::Poisson } => format!("p{operations_per_s}"),
+            Self::Rate { operations_per_s, arrivals: Arrivals::Constant } => format!("r{operations_per_s}"),
         }
     }
 }

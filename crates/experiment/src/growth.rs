@@ -46,7 +46,7 @@ impl Plan {
             for of in &search.searches {
                 let found = rounds.iter().filter(|r| r.round == number && r.search == of.id);
                 for rate in found.flat_map(|round| &round.rates) {
-                    let level = LoadLevel::Rate { operations_per_s: *rate, poisson: search.poisson };
+                    let level = LoadLevel::Rate { operations_per_s: *rate, arrivals: search.arrivals };
                     let id = format!("{}.{}.{}", of.configuration, of.workload, level.slug());
                     if !self.cells.iter().any(|cell| cell.id == id) {
                         self.cells.push(Cell {

@@ -67,6 +67,25 @@ impl LatencyFigure {
             Self::P999 => Some(0.001),
         }
     }
+
+    /// Where it lies among the operations, ordered by time: 0.99 for `p99`. `None`: the mean is no percentile.
+    pub fn quantile(self) -> Option<f64> {
+        match self {
+            Self::Mean => None,
+            Self::P50 => Some(0.5),
+            Self::P95 => Some(0.95),
+            Self::P99 => Some(0.99),
+            Self::P999 => Some(0.999),
+        }
+    }
+
+    /// For people: `p99.9`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::P999 => "p99.9",
+            Self::Mean | Self::P50 | Self::P95 | Self::P99 => self.name(),
+        }
+    }
 }
 
 /// Run-to-run noise of public clouds alone is 6 to 12 % (Hulen 2010): a smaller difference is seldom worth a migration.

@@ -299,7 +299,7 @@ fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
 
 /// What is to be found, where the rates are.
 fn search(experiment: &Experiment) -> Option<SearchPlan> {
-    let poisson = experiment.load.find?.poisson;
+    let arrivals = experiment.load.find?.arrivals;
     let each = |configuration: &Configuration| {
         let name = configuration.name.clone();
         experiment.workloads.iter().map(move |workload| Search {
@@ -309,7 +309,7 @@ fn search(experiment: &Experiment) -> Option<SearchPlan> {
         })
     };
     Some(SearchPlan {
-        poisson,
+        arrivals,
         repetitions: experiment.load.repetitions,
         searches: experiment.configurations.iter().flat_map(each).collect(),
     })

@@ -5,6 +5,7 @@
 //! The plan of a run therefore grows: what was added stands in its journal.
 
 use serde::{Deserialize, Serialize};
+use workload::Arrivals;
 
 /// Requests in flight of the closed loop that a search begins with: more than any device here serves at a time, so that
 /// its throughput is the most that the database gives.
@@ -18,8 +19,9 @@ pub const LEVELS: [f64; 3] = [0.92, 1.0, 1.08];
 /// What is to be found, and how it is then measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchPlan {
-    /// Exponential gaps between requests rather than constant ones.
-    pub poisson: bool,
+    /// How requests arrive.
+    #[serde(rename = "poisson")]
+    pub arrivals: Arrivals,
     /// Trials of each rate in a round.
     pub repetitions: u32,
     /// Each configuration under each workload.

@@ -1,7 +1,7 @@
 //! What is drafted is a sound experiment, and the model in it keeps what decides.
 
 use catalog::{Catalog, ClusterRequest};
-use experiment::{Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, plan};
+use experiment::{Arrivals, Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, plan};
 
 use crate::story::accepted;
 
@@ -33,7 +33,7 @@ const TODAY: &str = "r6i.2xlarge+gp3:500GiB";
 #[test]
 fn every_answer_is_in_the_file() {
     let (text, experiment, plan) = drafted(&Draft {
-        load: LoadLevel::Rate { operations_per_s: 5_000.0, poisson: true },
+        load: LoadLevel::Rate { operations_per_s: 5_000.0, arrivals: Arrivals::Poisson },
         demand: Some(4_500.0),
         question: "Is \"fast\" worth it?\nReally?".to_owned(),
         ..asked(&[TODAY, "r6i.2xlarge+gp3:500GiB:12000:300+gp3:50GiB", "i4i.2xlarge"])

@@ -3,7 +3,7 @@
 use crate::story;
 use std::collections::BTreeSet;
 
-use experiment::{Experiment, Plan, Provider, plan};
+use experiment::{Experiment, LoadLevel, Plan, Provider, plan};
 use proptest::prelude::*;
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
@@ -114,6 +114,18 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
         (&frozen["workloads"][0]["hashed_keys"], &frozen["workloads"][0]["zero_padding"]),
         (&serde_json::json!(true), &serde_json::json!(1))
     );
+}
+
+/// As run directories and messages have it.
+#[test]
+fn json_says_of_arrivals_whether_they_are_a_poisson_process() {
+    for (word, poisson) in [("poisson", true), ("constant", false)] {
+        let load = format!("rate = [100]\narrival = \"{word}\"");
+        let level = story::accepted(&story::with("concurrency = [10]", &load)).load.levels[0];
+        let json = serde_json::to_string(&level).unwrap();
+        assert_eq!(json, format!("{{\"rate\":{{\"operations_per_s\":100.0,\"poisson\":{poisson}}}}}"));
+        assert_eq!(serde_json::from_str::<LoadLevel>(&json).unwrap(), level);
+    }
 }
 
 #[test]

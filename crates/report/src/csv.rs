@@ -1,7 +1,7 @@
 //! Tables for spreadsheets and scripts: exact figures, units in the names of the columns.
 
 use analysis::{
-    Analysis, CellAnalysis, LatencyAnalysis, LimitKind, LoadLevel, NodeAnalysis, OperationKind, PhaseAnalysis,
+    Analysis, CellAnalysis, LONGEST, LatencyFigure, LimitKind, LoadLevel, NodeAnalysis, OperationKind, PhaseAnalysis,
     ResourceUse, Summary, Unit,
 };
 
@@ -59,29 +59,17 @@ pub fn summary_csv(analysis: &Analysis) -> String {
         .text("usd_per_month", |c| exact(c.usd_per_month))
         .text("operations_per_usd", |c| exact(c.operations_per_usd));
     let table = OperationKind::ALL.into_iter().fold(table, |table, kind| {
-        STATISTICS.into_iter().fold(table, |table, (name, figure)| {
-            let head = format!("{}_{name}_us", kind.name());
-            table.text(head, |c| exact(c.latency_us.get(&kind).map(figure)))
-        })
+        let head = |name: &str| format!("{}_{name}_us", kind.name());
+        let table = LatencyFigure::ALL.into_iter().fold(table, |table, figure| {
+            table.text(head(figure.name()), |c| exact(c.latency_us.get(&kind).map(|l| l.figure(figure))))
+        });
+        table.text(head(LONGEST), |c| exact(c.latency_us.get(&kind).map(|l| l.max)))
     });
     csv(match analysis.configurations.iter().any(|c| c.placement.is_cluster()) {
         true => of_cluster(analysis, table),
         false => table,
     })
 }
-
-/// A statistic of response times: its name, as in `spread`, and its figure.
-pub type Statistic = (&'static str, fn(&LatencyAnalysis) -> f64);
-
-/// All of them.
-pub const STATISTICS: [Statistic; 6] = [
-    ("mean", |l| l.mean),
-    ("p50", |l| l.p50),
-    ("p95", |l| l.p95),
-    ("p99", |l| l.p99),
-    ("p999", |l| l.p999),
-    ("max", |l| l.max),
-];
 
 /// What the cell's database is, in runs with clusters: the nodes themselves are rows of `nodes.csv`.
 fn of_cluster<'a>(analysis: &Analysis, table: Rows<&'a CellAnalysis>) -> Rows<&'a CellAnalysis> {

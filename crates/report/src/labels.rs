@@ -1,9 +1,9 @@
 //! Short texts that several sections and sentences use.
 
 use analysis::{
-    Analysis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised, IoLimits,
-    LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
+    Analysis, Arrivals, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised,
+    IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio,
+    TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -20,8 +20,11 @@ pub fn load(level: LoadLevel) -> String {
 pub fn short_load(level: LoadLevel) -> String {
     match level {
         LoadLevel::Concurrency(n) => count(u64::from(n)),
-        LoadLevel::Rate { operations_per_s, poisson } => {
-            format!("{}/s{}", number(operations_per_s), if poisson { " Poisson" } else { "" })
+        LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson } => {
+            format!("{}/s Poisson", number(operations_per_s))
+        }
+        LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Constant } => {
+            format!("{}/s", number(operations_per_s))
         }
     }
 }
@@ -65,6 +68,11 @@ pub fn nodes_at(limit: &Limit) -> String {
     }
 }
 
+/// What a factor is of: `the throughput of gp3`.
+pub fn throughput_of(whose: &str) -> String {
+    format!("the throughput of {whose}")
+}
+
 /// More nodes than this are counted rather than named.
 const NODES_NAMED: usize = 3;
 
@@ -85,30 +93,17 @@ pub fn operation(kind: OperationKind) -> String {
 
 /// A figure of response times, perhaps of one kind of operation: `p99.9`, `read p99`.
 pub fn latency(operation: Option<OperationKind>, figure: LatencyFigure) -> String {
-    let figure = match figure {
-        LatencyFigure::P999 => "p99.9",
-        other => other.name(),
-    };
     match operation {
-        Some(kind) => format!("{} {figure}", self::operation(kind)),
-        None => figure.to_owned(),
+        Some(kind) => format!("{} {}", self::operation(kind), figure.label()),
+        None => figure.label().to_owned(),
     }
 }
 
-/// A percentile in milliseconds; `~` before one with fewer than 100 samples beyond it.
-pub fn percentile_ms(latency: &LatencyAnalysis, name: &str) -> String {
-    let (value, label) = match name {
-        "mean" => return ms(latency.mean),
-        "p50" => return ms(latency.p50),
-        "max" => return ms(latency.max),
-        "p95" => (latency.p95, "p95"),
-        "p99" => (latency.p99, "p99"),
-        _ => (latency.p999, "p99.9"),
-    };
-    let supported = rules::PERCENTILES
-        .iter()
-        .any(|(of, tail)| *of == label && latency.samples as f64 * tail >= rules::SAMPLES_BEYOND);
-    format!("{}{}", if supported { "" } else { "~" }, ms(value))
+/// A figure of response times in milliseconds; `~` before a percentile with fewer than 100 samples beyond it.
+pub fn latency_ms(latency: &LatencyAnalysis, figure: LatencyFigure) -> String {
+    let tail = figure.tail().filter(|_| rules::PERCENTILES.contains(&figure));
+    let is_supported = tail.is_none_or(|tail| latency.samples as f64 * tail >= rules::SAMPLES_BEYOND);
+    format!("{}{}", if is_supported { "" } else { "~" }, ms(latency.figure(figure)))
 }
 
 /// Whether any shown percentile carries the `~`.
@@ -180,10 +175,10 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::Throughput => "throughput",
         Metric::Runtime => "runtime",
         Metric::Mean => "mean latency",
-        Metric::P50 => "p50",
-        Metric::P95 => "p95",
-        Metric::P99 => "p99",
-        Metric::P999 => "p99.9",
+        Metric::P50 => LatencyFigure::P50.label(),
+        Metric::P95 => LatencyFigure::P95.label(),
+        Metric::P99 => LatencyFigure::P99.label(),
+        Metric::P999 => LatencyFigure::P999.label(),
         Metric::OperationsPerDollar => "operations per dollar",
     }
 }

@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use analysis::{Analysis, CellAnalysis, LatencyAnalysis, Severity};
 use serde_json::json;
 
-use crate::csv::{STATISTICS, Statistic};
 use crate::labels;
 use crate::wording::limits;
 
@@ -63,7 +62,9 @@ const CELLS: [OfCell; 7] = [
     }),
 ];
 
-/// A figure of a statistic of response times; `None` where it is not known.
+/// A statistic of response times: its name, as in `spread`, and its figure.
+type Statistic = (&'static str, f64);
+/// A figure of a statistic; `None` where it is not known.
 type OfStatistic = fn(&LatencyAnalysis, &Statistic) -> Option<f64>;
 
 /// Response times: each statistic is the median over trials of that statistic of a trial, with its range over trials.
@@ -74,7 +75,7 @@ const LATENCIES: [(Family, OfStatistic); 3] = [
             "seconds",
             "Response time: median over valid trials of each trial's statistic.",
         ),
-        |latency, (_, figure)| Some(figure(latency)),
+        |_, (_, figure)| Some(*figure),
     ),
     (
         ("iopslab_cell_latency_low_seconds", "seconds", "The same statistic in the trial where it is smallest."),
@@ -114,7 +115,8 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
         let mut samples = Vec::new();
         for (run, cell) in &cells {
             for (kind, latency) in &cell.latency_us {
-                let known = STATISTICS.iter().filter_map(|of| Some((of.0, value(latency, of)?)));
+                let all = latency.named();
+                let known = all.iter().filter_map(|of| Some((of.0, value(latency, of)?)));
                 samples.extend(known.map(|(statistic, us)| {
                     let of = [("operation", kind.name().to_owned()), ("statistic", statistic.to_owned())];
                     (with(of_cell(run, cell), of), us / 1e6)

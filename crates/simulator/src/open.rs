@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use evidence::{OperationKind, SendLag, empty_histogram};
-use experiment::FaultKind;
+use experiment::{Arrivals, FaultKind};
 use hdrhistogram::Histogram;
 
 use crate::closed::PERIOD_S;
@@ -67,7 +67,7 @@ struct Pending {
 /// When the requests of a trial are due.
 struct Schedule {
     gap_s: f64,
-    poisson: bool,
+    arrivals: Arrivals,
     next: f64,
     noise: Noise,
 }
@@ -75,7 +75,11 @@ struct Schedule {
 impl Schedule {
     fn step(&mut self) -> f64 {
         let due = self.next;
-        self.next += self.gap_s * if self.poisson { self.noise.exponential() } else { 1.0 };
+        let gap = match self.arrivals {
+            Arrivals::Poisson => self.noise.exponential(),
+            Arrivals::Constant => 1.0,
+        };
+        self.next += self.gap_s * gap;
         due
     }
 }
@@ -203,7 +207,7 @@ impl<'a> Open<'a> {
         worlds: &'a [World<'a>],
         stops: &'a Stops,
         volumes: Vec<Paced>,
-        (operations_per_s, poisson): (f64, bool),
+        (operations_per_s, arrivals): (f64, Arrivals),
         from: f64,
         noise: [Noise; 2],
     ) -> Self {
@@ -214,8 +218,8 @@ impl<'a> Open<'a> {
             sum += share;
             (share > 0.0).then_some((sum, kind))
         });
-        let [arrivals, noise] = noise;
-        let mut schedule = Schedule { gap_s: 1.0 / operations_per_s, poisson, next: from, noise: arrivals };
+        let [of_arrivals, noise] = noise;
+        let mut schedule = Schedule { gap_s: 1.0 / operations_per_s, arrivals, next: from, noise: of_arrivals };
         schedule.step();
         let node = |(world, volume)| OpenNode::new(world, volume, from);
         Self {

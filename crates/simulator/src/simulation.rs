@@ -228,11 +228,11 @@ impl Trial<'_> {
             LoadLevel::Concurrency(n) => {
                 Database::Closed(Box::new(Closed::new(self.worlds, &stops, volumes.collect(), n)))
             }
-            LoadLevel::Rate { operations_per_s, poisson } => Database::Open(Box::new(Open::new(
+            LoadLevel::Rate { operations_per_s, arrivals } => Database::Open(Box::new(Open::new(
                 self.worlds,
                 &stops,
                 volumes.map(|volume| Paced::new(volume, -warmup_s)).collect(),
-                (operations_per_s, poisson),
+                (operations_per_s, arrivals),
                 -warmup_s,
                 [self.noise("arrivals"), self.noise("requests")],
             ))),

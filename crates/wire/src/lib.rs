@@ -6,24 +6,30 @@
 //! whose stdin closes undoes everything it did and exits.
 
 mod check;
+mod event;
 mod framing;
 mod histogram;
 mod log;
 mod machine_use;
-mod messages;
+mod needs;
 mod piece;
+mod reply;
+mod request;
+mod results;
+mod task;
 mod transfer;
 mod watch;
 
+pub use event::{AT_WORK_S, Event, Progress, Second};
 pub use framing::{Message, WireError, line, read, read_sized, write};
 pub use histogram::{WireInterval, from_wire, to_wire};
 pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use machine_use::MachineUse;
-pub use messages::{
-    AT_WORK_S, ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, LoadedDataset, Moments, Needs,
-    PROTOCOL, Problem, Progress, Reply, Request, RequestError, Second, SnapshotFacts, StartedTrial, StoppedTrial,
-    ToRest, TrialResult, TrialTask, UnderTest, Usage,
-};
+pub use needs::{Demand, Needs, Problem, UnderTest};
 pub use piece::{TrialPiece, in_pieces};
+pub use reply::{Reply, RequestError};
+pub use request::{ClientRequest, DatabaseRequest, PROTOCOL, Request};
+pub use results::{LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage};
+pub use task::{Endpoint, ExistingDataset, TrialTask};
 pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, WatchTask, WatchedFacts};

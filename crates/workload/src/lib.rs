@@ -4,6 +4,7 @@
 //! [`write_key`] and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing
 //! YCSB file.
 
+mod arrivals;
 pub mod chooser;
 mod definition;
 mod even_order;
@@ -16,6 +17,7 @@ mod value;
 mod ycsb;
 mod zeta;
 
+pub use arrivals::Arrivals;
 pub use definition::{Definition, Distribution, Mix, OperationKind, ScanLength};
 pub use even_order::EvenOrder;
 pub use generator::{Generator, MixChooser, Operation};

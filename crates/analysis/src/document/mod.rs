@@ -46,7 +46,7 @@ pub use faults::{
     FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis,
 };
 pub use free::{FreeStep, Need, Replaced, Spending, SpendingChange};
-pub use latency::LatencyAnalysis;
+pub use latency::{LONGEST, LatencyAnalysis};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};

@@ -1,5 +1,6 @@
 //! A cell against another, and what that shows.
 
+use experiment::LatencyFigure;
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
@@ -38,11 +39,11 @@ impl Metric {
         match self {
             Self::Throughput => "throughput",
             Self::Runtime => "runtime",
-            Self::Mean => "mean",
-            Self::P50 => "p50",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
+            Self::Mean => LatencyFigure::Mean.name(),
+            Self::P50 => LatencyFigure::P50.name(),
+            Self::P95 => LatencyFigure::P95.name(),
+            Self::P99 => LatencyFigure::P99.name(),
+            Self::P999 => LatencyFigure::P999.name(),
             Self::OperationsPerDollar => "operations_per_dollar",
         }
     }
@@ -52,9 +53,21 @@ impl Metric {
         matches!(self, Self::Throughput | Self::OperationsPerDollar)
     }
 
-    /// Whether it is a latency: of the worst operation kind, in microseconds.
+    /// Which latency it is, of the worst operation kind, in microseconds; `None`: it is none.
+    pub fn latency(self) -> Option<LatencyFigure> {
+        match self {
+            Self::Mean => Some(LatencyFigure::Mean),
+            Self::P50 => Some(LatencyFigure::P50),
+            Self::P95 => Some(LatencyFigure::P95),
+            Self::P99 => Some(LatencyFigure::P99),
+            Self::P999 => Some(LatencyFigure::P999),
+            Self::Throughput | Self::Runtime | Self::OperationsPerDollar => None,
+        }
+    }
+
+    /// Whether it is a latency.
     pub fn is_latency(self) -> bool {
-        matches!(self, Self::Mean | Self::P50 | Self::P95 | Self::P99 | Self::P999)
+        self.latency().is_some()
     }
 }
 

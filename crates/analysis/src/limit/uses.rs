@@ -9,7 +9,7 @@ use super::{cpu, instance, volume};
 use crate::document::limit::{GC_DOMINATES, GC_MATTERS, LimitKind};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
+use crate::rules::{OFF_MAX, off_by_chance};
 
 /// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it
 /// is named where nothing else is full.
@@ -52,12 +52,12 @@ fn known(mut uses: Vec<(Watched, Vec<Window>)>) -> Vec<(Watched, Vec<Window>)> {
 
 /// Achieved against offered; at its cap where the rate was held, neither missed nor exceeded by a backlog of before.
 fn offered(trial: &TrialMeasurement) -> Option<Window> {
-    let LoadLevel::Rate { operations_per_s, poisson } = trial.record.load else {
+    let LoadLevel::Rate { operations_per_s, arrivals } = trial.record.load else {
         return None;
     };
     let achieved = trial.throughput()?;
     let expected = operations_per_s * trial.window_s();
-    let by_chance = if poisson { POISSON_DEVIATIONS / expected.max(1.0).sqrt() } else { 0.0 };
+    let by_chance = off_by_chance(arrivals, expected.max(1.0));
     let off = stats::ratio(achieved, operations_per_s)? - 1.0;
     Some(Window {
         kind: LimitKind::OfferedRate,

@@ -72,7 +72,7 @@ pub use crate::rule::Rule;
 pub(crate) use cassandra::code_not_warm::is_warm as code_is_warm;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
 pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
-pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
+pub(crate) use offered_rate::{OFF_MAX, off_by_chance};
 pub use repetitions_spread::LEVEL as OUTLIER_LEVEL;
 pub(crate) use send_lag::SEND_LAG_SHARE;
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;

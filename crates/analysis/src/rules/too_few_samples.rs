@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::OperationKind;
+use experiment::LatencyFigure;
 use serde::{Deserialize, Serialize};
 
 use crate::document::LatencyAnalysis;
@@ -28,8 +29,8 @@ pub struct TooFewSamples {
 /// Samples wanted beyond a percentile before it is believed (practice: >= 100).
 pub const SAMPLES_BEYOND: f64 = 100.0;
 
-/// The percentiles of the report with their tail shares.
-pub const PERCENTILES: [(&str, f64); 3] = [("p95", 0.05), ("p99", 0.01), ("p99.9", 0.001)];
+/// The percentiles of the report that few samples may not support, from the lowest up.
+pub const PERCENTILES: [LatencyFigure; 3] = [LatencyFigure::P95, LatencyFigure::P99, LatencyFigure::P999];
 
 /// One finding for each kind of operation that does not support them all.
 pub(crate) fn findings(latency_us: &BTreeMap<OperationKind, LatencyAnalysis>) -> Vec<Seen<TooFewSamples>> {
@@ -38,10 +39,11 @@ pub(crate) fn findings(latency_us: &BTreeMap<OperationKind, LatencyAnalysis>) ->
         .filter_map(|(kind, latency)| {
             let samples = latency.samples as f64;
             // The lowest percentile that is not supported stands for those above it.
-            let (name, tail) = PERCENTILES.into_iter().find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
+            let mut tails = PERCENTILES.into_iter().filter_map(|percentile| Some((percentile, percentile.tail()?)));
+            let (percentile, tail) = tails.find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
             let figures = TooFewSamples {
                 operation: *kind,
-                percentile: name.to_owned(),
+                percentile: percentile.label().to_owned(),
                 samples: latency.samples,
                 needed: SAMPLES_BEYOND / tail,
                 tail_share: tail,

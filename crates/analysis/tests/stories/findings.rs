@@ -7,6 +7,7 @@ use analysis::rules::burst::BurstOnly;
 use analysis::rules::not_found::NotFound;
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
 use evidence::{Interval, OperationKind, Series, Validity, empty_histogram};
+use experiment::{Arrivals, LoadLevel};
 
 #[test]
 fn an_invalid_trial_is_reported_with_its_reason_and_never_counted() {
@@ -102,7 +103,7 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
             device_reads: 12_000.0,
             probe_read_iops: 625.0,
         });
-        record.load = experiment::LoadLevel::Rate { operations_per_s: 1000.0, poisson: false };
+        record.load = LoadLevel::Rate { operations_per_s: 1000.0, arrivals: Arrivals::Constant };
         // 60,000 requests were due in 60 s; they were answered evenly until `drained_s` later.
         let each = 60_000.0 / (60.0 + drained_s);
         let intervals: Vec<Interval> = (0..60)

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
-use experiment::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix};
+use experiment::{Access, Arrivals, Consistency, ConsistencyLevels, Definition, Distribution, Mix};
 
 mod raw;
 
@@ -42,16 +42,16 @@ fn cases() -> Vec<Case> {
     let read = || Mix { read: 1.0, ..Mix::default() };
     let insert = || Mix { insert: 1.0, ..Mix::default() };
     let closed = Load::Closed { concurrency: CONCURRENCY };
-    let open = |operations_per_s, poisson| Load::Open { operations_per_s, poisson };
+    let open = |operations_per_s, arrivals| Load::Open { operations_per_s, arrivals };
     let case = |name, mix, load, threads| Case { name, mix, load, threads };
     vec![
         case("closed, read, 1 thread", read, closed, 1),
         case("closed, read, 2 threads", read, closed, 2),
         case("closed, insert, 1 thread", insert, closed, 1),
-        case("open 5,000/s, constant, read", read, open(5e3, false), 1),
-        case("open 5,000/s, Poisson, read", read, open(5e3, true), 1),
-        case("open 50,000/s, constant, read", read, open(5e4, false), 1),
-        case("open 100,000/s, constant, read", read, open(1e5, false), 1),
+        case("open 5,000/s, constant, read", read, open(5e3, Arrivals::Constant), 1),
+        case("open 5,000/s, Poisson, read", read, open(5e3, Arrivals::Poisson), 1),
+        case("open 50,000/s, constant, read", read, open(5e4, Arrivals::Constant), 1),
+        case("open 100,000/s, constant, read", read, open(1e5, Arrivals::Constant), 1),
     ]
 }
 

@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use engine::Load;
+use experiment::Arrivals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -53,7 +54,7 @@ pub fn run(port: u16, load: Load, duration: Duration) -> Result<Run> {
     let (before, began) = (cpu_s(), Instant::now());
     let (completed, lags) = match load {
         Load::Closed { concurrency } => (client.closed(concurrency, began + duration)?, Vec::new()),
-        Load::Open { operations_per_s, poisson } => client.open(operations_per_s, poisson, began, duration)?,
+        Load::Open { operations_per_s, arrivals } => client.open(operations_per_s, arrivals, began, duration)?,
     };
     let (cpu, seconds) = (cpu_s() - before, began.elapsed().as_secs_f64());
     let mut lags = lags;
@@ -146,7 +147,7 @@ impl Client {
     fn open(
         &mut self,
         operations_per_s: f64,
-        poisson: bool,
+        arrivals: Arrivals,
         began: Instant,
         duration: Duration,
     ) -> Result<(u64, Vec<f64>)> {
@@ -157,7 +158,10 @@ impl Client {
             random ^= random >> 7;
             random ^= random << 17;
             let uniform = ((random >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-            if poisson { -uniform.ln() } else { 1.0 }
+            match arrivals {
+                Arrivals::Poisson => -uniform.ln(),
+                Arrivals::Constant => 1.0,
+            }
         };
         let (mut lags, mut completed) = (Vec::new(), 0);
         while due_s < duration.as_secs_f64() || completed < lags.len() as u64 {

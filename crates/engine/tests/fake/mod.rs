@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use engine::{Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
 use evidence::{Series, empty_histogram};
 use hdrhistogram::Histogram;
-use workload::{Definition, Distribution, Mix};
+use workload::{Arrivals, Definition, Distribution, Mix};
 
 /// How a call ends: after how long, and how.
 pub type Ending = (Duration, Result<(), ErrorKind>);
@@ -174,7 +174,7 @@ pub fn closed(concurrency: u32) -> Load {
 }
 
 pub fn constant(operations_per_s: f64) -> Load {
-    Load::Open { operations_per_s, poisson: false }
+    Load::Open { operations_per_s, arrivals: Arrivals::Constant }
 }
 
 pub fn run(fake: &Fake, plan: &TrialPlan) -> (TrialOutcome, Vec<Second>) {

@@ -1,6 +1,7 @@
 //! `[load]`: load levels and the shape of a trial.
 
 use toml::Value;
+use workload::Arrivals;
 
 use super::clients::{self, Senders};
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
@@ -58,10 +59,10 @@ pub(super) fn check(load: &Spanned<raw::Load>, senders: (&Senders, f64), mistake
 
 /// The rates of the open loop, or that they are to be found.
 fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Option<Find>) {
-    let arrivals = [("poisson", true), ("constant", false)];
+    let words = [("poisson", Arrivals::Poisson), ("constant", Arrivals::Constant)];
     let arrival = load.arrival.as_ref();
-    let poisson = arrival.and_then(|word| mistakes.one_of(word.span(), word, "unknown arrival", &arrivals));
-    let poisson = poisson.unwrap_or(true);
+    let arrivals = arrival.and_then(|word| mistakes.one_of(word.span(), word, "unknown arrival", &words));
+    let arrivals = arrivals.unwrap_or(Arrivals::Poisson);
     let Some(given) = &load.rate else {
         if let Some(arrival) = arrival {
             let help = "remove it, or give rate = [N]; a closed loop sends when an answer has come";
@@ -73,7 +74,7 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
     match given.get_ref() {
         Value::String(word) if word == "find" => {
             to_be_found(load, mistakes);
-            (Vec::new(), Some(Find { poisson }))
+            (Vec::new(), Some(Find { arrivals }))
         }
         Value::Array(stated) => {
             let mut levels = Vec::new();
@@ -85,7 +86,7 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
                     continue;
                 };
                 let rate = mistakes.stated_number(&Spanned::<f64>::new(at.clone(), number), "rate", 1e-3..=1e9);
-                levels.extend(rate.map(|operations_per_s| LoadLevel::Rate { operations_per_s, poisson }));
+                levels.extend(rate.map(|operations_per_s| LoadLevel::Rate { operations_per_s, arrivals }));
             }
             if stated.is_empty() && load.concurrency.is_empty() {
                 mistakes.add(at, "rate has no load level", "for example rate = [5000]");
@@ -146,7 +147,7 @@ fn fit(clients: u32, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Coll
             format!("concurrency {n} cannot be shared by {clients} clients: each has at least one request in flight"),
             "give fewer clients, or a higher concurrency",
         )),
-        LoadLevel::Rate { poisson: false, .. } => Some((
+        LoadLevel::Rate { arrivals: Arrivals::Constant, .. } => Some((
             format!("arrival = \"constant\" from {clients} clients is not constant: their requests fall anyhow between each other"),
             "give arrival = \"poisson\", which stays one when several are added up",
         )),

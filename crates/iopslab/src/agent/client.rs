@@ -126,7 +126,7 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
         records: task.dataset.records,
         load: match task.load {
             LoadLevel::Concurrency(concurrency) => engine::Load::Closed { concurrency },
-            LoadLevel::Rate { operations_per_s, poisson } => engine::Load::Open { operations_per_s, poisson },
+            LoadLevel::Rate { operations_per_s, arrivals } => engine::Load::Open { operations_per_s, arrivals },
         },
         warmup: Duration::from_secs_f64(task.shape.warmup_s),
         duration: Duration::from_secs_f64(task.shape.duration_s),

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, Part, TrialPlan};
-use experiment::{Access, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S};
+use experiment::{
+    Access, Arrivals, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -49,7 +51,7 @@ pub fn measure() -> Result<ClientCost, String> {
     let cost = ClientCost {
         threads: engine::most_threads(),
         closed_us: us(Load::Closed { concurrency: IN_FLIGHT })?,
-        sparse_us: us(Load::Open { operations_per_s: SPARSE_PER_S, poisson: true })?,
+        sparse_us: us(Load::Open { operations_per_s: SPARSE_PER_S, arrivals: Arrivals::Poisson })?,
     };
     let kept = Kept { version: version(), machine: machine(), cost };
     let path = path();

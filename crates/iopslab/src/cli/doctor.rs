@@ -128,7 +128,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
         directory(
             "work directory",
             &work_directory(),
-            crate::controller::needed_bytes(&job),
+            job.needed_bytes_together(),
             "set IOPSLAB_WORK to a larger disk, or free some space",
         ),
         directory(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{Draft, Experiment, LoadLevel};
+use experiment::{Arrivals, Draft, Experiment, LoadLevel};
 
 use super::facts::catalog;
 use super::size::{data_size, share};
@@ -124,7 +124,7 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         read_share: args.read_share.unwrap_or(READ_SHARE),
         data_bytes: args.data.unwrap_or(DATA_BYTES),
         load: match args.rate {
-            Some(operations_per_s) => LoadLevel::Rate { operations_per_s, poisson: true },
+            Some(operations_per_s) => LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson },
             None => LoadLevel::Concurrency(args.in_flight.unwrap_or(IN_FLIGHT)),
         },
         demand: args.demand,

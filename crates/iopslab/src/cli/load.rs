@@ -13,6 +13,7 @@ use std::time::Duration;
 use database::cassandra::{Admin, AdminError};
 use database::{CqlConnect, Existing, ExistingError, Notes, Replication};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
+use experiment::Arrivals;
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -75,7 +76,8 @@ fn trial_plan(args: &LoadArgs, chosen: &workload::Chosen) -> TrialPlan {
     let operations = args.operations.or(chosen.operations);
     let no_duration = if operations.is_some() { NO_TIME_LIMIT } else { DEFAULT_DURATION };
     let closed = |concurrency| Load::Closed { concurrency };
-    let open = |operations_per_s| Load::Open { operations_per_s, poisson: !args.constant };
+    let arrivals = if args.constant { Arrivals::Constant } else { Arrivals::Poisson };
+    let open = |operations_per_s| Load::Open { operations_per_s, arrivals };
     let load = match (args.concurrency, args.rate) {
         (Some(concurrency), _) => closed(concurrency),
         (None, Some(rate)) => open(rate),

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use archive::JournalEvent;
 use evidence::HostId;
-use experiment::{BacklogFiles, Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
+use experiment::{BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, Reply, Request, SnapshotFacts};
 
 use super::failure::{Failure, answer};
-use super::hosts::{self, Cluster};
+use super::hosts;
 use super::run::Run;
 use super::store::{Keys, OfCluster, Restored, Store};
 use crate::failure;
@@ -24,7 +24,7 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
     let plan = run.plan();
     let store = Store::of(plan)?;
     initialise(run)?;
-    for cluster in &hosts::clusters(run.setups()) {
+    for cluster in &Cluster::all_of(run.setups()) {
         let name = match cluster.files.label() {
             label if label.is_empty() => "data set".to_owned(),
             label => format!("data set of {label}"),
@@ -63,10 +63,10 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
 /// Data volumes that were made from a snapshot of EBS have each of their blocks read: on all machines at the same time.
 fn initialise(run: &mut Run<'_>) -> Result<(), Failure> {
     let mut requests = Vec::new();
-    for cluster in hosts::clusters(run.setups()) {
+    for cluster in Cluster::all_of(run.setups()) {
         let files = &cluster.files;
         let made = |host: &HostId| hosts::is_restored(run.agents.machine_use(*host).as_ref());
-        for host in cluster.nodes().into_iter().filter(made) {
+        for host in hosts::nodes_of_cluster(&cluster).into_iter().filter(made) {
             let files = files.clone();
             requests.push((host, Request::Database(DatabaseRequest::Initialise { files })));
         }
@@ -96,7 +96,7 @@ fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<Snapsh
     let files = cluster.files.clone();
     let request = DatabaseRequest::FindSnapshot { files };
     let found = answer!(Reply::Found { key, snapshot } => (key, snapshot));
-    let found = run.agents.ask_each(&cluster.nodes(), &request, found)?.into_iter();
+    let found = run.agents.ask_each(&hosts::nodes_of_cluster(cluster), &request, found)?.into_iter();
     let (keys, found): (_, Vec<_>) = found.map(|(host, (key, snapshot))| ((host, key), snapshot)).unzip();
     let found: Option<Vec<SnapshotFacts>> = found.into_iter().collect();
     let found = found.filter(|parts| parts.windows(2).all(|pair| pair[0].loading == pair[1].loading));
@@ -105,7 +105,7 @@ fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<Snapsh
 
 fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Failure> {
     let began = Instant::now();
-    let (nodes, files) = (of.cluster.nodes(), &of.cluster.files);
+    let (nodes, files) = (hosts::nodes_of_cluster(of.cluster), &of.cluster.files);
     let start = DatabaseRequest::StartLoading { files: files.clone(), loading: jiff::Timestamp::now().to_string() };
     let loading = answer!(Reply::Loading { contact_points } => contact_points);
     let contact_points = run.agents.ask_each(&nodes, &start, loading)?.into_values().flatten();
@@ -136,7 +136,7 @@ fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog
         let records = Records { first: part * backlog.records, count: backlog.records, exist: true };
         write(run, endpoint, records)?;
         let flush = DatabaseRequest::FlushBacklog;
-        run.agents.ask_each(&of.cluster.nodes(), &flush, answer!(Reply::Flushed => ()))?;
+        run.agents.ask_each(&hosts::nodes_of_cluster(of.cluster), &flush, answer!(Reply::Flushed => ()))?;
     }
     run.say(&format!(
         "{}: wrote {} records again, in {} SSTables more of each data directory, in {}",

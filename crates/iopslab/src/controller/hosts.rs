@@ -3,38 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use experiment::{DataSetFiles, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
+use experiment::{Cluster, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
 use wire::{Demand, MachineUse, Needs};
 
 use super::agents::Agents;
 use super::silence::Work;
 use crate::loader;
 
-/// Bytes on disk for each byte of payload: keys, timestamps, index,
-/// bloom filter (measured on usertable with 10 x 100 B).
-const ON_DISK: f64 = 1.15;
-/// Room besides the data on each configuration's volumes, bytes.
-const SPARE_BYTES: f64 = 268_435_456.0;
-
-/// A cluster that a run starts: configurations with the same hosts, the same placement, and settings that make the same
-/// files, share its data set.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Cluster {
-    first_host: u32,
-    /// Its data set's.
-    pub files: DataSetFiles,
-}
-
-impl Cluster {
-    fn of(setup: &Setup) -> Self {
-        Self { first_host: setup.first_host, files: DataSetFiles::of(setup) }
-    }
-
-    /// Its hosts.
-    pub fn nodes(&self) -> Vec<HostId> {
-        let numbers = self.first_host..self.first_host + self.files.placement.nodes;
-        numbers.map(HostId::database).collect()
-    }
+/// The hosts of a cluster.
+pub(super) fn nodes_of_cluster(cluster: &Cluster) -> Vec<HostId> {
+    cluster.hosts().map(HostId::database).collect()
 }
 
 /// The database hosts of a configuration: where its cluster exists already, those that are watched.
@@ -85,12 +63,6 @@ pub(super) fn all(job: &Job) -> Vec<HostId> {
     hosts.into_iter().collect()
 }
 
-/// The clusters of a run, each once.
-pub(super) fn clusters(setups: &[Setup]) -> Vec<Cluster> {
-    let clusters: BTreeSet<Cluster> = started(setups).map(Cluster::of).collect();
-    clusters.into_iter().collect()
-}
-
 /// The database hosts that a run has to itself, by the machine they are on.
 pub(super) fn by_machine(setups: &[Setup], agents: &Agents) -> BTreeMap<String, Vec<HostId>> {
     let mut machines: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
@@ -131,7 +103,7 @@ pub(super) fn needs(
     Needs {
         work_directory,
         machine_use,
-        bytes: on_machine.iter().map(|host| needed_bytes(job, *host, restored)).sum(),
+        bytes: on_machine.iter().map(|host| job.needed_bytes(host.index, restored)).sum(),
         network_cut: plan.faults.iter().any(|fault| {
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
             fault.kind() == NodeFaultKind::HostCut && started(setups).any(is_here)
@@ -175,33 +147,13 @@ pub(super) fn is_restored(machine_use: Option<&MachineUse>) -> bool {
     machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some())
 }
 
-/// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and
-/// as a snapshot, and each configuration's copy, which updates and their compaction may double. Where a volume is
-/// `restored`, the data set lies there already and the copy shares its blocks until it is written anew.
-pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId, restored: bool) -> u64 {
-    let payload = plan.dataset.payload_bytes() as f64;
-    let part = |cluster: Cluster| {
-        let is_node = cluster.nodes().contains(&host);
-        let growth = cluster.files.backlog.map_or(1.0, |b| b.growth(plan.dataset.records));
-        is_node.then(|| payload * ON_DISK * growth * cluster.files.placement.share_per_node())
-    };
-    let snapshots: f64 = clusters(setups).into_iter().filter_map(part).map(|bytes| bytes * 2.0).sum();
-    let copies = started(setups).filter_map(|setup| part(Cluster::of(setup)));
-    let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
-    let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
-    (snapshots * loaded + copies) as u64
-}
-
 /// What the work on a job is measured by.
-pub(super) fn work(Job { plan, setups }: &Job) -> Work {
-    let payload = plan.dataset.payload_bytes() as f64;
-    let grown = |cluster: &Cluster| cluster.files.backlog.map_or(1.0, |b| b.growth(plan.dataset.records));
-    let growth = clusters(setups).iter().map(grown).fold(1.0, f64::max);
-    let volumes = setups.iter().flat_map(Setup::volumes);
+pub(super) fn work(job: &Job) -> Work {
+    let volumes = job.setups.iter().flat_map(Setup::volumes);
     Work {
-        data_bytes: payload * ON_DISK * growth,
+        data_bytes: job.most_data_bytes(),
         volume_bytes: volumes.map(|volume| volume.size_bytes as f64).fold(0.0, f64::max),
-        patience: plan.patience,
+        patience: job.plan.patience,
         ..Work::default()
     }
 }
@@ -241,7 +193,7 @@ mod tests {
         let names = |hosts: Vec<HostId>| hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(names(all(&job)), ["database", "database-2", "database-3", "client"]);
         assert_eq!(names(of_trial(&job.plan, &job.setups[0])), ["database", "client"]);
-        assert_eq!(clusters(&job.setups).len(), 2);
+        assert_eq!(Cluster::all_of(&job.setups).len(), 2);
     }
 
     #[test]
@@ -258,7 +210,7 @@ mod tests {
         // Two clusters of the same shape on different hosts are loaded one by one.
         job.setups[0].placement = job.setups[1].placement;
         job.setups[1].first_host = 3;
-        assert_eq!(clusters(&job.setups).len(), 2);
+        assert_eq!(Cluster::all_of(&job.setups).len(), 2);
         // What a host needs is that of its own configuration.
         let alone = needs(&job, String::new(), None, &[HostId::database(3)]);
         assert_eq!(alone.cpus.map(|d| d.configuration), Some("three".to_owned()));
@@ -280,12 +232,10 @@ mod tests {
         assert_eq!(alone.cpus.map(|d| (d.nodes, d.total())), Some((1, 0.5)));
         let apart: u64 = all.iter().map(|host| needs_of(std::slice::from_ref(host)).bytes).sum();
         assert_eq!(apart, together.bytes);
-        // Two thirds of the data set on each of the three: 1.15 GB payload on disk, twice loaded, twice copied.
-        let part = 1e9 * 1.15 * 2.0 / 3.0;
-        assert!((alone.bytes as f64 - (part * 4.0 + SPARE_BYTES)).abs() < 10.0, "{}", alone.bytes);
-        // On a volume that has the data set already: nothing is loaded, and a copy is written anew once.
+        assert_eq!(alone.bytes, job.needed_bytes(1, false));
+        // On a volume that has the data set already less is needed.
         let machine_use = MachineUse { snapshot: Some("snap-0123456789abcdef0".to_owned()), ..MachineUse::default() };
         let restored = needs(&job, String::new(), Some(machine_use), &all[1..2]).bytes;
-        assert!((restored as f64 - (part + SPARE_BYTES)).abs() < 10.0, "{restored}");
+        assert_eq!(restored, job.needed_bytes(1, true));
     }
 }

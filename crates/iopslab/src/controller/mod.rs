@@ -83,12 +83,6 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     Ok(directory.journal(JournalEvent::RunDone)?)
 }
 
-/// Bytes that a run needs below one work directory where all of its nodes share a machine.
-pub fn needed_bytes(job: &Job) -> u64 {
-    let nodes = hosts::databases(&job.setups).into_iter();
-    nodes.map(|host| hosts::needed_bytes(job, host, false)).sum()
-}
-
 /// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is reported.
 pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>, Failure> {
     agents.work_on(hosts::work(job));

@@ -94,7 +94,7 @@ fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, version: &str, bes
         ),
     };
     UnderTest {
-        needed_bytes: hosts::needed_bytes(run.job(), host, hosts::is_restored(machine_use.as_ref())),
+        needed_bytes: run.job().needed_bytes(host.index, hosts::is_restored(machine_use.as_ref())),
         run: run.directory.name(),
         work_directory,
         addresses: nodes.iter().map(|node| agents.place(*node).address).collect(),

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use archive::JournalEvent;
 use evidence::{DataSetOrigin, HostId, KeptDataSet};
-use experiment::{DataSetPlace, DataSetStore, Plan};
+use experiment::{Cluster, DataSetPlace, DataSetStore, Plan};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
 use super::failure::{Failure, answer};
-use super::hosts::Cluster;
+use super::hosts;
 use super::run::Run;
 use super::s3::Bucket;
 use crate::failure;
@@ -163,7 +163,7 @@ impl<'p> Store<'p> {
             StoreContents::Refused(failure) => return Ok(Err(failure.message)),
             StoreContents::All(_) | StoreContents::Nothing | StoreContents::Unusable(_) => {}
         }
-        let (nodes, files) = (of.cluster.nodes(), of.cluster.files.clone());
+        let (nodes, files) = (hosts::nodes_of_cluster(of.cluster), of.cluster.files.clone());
         let measure = DatabaseRequest::MeasureArchive { files: files.clone() };
         let archive = answer!(Reply::Archive { parts, bytes } => (parts, bytes));
         let (mut requests, mut all_bytes) = (Vec::new(), 0);
@@ -194,7 +194,7 @@ impl<'p> Store<'p> {
             (None, DataSetPlace::Directory { path }) => {
                 let request = DatabaseRequest::FindKept { files: of.cluster.files.clone(), directory: path.clone() };
                 let kept = or_problem(answer!(Reply::Kept(kept) => kept));
-                for (host, kept) in run.agents.ask_each(&of.cluster.nodes(), &request, kept)? {
+                for (host, kept) in run.agents.ask_each(&hosts::nodes_of_cluster(of.cluster), &request, kept)? {
                     match kept {
                         Ok(kept) => found.extend(kept.map(|kept| (host, *kept))),
                         Err(why) => return Ok(StoreContents::Unusable(why)),

@@ -277,9 +277,9 @@ impl Said<'_> {
         let objective = self.analysis.objective.as_ref().unwrap();
         let of_load = |load: LoadLevel| {
             let (load, offered) = match load {
-                LoadLevel::Rate { operations_per_s, poisson } => {
+                LoadLevel::Rate { operations_per_s, arrivals } => {
                     let operations_per_s = beside(operations_per_s, slack);
-                    (LoadLevel::Rate { operations_per_s, poisson }, Some(operations_per_s))
+                    (LoadLevel::Rate { operations_per_s, arrivals }, Some(operations_per_s))
                 }
                 LoadLevel::Concurrency(_) => (load, None),
             };

@@ -58,7 +58,7 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
             all.join(" ")
         }
         Verdict::TooFew => {
-            let factors = of(&format!(" the throughput of {from}"));
+            let factors = of(&format!(" {}", labels::throughput_of(from)));
             format!("For no money, not tested: {to} has {factors}.")
         }
         _ => {

@@ -8,6 +8,7 @@ use super::objective::TOO_FEW;
 use super::undecided::{decisive, here, one_configuration};
 use super::{capacity, durability, everywhere, objective, places, steps, undecided};
 use crate::figures::{count, given_percent, listed};
+use crate::labels;
 
 /// Steps that are decided in an open place and printed with it; the table has them all.
 const SURE: usize = 3;
@@ -188,8 +189,9 @@ fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         let to_slowest = || c.ratio_to_slowest.as_ref().filter(other);
         c.ratio_to_baseline.as_ref().filter(other).or_else(to_slowest)
     });
-    let factor = ratio
-        .map_or_else(String::new, |r| format!("{} the throughput of {}{}", steps::times(r), r.to, steps::beyond([r])));
+    let factor = ratio.map_or_else(String::new, |r| {
+        format!("{} {}{}", steps::times(r), labels::throughput_of(&r.to), steps::beyond([r]))
+    });
     let same = match &place.outcome {
         AnswerOutcome::Run { configuration, same, .. } if configuration == run && !same.is_empty() => {
             format!(" ({} gives the same within {})", listed(same), given_percent(analysis.margin))

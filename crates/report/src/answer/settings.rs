@@ -5,6 +5,7 @@ use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer
 
 use super::{places, steps};
 use crate::figures::{given_percent, listed, number, several};
+use crate::labels;
 
 /// Settings that are shown to be slower and are named one by one.
 const SHOWN: usize = 3;
@@ -65,7 +66,7 @@ fn slower(analysis: &Analysis, reported: &[(&WorkloadAnswer, &OtherSettings)]) -
         let each = settings.worse.iter().filter_map(|worse: &WorseSettings| {
             let ratio = worse.throughput_ratio.as_ref()?;
             let (times, beyond) = (steps::times(ratio), steps::beyond([ratio]));
-            let words = format!("{times} the throughput of {}{at}{beyond}", ratio.to);
+            let words = format!("{times} {}{at}{beyond}", labels::throughput_of(&ratio.to));
             Some((worse.configuration.clone(), ratio.median, words))
         });
         each.collect::<Vec<_>>()

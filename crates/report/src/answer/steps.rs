@@ -82,7 +82,7 @@ fn cost(step: &ValueOfMoney) -> String {
 /// What a step gives, in all places of a group with the same ends: `1.92 times (1.80 to 2.05) the throughput of
 /// gp3-3000 for 1.20 times its cost ($15.00 more a month)`. The places are left out where the reader knows them.
 pub fn gain(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
-    factors(analysis, group, &format!(" the throughput of {}", group[0].from), with_places)
+    factors(analysis, group, &format!(" {}", labels::throughput_of(&group[0].from)), with_places)
 }
 
 /// One step in a sentence without a full stop: `the reason` of its verdict.

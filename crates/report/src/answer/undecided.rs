@@ -8,6 +8,7 @@ use analysis::{
 use super::objective::TOO_FEW;
 use super::{capacity, doubts, durability, objective, places, steps};
 use crate::figures::{given_percent, listed, number, when};
+use crate::labels;
 
 /// Places that are named one by one; the rest stands in `analysis.json`.
 const SHOWN: usize = 4;
@@ -182,7 +183,10 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
         .ranking
         .iter()
         .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
-        .map(|r| format!("{} gives {} times the throughput of {}", r.configuration, number(r.to_best), decision.best))
+        .map(|r| {
+            let best = labels::throughput_of(&decision.best);
+            format!("{} gives {} times {best}", r.configuration, number(r.to_best))
+        })
         .collect();
     when(!others.is_empty(), || format!(": {}", listed(&others)))
 }

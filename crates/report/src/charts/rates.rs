@@ -18,14 +18,8 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = 8.0;
 const TOP: f64 = 22.0;
 
-/// A percentile: its name, as an objective's figure, and its value.
-type Percentile = (&'static str, LatencyFigure, fn(&LatencyAnalysis) -> f64);
-
-const PERCENTILES: [Percentile; 3] = [
-    ("p50", LatencyFigure::P50, |l| l.p50),
-    ("p95", LatencyFigure::P95, |l| l.p95),
-    ("p99", LatencyFigure::P99, |l| l.p99),
-];
+/// What is drawn, each in a chart.
+const PERCENTILES: [LatencyFigure; 3] = [LatencyFigure::P50, LatencyFigure::P95, LatencyFigure::P99];
 
 /// A cell in a chart.
 struct Dot<'a> {
@@ -107,9 +101,9 @@ fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'
     let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);
     let y = Scale::log(low * 0.7, high * 1.5, HEIGHT - BELOW, TOP);
     let charts: String = PERCENTILES
-        .iter()
+        .into_iter()
         .map(|percentile| {
-            let bounds = bounds.iter().filter(|(figure, _)| *figure == percentile.1);
+            let bounds = bounds.iter().filter(|(figure, _)| *figure == percentile);
             let bounds: Vec<f64> = bounds.map(|(_, ms)| *ms).collect();
             chart(workload, kind, dots, percentile, &bounds, (&x, &y))
         })
@@ -128,18 +122,19 @@ fn chart(
     workload: &str,
     kind: OperationKind,
     dots: &[Dot<'_>],
-    (name, _, figure): &Percentile,
+    percentile: LatencyFigure,
     bounds: &[f64],
     (x, y): (&Scale, &Scale),
 ) -> String {
-    let right = WIDTH - RIGHT;
+    let (name, right) = (percentile.label(), WIDTH - RIGHT);
+    let figure = |dot: &Dot<'_>| dot.latency.figure(percentile);
     let mut svg = axes(&Axis::round(x, 4, "operations/s"), &Axis::round(y, 6, "ms (logarithmic)"));
     for bound in bounds {
         let at = y.at(*bound);
         svg += &line("bound", format_args!("M{LEFT} {at:.1}H{right}"));
         svg += &words("e b t11", (right, at - 4.0), format_args!("at most {} ms", given(*bound)));
     }
-    let at = |d: &Dot<'_>| (x.at(d.rate), y.at(figure(d.latency) / 1e3));
+    let at = |d: &Dot<'_>| (x.at(d.rate), y.at(figure(d) / 1e3));
     for pair in dots.windows(2) {
         let is_same_loop = discriminant(&pair[0].cell.load) == discriminant(&pair[1].cell.load);
         if pair[0].index == pair[1].index && is_same_loop {
@@ -150,14 +145,14 @@ fn chart(
     }
     for dot in dots {
         let ((px, py), colour) = (at(dot), colour(dot.index));
-        if let Some(range) = dot.latency.spread.get(*name).filter(|s| s.low < s.high) {
+        if let Some(range) = dot.latency.spread.get(percentile.name()).filter(|s| s.low < s.high) {
             svg += &whisker(&format!("s{colour}"), px, (range.low / 1e3, range.high / 1e3), y);
         }
         let said = format!(
             "{}, {}: {name} {} ms at {} operations/s",
             escaped(&dot.cell.configuration),
             escaped(&labels::load(dot.cell.load)),
-            ms(figure(dot.latency)),
+            ms(figure(dot)),
             number(dot.rate)
         );
         svg += &point(&format!("f{colour}"), (px, py), said);

@@ -1,14 +1,14 @@
 //! Every figure of every cell. Each number has a cell of its own on the page, its unit in the head, so that a table
 //! pastes into a spreadsheet; a terminal has a shorter table.
 
-use analysis::{Analysis, CellAnalysis, Charts, LatencyAnalysis, OperationKind, Ratio, Unit};
+use analysis::{Analysis, CellAnalysis, Charts, LONGEST, LatencyAnalysis, LatencyFigure, OperationKind, Ratio, Unit};
 
 use super::columns::estimate;
 use crate::document::html::id;
 use crate::document::section::Section;
 use crate::document::table::{Cell, Form, Rows, between, column, range, rows};
 use crate::document::text::{Text, link};
-use crate::figures::percent;
+use crate::figures::{ms, percent};
 use crate::labels;
 
 /// How the figures are made.
@@ -103,13 +103,16 @@ fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
         .text(column("Load").varies(), |(cell, ..)| labels::load(cell.load))
         .text("Operation", |(_, kind, _)| kind.clone())
         .number("Samples/trial", |(.., l)| l.samples);
-    ["mean", "p50", "p95", "p99", "p99.9", "max"].into_iter().fold(table, |table, name| match name {
-        "p99" => table.range(name, |(.., l)| {
-            let ends = l.spread.get(name).map(|s| (s.low / 1e3, s.high / 1e3));
-            between(labels::percentile_ms(l, name), ends)
-        }),
-        _ => table.number(name, |(.., l)| labels::percentile_ms(l, name)),
-    })
+    let table = LatencyFigure::ALL.into_iter().fold(table, |table, figure| {
+        if figure != LatencyFigure::P99 {
+            return table.number(figure.label(), |(.., l)| labels::latency_ms(l, figure));
+        }
+        table.range(figure.label(), |(.., l)| {
+            let ends = l.spread.get(figure.name()).map(|s| (s.low / 1e3, s.high / 1e3));
+            between(labels::latency_ms(l, figure), ends)
+        })
+    });
+    table.number(LONGEST, |(.., l)| ms(l.max))
 }
 
 /// For a terminal: a line for each kind of operation, and what limited the cell.
@@ -127,10 +130,11 @@ fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis
             }
         })
         .text("Operation", |c| by_kind(c, |kind, _| labels::operation(kind)));
-    let percentiles = [("mean", 9), ("p50", 5), ("p95", 7), ("p99", 0), ("p99.9", 8)];
-    let table = percentiles.into_iter().fold(table, |table, (name, drop)| {
-        let head = column(format!("{name}, ms, med.")).drop(drop);
-        table.number(head, |c| by_kind(c, |_, latency| labels::percentile_ms(latency, name)))
+    // In the order of the figures: when each falls away.
+    let drops = [9, 5, 7, 0, 8];
+    let table = LatencyFigure::ALL.into_iter().zip(drops).fold(table, |table, (figure, drop)| {
+        let head = column(format!("{}, ms, med.", figure.label())).drop(drop);
+        table.number(head, |c| by_kind(c, |_, latency| labels::latency_ms(latency, figure)))
     });
     table
         .number(column("Errors").drop(3), |c| labels::errors(c))

@@ -24,11 +24,12 @@ pub fn sentences(scaling: &Scaling) -> Vec<String> {
         None => " (not repeated, so without an interval)".to_owned(),
     };
     let mut said = vec![format!(
-        "{} nodes have {}{} of {} times the throughput of one node by the law ({} operations/s).",
+        "{} nodes have {}{} of {} times {} by the law ({} operations/s).",
         most.nodes,
         percent(scaling.efficiency),
         between(scaling.efficiency_range),
         most.nodes,
+        labels::throughput_of("one node"),
         number(scaling.of_one_ops_per_s),
     )];
     said.push(format!(
@@ -49,11 +50,11 @@ pub fn sentences(scaling: &Scaling) -> Vec<String> {
     let ratio = most.ops_per_s / first.ops_per_s;
     if proportional && ratio > f64::from(most.nodes) / f64::from(first.nodes) {
         said.push(format!(
-            "{} has {} times the throughput of {}: more than in proportion, which no such law describes. Page caches that \
+            "{} has {} times {}: more than in proportion, which no such law describes. Page caches that \
              hold a larger share of the data together are the usual reason.",
             most.configuration,
             number(ratio),
-            first.configuration
+            labels::throughput_of(&first.configuration)
         ));
     }
     let parameters = 3;

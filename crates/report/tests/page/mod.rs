@@ -10,11 +10,11 @@ use analysis::rules::repetitions_spread::RepetitionsSpread;
 use analysis::rules::stall::Stall;
 use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::{
-    Analysis, AnswerOutcome, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts,
-    Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis,
-    LatencyCurve, Limit, LimitKind, Line, LoadLevel, Metric, OperationKind, Panel, ProbeResult, Range, Ranked, Ratio,
-    Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity, SpreadKind, Status, Summary,
-    TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole,
+    Analysis, AnswerOutcome, Arrivals, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine,
+    DatabaseCounts, Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits,
+    LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line, LoadLevel, Metric, OperationKind, Panel, ProbeResult, Range,
+    Ranked, Ratio, Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity, SpreadKind, Status,
+    Summary, TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole,
     WorkloadAnswer, WorkloadFacts,
 };
 
@@ -23,7 +23,7 @@ pub const HOSTILE: &str = "<script>alert(\"1\")</script> & 'so' </title></style>
 
 /// A closed and an open loop.
 pub const LOADS: [LoadLevel; 2] =
-    [LoadLevel::Concurrency(100), LoadLevel::Rate { operations_per_s: 5000.0, poisson: true }];
+    [LoadLevel::Concurrency(100), LoadLevel::Rate { operations_per_s: 5000.0, arrivals: Arrivals::Poisson }];
 
 /// A run of `configurations` x `workloads` x two load levels, each with `blocks` repetitions.
 pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysis, Charts) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostId, HostSample, OperationKind, ProbeResult, TrialRecord, VolumeFigures};
-use experiment::{Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
+use experiment::{Arrivals, Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
 use serde_json::json;
 
 use crate::host::database_host;
@@ -251,7 +251,7 @@ impl Machine {
         let seconds = f64::from(self.seconds);
         let load = self.rate.map_or(LoadLevel::Concurrency(64), |(offered, _)| LoadLevel::Rate {
             operations_per_s: offered,
-            poisson: false,
+            arrivals: Arrivals::Constant,
         });
         let facts = |role: &str, disk: &Disk| {
             let probe = disk.probe.map(|read_iops| ProbeResult {

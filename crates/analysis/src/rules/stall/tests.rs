@@ -1,5 +1,7 @@
 //! A server with one queue, seen through the client's seconds: what a stop of each length leaves behind.
 
+use experiment::Arrivals;
+
 use super::*;
 use crate::rules::cases::{changed, seen};
 
@@ -88,7 +90,7 @@ fn served(seed: u64, rate: f64, capacity: f64, noise: f64, stop: (f64, f64)) -> 
         free = server.end(free.max(due));
         requests.push((free, free - due));
     }
-    let load = LoadLevel::Rate { operations_per_s: rate, poisson: true };
+    let load = LoadLevel::Rate { operations_per_s: rate, arrivals: Arrivals::Poisson };
     (seconds(&requests), load)
 }
 
@@ -195,7 +197,7 @@ fn a_volume_that_becomes_slower_is_no_stop() {
             free = server.end(free.max(due));
             requests.push((free, free - due));
         }
-        let load = LoadLevel::Rate { operations_per_s: 1000.0, poisson: true };
+        let load = LoadLevel::Rate { operations_per_s: 1000.0, arrivals: Arrivals::Poisson };
         let reported = stops(&seconds(&requests), 0, &[], load);
         assert!(reported.is_empty(), "{seed}: {reported:?}");
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use engine::{Load, LoadOutcome, TrialOutcome, TrialPlan};
 use evidence::{Series, empty_histogram};
+use experiment::{Arrivals, LatencyFigure};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
@@ -78,7 +79,7 @@ impl<'a> Shown<'a> {
             "compressibility": self.plan.compressibility,
             "load": match self.plan.load {
                 Load::Closed { concurrency } => json!({ "concurrency": concurrency }),
-                Load::Open { operations_per_s, poisson } => json!({ "rate": operations_per_s, "poisson": poisson }),
+                Load::Open { operations_per_s, arrivals } => json!({ "rate": operations_per_s, "poisson": arrivals }),
             },
             "threads": result.threads,
             "seed": self.plan.seed,
@@ -114,8 +115,13 @@ impl<'a> Shown<'a> {
         let result = &self.outcome.result;
         let load = match self.plan.load {
             Load::Closed { concurrency } => format!("closed loop, {concurrency} in flight"),
-            Load::Open { operations_per_s, poisson: true } => format!("open loop, {operations_per_s}/s Poisson"),
-            Load::Open { operations_per_s, .. } => format!("open loop, {operations_per_s}/s constant"),
+            Load::Open { operations_per_s, arrivals } => {
+                let arrive = match arrivals {
+                    Arrivals::Poisson => "Poisson",
+                    Arrivals::Constant => "constant",
+                };
+                format!("open loop, {operations_per_s}/s {arrive}")
+            }
         };
         let mut text = format!(
             "{}: {load}, {} load thread{}, {:.1} s measured after {:.1} s of warm-up\n\n",
@@ -125,7 +131,8 @@ impl<'a> Shown<'a> {
             result.measured_s,
             result.warmup_s,
         );
-        let headings = ["", "operations", "mean", "p50", "p95", "p99", "p99.9", "max"];
+        let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(LatencyFigure::label);
+        let headings = ["", "operations", mean, p50, p95, p99, p999, "max"];
         row(&mut text, &headings.map(str::to_owned));
         for (series, h) in &self.latencies {
             let name = match series {
@@ -133,11 +140,12 @@ impl<'a> Shown<'a> {
                 Series::Service(kind) => format!("{} service time", kind.name()),
                 Series::Failed(kind) => format!("{} error", kind.name()),
             };
-            let at = |q| human_us(h.value_at_quantile(q));
-            let mean = human_us(h.mean().round() as u64);
-            let cells = [at(0.5), at(0.95), at(0.99), at(0.999), human_us(h.max())];
-            let [p50, p95, p99, p999, max] = cells;
-            row(&mut text, &[name, h.len().to_string(), mean, p50, p95, p99, p999, max]);
+            let us = |figure: LatencyFigure| match figure.quantile() {
+                Some(quantile) => h.value_at_quantile(quantile),
+                None => h.mean().round() as u64,
+            };
+            let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(|figure| human_us(us(figure)));
+            row(&mut text, &[name, h.len().to_string(), mean, p50, p95, p99, p999, human_us(h.max())]);
         }
         let mut fact = |name: &str, value: String| {
             // Writing to a String cannot fail.
@@ -182,14 +190,14 @@ fn row(text: &mut String, cells: &[String; 8]) {
 }
 
 fn percentiles(histogram: &Histogram<u64>) -> Value {
-    json!({
+    let mut document = json!({
         "operations": histogram.len(),
         "mean": histogram.mean(),
         "min": histogram.min(),
-        "p50": histogram.value_at_quantile(0.5),
-        "p95": histogram.value_at_quantile(0.95),
-        "p99": histogram.value_at_quantile(0.99),
-        "p999": histogram.value_at_quantile(0.999),
-        "max": histogram.max(),
-    })
+    });
+    for (figure, quantile) in LatencyFigure::ALL.iter().filter_map(|figure| Some((figure, figure.quantile()?))) {
+        document[figure.name()] = json!(histogram.value_at_quantile(quantile));
+    }
+    document["max"] = json!(histogram.max());
+    document
 }

@@ -155,7 +155,7 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
 #[cfg(test)]
 mod tests {
     use evidence::{LostValue, OperationKind};
-    use experiment::{LoadLevel, PlannedTrial};
+    use experiment::{Arrivals, LoadLevel, PlannedTrial};
 
     use super::super::database::{parts, task};
     use super::super::state::TrialState;
@@ -190,7 +190,7 @@ mod tests {
         seeds.dedup();
         assert_eq!((seeds.len(), seeds[0]), (3, 7));
 
-        let rate = LoadLevel::Rate { operations_per_s: 900.0, poisson: true };
+        let rate = LoadLevel::Rate { operations_per_s: 900.0, arrivals: Arrivals::Poisson };
         for (_, task) in tasks_of(rate, 3) {
             assert!(matches!(task.load, LoadLevel::Rate { operations_per_s, .. } if operations_per_s == 300.0));
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use ::evidence::{OperationKind, ProbeLatency, RateProbe, Series};
 use analysis::{LatencyFigures, Step};
 use archive::JournalEvent;
-use experiment::{CEILING_IN_FLIGHT, Cell, LoadLevel, PlannedTrial, Round, Search, rounded};
+use experiment::{Arrivals, CEILING_IN_FLIGHT, Cell, LoadLevel, PlannedTrial, Round, Search, rounded};
 use wire::{Event, TrialTask};
 
 use super::clients::Measured;
@@ -28,7 +28,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
     let plan = run.plan();
     let missing = || Failure::work(format!("plan.json is not whole: {} has no objective", search.id));
     let objective = plan.objective.as_ref().ok_or_else(missing)?;
-    let poisson = plan.search.as_ref().is_none_or(|search| search.poisson);
+    let arrivals = plan.search.as_ref().map_or(Arrivals::Poisson, |search| search.arrivals);
     let mut probes = run.directory.probes()?;
     probes.retain(|probe| probe.search == search.id);
     let mut session = None;
@@ -38,7 +38,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
             Step::Measure(rates) => break rates,
             Step::Nothing => break Vec::new(),
             Step::Ceiling => LoadLevel::Concurrency(CEILING_IN_FLIGHT.max(plan.clients)),
-            Step::Probe(operations_per_s) => LoadLevel::Rate { operations_per_s, poisson },
+            Step::Probe(operations_per_s) => LoadLevel::Rate { operations_per_s, arrivals },
         };
         run.agents.screen.about(label);
         starts += u32::from(session.is_none());

@@ -1,0 +1,112 @@
+//! How much disk a run needs on its database hosts.
+
+use std::collections::BTreeSet;
+
+use crate::{Cluster, Job, Setup};
+
+/// Room besides the data on each configuration's volumes, bytes.
+const SPARE_BYTES: f64 = 268_435_456.0;
+
+impl Job {
+    /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded
+    /// and as a snapshot, and each configuration's copy, which updates and their compaction may double. Where a volume
+    /// is `restored`, the data set lies there already and the copy shares its blocks until it is written anew. `host`
+    /// is its number among the database hosts of the run, from 0.
+    pub fn needed_bytes(&self, host: u32, restored: bool) -> u64 {
+        let part = |cluster: Cluster| {
+            let is_node = cluster.hosts().contains(&host);
+            is_node.then(|| self.bytes_of(&cluster) * cluster.files.placement.share_per_node())
+        };
+        let clusters = Cluster::all_of(&self.setups).into_iter();
+        let snapshots: f64 = clusters.filter_map(part).map(|bytes| bytes * 2.0).sum();
+        let copies = self.started().filter_map(|setup| part(Cluster::of(setup)));
+        let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
+        let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
+        (snapshots * loaded + copies) as u64
+    }
+
+    /// Bytes that all database hosts need below one work directory, where they share a machine.
+    pub fn needed_bytes_together(&self) -> u64 {
+        let hosts: BTreeSet<u32> = self.started().flat_map(Setup::database_hosts).collect();
+        hosts.into_iter().map(|host| self.needed_bytes(host, false)).sum()
+    }
+
+    /// Bytes on disk of the largest data set, with its backlog; one replica.
+    pub fn most_data_bytes(&self) -> f64 {
+        let clusters = Cluster::all_of(&self.setups);
+        let at_rest = self.plan.dataset.most_bytes_on_disk();
+        clusters.iter().map(|cluster| self.bytes_of(cluster)).fold(at_rest, f64::max)
+    }
+
+    /// Bytes on disk of a cluster's data set, with its backlog; one replica.
+    fn bytes_of(&self, cluster: &Cluster) -> f64 {
+        let dataset = &self.plan.dataset;
+        dataset.most_bytes_on_disk() * cluster.files.backlog.map_or(1.0, |backlog| backlog.growth(dataset.records))
+    }
+
+    /// The configurations whose nodes the run starts.
+    fn started(&self) -> impl Iterator<Item = &Setup> {
+        self.setups.iter().filter(|setup| setup.existing.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ParseContext, ReadFor, job, parse};
+
+    const EXPERIMENT: &str = r#"
+        name = "x"
+        [dataset]
+        records = 1_000_000
+        [[configuration]]
+        name = "one"
+        instance = { vcpus = 1, memory_gib = 8 }
+        data_volume = { iops = 100 }
+        [[configuration]]
+        name = "three"
+        instance = { vcpus = 0.5, memory_gib = 4 }
+        data_volume = { iops = 100 }
+        nodes = 3
+        replication_factor = 2
+        [[workload]]
+        name = "w"
+        read = 1.0
+        [load]
+        concurrency = [2]
+    "#;
+
+    fn small_job() -> Job {
+        let catalog = catalog::Catalog::built_in();
+        let experiment = parse(catalog, "x.toml", EXPERIMENT, &ParseContext::alone(), ReadFor::Anybody);
+        job(&experiment.expect("a valid experiment"))
+    }
+
+    fn assert_bytes(bytes: f64, expected: f64) {
+        assert!((bytes - expected).abs() < 10.0, "{bytes} {expected}");
+    }
+
+    #[test]
+    fn a_host_needs_room_for_its_part_of_each_data_set_loaded_and_copied() {
+        let job = small_job();
+        // Two thirds of the data set on each of the three: 1.15 GB on disk, twice loaded, twice copied.
+        let (whole, part) = (1e9 * 1.15, 1e9 * 1.15 * 2.0 / 3.0);
+        let needed = |host, restored| job.needed_bytes(host, restored) as f64;
+        assert_bytes(needed(1, false), part * 4.0 + SPARE_BYTES);
+        // On a volume that has the data set already: nothing is loaded, and a copy is written anew once.
+        assert_bytes(needed(1, true), part + SPARE_BYTES);
+        // The first host is the single node too.
+        assert_bytes(needed(0, false), (whole + part) * 4.0 + 2.0 * SPARE_BYTES);
+        assert_eq!(job.needed_bytes(3, false), 0, "no host of the run");
+        let each: u64 = (0..3).map(|host| job.needed_bytes(host, false)).sum();
+        assert_eq!(job.needed_bytes_together(), each);
+    }
+
+    #[test]
+    fn the_largest_data_set_is_the_one_with_a_backlog() {
+        let mut job = small_job();
+        assert_bytes(job.most_data_bytes(), 1e9 * 1.15);
+        job.setups[1].backlog = Some(crate::Backlog { overwrites: 0.5, sstables: 4 }.of(1_000_000));
+        assert_bytes(job.most_data_bytes(), 1e9 * 1.15 * 1.5);
+    }
+}

@@ -1,0 +1,171 @@
+//! How an agent answers a request.
+
+use evidence::{Environment, Initialised, KeptDataSet, Warmed};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    LoadedDataset, LogPiece, Moments, Problem, SnapshotFacts, StartedTrial, StoppedTrial, TrialResult, Usage,
+    WatchedFacts,
+};
+
+/// Why a request failed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RequestError {
+    /// What failed and where.
+    pub message: String,
+    /// What to do now.
+    pub help: Option<String>,
+    /// The request was cancelled, nothing is wrong.
+    pub cancelled: bool,
+}
+
+impl RequestError {
+    /// What failed and where.
+    pub fn new(message: impl ToString) -> Self {
+        Self { message: message.to_string(), help: None, cancelled: false }
+    }
+
+    /// The same with what to do now.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        let help = Some(help.into());
+        Self { help, ..self }
+    }
+
+    /// A request that ended because the controller asked for it.
+    pub fn cancelled() -> Self {
+        let cancelled = true;
+        Self { cancelled, ..Self::new("cancelled") }
+    }
+}
+
+/// In the words of the error. No error itself, so that `?` takes it as it is.
+impl<E: std::error::Error> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
+/// Answers, one for each kind of request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// To `Hello`.
+    Hello {
+        /// The agent's version.
+        version: String,
+        /// Facts about its host.
+        environment: Box<Environment>,
+    },
+    /// To `Clock`.
+    Clock {
+        /// The host's wall clock, Unix milliseconds with their fraction; `None` where time is only simulated.
+        unix_ms: Option<f64>,
+    },
+    /// To `Check`: everything that stands in the way.
+    Checked(Vec<Problem>),
+    /// To `Open`.
+    Opened {
+        /// What an earlier run had left and is gone now, for people.
+        cleaned: Vec<String>,
+        /// What the database is and what runs it, for people; `None` where it is only simulated.
+        software: Option<String>,
+    },
+    /// To `Watch`.
+    Watched(WatchedFacts),
+    /// To `Initialise`.
+    Initialised {
+        /// How.
+        how: Initialised,
+        /// Whether an earlier run on this machine had done it.
+        before: bool,
+    },
+    /// To `FindSnapshot`.
+    Found {
+        /// What the snapshot is, or would be, called.
+        key: String,
+        /// If it is there.
+        snapshot: Option<SnapshotFacts>,
+    },
+    /// To `FindKept`, if it is there; to `KeepInStore`.
+    Kept(Option<Box<KeptDataSet>>),
+    /// To `FindKept` and `Restore`: what the store has is not what was kept there. To `KeepInStore`: it could not be
+    /// kept. The run goes on without the store.
+    StoreProblem(String),
+    /// To `MeasureArchive`.
+    Archive {
+        /// Its parts.
+        parts: Vec<String>,
+        /// Bytes of all.
+        bytes: u64,
+    },
+    /// To `StartLoading`.
+    Loading {
+        /// `host:port` contact points.
+        contact_points: Vec<String>,
+    },
+    /// To `FinishLoading`.
+    AtRest,
+    /// To `FlushBacklog`.
+    Flushed,
+    /// To `KeepSnapshot` and `Restore`.
+    Snapshot(SnapshotFacts),
+    /// To `Prepare`.
+    Prepared,
+    /// To `StartTrial`.
+    Started(Box<StartedTrial>),
+    /// To `Usage`; `None`: the database has ended, which an event says.
+    Usage(Option<Usage>),
+    /// To `Empty`.
+    Emptied,
+    /// To `Renew`; `None`: the page cache was to be cold.
+    Renewed(Option<Warmed>),
+    /// To `NoteCache`.
+    CacheNoted,
+    /// To `LookUp`: all of them exist.
+    LookedUp,
+    /// To `Hold`.
+    Held,
+    /// To `CompactBacklog`: the database compacts by itself.
+    Compacting {
+        /// SSTables of the data set's table just before.
+        sstables: u64,
+        /// When that was, by the host's clock, Unix milliseconds.
+        done_unix_ms: f64,
+    },
+    /// To `StartFault`: the node is gone, or its disk has the fault.
+    FaultStarted {
+        /// When.
+        moments: Moments,
+        /// How it went otherwise than was asked for.
+        problem: Option<String>,
+    },
+    /// To `EndFault`: it answers clients again, or its disk has no fault any more.
+    FaultEnded {
+        /// When.
+        moments: Moments,
+        /// Requests to the disk that ended with an error meanwhile; `None`: it was no fault that makes some fail.
+        failed_requests: Option<u64>,
+    },
+    /// To `StopTrial`.
+    Stopped(Box<StoppedTrial>),
+    /// To `ReadLog`: at most [`crate::LOG_PIECE_BYTES`].
+    LogPiece(LogPiece),
+    /// To `Take`.
+    Taken {
+        /// The whole data set is there already.
+        whole: bool,
+        /// Nodes of the cluster to which there is no connection.
+        left_out: Vec<String>,
+    },
+    /// To `Loaded`.
+    Marked,
+    /// To `Load`.
+    Loaded(LoadedDataset),
+    /// To `Warm`: operations completed.
+    Warm(u64),
+    /// To `Trial`.
+    Trial(Box<TrialResult>),
+    /// To `Close`.
+    Closed,
+}
