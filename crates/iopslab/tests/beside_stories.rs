@@ -152,10 +152,44 @@ fn clean_waits_for_whoever_has_the_work_directory_and_is_refused_in_words() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     let whom = format!("waiting for process {} to leave", std::process::id());
-    for words in [&*whom, "wait for that run, or stop it"] {
+    let ends = format!("kill -TERM {}", std::process::id());
+    for words in [&*whom, "for 20 s at most", "wait for that run, or stop it", &*ends] {
         assert!(said.contains(words), "{said}");
     }
     drop(run);
+    let output = lab.output(&["clean"]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// The controller of a run was killed, and its agent was stopped before: it would undo everything, and does nothing.
+#[test]
+fn clean_says_of_a_holder_that_stands_still_who_it_is_and_what_ends_it() {
+    let lab = Laboratory::new();
+    drop(WorkDirectory::lock(&lab.work()).unwrap());
+    let path = lab.work().join("lock");
+    let lock = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    lock.lock().unwrap();
+    // It has the lock as long as it lives, and this process has it no longer.
+    let mut holder = std::process::Command::new("sleep").arg("600").stdin(Stdio::from(lock)).spawn().unwrap();
+    let number = holder.id();
+    std::fs::write(&path, format!("{number}\n")).unwrap();
+    let pid = Pid::from_raw(number as i32).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let output = lab.output(&["clean"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    kill_process(pid, Signal::KILL).unwrap();
+    holder.wait().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for words in [
+        format!("waiting for process {number} to leave"),
+        format!("process {number} (sleep 600) has had it for"),
+        "stands still".to_owned(),
+        format!("`kill -TERM {number}; kill -CONT {number}`"),
+        format!("`kill -KILL {number}`, and then iopslab clean"),
+    ] {
+        assert!(said.contains(&words), "{words}: {said}");
+    }
+    // As was promised.
     let output = lab.output(&["clean"]);
     assert!(output.status.success(), "{output:?}");
 }

@@ -16,6 +16,7 @@ const WAY: &str = "\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npubli
 const TERRAFORM: &str = r#"#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/called"
+env | grep '^TF_' >> "$here/environment"
 case "$1" in
 version) echo '{"terraform_version":"1.11.4"}' ;;
 init)
@@ -126,6 +127,51 @@ fn plugins_that_a_run_came_with_are_not_started_whoever_stands_there() {
     shell.wait().unwrap();
     assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(story.noted("obeyed"), "");
+}
+
+/// A version manager in the place of Terraform looks for these above where it is started, and asdf starts what they name.
+#[test]
+fn what_would_choose_another_terraform_is_refused_by_its_name() {
+    let story = Story::begun();
+    for name in [".tool-versions", ".terraform-version"] {
+        let sent = story.lab.run_directory().join(name);
+        std::fs::write(&sent, "terraform path:/srv/evil\n").unwrap();
+        for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
+            let (code, stderr) = story.ask(arguments);
+            assert_eq!(code, Some(1), "{stderr}");
+            assert!(stderr.contains(name) && stderr.contains("what is started as Terraform"), "{stderr}");
+        }
+        std::fs::remove_file(&sent).unwrap();
+    }
+    assert!(!story.noted("called").contains("init"), "{}", story.noted("called"));
+    let (code, stderr) = story.destroy();
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+#[test]
+fn what_the_user_has_set_for_terraform_is_kept_and_leads_it_nowhere_else() {
+    let story = Story::begun();
+    let output = story
+        .lab
+        .iopslab(&["destroy", &story.run()])
+        .env("IOPSLAB_TERRAFORM", "./terraform")
+        .env("TF_WORKSPACE", "prod")
+        .env("TF_DATA_DIR", "../data")
+        .env("TF_CLI_ARGS", "-lock=false")
+        .env("TF_CLI_ARGS_destroy", "-target=x")
+        .env("TF_CLI_CONFIG_FILE", "own.tfrc")
+        .env("TF_PLUGIN_CACHE_DIR", "/srv/cache")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let environment = story.noted("environment");
+    for gone in ["TF_WORKSPACE", "TF_DATA_DIR", "TF_CLI_ARGS"] {
+        assert!(!environment.contains(gone), "{environment}");
+    }
+    let own = story.lab.path().canonicalize().unwrap().join("own.tfrc");
+    for kept in [format!("TF_CLI_CONFIG_FILE={}", own.display()), "TF_PLUGIN_CACHE_DIR=/srv/cache".to_owned()] {
+        assert!(environment.lines().any(|line| line == kept), "{environment}");
+    }
 }
 
 /// Its controller was killed, and it goes on: what it needs is not taken from it.

@@ -63,4 +63,4 @@ pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{LoopVolume, MIN_VOLUME_BYTES};
 pub use warm::{ReadFiles, read_files};
 pub use whole::{ReadWhole, device_bytes, read_whole};
-pub use work::{Measuring, WorkDirectory};
+pub use work::{LockHolder, Measuring, WorkDirectory};

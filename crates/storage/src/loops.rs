@@ -2,7 +2,7 @@
 //!
 //! Attaching goes through the `losetup` program rather than the ioctls of loop(4): `losetup --find` retries when
 //! another process takes the same free device, configures the device in one step (LOOP_CONFIGURE) where the kernel can,
-//! and keeps `unsafe` out of this crate. (The crates that offer these ioctls generate their bindings with libclang and
+//! and needs no `unsafe` of ours. (The crates that offer these ioctls generate their bindings with libclang and
 //! set device and flags in separate steps.) What was achieved is then read back from sysfs, not believed.
 //!
 //! On a busy machine it can take long, by whatever way: direct I/O is switched on after the image's dirty pages have

@@ -15,7 +15,11 @@
 //! The files of that one are clones under other names: Cassandra numbers anew what it takes in. A file is the same
 //! where its directory has the same place, its length is equal, and so is what follows the last hyphen of its name
 //! (`nb-7-big-Data.db`: the component).
+//!
+//! The files are the database's, and root asks: how they are found and opened is `warm.rs`'s. Memory is taken for pages
+//! that are in memory alone, however long a file says it is.
 
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -51,7 +55,7 @@ struct NotedFile {
 }
 
 /// What makes files of two data directories the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct FileKey {
     /// Place of the directory among those of the data set.
     directory: usize,
@@ -59,14 +63,17 @@ struct FileKey {
     bytes: u64,
 }
 
-/// Pages of a file, a bit each, the first one lowest in the first word.
+/// Pages of a file, a bit each: of 64 neighbours a word, by its place, the first one lowest. There is no word of none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Pages(Vec<u64>);
+struct Pages(BTreeMap<u64, u64>);
 
 /// Pages of a file that are to be read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FilePages {
-    path: PathBuf,
+    /// The directory of the data set.
+    directory: PathBuf,
+    /// Below it.
+    file: PathBuf,
     pages: Pages,
     /// Those of them that are read twice.
     lasting: Pages,
@@ -79,9 +86,10 @@ impl Resident {
     /// A directory that cannot be read, a file that cannot be mapped. One that is gone is none.
     pub fn of(directories: &[PathBuf]) -> Result<Self> {
         let mut files = Vec::new();
-        for (key, path) in keyed(directories)? {
-            let Some(file) = warm::open(&path)? else { continue };
-            let pages = resident_pages(&file, key.bytes).map_err(io_error("ask what is in memory of", &path))?;
+        for (key, directory, name) in keyed(directories)? {
+            let Some(file) = warm::open(directory, &name)? else { continue };
+            let pages = resident_pages(&file, key.bytes);
+            let pages = pages.map_err(io_error("ask what is in memory of", &directory.join(&name)))?;
             files.push(NotedFile { key, lasting: pages.clone(), pages });
         }
         Ok(Self { files })
@@ -93,11 +101,14 @@ impl Resident {
     /// As [`Self::of`].
     pub fn look_again(&mut self, directories: &[PathBuf]) -> Result<()> {
         let mut now = Self::of(directories)?;
+        // A database may have very many files.
+        let before = self.by_key();
         for file in &mut now.files {
-            if let Some(before) = self.files.iter().find(|before| before.key == file.key) {
+            if let Some(before) = before.get(&file.key).and_then(VecDeque::front) {
                 file.lasting.keep_those_of(&before.lasting);
             }
         }
+        drop(before);
         *self = now;
         Ok(())
     }
@@ -107,22 +118,31 @@ impl Resident {
     /// # Errors
     /// A directory that cannot be read.
     pub fn found_below(&self, directories: &[PathBuf]) -> Result<Vec<FilePages>> {
-        let mut noted: Vec<_> = self.files.iter().collect();
+        let mut noted = self.by_key();
         let mut found = Vec::new();
-        for (key, path) in keyed(directories)? {
-            if let Some(place) = noted.iter().position(|file| file.key == key) {
-                let NotedFile { pages, lasting, .. } = noted.remove(place);
-                found.push(FilePages { path, pages: pages.clone(), lasting: lasting.clone() });
+        for (key, directory, file) in keyed(directories)? {
+            if let Some(NotedFile { pages, lasting, .. }) = noted.get_mut(&key).and_then(VecDeque::pop_front) {
+                let directory = directory.to_owned();
+                found.push(FilePages { directory, file, pages: pages.clone(), lasting: lasting.clone() });
             }
         }
         Ok(found)
+    }
+
+    /// The files that are the same, in their order.
+    fn by_key(&self) -> HashMap<&FileKey, VecDeque<&NotedFile>> {
+        let mut all: HashMap<&FileKey, VecDeque<&NotedFile>> = HashMap::new();
+        for file in &self.files {
+            all.entry(&file.key).or_default().push_back(file);
+        }
+        all
     }
 }
 
 impl FilePages {
     /// Bytes of these pages.
     pub fn bytes(&self) -> u64 {
-        self.pages.0.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() * page_bytes()
+        self.pages.0.values().map(|word| u64::from(word.count_ones())).sum::<u64>() * page_bytes()
     }
 }
 
@@ -135,8 +155,9 @@ pub fn read_pages(files: &[FilePages], goes_on: &mut dyn FnMut(ReadFiles) -> boo
     let of_bytes = files.iter().map(FilePages::bytes).sum();
     let mut so_far = ReadFiles { bytes: 0, of_bytes };
     let mut buffer = vec![0; PIECE_BYTES as usize];
-    for FilePages { path, pages, lasting } in files {
-        let Some(file) = warm::open(path)? else { continue };
+    for FilePages { directory, file, pages, lasting } in files {
+        let path = &directory.join(file);
+        let Some(file) = warm::open(directory, file)? else { continue };
         let runs: Vec<Range<u64>> = pages.runs().collect();
         for runs in runs.chunks(RUNS_AT_ONCE) {
             for run in runs {
@@ -160,31 +181,32 @@ pub fn read_pages(files: &[FilePages], goes_on: &mut dyn FnMut(ReadFiles) -> boo
 
 impl Pages {
     fn keep_those_of(&mut self, other: &Self) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            *word &= other;
-        }
+        self.0.retain(|place, word| {
+            *word &= other.0.get(place).copied().unwrap_or_default();
+            *word != 0
+        });
+    }
+
+    /// Each of them by its number.
+    fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().flat_map(|(&place, &word)| {
+            let set = (0..64_u64).filter(move |bit| (word >> *bit) & 1 == 1);
+            set.map(move |bit| place * 64 + bit)
+        })
     }
 
     /// Runs of neighbouring pages, as bytes of the file.
     fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        let pages = self.0.len() as u64 * 64;
-        let mut at = 0;
+        let most = PIECE_BYTES / page_bytes();
+        let mut numbers = self.numbers().peekable();
         std::iter::from_fn(move || {
-            while at < pages && !self.has(at) {
-                // Whole words of nothing are passed over.
-                at += if at.is_multiple_of(64) && self.0[(at / 64) as usize] == 0 { 64 } else { 1 };
+            let from = numbers.next()?;
+            let mut to = from + 1;
+            while to - from < most && numbers.next_if_eq(&to).is_some() {
+                to += 1;
             }
-            let from = at;
-            let most = PIECE_BYTES / page_bytes();
-            while at < pages && at - from < most && self.has(at) {
-                at += 1;
-            }
-            (at > from).then(|| from * page_bytes()..at * page_bytes())
+            Some(from * page_bytes()..to * page_bytes())
         })
-    }
-
-    fn has(&self, page: u64) -> bool {
-        self.0[(page / 64) as usize] >> (page % 64) & 1 == 1
     }
 }
 
@@ -192,16 +214,15 @@ fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// The files below these directories, in the order of their names.
-fn keyed(directories: &[PathBuf]) -> Result<Vec<(FileKey, PathBuf)>> {
+/// The files below these directories, in the order of their names: each with its directory, and its path below it.
+fn keyed(directories: &[PathBuf]) -> Result<Vec<(FileKey, &Path, PathBuf)>> {
     let mut all = Vec::new();
     for (directory, path) in directories.iter().enumerate() {
-        let mut files = Vec::new();
-        warm::list(path, &mut files)?;
-        files.sort();
-        all.extend(
-            files.into_iter().map(|(path, bytes)| (FileKey { directory, component: component(&path), bytes }, path)),
-        );
+        let files = warm::list(path)?.into_iter();
+        all.extend(files.map(|(file, bytes)| {
+            let component = component(&file);
+            (FileKey { directory, component, bytes }, path.as_path(), file)
+        }));
     }
     Ok(all)
 }
@@ -211,16 +232,20 @@ fn component(path: &Path) -> String {
     name.rsplit('-').next().unwrap_or_default().to_owned()
 }
 
-/// Pages of a file of this length that are in the page cache (mincore(2); whoever may write to a file may ask).
+/// Pages of a file of this length that are in the page cache (mincore(2); whoever may write to a file may ask). Of one
+/// that is shorter by now there are none beyond its end.
 fn resident_pages(file: &File, bytes: u64) -> io::Result<Pages> {
-    let words = bytes.div_ceil(page_bytes()).div_ceil(64);
-    let mut pages = Pages(vec![0; words as usize]);
+    let mut pages = Pages::default();
     for from in (0..bytes).step_by(STEP_BYTES as usize) {
-        let step = from..bytes.min(from + STEP_BYTES);
-        let first = from / page_bytes();
-        for (page, state) in (first..).zip(in_memory(file, step)?) {
+        let states = in_memory(file, from..bytes.min(from + STEP_BYTES))?;
+        // Steps are whole words: 64 pages of 16 MiB at most.
+        for (place, states) in (from / page_bytes() / 64..).zip(states.chunks(64)) {
             // The other bits are reserved.
-            pages.0[(page / 64) as usize] |= u64::from(state & 1) << (page % 64);
+            let set = |word: u64, (bit, state): (usize, &u8)| word | (u64::from(*state & 1) << bit);
+            let word = states.iter().enumerate().fold(0, set);
+            if word != 0 {
+                pages.0.insert(place, word);
+            }
         }
     }
     Ok(pages)
@@ -262,7 +287,8 @@ mod tests {
     #[test]
     fn runs_are_the_pages_that_are_set() {
         let runs = |words: &[u64]| -> Vec<_> {
-            Pages(words.to_vec()).runs().map(|run| (run.start / page_bytes(), run.end / page_bytes())).collect()
+            let words = (0..).zip(words.iter().copied()).filter(|(_, word)| *word != 0);
+            Pages(words.collect()).runs().map(|run| (run.start / page_bytes(), run.end / page_bytes())).collect()
         };
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[0, 0]), []);
@@ -271,6 +297,31 @@ mod tests {
         let all = runs(&[u64::MAX; 16]);
         assert_eq!(all.iter().map(|(from, to)| to - from).sum::<u64>(), 1_024);
         assert!(all.iter().all(|(from, to)| page(to - from) <= PIECE_BYTES));
+    }
+
+    #[test]
+    fn a_file_of_holes_takes_no_memory_and_one_that_is_shorter_by_now_is_asked() {
+        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        let path = directory.path().join("nb-1-big-Data.db");
+        fs::write(&path, vec![1; page(3) as usize]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let of_content = resident_pages(&file, page(3)).unwrap();
+        file.set_len(4 * STEP_BYTES + 5).unwrap();
+        assert_eq!(resident_pages(&file, 4 * STEP_BYTES + 5).unwrap(), of_content);
+        assert!(of_content.0.len() <= 1);
+        file.set_len(0).unwrap();
+        assert_eq!(resident_pages(&file, 4 * STEP_BYTES).unwrap(), Pages::default());
+    }
+
+    /// As it goes to the process that reads them.
+    #[test]
+    fn pages_are_the_same_after_they_were_written_down() {
+        let pages = Pages(BTreeMap::from([(0, 0b1011), (1 << 40, 1 << 63)]));
+        let written = serde_json::to_string(&pages).unwrap();
+        assert_eq!(serde_json::from_str::<Pages>(&written).unwrap(), pages);
+        let mut kept = pages.clone();
+        kept.keep_those_of(&Pages(BTreeMap::from([(0, 0b0110)])));
+        assert_eq!(kept, Pages(BTreeMap::from([(0, 0b0010)])));
     }
 
     /// A table of a database, with a generation in its names.
@@ -300,7 +351,7 @@ mod tests {
                 .all(|file| file.pages.runs().count() == 0)
         );
         let read = |component: &str, pages: Range<u64>| {
-            let file = warm::open(&before.join(format!("nb-7-big-{component}"))).unwrap().unwrap();
+            let file = warm::open(&before, Path::new(&format!("nb-7-big-{component}"))).unwrap().unwrap();
             warm::read(&file, page(pages.start)..page(pages.end), &mut vec![0; 1 << 20]).unwrap();
         };
         read("Data.db", 3..5);
@@ -327,7 +378,7 @@ mod tests {
     fn what_is_in_memory_in_both_looks_lasts() {
         let root = tempfile::tempdir_in("/var/tmp").unwrap();
         let directories = [table(root.path(), 7)];
-        let file = warm::open(&directories[0].join("nb-7-big-Data.db")).unwrap().unwrap();
+        let file = warm::open(&directories[0], Path::new("nb-7-big-Data.db")).unwrap().unwrap();
         let read = |pages: Range<u64>| {
             warm::read(&file, page(pages.start)..page(pages.end), &mut vec![0; 1 << 20]).unwrap();
         };

@@ -69,11 +69,13 @@ pub fn tree_bytes(directory: &Path) -> u64 {
             Ok(metadata) => metadata.len(),
             Err(_) => 0,
         })
-        .sum()
+        // A file with holes may be as long as it likes.
+        .fold(0, u64::saturating_add)
 }
 
 /// How directories are opened: through no link.
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(crate) const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// And files; what turns out to be a pipe is not waited for.
 const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);

@@ -1,9 +1,9 @@
 //! The work directory: volumes, snapshots and the ledger, owned by one process at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use guarded::{open_private, private_directory};
 
@@ -20,7 +20,44 @@ pub struct WorkDirectory {
     _lock: File,
 }
 
+/// Who holds a work directory, as the system has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockHolder {
+    /// Its number.
+    pub pid: u32,
+    /// What it was started as: its program and its words.
+    pub command: String,
+    /// How long it has held the directory.
+    pub held: Duration,
+    /// Whether it stands still (SIGSTOP, a debugger).
+    pub is_stopped: bool,
+}
+
 impl WorkDirectory {
+    /// How long whoever holds it may take to leave where that is waited for.
+    pub const PATIENCE: Duration = LOCK_PATIENCE;
+
+    /// Who holds the work directory `path` now; takes and creates nothing. `None`: nobody, or nobody whom this process
+    /// can see, such as one in another container.
+    pub fn holder(path: &Path) -> Option<LockHolder> {
+        let lock = fs::canonicalize(path.join(LOCK)).ok()?;
+        let pid = held(&lock)?.pid()?;
+        let started_at_ticks = guarded::start_time_ticks(pid)?;
+        // A number of another container is another process here.
+        let mut files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+        files.find(|file| fs::read_link(file.path()).is_ok_and(|open| open == lock))?;
+        let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words = String::from_utf8_lossy(&words).trim_end_matches('\0').replace('\0', " ");
+        // Whoever takes it writes its number there.
+        let taken = fs::metadata(&lock).and_then(|about| about.modified()).ok()?;
+        Some(LockHolder {
+            pid,
+            command: words.chars().take(COMMAND_CHARS).collect(),
+            held: SystemTime::now().duration_since(taken).unwrap_or_default(),
+            is_stopped: guarded::is_stopped(pid, started_at_ticks),
+        })
+    }
+
     /// Creates the directory if it is missing, and locks it.
     ///
     /// # Errors
@@ -102,6 +139,8 @@ fn reported(taken: &StorageError) -> String {
     }
 }
 
+/// Of what a process was started as, so much is said.
+const COMMAND_CHARS: usize = 120;
 /// File of the lock, with the process that holds it.
 const LOCK: &str = "lock";
 /// Of what a lock file says, so much is read.
@@ -295,6 +334,9 @@ mod tests {
             false
         });
         assert!(matches!(asked, Err(StorageError::Locked { .. })));
+        let holder = WorkDirectory::holder(&path).unwrap();
+        assert_eq!((holder.pid, holder.is_stopped), (std::process::id(), false));
+        assert!(!holder.command.is_empty() && holder.held < Duration::from_secs(600), "{holder:?}");
         let asked = WorkDirectory::wait_until_free(&path, |_| false);
         assert!(matches!(asked, Err(StorageError::Locked { .. })));
         let mut first = Some(first);
@@ -304,6 +346,7 @@ mod tests {
         });
         drop(leaves.unwrap());
         assert!(WorkDirectory::taken(&path).is_none());
+        assert_eq!(WorkDirectory::holder(&path), None);
         WorkDirectory::lock(&path).unwrap();
     }
 }

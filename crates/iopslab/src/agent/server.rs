@@ -194,7 +194,7 @@ impl Database {
     /// Bytes of the data set below the data directories of a node.
     pub fn data_set_bytes(&self, data: &[PathBuf]) -> u64 {
         let directories = self.data_set_directories(data);
-        directories.iter().map(|directory| storage::tree_bytes(directory)).sum()
+        directories.iter().map(|directory| storage::tree_bytes(directory)).fold(0, u64::saturating_add)
     }
 }
 

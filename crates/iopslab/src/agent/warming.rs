@@ -154,7 +154,10 @@ pub fn serve(args: &ReadFilesArgs) -> Result<(), crate::failure::Failure> {
 /// Fills the page cache of the database's cgroup with what is to be read, or with as much of it as `budget_bytes` hold.
 pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &Outbox) -> Result<Warmed, RequestError> {
     let of_bytes: u64 = match reads {
-        Reads::Evenly(directories) => directories.iter().map(|directory| storage::tree_bytes(directory)).sum(),
+        Reads::Evenly(directories) => {
+            let bytes = directories.iter().map(|directory| storage::tree_bytes(directory));
+            bytes.fold(0, u64::saturating_add)
+        }
         Reads::Pages(pages, _) => pages.iter().map(FilePages::bytes).sum(),
     };
     let began = Instant::now();
@@ -220,7 +223,8 @@ fn start(reads: &Reads, budget_bytes: u64, limits: &Limits) -> Result<Child, Req
         .map_err(RequestError::new)?;
     // It reads all of them before it says anything.
     if let (Reads::Pages(pages, _), Some(stdin)) = (reads, reader.stdin.take()) {
-        serde_json::to_writer(std::io::BufWriter::new(stdin), pages)?;
+        // One that does not take them has ended, and says why: it is waited for as any other.
+        let _ = serde_json::to_writer(std::io::BufWriter::new(stdin), pages);
     }
     Ok(reader)
 }

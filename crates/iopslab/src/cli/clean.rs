@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storage::{StorageError, WorkDirectory};
+use storage::{LockHolder, StorageError, WorkDirectory};
 
 use super::{by_hand, clean_aws, machines};
 use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 use crate::paths::work_directory;
+use crate::progress::human_duration;
 
 /// What was typed after `clean`.
 #[derive(Debug, Args)]
@@ -53,12 +54,30 @@ fn lock(directory: &Path) -> Result<WorkDirectory, Failure> {
     let mut reported = false;
     let waiting = |what: &str| {
         if !std::mem::replace(&mut reported, true) {
-            eprintln!("{what}");
+            eprintln!("{what}, for {} s at most", WorkDirectory::PATIENCE.as_secs());
         }
         true
     };
     WorkDirectory::lock_when_free(directory, waiting)
-        .map_err(|e| Failure::work(e).help("wait for that run, or stop it"))
+        .map_err(|e| Failure::work(e).help(what_ends_it(WorkDirectory::holder(directory).as_ref())))
+}
+
+/// What to do about who holds a work directory. One that stands still hears no SIGTERM before it goes on.
+fn what_ends_it(holder: Option<&LockHolder>) -> String {
+    let Some(LockHolder { pid, command, held, is_stopped }) = holder else {
+        return "wait for that run, or stop it".to_owned();
+    };
+    let who = format!("process {pid} ({command}) has had it for {}", human_duration(held.as_secs_f64()));
+    match is_stopped {
+        true => format!(
+            "{who} and stands still (it was stopped, or a debugger holds it): `kill -TERM {pid}; kill -CONT {pid}` lets it go on, undo what it \
+             has made and end; one that does not end goes with `kill -KILL {pid}`, and then iopslab clean removes what it leaves"
+        ),
+        false => format!(
+            "{who}; wait for that run, or stop it: after `kill -TERM {pid}` it undoes what it has made and ends; one that does not end goes with \
+             `kill -KILL {pid}`, and then iopslab clean removes what it leaves"
+        ),
+    }
 }
 
 pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {

@@ -111,6 +111,16 @@ pub enum AwsError {
         /// Which, and why.
         what: String,
     },
+    /// Something beside or above the directory by which another program would be started as Terraform.
+    #[error(
+        "{}: tfenv, asdf and their like choose by it what is started as Terraform, and iopslab did not put it there; remove it, or, if it is your \
+         own and lies above the run, go to its directory and try again; machines that are left go with: iopslab clean --aws",
+        path.display()
+    )]
+    Chosen {
+        /// Which.
+        path: PathBuf,
+    },
     /// A Terraform that outlived its controller has not ended.
     #[error(
         "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which process it is says: \

@@ -21,6 +21,24 @@ const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
 const OF_TERRAFORM: [&str; 5] =
     [STATE, "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
+/// By these files programs that take Terraform's name choose which one they start, some by a path to it: tfenv, tofuenv,
+/// tenv, asdf, mise. They look for them where they are started and in every directory above.
+const CHOICES: [&str; 12] = [
+    ".terraform-version",
+    ".opentofu-version",
+    ".tfswitchrc",
+    ".tool-versions",
+    "mise.toml",
+    ".mise.toml",
+    "mise.local.toml",
+    ".mise.local.toml",
+    "mise/config.toml",
+    ".mise/config.toml",
+    ".config/mise.toml",
+    ".config/mise/config.toml",
+];
+/// Every run directory has it.
+const OF_A_RUN: &str = "plan.json";
 /// Most bytes of a state.
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
@@ -32,6 +50,9 @@ pub(super) fn check(directory: &Path, beside: &[&str], run: &str) -> Result<(), 
         return Ok(());
     }
     let failed = |error| AwsError::file("examine", directory, error);
+    // As whoever is started there finds its way up.
+    let place = fs::canonicalize(directory).map_err(failed)?;
+    check_choices(&place, &std::env::current_dir().map_err(failed)?)?;
     let _lock = lock::taken(directory)?;
     if let Some(foreign) = guarded::foreign(directory, Some(DATA)).map_err(failed)? {
         let what = foreign.to_string();
@@ -45,6 +66,24 @@ pub(super) fn check(directory: &Path, beside: &[&str], run: &str) -> Result<(), 
     }
     check_state(&directory.join(STATE), run)?;
     fetch_plugins_anew(directory).map_err(failed)
+}
+
+/// Refuses what chooses another Terraform than the one that is started where the user is, whose version was looked at:
+/// in the run, and in directories above it. What lies above the user, too, holds for both, and is the user's own.
+fn check_choices(directory: &Path, user: &Path) -> Result<(), AwsError> {
+    let above: Vec<&Path> = directory.ancestors().skip(1).collect();
+    let of_run = above.iter().rposition(|place| place.join(OF_A_RUN).exists());
+    for (number, place) in above.iter().enumerate() {
+        let is_in_run = of_run.is_some_and(|last| number <= last);
+        if !is_in_run && user.starts_with(place) {
+            continue;
+        }
+        let mut choices = CHOICES.iter().map(|name| place.join(name));
+        if let Some(path) = choices.find(|path| fs::symlink_metadata(path).is_ok()) {
+            return Err(AwsError::Chosen { path });
+        }
+    }
+    Ok(())
 }
 
 fn is_known(relative: &Path, beside: &[&str]) -> bool {
@@ -189,6 +228,36 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", directory.path().join("terraform.tfstate.backup")).unwrap();
         let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
         assert!(words.contains("symbolic link"), "{words}");
+    }
+
+    #[test]
+    fn what_chooses_another_terraform_is_refused_in_the_run_and_where_the_user_does_not_stand() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let directory = at("sent/runs/gp3/terraform/2");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(at("sent/runs/gp3/plan.json"), "{}").unwrap();
+        for place in ["sent", "sent/runs", "sent/runs/gp3", "sent/runs/gp3/terraform"] {
+            fs::create_dir_all(at(place).join(".config/mise")).unwrap();
+        }
+        let refused = |user: &str| match check_choices(&directory, &at(user)) {
+            Err(AwsError::Chosen { path }) => Some(path),
+            Err(other) => panic!("{other}"),
+            Ok(()) => None,
+        };
+        let (inside, above) = ("sent/runs/gp3", "sent/runs");
+        assert_eq!(refused(inside), None);
+        for name in [".tool-versions", ".terraform-version", ".config/mise/config.toml"] {
+            for place in [inside, "sent/runs/gp3/terraform", above, "sent"] {
+                let choice = at(place).join(name);
+                fs::write(&choice, "terraform path:/srv/evil").unwrap();
+                assert_eq!(refused("elsewhere"), Some(choice.clone()), "{place}");
+                // Who stands below it has it already, unless it is the run's.
+                let is_users = place == above || place == "sent";
+                assert_eq!(refused(inside), (!is_users).then(|| choice.clone()), "{place}");
+                fs::remove_file(&choice).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,6 +24,8 @@ use super::state;
 /// Called with what is being done.
 pub type Say<'a> = &'a mut dyn FnMut(&str);
 
+/// Where programs are if `PATH` does not say (execvp(3)).
+const USUAL_PATH: &str = "/bin:/usr/bin";
 /// Names another program, such as `tofu`.
 const PROGRAM: &str = "IOPSLAB_TERRAFORM";
 /// A directory with the provider's plug-in, for machines that cannot download it.
@@ -53,6 +57,23 @@ const PATIENT: &str = "-lock-timeout=300s";
 const TEXT_MOST_BYTES: u64 = 4 << 20;
 /// Read by Terraform by its name.
 pub(super) const VARIABLES: &str = "iopslab.auto.tfvars.json";
+/// The user's variables by which it would have plug-ins, or keep its state, elsewhere than where this program looks.
+const ELSEWHERE: [&str; 2] = ["TF_DATA_DIR", "TF_WORKSPACE"];
+/// Those by which it would be asked for something else than this program asks for: this one, and this one with `_` and
+/// a command.
+const ARGUMENTS: &str = "TF_CLI_ARGS";
+/// Those that name a place. It is started in a directory that may have been received: a relative place is meant where
+/// the user is.
+const PLACES: [&str; 8] = [
+    "TF_CLI_CONFIG_FILE",
+    "TERRAFORM_CONFIG",
+    "TF_PLUGIN_CACHE_DIR",
+    "TF_LOG_PATH",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CA_BUNDLE",
+];
 
 /// A directory in which Terraform works.
 #[derive(Debug)]
@@ -60,7 +81,10 @@ pub(super) struct Terraform {
     directory: PathBuf,
     /// Whose things it makes: the value of their tag.
     run: String,
+    /// As the user calls it.
     program: String,
+    /// What is started.
+    start: PathBuf,
     profile: Option<String>,
     /// Where the state is kept; `None`: in the directory.
     backend: Option<Backend>,
@@ -91,10 +115,12 @@ impl Outputs {
 
 impl Terraform {
     pub fn new(directory: &Path, run: &str, profile: Option<&str>) -> Self {
+        let program = std::env::var(PROGRAM).unwrap_or_else(|_| "terraform".to_owned());
         Self {
             directory: directory.to_owned(),
             run: run.to_owned(),
-            program: std::env::var(PROGRAM).unwrap_or_else(|_| "terraform".to_owned()),
+            start: found(&program, &std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into())),
+            program,
             profile: profile.map(str::to_owned),
             backend: None,
             is_initialised: Cell::new(false),
@@ -128,7 +154,7 @@ impl Terraform {
 
     /// Whether there is one, and new enough.
     pub fn check(&self) -> Result<(), AwsError> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.program();
         let output = command.args(["version", "-json"]).stdin(Stdio::null()).output();
         let output = output.map_err(|source| self.missing(source))?;
         let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -171,7 +197,7 @@ impl Terraform {
             return guarded::text(&path, TEXT_MOST_BYTES).map_err(|error| AwsError::file("read", &path, error));
         }
         // Where it cannot be started init says so.
-        let version = Command::new(&self.program).arg("version").stdin(Stdio::null()).output();
+        let version = self.program().arg("version").stdin(Stdio::null()).output();
         let version = version.map(|output| output.stdout).unwrap_or_default();
         Ok(match () {
             () if version.starts_with(b"OpenTofu") => without_hashes(own).replace(TERRAFORMS, OPENTOFUS),
@@ -218,17 +244,22 @@ impl Terraform {
         write(&path, &format!("{known}{address}\n"))
     }
 
+    /// The same program wherever it is started, with what of the user's environment is for it.
+    fn program(&self) -> Command {
+        let mut command = Command::new(&self.start);
+        look_nowhere_else(&mut command, std::env::vars_os());
+        command
+    }
+
     /// In the directory, with the credentials of the site.
     fn command(&self, arguments: &[&str]) -> Result<Command, AwsError> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.program();
         command
             .args(arguments)
             .current_dir(&self.directory)
             .env("TF_IN_AUTOMATION", "1")
             .env("TF_INPUT", "0")
             .env("CHECKPOINT_DISABLE", "1")
-            // Plug-ins lie in the directory, from where they are removed before anything of it is obeyed.
-            .env_remove("TF_DATA_DIR")
             // It reads nothing; its stdin, an empty file, is the lock of the directory, which it has to its end.
             .stdin(lock::taken(&self.directory)?);
         if let Some(profile) = &self.profile {
@@ -257,6 +288,7 @@ impl Terraform {
         let arguments = ["init", "-input=false", "-no-color", "-lockfile=readonly"];
         let mut arguments = arguments.map(str::to_owned).to_vec();
         if let Ok(plugins) = std::env::var(PLUGINS) {
+            let plugins = std::path::absolute(&plugins).map_or(plugins, |path| path.display().to_string());
             arguments.push(format!("-plugin-dir={plugins}"));
         }
         arguments.extend(self.backend.iter().flat_map(Backend::arguments));
@@ -397,6 +429,41 @@ impl Terraform {
     }
 }
 
+/// The program of a name where the user is: in the directory of a run a relative name, or part of `PATH`, would mean
+/// what lies beside the run.
+fn found(program: &str, path: &OsStr) -> PathBuf {
+    let places: Vec<PathBuf> = match program.contains('/') {
+        true => vec![PathBuf::from(program)],
+        false => std::env::split_paths(path).map(|part| part.join(program)).collect(),
+    };
+    let is_program = |place: &&PathBuf| {
+        fs::metadata(place).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    // One that is nowhere is not looked for in the run.
+    let place = places.iter().find(is_program).or(places.first());
+    place.and_then(|place| std::path::absolute(place).ok()).unwrap_or_else(|| PathBuf::from(program))
+}
+
+/// What the user has set stays, but for what would lead Terraform to other places than those that were looked at.
+fn look_nowhere_else(command: &mut Command, environment: impl IntoIterator<Item = (OsString, OsString)>) {
+    for (name, value) in environment {
+        let known = name.to_string_lossy().into_owned();
+        if ELSEWHERE.contains(&known.as_str()) || known.starts_with(ARGUMENTS) {
+            command.env_remove(&name);
+        }
+        let is_relative = !value.is_empty() && Path::new(&value).is_relative();
+        // Some are expanded by who reads them.
+        let is_expanded = value.to_string_lossy().starts_with(['~', '$']);
+        if PLACES.contains(&known.as_str())
+            && is_relative
+            && !is_expanded
+            && let Ok(place) = std::path::absolute(&value)
+        {
+            command.env(&name, place);
+        }
+    }
+}
+
 fn without_hashes(lock: &str) -> String {
     // An empty list of them would be refused.
     let of_hashes = |line: &str| matches!(line.trim(), "]" | "hashes = [") || line.trim_start().starts_with("\"h1:");
@@ -477,6 +544,47 @@ mod tests {
         terraform.write_modules().unwrap();
         let written: Value = serde_json::from_str(&fs::read_to_string(&sent).unwrap()).unwrap();
         assert_eq!(written, serde_json::json!({ "terraform": { "backend": { "local": {} } } }));
+    }
+
+    #[test]
+    fn what_the_user_has_set_for_terraform_stays_and_leads_nowhere_else() {
+        let mut command = Command::new("terraform");
+        let set = [
+            ("TF_WORKSPACE", "prod"),
+            ("TF_DATA_DIR", "/srv/data"),
+            ("TF_CLI_ARGS", "-lock=false"),
+            ("TF_CLI_ARGS_apply", "-target=x"),
+            ("TF_CLI_CONFIG_FILE", "own.tfrc"),
+            ("TF_PLUGIN_CACHE_DIR", "/srv/cache"),
+            ("AWS_CONFIG_FILE", "~/config"),
+            ("AWS_REGION", "eu-west-1"),
+        ];
+        look_nowhere_else(&mut command, set.map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        let here = std::env::current_dir().unwrap().join("own.tfrc");
+        let changed: BTreeMap<&str, Option<&OsStr>> =
+            command.get_envs().map(|(name, value)| (name.to_str().unwrap(), value)).collect();
+        let removed = ["TF_CLI_ARGS", "TF_CLI_ARGS_apply", "TF_DATA_DIR", "TF_WORKSPACE"].map(|name| (name, None));
+        let mut expected = BTreeMap::from(removed);
+        expected.insert("TF_CLI_CONFIG_FILE", Some(here.as_os_str()));
+        assert_eq!(changed, expected);
+    }
+
+    #[test]
+    fn a_program_is_found_where_the_user_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for (name, mode) in [("first", 0o644), ("second", 0o755)] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("tofu"), "").unwrap();
+            fs::set_permissions(at(name).join("tofu"), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let path = std::env::join_paths([at("none"), at("first"), at("second")]).unwrap();
+        assert_eq!(found("tofu", &path), at("second/tofu"));
+        // Nor is one that is nowhere looked for in the run.
+        assert_eq!(found("terraform", &path), at("none/terraform"));
+        assert_eq!(found("./terraform", &path), std::env::current_dir().unwrap().join("terraform"));
+        let named = at("second/tofu").display().to_string();
+        assert_eq!(found(&named, OsStr::new("")), at("second/tofu"));
     }
 
     #[test]
