@@ -85,7 +85,7 @@ impl Resting<'_, '_> {
         let renewals = if is_warm || !has_rounds { 0 } else { RENEWALS_OF_COLD_CODE };
         for _ in 0..renewals {
             self.renew(CacheState::Cold)?;
-            code_is_warm = self.rounds_of(Purpose::Code)?.0;
+            code_is_warm = self.rounds_of(Purpose::Code, Instant::now())?.0;
         }
         let cache_is_settled = match cache {
             CacheState::Cold => {
@@ -114,8 +114,9 @@ impl Resting<'_, '_> {
     /// pages, the first one too, so that they begin alike.
     fn settle_cache(&mut self) -> Result<bool, Failure> {
         self.renew(CacheState::Warm)?;
+        let began = Instant::now();
         if !self.is_recalled() {
-            let (is_settled, rounds) = self.rounds_of(Purpose::Cache)?;
+            let (is_settled, rounds) = self.rounds_of(Purpose::Cache, began)?;
             if rounds.is_empty() {
                 return Ok(false);
             }
@@ -127,7 +128,7 @@ impl Resting<'_, '_> {
         }
         // A compaction may have replaced the files of which that was noted.
         let purpose = if self.is_recalled() { Purpose::Recalled } else { Purpose::Cache };
-        Ok(self.rounds_of(purpose)?.0)
+        Ok(self.rounds_of(purpose, began)?.0)
     }
 
     /// Has all nodes note which pages are in their page caches: twice, with a round between.
@@ -159,10 +160,14 @@ impl Resting<'_, '_> {
         self.wanted.keys().all(|host| self.settled_reads(*host).is_some())
     }
 
-    /// Rounds until all nodes have what these are for; whether they have, and what each of them showed.
-    fn rounds_of(&mut self, purpose: Purpose) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>), Failure> {
+    /// Rounds until all nodes have what these are for, or the time that began then is over; whether they have, and what
+    /// each of them showed.
+    fn rounds_of(
+        &mut self,
+        purpose: Purpose,
+        began: Instant,
+    ) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>), Failure> {
         let most_s = self.parts.plan.shape.rest_max_s;
-        let began = Instant::now();
         let mut before = self.usage()?;
         // Of these rounds alone: those before a renewal show another database.
         let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
