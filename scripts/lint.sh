@@ -7,7 +7,7 @@ cargo fmt --all -- --check
 all=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
 cargo clippy "${all[@]}" --all-targets -- -D warnings
 # Without the features: what is compiled then, and the one program of tests with a test for it.
-cargo clippy -p iopslab -p database --lib --bins --test bad_input --locked -- -D warnings
+cargo clippy -p iopslab -p controller -p database --lib --bins --test bad_input --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc "${all[@]}" --no-deps --document-private-items --quiet
 # Licences, advisories and sources of dependencies. It is compiled for minutes, so that nobody has to have it: ci.yml does.
 if command -v cargo-deny >/dev/null; then

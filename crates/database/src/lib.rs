@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `plan` | what a node is to be: addresses, directories, memory, place |
 //! | `server` | the seam: install, start, settle, load, watch, stop |
+//! | [`loader`] | what a database that loads a data set takes of its host |
 //! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
 //! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
 //! | `session` | the one way into it: who asks, encrypted or not, and why nobody is let in |
@@ -18,6 +19,7 @@ mod cluster;
 mod cql;
 mod existing;
 mod frames;
+pub mod loader;
 pub mod null_server;
 mod plan;
 mod server;

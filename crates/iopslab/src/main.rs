@@ -6,26 +6,18 @@
 // Doc comments of arguments are help texts, where brackets mean what they mean in a terminal.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+// Its macros print instead of those of the standard library.
 #[macro_use]
-mod output;
+extern crate process;
 
-mod agent;
 mod cli;
-mod controller;
-mod failure;
-mod interrupt;
-mod live_metrics;
-mod loader;
-mod machine;
-mod measured;
-mod paths;
-mod progress;
-mod secrets;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use process::failure::Failure;
+use process::{machine, output};
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::prelude::*;
 
@@ -59,6 +51,9 @@ fn start_log() {
     }
 }
 
+/// Rooms of the program itself: who asks for the log of `iopslab` means theirs, too.
+const OURS: [&str; 3] = ["agent", "controller", "process"];
+
 /// What is logged, and why it is not what was asked for. By default warnings, but none of the CQL driver's: what it
 /// cannot do is an error of ours, reported once and in our words.
 fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
@@ -66,10 +61,18 @@ fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
     match asked.trim() {
         "" => (usual, None),
         asked => match asked.parse() {
-            Ok(filter) => (filter, None),
+            Ok(filter) => (with_ours(filter), None),
             Err(error) => (usual, Some(error)),
         },
     }
+}
+
+/// The same, with what is asked for of `iopslab` for [`OURS`] that are not asked for by their own names.
+fn with_ours(filter: Targets) -> Targets {
+    let level_of = |target: &str| filter.iter().find(|(asked, _)| *asked == target).map(|(_, level)| level);
+    let Some(level) = level_of("iopslab") else { return filter };
+    let missing: Vec<&str> = OURS.into_iter().filter(|ours| level_of(ours).is_none()).collect();
+    missing.into_iter().fold(filter, |filter, ours| filter.with_target(ours, level))
 }
 
 /// Help and version on stdout, bad usage on stderr; what was typed is repeated in it.
@@ -92,7 +95,7 @@ fn ended(code: u8, format: output::Format) -> ExitCode {
     match output::finish() {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            let failure = failure::Failure::work(format!("cannot write the results to stdout: {error}"));
+            let failure = Failure::work(format!("cannot write the results to stdout: {error}"));
             failure.show(format);
             ExitCode::from(if code == 0 { failure.code() } else { code })
         }
@@ -119,6 +122,21 @@ mod tests {
             assert_eq!(filter.would_enable("iopslab", &Level::DEBUG), debugs, "{asked:?}");
             assert_eq!(filter.would_enable("scylla", &Level::ERROR), driver, "{asked:?}");
             assert_eq!(problem.is_some(), is_reported, "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn the_log_of_the_program_is_that_of_its_rooms_too() {
+        let (filter, _) = log_filter("warn,iopslab=info,agent=debug");
+        for (target, level, is_wanted) in [
+            ("iopslab::cli", Level::INFO, true),
+            ("controller::trial::lag", Level::INFO, true),
+            ("process::machine", Level::INFO, true),
+            ("controller", Level::DEBUG, false),
+            ("agent::limits", Level::DEBUG, true),
+            ("storage", Level::INFO, false),
+        ] {
+            assert_eq!(filter.would_enable(target, &level), is_wanted, "{target} {level}");
         }
     }
 }

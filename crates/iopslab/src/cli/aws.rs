@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use archive::{JournalEvent, RunDirectory};
 use clap::Args;
 use experiment::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
+use process::failure::{Failure, Kind};
+use process::output::{Format, pretty};
 use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
 
 use super::{machines, quotas, resumed, snapshots};
-use crate::failure::{Failure, Kind};
-use crate::output::{Format, pretty};
 
 /// All that knows of a run's machines, below its directory.
 const DIRECTORY: &str = "terraform";

@@ -2,8 +2,7 @@
 
 use ::catalog::{Basis, Purchase, REGION};
 use clap::Args;
-
-use crate::failure::Failure;
+use process::failure::Failure;
 
 /// How money is counted.
 #[derive(Debug, Args)]

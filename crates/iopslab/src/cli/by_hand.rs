@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use process::failure::Failure;
+use process::paths::work_directory;
 use storage::{Ledger, LedgerItem, WorkDirectory};
-
-use crate::failure::Failure;
-use crate::paths::work_directory;
 
 /// Beginning of the names of such directories.
 pub(super) const DIRECTORY: &str = "volume-";

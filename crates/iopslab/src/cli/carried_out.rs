@@ -4,9 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use agent::database_server;
 use archive::RunDirectory;
+use controller::{Agents, Channel, Screen, Settings};
 use evidence::{Environment, HostId};
 use experiment::{AwsSettings, Database, Job, Plan, Provider};
+use process::failure::Failure;
+use process::paths::{cache_directory, work_directory};
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
@@ -14,11 +18,6 @@ use storage::WorkDirectory;
 
 use super::run::args::RunArgs;
 use super::{aws, machines, snapshots};
-use crate::agent::database_server;
-use crate::controller::{self, Agents, Channel, Settings};
-use crate::failure::Failure;
-use crate::paths::{cache_directory, work_directory};
-use crate::progress::Screen;
 
 /// Who carries a run out.
 pub(super) enum Hands {

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use controller::NODE_DIRECTORY;
+use process::failure::Failure;
+use process::human_duration;
+use process::output::{Format, pretty};
+use process::paths::work_directory;
 use storage::{LockHolder, StorageError, WorkDirectory};
 
 use super::{by_hand, clean_aws, machines};
-use crate::controller::NODE_DIRECTORY;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
-use crate::paths::work_directory;
-use crate::progress::human_duration;
 
 /// What was typed after `clean`.
 #[derive(Debug, Args)]

@@ -1,9 +1,8 @@
 //! `iopslab clean --aws`: removes what runs have made on AWS, by its tags.
 
 use clap::Args;
-
-use crate::failure::Failure;
-use crate::output::Format;
+use process::failure::Failure;
+use process::output::Format;
 
 /// What was typed after `clean`, for AWS.
 #[derive(Debug, Args)]
@@ -49,11 +48,11 @@ mod with_aws {
 
     use jiff::Timestamp;
     use offers::{Account, Kind, Lifetime, Patience, RemovalOutcome, Resource, Run, Selection, runs};
+    use process::failure::Failure;
+    use process::output::{Format, pretty};
     use serde_json::{Value, json};
 
     use crate::cli::clean_aws::AwsArgs;
-    use crate::failure::Failure;
-    use crate::output::{Format, pretty};
 
     const PATIENCE: Patience =
         Patience { look: Duration::from_secs(2), instances: Duration::from_secs(600), held: Duration::from_secs(120) };

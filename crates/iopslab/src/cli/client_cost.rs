@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use database::loader::{KEYSPACE, TABLE};
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, Part, TrialPlan};
 use experiment::{
     Access, Arrivals, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S,
 };
+use process::failure::Failure;
+use process::paths::{cache_directory, keep_json};
 use serde::{Deserialize, Serialize};
-
-use crate::failure::Failure;
-use crate::loader::{KEYSPACE, TABLE};
-use crate::paths::{cache_directory, keep_json};
 
 /// What a hidden verb serves with the null server on.
 pub const SERVE: &str = "null-server";

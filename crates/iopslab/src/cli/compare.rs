@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use analysis::{Comparison, Gate, GateOutcome};
 use archive::RunDirectory;
 use clap::{Args, ValueEnum};
+use controller::Measured;
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 use super::terminal;
-use crate::failure::Failure;
-use crate::measured::Measured;
-use crate::output::{Format, pretty};
 
 /// What was typed after `compare`.
 #[derive(Debug, Args)]

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use controller::Screen;
 use database::cassandra::{self, Cassandra};
 use database::{Account, Cluster, ClusterSpec, Server as _};
+use process::failure::Failure;
+use process::output::{Format, pretty};
+use process::paths::{cache_directory, work_directory};
 use storage::Measuring;
-
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
-use crate::paths::{cache_directory, work_directory};
-use crate::progress::Screen;
 
 /// What was typed after `db`.
 #[derive(Debug, Args)]
@@ -111,11 +110,11 @@ fn server(version: Option<&str>) -> Cassandra {
 
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
     // A start takes all CPUs: it is not made beside a measurement. A run that begins later finds the ports taken.
-    let lock = crate::paths::machine_lock();
+    let lock = process::paths::machine_lock();
     let _starting = lock.map(|lock| Measuring::begin(&lock, "iopslab db start")).transpose();
     let _starting = _starting.map_err(Failure::work)?;
     let screen = Screen::new(None);
-    crate::machine::make_readable();
+    process::machine::make_readable();
     let account = Account::of_this_machine().map_err(Failure::work)?;
     let server = server(version).run_as(account.clone());
     // Those of a cluster are below the work directory as a rule, which has to be ours alone, too.

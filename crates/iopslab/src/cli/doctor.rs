@@ -4,12 +4,11 @@ use std::path::Path;
 
 use clap::Args;
 use experiment::SPARSE_PER_S;
+use process::failure::Failure;
+use process::output::{Format, pretty};
+use process::paths::{cache_directory, left_before, work_directory};
 use serde::Serialize;
 use storage::{Controller, Problem};
-
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
-use crate::paths::{cache_directory, left_before, work_directory};
 
 /// What was typed after `doctor`.
 #[derive(Debug, Args)]
@@ -43,11 +42,11 @@ impl Check {
 
 pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     let mut checks = vec![java(), host_name()];
-    let controllers = storage::controllers(Path::new(crate::agent::CGROUP_ROOT));
+    let controllers = storage::controllers(Path::new(agent::CGROUP_ROOT));
     checks
         .extend([("memory", &controllers.memory), ("cpu", &controllers.cpu), ("io", &controllers.io)].map(controller));
     // Space is looked at below, directory by directory.
-    let problems = storage::preflight(&work_directory(), 0, Path::new(crate::agent::CGROUP_ROOT));
+    let problems = storage::preflight(&work_directory(), 0, Path::new(agent::CGROUP_ROOT));
     if problems.is_empty() {
         checks.push(Check::ok(VOLUMES, "root, loop devices, XFS, fio, limits"));
     }

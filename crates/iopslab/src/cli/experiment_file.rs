@@ -7,10 +7,10 @@ use std::path::Path;
 use ::catalog::Catalog;
 use archive::RunDirectory;
 use experiment::{Experiment, ParseContext, ReadFor, ThisMachine};
+use process::failure::Failure;
+use process::machine;
 
 use super::{client_cost, quotas};
-use crate::failure::Failure;
-use crate::machine;
 
 /// Most bytes of an experiment, or of a YCSB file that it names.
 const MOST_BYTES: u64 = 4 << 20;

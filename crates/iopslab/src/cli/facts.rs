@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, UserCatalog};
-
-use crate::failure::Failure;
+use process::failure::Failure;
 
 /// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory.
 /// A directory of `*.toml` files, or one file.

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
 use experiment::{Arrivals, Draft, Experiment, LoadLevel};
+use process::failure::Failure;
+use process::machine;
+use process::output::{Format, pretty};
 
 use super::facts::catalog;
 use super::size::{data_size, share};
-use crate::failure::Failure;
-use crate::machine;
-use crate::output::{Format, pretty};
 
 /// What was typed after `init`.
 #[derive(Debug, Default, Args)]
@@ -286,7 +286,7 @@ mod tests {
         let (_, args) = asked("\nr6i.2xlarge+gp3:500GiB\ni4i.2xlarge\n\n\n\n\n\n\n");
         let (text, _) = drafted(Catalog::built_in(), &args.unwrap(), 2.0).unwrap();
         assert!(text.contains(QUESTION) && text.contains("concurrency = [64]"), "{text}");
-        assert!(matches!(asked("Is it?\n").1, Err(Failure { kind: crate::failure::Kind::Input, .. })));
+        assert!(matches!(asked("Is it?\n").1, Err(Failure { kind: process::failure::Kind::Input, .. })));
     }
 
     #[test]

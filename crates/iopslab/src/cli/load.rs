@@ -10,15 +10,15 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use controller::Screen;
 use database::cassandra::{Admin, AdminError};
 use database::{CqlConnect, Existing, ExistingError, Notes, Replication};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
 use experiment::Arrivals;
+use process::failure::Failure;
+use process::output::{Format, pretty};
+use process::{human_us, interrupt};
 
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::output::{Format, pretty};
-use crate::progress::{Screen, human_us};
 pub use args::LoadArgs;
 use args::NO_TIME_LIMIT;
 

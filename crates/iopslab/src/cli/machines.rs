@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use experiment::{Configuration, Database, HostsSettings, Provider, ReadFor};
+use process::failure::Failure;
+use process::output::{Format, pretty};
 use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
 
 use super::experiment_file::read_experiment;
 use super::facts::catalog;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 /// This program's own file.
 pub(super) fn own_binary() -> Result<PathBuf, Failure> {

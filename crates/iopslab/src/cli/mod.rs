@@ -31,9 +31,8 @@ mod terminal;
 mod volume;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
-
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 /// What may be asked for: two formats of every command, and one of `report` alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -118,13 +117,13 @@ enum Command {
     },
     /// Serve a controller on stdin and stdout (started by providers)
     #[command(hide = true)]
-    Agent(crate::agent::AgentArgs),
+    Agent(agent::AgentArgs),
     /// Answer for volumes over FUSE (started by the database agent and by volume)
     #[command(hide = true)]
     VolumeServer,
     /// Read files into the page cache (started by the database agent)
     #[command(hide = true)]
-    ReadFiles(crate::agent::ReadFilesArgs),
+    ReadFiles(agent::ReadFilesArgs),
     /// Answer CQL without a database (started by doctor)
     #[command(hide = true)]
     NullServer,
@@ -179,10 +178,10 @@ impl Cli {
                 print!("{}", String::from_utf8_lossy(&script));
                 Ok(())
             }
-            Command::ReadFiles(args) => crate::agent::read_files(&args),
+            Command::ReadFiles(args) => agent::read_files(&args),
             Command::NullServer => client_cost::serve(),
             Command::Agent(args) => {
-                crate::agent::serve(&args);
+                agent::serve(&args);
                 Ok(())
             }
         }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use experiment::{Provider, ReadFor};
+use process::failure::Failure;
+use process::machine;
+use process::output::{Format, pretty};
 
 use super::experiment_file::read_experiment;
 use super::facts::catalog;
 use super::provider::ProviderName;
 use super::{aws, terminal};
-use crate::failure::Failure;
-use crate::machine;
-use crate::output::{Format, pretty};
 
 /// What was typed after `plan`.
 #[derive(Debug, Args)]

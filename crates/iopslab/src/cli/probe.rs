@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::catalog::MIB;
+use agent::{ProbedVolume, probe_configuration};
 use clap::Args;
 use experiment::{IoLimits, Provider, ReadFor, Setup};
+use process::failure::Failure;
+use process::output::{Format, pretty};
 use serde_json::{Value, json};
 use storage::{BurstDrain, Measuring, ProbeMeasured, ProbeRequest, ProbeSuite};
 
 use super::by_hand::ByHand;
 use super::experiment_file::read_experiment;
 use super::facts::catalog;
-use crate::agent::{ProbedVolume, probe_configuration};
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 /// What was typed after `probe`.
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
         return Err(Failure::input(format!("{} is neither a directory nor an experiment file", args.target.display())));
     }
     let setups = setups(args)?;
-    let stop = crate::interrupt::install(|| {}).map_err(Failure::work)?;
+    let stop = process::interrupt::install(|| {}).map_err(Failure::work)?;
     let mut all = Vec::new();
     for setup in &setups {
         report(&format!("the volumes of {}", setup.configuration));
@@ -157,7 +157,7 @@ fn of_configuration(
     stop: &AtomicBool,
     report: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, Failure> {
-    let lock = crate::paths::machine_lock();
+    let lock = process::paths::machine_lock();
     let _machine = lock.map(|lock| Measuring::begin(&lock, "iopslab probe")).transpose();
     let _machine = _machine.map_err(Failure::work)?;
     let by_hand = ByHand::open("probe", "probe")?;

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-
-use crate::failure::Failure;
-use crate::output::Format;
+use process::failure::Failure;
+use process::output::Format;
 
 /// What was typed after `catalog refresh`.
 #[derive(Debug, Args)]
@@ -44,11 +43,11 @@ mod with_aws {
     use std::path::{Path, PathBuf};
 
     use ::catalog::{Catalog, UserCatalog};
+    use process::failure::Failure;
+    use process::output::{Format, pretty};
 
     use crate::cli::facts::user_catalog_path;
     use crate::cli::refresh::RefreshArgs;
-    use crate::failure::Failure;
-    use crate::output::{Format, pretty};
 
     pub fn run(args: &RefreshArgs, format: Format) -> Result<(), Failure> {
         let file = file(args)?;

@@ -7,12 +7,12 @@ use ::report::TerminalOptions;
 use analysis::Analysis;
 use archive::{JournalEvent, RunDirectory};
 use clap::Args;
+use controller::Measured;
 use experiment::PlannedTrial;
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 use super::terminal;
-use crate::failure::Failure;
-use crate::measured::Measured;
-use crate::output::{Format, pretty};
 
 /// What was typed after `report`.
 #[derive(Debug, Args)]

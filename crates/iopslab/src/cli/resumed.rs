@@ -13,12 +13,12 @@ use experiment::{
     AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, ReadFor, Setups,
 };
 use guarded::NotPrivate;
+use process::failure::Failure;
 use serde_json::Value;
 
 use super::client_cost;
 use super::experiment_file::this_machine;
 use super::facts::catalog;
-use crate::failure::Failure;
 
 /// Refuses a run that may not be obeyed. Where it makes machines on AWS its settings come back, with the prices of
 /// today's catalog.

@@ -7,18 +7,15 @@ mod resume;
 use std::sync::mpsc::channel;
 
 use archive::{JournalEvent, RunDirectory};
+use controller::{Agents, LiveMetrics, Screen};
+use process::failure::{Failure, Kind};
+use process::output::Format;
+use process::{interrupt, paths};
 use provider::Incoming;
 
 pub use self::args::RunArgs;
 use super::carried_out::{Hands, User, settings_for};
 use super::{report, sites};
-use crate::controller::{self, Agents};
-use crate::failure::{Failure, Kind};
-use crate::interrupt;
-use crate::live_metrics::LiveMetrics;
-use crate::output::Format;
-use crate::paths;
-use crate::progress::Screen;
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.

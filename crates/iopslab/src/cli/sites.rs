@@ -6,17 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use archive::RunDirectory;
+use controller::sites::{Work, work_through};
+use controller::{Agents, Channel, Next, Screen, Settings};
 use experiment::AwsSettings;
+use process::failure::Failure;
+use process::output::Format;
 use provider::Incoming;
 use provider::aws::Certainty;
 
 use super::aws::{self, Meter};
 use super::carried_out::{User, same_machine, settings_for};
-use crate::controller::sites::{Work, work_through};
-use crate::controller::{self, Agents, Channel, Next, Settings};
-use crate::failure::Failure;
-use crate::output::Format;
-use crate::progress::Screen;
 
 /// Between two looks at whether the sites are done.
 const LOOK: Duration = Duration::from_millis(200);

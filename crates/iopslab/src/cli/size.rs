@@ -8,14 +8,14 @@ use ::sizing::{SizingError, SizingOptions, Survive, Target};
 use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
+use controller::Measured;
 use experiment::Consistency;
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 use super::basis::BasisArgs;
 use super::facts::catalog;
 use super::terminal;
-use crate::failure::Failure;
-use crate::measured::Measured;
-use crate::output::{Format, pretty};
 
 /// What was typed after `size`.
 #[derive(Debug, Args)]

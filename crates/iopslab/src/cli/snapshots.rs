@@ -1,9 +1,9 @@
 //! Snapshots of EBS from which data volumes are made: whether they can be used, and what that takes.
 
+use controller::Screen;
 use experiment::{AwsInitialisation, AwsSettings};
-
-use crate::failure::Failure;
-use crate::progress::{Screen, human_duration};
+use process::failure::Failure;
+use process::human_duration;
 
 /// Refuses a snapshot that is not there, not complete, or of a larger volume, before anything is made.
 #[cfg(not(feature = "aws"))]

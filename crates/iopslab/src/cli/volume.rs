@@ -8,12 +8,12 @@ use std::time::Duration;
 use ::catalog::{GIB, KnownLatency, Latency, VolumeRequest, latency_of, resolve_volume, rules_in};
 use ::volume::Model;
 use clap::{Args, ValueEnum};
+use process::failure::Failure;
+use process::output::{Format, pretty};
 use served::Counts;
 use storage::{DISK_READ_AHEAD_KB, Ledger, LoopVolume, ReadAhead, StorageError, VolumeServer};
 
 use super::by_hand::ByHand;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 /// How often is looked whether it is asked to stop, and whether the server is there.
 const LOOK: Duration = Duration::from_millis(200);
@@ -82,7 +82,7 @@ pub fn run(args: &VolumeArgs, format: Format) -> Result<(), Failure> {
         return Err(Failure::work("not running as root, which loop devices and mounts need").help("run it with sudo"));
     }
     served::available().map_err(Failure::work)?;
-    let stop = crate::interrupt::install(|| {}).map_err(Failure::work)?;
+    let stop = process::interrupt::install(|| {}).map_err(Failure::work)?;
     let by_hand = ByHand::open(&name_of(&args.mount), "volume")?;
     let served = allow(args, &by_hand.ledger).and_then(|()| serve(args, &asked, &by_hand, &stop, format));
     let closed = by_hand.close();
@@ -157,7 +157,7 @@ fn serve(
     format: Format,
 ) -> Result<(), Failure> {
     let ledger = &by_hand.ledger;
-    let command = crate::machine::volume_server();
+    let command = process::machine::volume_server();
     let command = command.map_err(|e| Failure::work(format!("cannot find this program: {e}")))?;
     let server = Arc::new(VolumeServer::start(ledger, &command).map_err(Failure::work)?);
     for missing in &server.hardening().missing {

@@ -2,10 +2,10 @@
 
 use ::catalog::{Caps, Catalog, ClusterRequest, TODAY};
 use clap::Args;
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 use crate::cli::facts::FORMAT_VERSION;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

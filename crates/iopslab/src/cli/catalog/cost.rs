@@ -2,13 +2,13 @@
 
 use ::catalog::{Catalog, ClusterRequest, Cost, CostDiff, Extras, NodeData};
 use clap::Args;
+use process::failure::Failure;
+use process::output::{Format, pretty};
 use serde_json::{Value, json};
 
 use crate::cli::basis::BasisArgs;
 use crate::cli::facts::FORMAT_VERSION;
 use crate::cli::size::data_size;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -2,10 +2,10 @@
 
 use ::catalog::{Basis, Catalog, InstanceType, Purchase, REGION};
 use clap::{Args, ValueEnum};
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 use crate::cli::facts::unknown;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example: iopslab catalog list --min-vcpu 8 --memory 60 --local-nvme --sort price")]

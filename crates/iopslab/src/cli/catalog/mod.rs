@@ -6,10 +6,10 @@ mod list;
 mod show;
 
 use clap::{Args, Subcommand};
+use process::failure::Failure;
+use process::output::Format;
 
 use super::facts::catalog;
-use crate::failure::Failure;
-use crate::output::Format;
 
 /// What was typed after `catalog`.
 #[derive(Debug, Args)]

@@ -1,10 +1,10 @@
 //! `iopslab catalog show`.
 
 use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase};
+use process::failure::Failure;
+use process::output::{Format, pretty};
 
 use crate::cli::facts::unknown_instance;
-use crate::failure::Failure;
-use crate::output::{Format, pretty};
 
 pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
     let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;

@@ -1,10 +1,9 @@
 //! How `iopslab load` gets into a cluster that asks who is there.
 
 use clap::Args;
+use controller::secrets;
 use experiment::{Access, IdentityFiles, TlsFiles};
-
-use crate::failure::Failure;
-use crate::secrets;
+use process::failure::Failure;
 
 /// User and TLS.
 #[derive(Debug, Args)]

@@ -7,11 +7,11 @@ use engine::{Load, LoadOutcome, TrialOutcome, TrialPlan};
 use evidence::{Series, empty_histogram};
 use experiment::{Arrivals, LatencyFigure};
 use hdrhistogram::Histogram;
+use process::failure::Failure;
+use process::human_us;
 use serde_json::{Value, json};
 
 use super::args::LoadArgs;
-use crate::failure::Failure;
-use crate::progress::human_us;
 
 /// A measured trial with its latencies merged over all seconds.
 pub(super) struct Shown<'a> {

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use ::workload::{Definition, Distribution, Mix, OperationKind, ScanLength, parse_ycsb};
-
-use crate::failure::Failure;
+use process::failure::Failure;
 
 /// A workload, and what its file states besides.
 #[derive(Debug)]

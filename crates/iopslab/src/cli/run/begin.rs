@@ -5,8 +5,10 @@ use std::path::Path;
 
 use ::catalog::Catalog;
 use archive::RunDirectory;
+use controller::{Agents, Channel, secrets};
 use evidence::{Environment, HostId};
 use experiment::{AwsSettings, Experiment, Job, Provider, ReadFor};
+use process::failure::Failure;
 use provider::aws::Aws;
 use serde_json::{Map, Value, json};
 use storage::Measuring;
@@ -16,9 +18,6 @@ use crate::cli::carried_out::{Hands, User, settings_for};
 use crate::cli::experiment_file::read_experiment;
 use crate::cli::facts::catalog;
 use crate::cli::{aws, machines, terminal};
-use crate::controller::{self, Agents, Channel};
-use crate::failure::Failure;
-use crate::secrets;
 
 /// A run that is to be begun.
 struct New<'a> {
@@ -128,7 +127,7 @@ impl New<'_> {
 
     /// Who measures now on the machine of a run that is this one's own.
     fn others_here(&self) -> Vec<String> {
-        let lock = crate::paths::machine_lock().filter(|_| self.provider == Provider::Local);
+        let lock = process::paths::machine_lock().filter(|_| self.provider == Provider::Local);
         lock.map_or_else(Vec::new, |lock| Measuring::going_on(&lock))
     }
 

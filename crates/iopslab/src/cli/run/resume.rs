@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use archive::{JournalEvent, RunDirectory};
+use controller::{Agents, Channel, Measured, provider_of};
 use evidence::Validity;
 use experiment::{PlannedTrial, Provider};
+use process::failure::Failure;
 use provider::aws::Aws;
 
 use crate::cli::carried_out::{Hands, User, same_machine, settings_for};
 use crate::cli::experiment_file::check_measurable;
 use crate::cli::resumed;
-use crate::controller::{self, Agents, Channel};
-use crate::failure::Failure;
-use crate::measured::{Measured, provider_of};
 
 /// Goes on with a run, by the provider that it began with.
 pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(RunDirectory, Hands), Failure> {

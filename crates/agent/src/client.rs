@@ -1,0 +1,296 @@
+//! The client agent: the engine in a process of its own, so that its CPU use is measured and cannot be confused with
+//! the database's.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use database::{CqlConnect, Existing, ExistingError, Found, Notes};
+use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
+use evidence::WriteCheck;
+use experiment::{Consistency, Definition, LoadLevel, Mix};
+use monitor::{Monitor, Sources};
+use process::machine;
+use wire::{
+    ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, Reply, RequestError, Second, TrialResult, TrialTask,
+};
+
+use super::outbox::Outbox;
+
+pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
+    match request {
+        ClientRequest::Load { endpoint, dataset, keys, first_record, records, concurrency, overwrites } => {
+            let plan = LoadPlan {
+                first_record,
+                records,
+                fields: dataset.fields,
+                field_length: dataset.field_length,
+                compressibility: dataset.compressibility,
+                keys,
+                concurrency,
+                threads: 0,
+                seed: dataset.seed,
+                overwrites_of: overwrites.then_some(dataset.records),
+            };
+            load(&endpoint, &plan, outbox)
+        }
+        ClientRequest::Take(wanted) => take(&wanted),
+        ClientRequest::Loaded(wanted) => {
+            let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
+            existing.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
+            Ok(Reply::Marked)
+        }
+        ClientRequest::Warm { task, seconds, in_flight, reads_alone } => {
+            warm(&task, (seconds, in_flight), reads_alone, outbox)
+        }
+        ClientRequest::Trial(task) => trial(&task, outbox),
+        ClientRequest::Close => Ok(Reply::Closed),
+    }
+}
+
+fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
+    CqlConnect {
+        contact_points: endpoint.contact_points.clone(),
+        keyspace: endpoint.keyspace.clone(),
+        table: endpoint.table.clone(),
+        fields,
+        consistency: endpoint.consistency,
+        request_timeout: Duration::from_secs_f64(endpoint.request_timeout_s),
+        access: endpoint.access.clone(),
+        driver_only: endpoint.driver_only,
+        notes: Notes::default(),
+    }
+}
+
+/// The data set in a cluster that exists: is it there?
+fn take(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
+    let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
+    let data_centre = wanted.endpoint.access.data_centre.as_deref();
+    let found = existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre);
+    Ok(Reply::Taken { whole: found.map_err(refused)? == Found::Whole, left_out: existing.left_out(data_centre) })
+}
+
+/// A cluster that cannot be used, with what to do about it.
+fn refused(error: ExistingError) -> RequestError {
+    let help = match &error {
+        ExistingError::Connect { refusal, .. } => refusal.help(),
+        ExistingError::Foreign { .. } | ExistingError::Other { .. } => {
+            Some("name another keyspace in [target] keyspace; iopslab drops nothing".to_owned())
+        }
+        ExistingError::Replication { .. } => {
+            Some("state its replication_factor in every configuration, or name another keyspace".to_owned())
+        }
+        ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
+    };
+    RequestError { help, ..RequestError::new(error) }
+}
+
+fn second(s: &engine::Second) -> Event {
+    Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
+}
+
+fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
+    let mut written = 0;
+    let doing = match plan.overwrites_of {
+        None => "loading records",
+        Some(_) => "writing records again",
+    };
+    let loaded = engine::run_load(
+        &connect(endpoint, plan.fields),
+        plan,
+        &mut |s| {
+            written += s.operations;
+            outbox.progress(doing, Some((written, plan.records)));
+        },
+        &outbox.cancelled,
+    );
+    let loaded = unless_cancelled(loaded, outbox)?;
+    Ok(Reply::Loaded(LoadedDataset { records: loaded.records, seconds: loaded.seconds }))
+}
+
+/// A moment of this host's wall clock; now, where it has passed.
+fn moment(unix_ms: f64) -> Instant {
+    let now_ms = machine::unix_ms();
+    Instant::now() + Duration::from_secs_f64((unix_ms - now_ms).max(0.0) / 1e3)
+}
+
+/// What the engine is to do.
+fn plan_of(task: &TrialTask) -> TrialPlan {
+    TrialPlan {
+        definition: task.workload.clone(),
+        fields: task.dataset.fields,
+        field_length: task.dataset.field_length,
+        compressibility: task.dataset.compressibility,
+        records: task.dataset.records,
+        load: match task.load {
+            LoadLevel::Concurrency(concurrency) => engine::Load::Closed { concurrency },
+            LoadLevel::Rate { operations_per_s, arrivals } => engine::Load::Open { operations_per_s, arrivals },
+        },
+        warmup: Duration::from_secs_f64(task.shape.warmup_s),
+        duration: Duration::from_secs_f64(task.shape.duration_s),
+        operations: task.shape.operations,
+        threads: 0,
+        seed: task.seed,
+        first_insert: task.dataset.records,
+        part: engine::Part { number: task.number, of: task.clients },
+        check_writes: task.check_writes,
+        begin: task.begin_unix_ms.map(moment),
+    }
+}
+
+/// Asks for what a trial asks for, so many requests at a time, as fast as the database answers. What is measured is
+/// thrown away but for the number of operations. Inserts are replaced by updates: the records are as they would be
+/// without.
+fn warm(
+    task: &TrialTask,
+    (seconds, in_flight): (f64, u32),
+    reads_alone: bool,
+    outbox: &Outbox,
+) -> Result<Reply, RequestError> {
+    let plan = plan_of(task);
+    let mix = plan.definition.mix;
+    let mix = match reads_alone {
+        true => Mix { read: 1.0, ..Mix::default() },
+        false => Mix { update: mix.update + mix.insert, insert: 0.0, ..mix },
+    };
+    let warm_up = TrialPlan {
+        definition: Definition { mix, ..plan.definition.clone() },
+        seed: other_seed(&plan),
+        load: engine::Load::Closed { concurrency: in_flight },
+        warmup: Duration::ZERO,
+        duration: Duration::from_secs_f64(seconds),
+        operations: None,
+        part: engine::Part::WHOLE,
+        check_writes: false,
+        begin: None,
+        ..plan.clone()
+    };
+    let connect = connect(&task.endpoint, task.dataset.fields);
+    let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
+    let warmed = unless_cancelled(warmed, outbox)?;
+    Ok(Reply::Warm(warmed.result.completed.values().sum()))
+}
+
+fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
+    // A request waits where the database's threads have the CPU, whatever the client's priority.
+    let left = machine::left_beside(task.database_cpus, machine::cpus());
+    let _place = left.and_then(machine::OnFirstCpus::new);
+    let plan = plan_of(task);
+    let samples = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&samples);
+    let sources = Sources {
+        root: PathBuf::from("/"),
+        cgroup: monitor::CgroupFiles::default(),
+        pid: Some(std::process::id()),
+        is_database: false,
+        devices: BTreeMap::new(),
+        gc_log: None,
+    };
+    let watch = Monitor::start(
+        sources,
+        None,
+        Box::new(move |sample| {
+            if let Ok(mut samples) = sink.lock() {
+                samples.push(sample);
+            }
+        }),
+    );
+    let connect = connect(&task.endpoint, task.dataset.fields);
+    let at_rest = || match task.shape.warmup_max_s {
+        None => Ok(()),
+        Some(most_s) => until_rest(&connect, &plan, most_s, outbox),
+    };
+    let began = Instant::now();
+    let outcome = at_rest().map(|()| began.elapsed().as_secs_f64()).and_then(|rest_s| {
+        let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
+        Ok((outcome?, rest_s))
+    });
+    // At once: what comes next takes time.
+    let now = jiff::Timestamp::now().as_millisecond();
+    watch.stop();
+    let (mut outcome, rest_s) = unless_cancelled(outcome, outbox)?;
+    outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
+    let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
+    let writes = match outcome.writes {
+        Some(writes) => Some(look_for(writes, &connect, &plan, task.endpoint.consistency.read, outbox)?),
+        None => None,
+    };
+    wire::in_pieces(&outcome.intervals, samples, &mut |piece| outbox.send(&Event::Piece(Box::new(piece))));
+    Ok(Reply::Trial(Box::new(TrialResult {
+        result: outcome.result,
+        measurement_started_unix_ms: now - outcome.began_ago.as_millis() as i64,
+        writes,
+    })))
+}
+
+/// Whether what was acknowledged is still there: after everything that is measured.
+fn look_for(
+    writes: Writes,
+    connect: &CqlConnect,
+    plan: &TrialPlan,
+    consistency: Consistency,
+    outbox: &Outbox,
+) -> Result<WriteCheck, RequestError> {
+    let check = engine::read_back(
+        connect,
+        writes,
+        &ReadBack::after(plan, consistency),
+        &mut |done, of| outbox.progress("reading back acknowledged writes", Some((done, of))),
+        &outbox.cancelled,
+    );
+    unless_cancelled(check, outbox)
+}
+
+/// Who is called off has not failed.
+fn unless_cancelled<T>(outcome: Result<T, impl ToString>, outbox: &Outbox) -> Result<T, RequestError> {
+    match outbox.is_cancelled() {
+        true => Err(RequestError::cancelled()),
+        false => outcome.map_err(RequestError::new),
+    }
+}
+
+/// What comes before a trial asks for other records than the trial: those that have just been asked for would come from
+/// memory, in the order in which they were read, until they are used up.
+const fn other_seed(plan: &TrialPlan) -> u64 {
+    plan.seed ^ 0xA5C3_17E9_4B62_D08F
+}
+
+/// Seconds between two looks at whether throughput has stabilised: the batches of the rule.
+const LOOK_EVERY: usize = 5;
+
+/// `warmup = "auto"`: the same load until its throughput has stabilised by the rule that also judges the trial
+/// afterwards, or for `most_s` seconds. What it measures is thrown away. Workloads that insert are refused when the
+/// experiment is read: the keys that they insert here would be missing from the trial's key space. Where writes are
+/// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late
+/// could cover a stamped one of the trial.
+fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), engine::EngineError> {
+    let warm_up = TrialPlan {
+        seed: other_seed(plan),
+        warmup: Duration::ZERO,
+        duration: Duration::from_secs_f64(most_s),
+        operations: None,
+        ..plan.clone()
+    };
+    let at_rest = Arc::new(AtomicBool::new(false));
+    let mut completed: Vec<f64> = Vec::new();
+    let result = engine::run_trial(
+        connect,
+        &warm_up,
+        &mut |s| {
+            completed.push(s.operations as f64);
+            let is_at_rest = completed.len().is_multiple_of(LOOK_EVERY)
+                && stats::steady_state(&completed).verdict == stats::SteadyVerdict::Steady;
+            if is_at_rest || outbox.is_cancelled() {
+                at_rest.store(true, Ordering::Relaxed);
+            }
+            outbox.send(&second(&engine::Second { t_s: s.t_s - most_s, ..*s }));
+        },
+        &at_rest,
+    );
+    match result {
+        Err(error) if outbox.is_cancelled() || !at_rest.load(Ordering::Relaxed) => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,145 @@
+//! Loading the data set: an unlimited database on the work directory's own file system,
+//! whose files become the snapshot.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use database::{DATABASE_LOG, Directories, RunningNode, loader};
+use experiment::DataSetFiles;
+use process::machine;
+use wire::{RequestError, SnapshotFacts};
+
+use super::host::Host;
+use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
+use super::volumes::data_parts;
+
+/// How long it may take to stop in order; everything is flushed by then.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Below a loading node's own directory: what becomes the snapshot's `data`.
+pub(super) fn data_of(directory: &Path) -> PathBuf {
+    directory.join("data")
+}
+
+/// Directories of a loading node, its data directories as those of a trial's node.
+fn directories(own: &Path, files: &DataSetFiles) -> Directories {
+    Directories { data: data_parts(&data_of(own), files.directories), ..Directories::below(own) }
+}
+
+/// A database that loads.
+pub(super) struct Loading {
+    node: Box<dyn RunningNode>,
+    directory: PathBuf,
+    files: DataSetFiles,
+    /// Names this loading.
+    name: String,
+    /// SSTables that its table has, once it is at rest; counted where more are to come.
+    sstables: u64,
+}
+
+impl Loading {
+    /// Starts the database; [`Self::make_ready`] follows, so that a start that fails leaves something to end.
+    pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, RequestError> {
+        let directory = host.loading_directory(&database.snapshot_key(&files))?;
+        let placement = files.placement;
+        host.outbox.progress(format!("starting {} to load the data set", database.name()), None);
+        let resources = NodeResources {
+            directories: directories(&directory, &files),
+            memory: database.server.memory(loader::main_bytes(placement.nodes)),
+            cpus: machine::cpus() as f64,
+            compacts: true,
+            // One data set for all configurations whose other settings are not these.
+            settings: files.settings.clone(),
+            launch_prefix: Vec::new(),
+        };
+        let node = database.start(placement, resources)?;
+        Ok(Self { node, directory, files, name, sstables: 0 })
+    }
+
+    /// Waits until it answers and knows the other nodes; the first one creates the schema.
+    pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
+        host.remember_process(self.node.pid(), database.name())?;
+        database.wait_ready(&mut *self.node, &host.outbox)?;
+        if self.files.placement.is_cluster() {
+            database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
+        }
+        if !database.is_first() {
+            return Ok(());
+        }
+        self.node
+            .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.files.placement))
+            .map_err(RequestError::new)
+    }
+
+    /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a
+    /// backlog is to come, nothing is compacted after that.
+    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
+        host.outbox.progress("flushing and compacting the data set", None);
+        self.node.compact(KEYSPACE)?;
+        database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
+        if self.files.backlog.is_some() {
+            self.node.compact_automatically(KEYSPACE, false)?;
+            self.sstables = self.node.sstables(KEYSPACE, TABLE)?;
+        }
+        Ok(())
+    }
+
+    /// A part of the backlog is written: one SSTable more in each data directory, or an error.
+    pub fn flush_backlog(&mut self, host: &Host) -> Result<(), RequestError> {
+        host.outbox.progress("flushing a part of the backlog", None);
+        self.node.flush(KEYSPACE, TABLE)?;
+        let now = self.node.sstables(KEYSPACE, TABLE)?;
+        let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
+        if now != before + each {
+            return Err(RequestError::new(format!(
+                    "a part of the backlog did not become one SSTable in each data directory: there were {before} SSTables, \
+                     {} belong there now, and there are {now}",
+                    before + each
+                )).help("state more `sstables` in its backlog, so that each is smaller; a compaction strategy that splits what \
+                     is flushed (min_sstable_size) cannot have one"));
+        }
+        self.sstables = now;
+        Ok(())
+    }
+
+    /// Stops, and keeps the files as the snapshot.
+    pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, RequestError> {
+        let name = database.name();
+        host.outbox.progress(format!("stopping {name} and keeping its data as a snapshot"), None);
+        self.node.stop(STOP_TIMEOUT)?;
+        self.check_stop(name)?;
+        let data = data_of(&self.directory);
+        let facts = SnapshotFacts {
+            key: database.snapshot_key(&self.files),
+            records: database.dataset.records,
+            loading: self.name.clone(),
+            table_bytes: database.data_set_bytes(&directories(&self.directory, &self.files).data),
+            bytes: storage::tree_bytes(&data),
+        };
+        host.keep_snapshot(&data, &facts)?;
+        storage::remove_tree(&self.directory)?;
+        Ok(facts)
+    }
+
+    /// What the database had only in memory would be missing from every trial.
+    fn check_stop(&mut self, name: &str) -> Result<(), RequestError> {
+        if self.node.stopped_cleanly() {
+            return Ok(());
+        }
+        let how = self.node.ended().unwrap_or_default();
+        let logs = self.node.logs();
+        let log = logs.iter().find(|log| log.name == DATABASE_LOG);
+        let log = log.map(|log| log.path.display().to_string()).unwrap_or_default();
+        Err(RequestError::new(format!(
+            "{name} did not stop in order after loading ({how}), so that its files may not be whole: they are not \
+                 kept; the last lines of {log}:\n{}",
+            self.node.log_tail(15).join("\n")
+        ))
+        .help("the next start loads the data set again"))
+    }
+
+    /// Ends it, whatever it has loaded.
+    pub fn kill(&mut self) {
+        self.node.kill();
+    }
+}

@@ -1,0 +1,223 @@
+//! The database under test as the agent drives it: one installed server, and how its nodes are planned, awaited and
+//! counted.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(super) use database::loader::{KEYSPACE, TABLE};
+use database::{
+    Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Replication, RunningNode, Server, ServerError,
+};
+use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings};
+use wire::{RequestError, UnderTest};
+
+use super::host::{Host, stated_or};
+use super::outbox::Outbox;
+use super::product;
+
+/// One cluster name for all runs: the snapshot's system tables remember it, and a database refuses another one.
+const CLUSTER: &str = "iopslab";
+/// The data centre of clusters; racks are `rack1` and so on.
+const DATA_CENTRE: &str = "dc1";
+/// Most nodes of a run on one machine, as far as ports of management go.
+const NODES_OF_A_NETWORK: u16 = 16;
+/// Commit-log space; half of the smallest emulated commit-log volume.
+const COMMITLOG_BYTES: u64 = 1 << 30;
+
+/// How far after the usual port of management that of a node lies: nodes of one machine have one after the other, and
+/// those of a run beside another one (127.0.1.1 and so on) sixteen after these, since all of them are at 127.0.0.1.
+fn management_port(on_machine: u32, address: Ipv4Addr) -> u16 {
+    let network = if address.is_loopback() { address.octets()[2] } else { 0 };
+    let on_machine = u16::try_from(on_machine).unwrap_or(u16::MAX);
+    on_machine.saturating_add(u16::from(network) * NODES_OF_A_NETWORK)
+}
+
+/// An installed database with what is the same for all of a run's nodes.
+pub(super) struct Database {
+    /// The product.
+    pub server: Box<dyn Server>,
+    installed: Box<dyn Installed>,
+    /// What is stored in it.
+    pub dataset: Dataset,
+    patience: Patience,
+    /// Addresses of the nodes of all database hosts, by index.
+    addresses: Vec<Ipv4Addr>,
+    /// This host's among them.
+    index: u32,
+    ports: Ports,
+}
+
+/// What a node is given on its host.
+pub(super) struct NodeResources {
+    pub directories: Directories,
+    pub memory: MemoryPlan,
+    pub cpus: f64,
+    /// Whether it compacts by itself from its start.
+    pub compacts: bool,
+    pub settings: Settings,
+    /// Comes before its command.
+    pub launch_prefix: Vec<String>,
+}
+
+impl Database {
+    /// Fetches and verifies what is missing, once its ports are found to be free.
+    /// What that starts and makes for a moment is written into the host's ledger.
+    pub fn install(task: &UnderTest, host: &Host) -> Result<Self, RequestError> {
+        let outbox = &host.outbox;
+        let server = product::server(&task.version, host.account.clone());
+        let address = task.addresses.get(task.index as usize).copied();
+        let address = address.ok_or_else(|| RequestError::new("this host has no address among those of the run"))?;
+        let usual = server.ports();
+        let ports = Ports {
+            // Management has one address on a machine, whatever the node's is.
+            management: usual.management.saturating_add(management_port(task.on_machine, address)),
+            ..usual
+        };
+        server.check(address, ports)?;
+        // What lies there is run.
+        let cache = guarded::private_directory(&stated_or(&task.cache_directory, process::paths::cache_directory))?;
+        host.ledger.allow(&cache)?;
+        let installed = server.install(
+            &cache,
+            &mut |doing, share| outbox.progress(doing, share),
+            &|| outbox.is_cancelled(),
+            &|temporary| host.remember(temporary).map_err(std::io::Error::other),
+        )?;
+        Ok(Self {
+            server,
+            installed,
+            dataset: task.dataset,
+            patience: task.patience,
+            addresses: task.addresses.clone(),
+            index: task.index,
+            ports,
+        })
+    }
+
+    /// What it is and what runs it, for the record of a run.
+    pub fn software(&self) -> String {
+        let (name, version) = (self.server.name(), self.server.version());
+        format!("{name} {version} on {}", self.installed.runtime())
+    }
+
+    /// For people.
+    pub fn name(&self) -> &'static str {
+        self.server.name()
+    }
+
+    /// Where clients are answered, `host:port`.
+    pub fn contact_points(&self) -> Vec<String> {
+        vec![format!("{}:{}", self.address(), self.ports.clients)]
+    }
+
+    /// The ports over which clients and other nodes talk to it.
+    pub fn tcp_ports(&self) -> [u16; 2] {
+        [self.ports.clients, self.ports.peers]
+    }
+
+    /// Those of all nodes that may be of its cluster.
+    pub fn addresses(&self) -> &[Ipv4Addr] {
+        &self.addresses
+    }
+
+    fn address(&self) -> Ipv4Addr {
+        self.addresses[self.index as usize]
+    }
+
+    /// Whether this is the first node of its clusters: it sees to what is done once.
+    pub fn is_first(&self) -> bool {
+        self.index == 0
+    }
+
+    /// Names this node's snapshot of the data set. That of a cluster's node is of use to no other node, and at no other
+    /// addresses.
+    pub fn snapshot_key(&self, files: &DataSetFiles) -> String {
+        let placement = files.placement;
+        let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
+        let replication = replication(placement);
+        let key = self.server.snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
+        let key = match files.backlog {
+            Some(backlog) => format!("{key}-{}", backlog.key()),
+            None => key,
+        };
+        if placement.is_cluster() { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key }
+    }
+
+    /// Starts the node and returns at once; [`Self::wait_ready`] follows.
+    pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, RequestError> {
+        let plan = NodePlan {
+            cluster: CLUSTER.to_owned(),
+            index: self.index,
+            nodes: placement.nodes,
+            seeds: self.addresses.iter().take(placement.nodes as usize).copied().collect(),
+            place: place(placement, self.index),
+            address: self.address(),
+            ports: self.ports,
+            directories: resources.directories,
+            memory: resources.memory,
+            cpus: resources.cpus,
+            // Small enough for every emulated commit-log volume.
+            commitlog_bytes: Some(COMMITLOG_BYTES),
+            compacts: resources.compacts,
+            settings: resources.settings,
+            launch_prefix: resources.launch_prefix,
+        };
+        self.installed.start(&plan).map_err(RequestError::new)
+    }
+
+    /// Waits until clients are answered.
+    pub fn wait_ready(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), RequestError> {
+        let timeout = Duration::from_secs_f64(self.patience.start_s);
+        let ready = node.wait_ready(timeout, &|| outbox.is_cancelled());
+        ready.map(|_| ()).map_err(not_started)
+    }
+
+    /// Waits until it knows all nodes and nothing goes on in the background.
+    pub fn settle(
+        &self,
+        placement: Placement,
+        node: &mut dyn RunningNode,
+        outbox: &Outbox,
+    ) -> Result<(), RequestError> {
+        let timeout = Duration::from_secs_f64(self.patience.settle_s);
+        let settled = node.settle(placement.nodes, timeout, &|| outbox.is_cancelled());
+        settled.map(|_| ()).map_err(RequestError::new)
+    }
+
+    /// Directories of the data set below the data directories of a node.
+    pub fn data_set_directories(&self, data: &[PathBuf]) -> Vec<PathBuf> {
+        let below = |data: &PathBuf| self.server.keyspace_directories(data, KEYSPACE);
+        data.iter().flat_map(below).collect()
+    }
+
+    /// Bytes of the data set below the data directories of a node.
+    pub fn data_set_bytes(&self, data: &[PathBuf]) -> u64 {
+        let directories = self.data_set_directories(data);
+        directories.iter().map(|directory| storage::tree_bytes(directory)).fold(0, u64::saturating_add)
+    }
+}
+
+/// The copies that a cluster keeps.
+pub(super) fn replication(placement: Placement) -> Replication {
+    Replication::Each(placement.replication_factor)
+}
+
+/// Where a node stands; one that is alone stands nowhere in particular.
+fn place(placement: Placement, index: u32) -> Option<NodeLocation> {
+    placement.is_cluster().then(|| NodeLocation {
+        data_centre: DATA_CENTRE.to_owned(),
+        rack: format!("rack{}", index % placement.racks + 1),
+    })
+}
+
+/// A database that did not start, with what a user can do about one that is only slow.
+fn not_started(error: ServerError) -> RequestError {
+    let help = match &error {
+        ServerError::NotReady(_) => {
+            Some("on a very slow machine, raise start_timeout_s in [provider.local]".to_owned())
+        }
+        _ => None,
+    };
+    RequestError { help, ..RequestError::new(error) }
+}

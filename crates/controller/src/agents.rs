@@ -1,0 +1,216 @@
+//! The agents of a run: started, asked, ended.
+
+pub mod conversation;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use evidence::{HostId, Role};
+use process::failure;
+use provider::{Agent, HostAddress, Incoming, Provider};
+use storage::{Ledger, WorkDirectory};
+
+use super::failure::Failure;
+use super::silence::{SILENCE, Work};
+use crate::progress::Screen;
+
+/// How long an agent that has ended may take to be noticed.
+const LAST_WORDS_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Both ends of what the agents say, and of the user's Ctrl-C.
+pub type Channel = (Sender<Incoming>, Receiver<Incoming>);
+
+/// The agents of a run, by host, with the one inbox that they and the user's Ctrl-C share.
+pub struct Agents {
+    provider: Box<dyn Provider>,
+    agents: BTreeMap<HostId, Box<dyn Agent>>,
+    /// Clients that are gone; another one is started before it is asked for something.
+    lost: BTreeSet<HostId>,
+    inbox: Receiver<Incoming>,
+    /// What others have said while one was waited for.
+    unheard: VecDeque<Incoming>,
+    to: Sender<Incoming>,
+    /// Hosts that were given up while they were silent: what their agents still say belongs to nothing.
+    silent: BTreeSet<HostId>,
+    /// How long an agent may be silent while it works.
+    silence: Duration,
+    /// How long it may take, whatever it says.
+    work: Work,
+    /// Work directories of hosts that are on this machine.
+    work_here: BTreeMap<HostId, PathBuf>,
+    /// What the user sees of their work.
+    pub screen: Screen,
+    /// Whether the user wants an end.
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Agents {
+    /// No agents yet. `inbox` is where the signal handler sends its [`Incoming::Interrupt`].
+    pub fn new(
+        provider: Box<dyn Provider>,
+        (to, inbox): Channel,
+        screen: &Screen,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            provider,
+            agents: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            inbox,
+            unheard: VecDeque::new(),
+            to,
+            silent: BTreeSet::new(),
+            silence: SILENCE,
+            work: Work::default(),
+            work_here: BTreeMap::new(),
+            screen: screen.clone(),
+            interrupted: Arc::clone(interrupted),
+        }
+    }
+
+    /// From now on they work on this.
+    pub(super) fn work_on(&mut self, work: Work) {
+        self.work = work;
+    }
+
+    /// Whether trials take no time.
+    pub fn is_simulated(&self) -> bool {
+        self.provider.is_simulated()
+    }
+
+    /// Whether the user wants an end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The machines are there from here on, until [`Self::release`].
+    pub fn provide(&mut self) -> Result<(), Failure> {
+        let (screen, interrupted) = (&self.screen, &self.interrupted);
+        let is_called_off = || interrupted.load(Ordering::Relaxed);
+        let made = self.provider.provide(&mut |what| screen.say(what), &is_called_off);
+        made.map_err(|error| match () {
+            () if error.has_no_room() => Failure::NoRoom(error.to_string()),
+            () if is_called_off() => failure::Failure::interrupted(error).into(),
+            () => Failure::work(error),
+        })
+    }
+
+    /// Machines that were made for the run are taken away.
+    pub fn release(&mut self) -> Result<(), Failure> {
+        let screen = &self.screen;
+        self.provider.release(&mut |what| screen.say(what)).map_err(Failure::work)
+    }
+
+    /// Starts the agents of hosts that have none.
+    pub(crate) fn start(&mut self, hosts: &[HostId]) -> Result<(), Failure> {
+        for host in hosts {
+            if self.lost.remove(host) {
+                self.agents.remove(host);
+                self.forget_words_of(*host);
+            }
+        }
+        let missing = hosts.iter().filter(|host| !self.agents.contains_key(host));
+        let missing: Vec<HostId> = missing.copied().collect();
+        let prepared = self.provider.prepare(&missing);
+        prepared.map_err(|error| self.out_of_reach(error.to_string()))?;
+        for host in missing {
+            let agent = self.provider.start(host, self.to.clone());
+            let agent = agent.map_err(|error| self.out_of_reach(error.to_string()))?;
+            self.agents.insert(host, agent);
+        }
+        Ok(())
+    }
+
+    /// The agent of a host that was silent has been ended: what it has said before that is passed over, up to its end.
+    fn forget_words_of(&mut self, host: HostId) {
+        let until = Instant::now() + LAST_WORDS_PATIENCE;
+        while self.silent.contains(&host) {
+            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Incoming::Lost(lost, _)) if lost == host => drop(self.silent.remove(&host)),
+                Ok(Incoming::Event(from, ..)) if from == host => {}
+                Ok(other) => self.unheard.push_back(other),
+                Err(_) => drop(self.silent.remove(&host)),
+            }
+        }
+    }
+
+    /// What is said next.
+    fn next(&mut self, wait: Duration) -> Result<Incoming, RecvTimeoutError> {
+        self.unheard.pop_front().map_or_else(|| self.inbox.recv_timeout(wait), Ok)
+    }
+
+    /// An agent that is needed cannot be had; where only the way to its machine may be cut, it may be there again.
+    fn out_of_reach(&self, how: String) -> Failure {
+        Failure::HostLost { how, help: None, may_come_back: self.provider.may_come_back() }
+    }
+
+    /// Ends all agents and forgets them with what they still say; the next request starts others.
+    pub(crate) fn dismiss(&mut self) {
+        self.close();
+        let mut speaking: BTreeSet<HostId> = self.agents.keys().copied().collect();
+        speaking.retain(|host| !self.lost.contains(host));
+        self.agents.clear();
+        // The last that each one says is that it is lost.
+        while !speaking.is_empty() {
+            match self.inbox.recv_timeout(LAST_WORDS_PATIENCE) {
+                Ok(Incoming::Lost(host, _)) => drop(speaking.remove(&host)),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        self.lost.clear();
+        self.unheard.clear();
+        self.silent.clear();
+    }
+
+    /// What a database host's machine is used for.
+    pub(super) fn machine_use(&self, host: HostId) -> Option<wire::MachineUse> {
+        self.provider.machine_use(host)
+    }
+
+    /// Where a host is.
+    pub(super) fn place(&self, host: HostId) -> HostAddress {
+        self.provider.place(host)
+    }
+
+    /// Ends all agents: clients first, so that nothing loads a database that is being stopped.
+    pub fn close(&mut self) {
+        self.screen.about("");
+        self.screen.doing("cleaning up", "");
+        for (host, agent) in self.agents.iter_mut().rev() {
+            if !agent.close() {
+                let help = left_by(*host, self.work_here.get(host), self.provider.may_come_back());
+                let screen = &self.screen;
+                screen.say(&format!("the {host} agent does not end and was killed{help}"));
+            }
+        }
+    }
+
+    /// A database host has this work directory, which is on this machine.
+    pub(super) fn works_here(&mut self, host: HostId, directory: &Path) {
+        self.work_here.insert(host, directory.to_owned());
+    }
+}
+
+/// What is to be done after an agent that was killed. One that has made nothing leaves nothing: a client's never does.
+fn left_by(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -> String {
+    if host.role == Role::Client {
+        return String::new();
+    }
+    let Some(directory) = work_here else {
+        return match is_elsewhere {
+            true => "; what its machine keeps goes with: iopslab clean --hosts".to_owned(),
+            false => String::new(),
+        };
+    };
+    match Ledger::outstanding(&WorkDirectory::ledger_path_in(directory)) {
+        Ok(left) if left.is_empty() => String::new(),
+        _ => format!("; what it leaves goes with: iopslab clean --work-directory {}", directory.display()),
+    }
+}

@@ -1,0 +1,59 @@
+//! Which trials of a block one process of the database serves.
+
+use experiment::{Job, PlannedTrial, Setup};
+
+/// Trials in the order of the plan, but those of a block, or of one of the forks that share it out, that one process can
+/// serve come one after the other: where its first one stands.
+pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTrial> {
+    let mut groups: Vec<((u32, usize), Option<&Setup>, Vec<PlannedTrial>)> = Vec::new();
+    for trial in trials {
+        let cell = job.plan.cells.iter().find(|cell| cell.id == trial.cell);
+        let setup = cell.and_then(|cell| job.setups.of(&cell.configuration));
+        let fork = (trial.block, job.plan.fork_of(&trial));
+        let shares = |(other, first, _): &&mut ((u32, usize), Option<&Setup>, Vec<PlannedTrial>)| {
+            *other == fork && first.zip(setup).is_some_and(|(a, b)| a.shares_process_with(b))
+        };
+        match groups.iter_mut().find(shares) {
+            Some((_, _, group)) => group.push(trial),
+            None => groups.push((fork, setup, vec![trial])),
+        }
+    }
+    groups.into_iter().flat_map(|(_, _, group)| group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::written;
+
+    #[test]
+    fn trials_of_one_process_come_together_where_its_first_one_stands_and_blocks_stay_apart() {
+        let configuration = |name: &str, gib: u32, more: &str| {
+            format!(
+                "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 1, memory_gib = {gib} }}\n\
+                 data_volume = {{ iops = 100{more} }}\n"
+            )
+        };
+        let text = [
+            "name = \"x\"\n[dataset]\nrecords = 1000\n".to_owned(),
+            configuration("a", 16, ""),
+            configuration("b", 64, ""),
+            configuration("c", 16, "0"),
+            "[[workload]]\nname = \"w\"\nread = 1\n[load]\nconcurrency = [1]\n".to_owned(),
+        ]
+        .concat();
+        let mut job = written::job(&text);
+        let trials = |words: &[&str]| -> Vec<PlannedTrial> {
+            let of = |word: &&str| {
+                let (block, name) = word.split_at(1);
+                PlannedTrial { block: block.parse().unwrap(), cell: format!("{name}.w.c1") }
+            };
+            words.iter().map(of).collect()
+        };
+        let given = trials(&["1a", "1b", "1c", "2b", "2c", "2a"]);
+        assert_eq!(by_process(&job, given.clone()), trials(&["1a", "1c", "1b", "2b", "2c", "2a"]));
+        // Each of three forks has one trial: none is taken from one to another.
+        (job.plan.forks, job.plan.trials) = (3, given.clone());
+        assert_eq!(by_process(&job, given.clone()), given);
+    }
+}

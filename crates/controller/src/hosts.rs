@@ -1,0 +1,241 @@
+//! Which hosts do what, and what they need of their machines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use database::loader;
+use evidence::HostId;
+use experiment::{Cluster, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
+use wire::{Demand, MachineUse, Needs};
+
+use super::agents::Agents;
+use super::silence::Work;
+
+/// The hosts of a cluster.
+pub(super) fn nodes_of_cluster(cluster: &Cluster) -> Vec<HostId> {
+    cluster.hosts().map(HostId::database).collect()
+}
+
+/// The database hosts of a configuration: where its cluster exists already, those that are watched.
+pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
+    setup.database_hosts().into_iter().map(HostId::database).collect()
+}
+
+/// The configurations whose nodes a run starts.
+fn started(setups: &[Setup]) -> impl Iterator<Item = &Setup> {
+    setups.iter().filter(|setup| setup.existing.is_none())
+}
+
+/// The clients of a configuration's trials: each batch of machines has its own.
+pub(super) fn clients_of(plan: &Plan, setup: &Setup) -> Vec<HostId> {
+    let first = setup.batch * plan.clients;
+    (first..first + plan.clients).map(HostId::client).collect()
+}
+
+/// All clients of a run.
+pub(super) fn clients(Job { plan, setups }: &Job) -> Vec<HostId> {
+    let clients: BTreeSet<HostId> = setups.iter().flat_map(|setup| clients_of(plan, setup)).collect();
+    clients.into_iter().collect()
+}
+
+/// All hosts of a configuration's trials.
+pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
+    let mut hosts = nodes_of(setup);
+    hosts.extend(clients_of(plan, setup));
+    hosts
+}
+
+/// The database hosts that a run has to itself.
+pub(super) fn databases(setups: &[Setup]) -> Vec<HostId> {
+    let hosts: BTreeSet<HostId> = started(setups).flat_map(nodes_of).collect();
+    hosts.into_iter().collect()
+}
+
+/// The hosts of the largest cluster that this one is a node of: it and those it may have to find.
+pub(super) fn companions(setups: &[Setup], host: HostId) -> Vec<HostId> {
+    let of_host = started(setups).map(nodes_of).filter(|nodes| nodes.contains(&host));
+    of_host.max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// All hosts of a run.
+pub(super) fn all(job: &Job) -> Vec<HostId> {
+    let mut hosts: BTreeSet<HostId> = job.setups.iter().flat_map(nodes_of).collect();
+    hosts.extend(clients(job));
+    hosts.into_iter().collect()
+}
+
+/// The database hosts that a run has to itself, by the machine they are on.
+pub(super) fn by_machine(setups: &[Setup], agents: &Agents) -> BTreeMap<String, Vec<HostId>> {
+    let mut machines: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
+    for host in databases(setups) {
+        machines.entry(agents.place(host).machine).or_default().push(host);
+    }
+    machines
+}
+
+/// CPUs that the nodes of a configuration were promised of the machine that a host is on.
+pub(super) fn database_cpus(setup: &Setup, host: HostId, agents: &Agents) -> f64 {
+    if setup.existing.is_some() {
+        return 0.0;
+    }
+    let machine = agents.place(host).machine;
+    let there = nodes_of(setup).into_iter().filter(|node| agents.place(*node).machine == machine);
+    setup.cpus * there.count() as f64
+}
+
+/// What a run needs of a machine that has these database hosts.
+pub(super) fn needs(
+    job: &Job,
+    work_directory: String,
+    machine_use: Option<MachineUse>,
+    on_machine: &[HostId],
+) -> Needs {
+    let Job { plan, setups } = job;
+    let most = |each: &dyn Fn(&Setup) -> f64| {
+        let demand = |setup: &Setup| Demand {
+            configuration: setup.configuration.clone(),
+            nodes: of_cluster(on_machine, setup),
+            each: each(setup),
+        };
+        let demands = started(setups).map(demand).filter(|demand| demand.nodes > 0);
+        demands.max_by(|a, b| a.total().total_cmp(&b.total()))
+    };
+    let restored = is_restored(machine_use.as_ref());
+    Needs {
+        work_directory,
+        machine_use,
+        bytes: on_machine.iter().map(|host| job.needed_bytes(host.index, restored)).sum(),
+        network_cut: plan.faults.iter().any(|fault| {
+            let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
+            fault.kind() == NodeFaultKind::HostCut && started(setups).any(is_here)
+        }),
+        served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
+        arrays: started(setups).any(|setup| setup.chunk_kib().is_some()),
+        cpus: most(&|setup: &Setup| setup.cpus),
+        memory: larger(
+            most(&|setup: &Setup| {
+                let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;
+                plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
+            }),
+            // It is there before any configuration is.
+            most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64).filter(|_| !restored).map(
+                |demand| Demand {
+                    configuration: format!("{} (while its data set is loaded)", demand.configuration),
+                    ..demand
+                },
+            ),
+        ),
+        data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {
+            DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
+            DataSetPlace::S3 { .. } => None,
+        }),
+    }
+}
+
+/// The one that needs more.
+fn larger(a: Option<Demand>, b: Option<Demand>) -> Option<Demand> {
+    a.into_iter().chain(b).max_by(|a, b| a.total().total_cmp(&b.total()))
+}
+
+/// How many of these hosts are nodes of a configuration's cluster.
+fn of_cluster(hosts: &[HostId], setup: &Setup) -> u32 {
+    let nodes = nodes_of(setup);
+    hosts.iter().map(|host| u32::from(nodes.contains(host))).sum()
+}
+
+/// Whether the data volume was made from a snapshot, with the data set on it.
+pub(super) fn is_restored(machine_use: Option<&MachineUse>) -> bool {
+    machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some())
+}
+
+/// What the work on a job is measured by.
+pub(super) fn work(job: &Job) -> Work {
+    let volumes = job.setups.iter().flat_map(Setup::volumes);
+    Work {
+        data_bytes: job.most_data_bytes(),
+        volume_bytes: volumes.map(|volume| volume.size_bytes as f64).fold(0.0, f64::max),
+        patience: job.plan.patience,
+        ..Work::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::written;
+
+    fn job() -> Job {
+        let text = r#"
+            name = "x"
+            [dataset]
+            records = 1_000_000
+            [[configuration]]
+            name = "one"
+            instance = { vcpus = 1, memory_gib = 8 }
+            data_volume = { iops = 100 }
+            [[configuration]]
+            name = "three"
+            instance = { vcpus = 0.5, memory_gib = 4 }
+            data_volume = { iops = 100 }
+            nodes = 3
+            replication_factor = 2
+            [[workload]]
+            name = "w"
+            read = 1.0
+            [load]
+            concurrency = [2]
+        "#;
+        written::job(text)
+    }
+
+    #[test]
+    fn hosts_are_those_of_the_largest_cluster_and_each_trial_has_its_own() {
+        let job = job();
+        let names = |hosts: Vec<HostId>| hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(names(all(&job)), ["database", "database-2", "database-3", "client"]);
+        assert_eq!(names(of_trial(&job.plan, &job.setups[0])), ["database", "client"]);
+        assert_eq!(Cluster::all_of(&job.setups).len(), 2);
+    }
+
+    #[test]
+    fn configurations_with_machines_of_their_own_have_clusters_of_their_own() {
+        let mut job = job();
+        let shared = HostId::database(0);
+        assert_eq!(companions(&job.setups, shared).len(), 3);
+        job.setups[1].first_host = 1;
+        assert_eq!(databases(&job.setups).len(), 4);
+        assert_eq!(companions(&job.setups, shared), [shared]);
+        assert_eq!(companions(&job.setups, HostId::database(2)), nodes_of(&job.setups[1]));
+        let names: Vec<String> = of_trial(&job.plan, &job.setups[1]).iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["database-2", "database-3", "database-4", "client"]);
+        // Two clusters of the same shape on different hosts are loaded one by one.
+        job.setups[0].placement = job.setups[1].placement;
+        job.setups[1].first_host = 3;
+        assert_eq!(Cluster::all_of(&job.setups).len(), 2);
+        // What a host needs is that of its own configuration.
+        let alone = needs(&job, String::new(), None, &[HostId::database(3)]);
+        assert_eq!(alone.cpus.map(|d| d.configuration), Some("three".to_owned()));
+    }
+
+    #[test]
+    fn nodes_of_one_machine_need_what_they_need_together() {
+        let job = job();
+        let all = nodes_of(&job.setups[1]);
+        let needs_of = |hosts: &[HostId]| needs(&job, String::new(), None, hosts);
+        let together = needs_of(&all);
+        let cpus = together.cpus.clone().map(|d| (d.configuration.clone(), d.nodes, d.total()));
+        assert_eq!(cpus, Some(("three".to_owned(), 3, 1.5)));
+        // A data set is loaded before there is a configuration: with more memory than a small one has.
+        let memory = together.memory.clone().map(|d| (d.nodes, d.total()));
+        assert!(memory.is_some_and(|(nodes, bytes)| nodes == 3 && bytes >= 3.0 * loader::memory_bytes(3) as f64));
+        // A second machine has the second node alone, and nothing of the single one.
+        let alone = needs_of(&all[1..2]);
+        assert_eq!(alone.cpus.map(|d| (d.nodes, d.total())), Some((1, 0.5)));
+        let apart: u64 = all.iter().map(|host| needs_of(std::slice::from_ref(host)).bytes).sum();
+        assert_eq!(apart, together.bytes);
+        assert_eq!(alone.bytes, job.needed_bytes(1, false));
+        // On a volume that has the data set already less is needed.
+        let machine_use = MachineUse { snapshot: Some("snap-0123456789abcdef0".to_owned()), ..MachineUse::default() };
+        let restored = needs(&job, String::new(), Some(machine_use), &all[1..2]).bytes;
+        assert_eq!(restored, job.needed_bytes(1, true));
+    }
+}

@@ -1,0 +1,155 @@
+//! The controller: drives the agents through a plan and keeps the evidence. The order of a run:
+//!
+//! open the database hosts -> load the data set (once) -> for each trial in the plan's order: prepare the
+//! configuration's volumes (once each), start a restored database, load it, stop it, store the trial -> analysis and
+//! reports. It is the same loop for every provider.
+
+mod adaptive;
+mod agents;
+mod dataset;
+mod failure;
+mod forks;
+mod hosts;
+mod live_metrics;
+mod machines;
+mod measured;
+mod open;
+mod progress;
+mod reconnect;
+mod run;
+mod s3;
+mod searches;
+pub mod secrets;
+mod silence;
+pub mod sites;
+mod store;
+mod target;
+mod trial;
+mod trials;
+mod watched;
+#[cfg(test)]
+mod written;
+
+use archive::{JournalEvent, RunDirectory};
+use evidence::{Environment, HostId};
+use experiment::{Job, Plan};
+use process::failure as command;
+use wire::{DatabaseRequest, Problem, Reply, Request};
+
+pub use agents::{Agents, Channel};
+use failure::answer;
+pub use failure::{Failure, Next};
+pub use live_metrics::LiveMetrics;
+pub use machines::take_as_they_are;
+pub use measured::{Measured, provider_of};
+pub use open::{BESIDE, goes_beside};
+pub use progress::Screen;
+pub use run::{NODE_DIRECTORY, Settings};
+use store::Store;
+use target::Target;
+
+/// A clock that is further off than this is worth a word, milliseconds.
+const CLOCK_WARNING_MS: f64 = 50.0;
+
+/// Runs what is missing of `directory`; at the end every planned trial has its evidence.
+pub fn run(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
+    begins(directory, &agents.screen);
+    let result = match open::machine(directory, agents) {
+        Ok(_machine) => work_through(directory, agents, settings),
+        Err(failure) => {
+            agents.close();
+            Err(failure)
+        }
+    };
+    ended(directory, result, agents.is_interrupted())
+}
+
+/// Does what is missing of a run, or of a part of one.
+pub fn work_through(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
+    agents.work_on(hosts::work(directory.job()));
+    let result = reconnect::through_losses(
+        directory,
+        agents,
+        &|agents: &mut Agents| greet(agents, directory.job()).map(drop),
+        &|agents: &mut Agents| trials::through(directory, agents, settings),
+    );
+    agents.close();
+    agents.screen.clear();
+    result
+}
+
+/// The journal says how the whole run ended.
+pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupted: bool) -> Result<(), Failure> {
+    if is_interrupted {
+        directory.journal(JournalEvent::Interrupted)?;
+        return Err(Failure::Interrupted(Some(directory.path().to_owned())));
+    }
+    result?;
+    Ok(directory.journal(JournalEvent::RunDone)?)
+}
+
+/// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is reported.
+pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>, Failure> {
+    agents.work_on(hosts::work(job));
+    let hosts = hosts::all(job);
+    agents.start(&hosts)?;
+    let hello = |host: &HostId| {
+        let protocol = wire::PROTOCOL;
+        (*host, Request::Hello { protocol })
+    };
+    let greeted = answer!(Reply::Hello { environment, .. } => *environment);
+    let facts = agents.call_all(hosts.iter().map(hello).collect(), greeted)?;
+    for (host, clock) in agents.clocks(&hosts)? {
+        if clock.offset_ms.abs() > CLOCK_WARNING_MS + clock.round_trip_ms / 2.0 {
+            agents.screen.say(&format!(
+                "warning: the clock of {host} is {:.0} ms off this machine's; its samples are placed by the difference",
+                clock.offset_ms
+            ));
+        }
+    }
+    Ok(facts.into_iter().collect())
+}
+
+/// Refuses a store of data sets that could not be used; asks no host.
+pub fn check_store(plan: &Plan) -> Result<(), command::Failure> {
+    Store::of(plan)?.map_or(Ok(()), |store| store.check())
+}
+
+/// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
+pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
+    Target::of(&job.plan)?;
+    check_store(&job.plan)?;
+    agents.work_on(hosts::work(job));
+    watched::find_and_tell(&job.setups, agents)?;
+    let mut problems = Vec::new();
+    for on_machine in hosts::by_machine(&job.setups, agents).into_values() {
+        let Some(host) = on_machine.first() else { continue };
+        let machine_use = agents.machine_use(*host);
+        let (work_directory, whose) = match &machine_use {
+            Some(machine_use) => {
+                let stated = machine_use.work_directory.clone().unwrap_or_default();
+                (stated, format!("{}: ", agents.place(*host).machine))
+            }
+            None => (settings.work_directory.display().to_string(), String::new()),
+        };
+        let needs = hosts::needs(job, work_directory, machine_use, &on_machine);
+        let request = Request::Database(DatabaseRequest::Check(needs));
+        let found = agents.call(*host, request, answer!(Reply::Checked(found) => found))?;
+        problems
+            .extend(found.into_iter().map(|problem| Problem { what: format!("{whose}{}", problem.what), ..problem }));
+    }
+    let Some(problem) = problems.into_iter().next() else {
+        return Ok(());
+    };
+    let refused = match problem.is_in_the_experiment {
+        true => command::Failure::input(problem.what),
+        false => command::Failure::work(problem.what),
+    };
+    Err(refused.help(problem.fix).into())
+}
+
+/// Scrapers see which run this is.
+pub fn begins(directory: &RunDirectory, screen: &Screen) {
+    let (planned, done) = (directory.plan().trials.len(), directory.done().len());
+    screen.publish(|live| live.begin(directory.name(), planned, done));
+}

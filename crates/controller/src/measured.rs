@@ -1,0 +1,143 @@
+//! The evidence of a run directory, measured: what `report` and `compare` start from.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use analysis::{Latencies, RunEvidence, TrialMeasurement};
+use archive::{RunDirectory, RunError};
+use evidence::{Cause, DataSetOrigin, NodeFacts, RateProbe, TrialRecord, Validity};
+use experiment::{Job, Plan, PlannedTrial, Provider};
+use process::failure::Failure;
+use process::machine;
+
+/// A run's trials, each reduced to its figures.
+pub struct Measured {
+    job: Job,
+    environment: serde_json::Value,
+    provider: Provider,
+    trials: Vec<TrialMeasurement>,
+    probes: Vec<RateProbe>,
+    origins: Vec<DataSetOrigin>,
+}
+
+impl Measured {
+    /// Reads and measures all trials, on all CPUs.
+    pub fn read(directory: &RunDirectory) -> Result<Self, Failure> {
+        let mut job = directory.job().clone();
+        let plan = &mut job.plan;
+        if let Some((blocks, reason)) = directory.enough().map_err(Failure::work)? {
+            plan.trials.retain(|t| t.block <= blocks);
+            if let Some(adaptive) = &mut plan.adaptive {
+                adaptive.stopped = Some(reason);
+            }
+        }
+        let mut done = directory.done();
+        done.retain(|t| plan.trials.contains(t));
+        keep_freed_memory();
+        let next = AtomicUsize::new(0);
+        let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> =
+            Mutex::new(Vec::with_capacity(done.len()));
+        let threads = machine::cpus();
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(done.len()) {
+                scope.spawn(|| {
+                    while let Some((index, trial)) = {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        done.get(index).map(|trial| (index, trial))
+                    } {
+                        let result = directory
+                            .trial(trial)
+                            .and_then(|stored| measure(&stored))
+                            .or_else(|error| unreadable(&job.plan, trial, &error));
+                        measured.lock().expect("no thread panics while it holds the lock").push((index, result));
+                    }
+                });
+            }
+        });
+        let mut measured = measured.into_inner().expect("no thread panics while it holds the lock");
+        measured.sort_by_key(|(index, _)| *index);
+        Ok(Self {
+            job,
+            provider: provider_of(directory)?,
+            environment: directory.environment().map_err(Failure::work)?,
+            trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
+            probes: directory.probes().map_err(Failure::work)?,
+            origins: directory.origins().map_err(Failure::work)?,
+        })
+    }
+
+    /// Where the machines came from.
+    pub fn provider(&self) -> Provider {
+        self.provider
+    }
+
+    /// The measurements.
+    pub fn trials(&self) -> &[TrialMeasurement] {
+        &self.trials
+    }
+
+    /// What the analysis takes.
+    pub fn evidence<'a>(&'a self, directory: &'a RunDirectory) -> RunEvidence<'a> {
+        RunEvidence {
+            run: directory.name(),
+            provider: self.provider,
+            plan: &self.job.plan,
+            setups: &self.job.setups,
+            environment: self.environment.clone(),
+            trials: &self.trials,
+            probes: &self.probes,
+            origins: &self.origins,
+        }
+    }
+}
+
+fn measure(stored: &archive::StoredTrial) -> Result<TrialMeasurement, RunError> {
+    let mut latencies = Latencies::of(&stored.record);
+    stored.latencies.for_each(|interval| latencies.add(&interval))?;
+    Ok(latencies.measure(&stored.record, &stored.samples))
+}
+
+/// A trial whose evidence cannot be used is an invalid one: nothing of it counts, and the others are reported.
+fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<TrialMeasurement, Failure> {
+    let mut cells = plan.cells.iter();
+    let cell = cells
+        .find(|c| c.id == trial.cell)
+        .ok_or_else(|| Failure::work(format!("plan.json is not whole: there is no cell {}", trial.cell)))?;
+    let record = TrialRecord {
+        format_version: evidence::FORMAT_VERSION,
+        cell: cell.id.clone(),
+        block: trial.block,
+        configuration: cell.configuration.clone(),
+        workload: cell.workload.clone(),
+        load: cell.load,
+        validity: Validity::Invalid { cause: Cause::Unreadable, reason: error.to_string(), log_tail: Vec::new() },
+        started_at: String::new(),
+        client: None,
+        clients: BTreeMap::new(),
+        nodes: vec![NodeFacts::UNKNOWN],
+        clocks: BTreeMap::new(),
+        faults: Vec::new(),
+        writes: None,
+        overhead: None,
+        fork: None,
+    };
+    Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
+}
+
+/// Histograms of 128 KiB come and go by the hundred thousand. glibc gives blocks of that size back to the kernel each
+/// time, and the page faults of getting them again are a third of a report's time; once a larger block has been freed
+/// it keeps them (mallopt(3), M_MMAP_THRESHOLD: "dynamically adjusted"). Other allocators ignore this.
+fn keep_freed_memory() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(16 << 20)));
+}
+
+/// Where the machines of a run came from.
+pub fn provider_of(directory: &RunDirectory) -> Result<Provider, Failure> {
+    provider(&directory.environment().map_err(Failure::work)?)
+}
+
+fn provider(environment: &serde_json::Value) -> Result<Provider, Failure> {
+    serde_json::from_value(environment["provider"].clone())
+        .map_err(|error| Failure::work(format!("environment.json: {error}")))
+}

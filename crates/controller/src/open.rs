@@ -1,0 +1,110 @@
+//! The database hosts of a run are taken, and have its data set.
+
+use std::collections::BTreeSet;
+
+use archive::RunDirectory;
+use evidence::HostId;
+use experiment::Database;
+use process::failure;
+use process::paths::machine_lock;
+use storage::Measuring;
+use wire::{DatabaseRequest, MachineUse, Reply, Request, UnderTest};
+
+use super::agents::Agents;
+use super::failure::{Failure, answer};
+use super::run::Run;
+use super::{dataset, hosts, watched};
+
+/// Of a run's environment: who measured on this machine when a run began that may go on beside others.
+pub const BESIDE: &str = "beside";
+
+/// Whether a run may go on beside others.
+pub fn goes_beside(directory: &RunDirectory) -> Result<bool, failure::Failure> {
+    let environment = directory.environment().map_err(failure::Failure::work)?;
+    Ok(environment.get(BESIDE).is_some())
+}
+
+/// Takes this machine where clients here load a cluster that exists: a client keeps nothing that outlives a request.
+/// Elsewhere the agents of databases take their machines.
+pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>, Failure> {
+    let database = &directory.plan().target.database;
+    let are_here = matches!(database, Database::Hosts { clients, .. } if clients.is_empty());
+    let lock = machine_lock().filter(|_| are_here);
+    let Some(lock) = lock.filter(|_| !directory.is_finished().unwrap_or(false)) else {
+        return Ok(None);
+    };
+    let waiting = |what: &str| {
+        agents.screen.doing(what, "");
+        !agents.is_interrupted()
+    };
+    let taken = Measuring::take(&lock, &directory.name(), goes_beside(directory)?, waiting);
+    taken.map(Some).map_err(Failure::work)
+}
+
+/// Takes the database hosts and makes sure that they have the data set.
+pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
+    let setups = run.setups();
+    let Database::Cassandra { version } = &run.plan().target.database else {
+        watched::find(setups, run.agents)?;
+        return dataset::provide_existing(run);
+    };
+    let machines = hosts::by_machine(setups, run.agents);
+    let beside = goes_beside(run.directory)?;
+    for (number, host) in machines.values().flat_map(|hosts| hosts.iter().enumerate()) {
+        if run.agents.machine_use(*host).is_none() {
+            run.agents.works_here(*host, &run.settings.work_directory_of(number));
+        }
+    }
+    let mut software = BTreeSet::new();
+    // All machines at the same time, the hosts of one machine in turn: what the first fetches, the next one finds.
+    let most = machines.values().map(Vec::len).max().unwrap_or(0);
+    for number in 0..most {
+        let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
+        let request = |host: &HostId| {
+            let task = under_test(run, number, *host, version, beside);
+            (*host, Request::Database(DatabaseRequest::Open(task)))
+        };
+        let requests = of_turn.map(request).collect();
+        let opened = answer!(Reply::Opened { cleaned, software } => (cleaned, software));
+        for (cleaned, runs) in run.agents.call_all(requests, opened)?.into_values() {
+            for what in cleaned {
+                run.say(&format!("cleaned up after an earlier run: {what}"));
+            }
+            software.extend(runs);
+        }
+    }
+    if software.is_empty() {
+        // There is nothing to load into where the database is only simulated.
+        return Ok(());
+    }
+    software.iter().for_each(|line| run.say(line));
+    dataset::provide(run)
+}
+
+/// What a host is taken for: the nth database host of its machine, from 0.
+fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, version: &str, beside: bool) -> UnderTest {
+    let (plan, agents) = (run.plan(), &run.agents);
+    let nodes = hosts::companions(run.setups(), host);
+    let machine_use: Option<MachineUse> = agents.machine_use(host);
+    let (work_directory, cache_directory) = match &machine_use {
+        Some(machine_use) => (machine_use.work_directory.clone().unwrap_or_default(), String::new()),
+        None => (
+            run.settings.work_directory_of(on_machine).display().to_string(),
+            run.settings.cache_directory.display().to_string(),
+        ),
+    };
+    UnderTest {
+        needed_bytes: run.job().needed_bytes(host.index, hosts::is_restored(machine_use.as_ref())),
+        run: run.directory.name(),
+        work_directory,
+        addresses: nodes.iter().map(|node| agents.place(*node).address).collect(),
+        index: nodes.iter().position(|node| *node == host).unwrap_or(0) as u32,
+        on_machine: on_machine as u32,
+        cache_directory,
+        machine_use,
+        version: version.to_owned(),
+        dataset: plan.dataset,
+        patience: plan.patience,
+        beside,
+    }
+}

@@ -1,0 +1,51 @@
+//! Where the database of a plan answers, and who asks.
+
+use database::loader::{KEYSPACE, TABLE};
+use experiment::{Access, ConsistencyLevels, Database, Plan};
+use process::failure::Failure;
+use wire::Endpoint;
+
+use crate::secrets;
+
+/// The database's keyspace and the way into it.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    keyspace: String,
+    access: Access,
+}
+
+impl Target {
+    /// That of a plan; password and certificates are read here.
+    pub fn of(plan: &Plan) -> Result<Self, Failure> {
+        let Database::Hosts { keyspace, data_centre, user, password_file, tls, .. } = &plan.target.database else {
+            return Ok(Self { keyspace: KEYSPACE.to_owned(), access: Access::default() });
+        };
+        let login = |user: &String| secrets::login(user, password_file.as_deref(), "password_file in [target]");
+        Ok(Self {
+            keyspace: keyspace.clone(),
+            access: Access {
+                login: user.as_ref().map(login).transpose()?,
+                tls: tls.as_ref().map(secrets::tls).transpose()?,
+                data_centre: data_centre.clone(),
+            },
+        })
+    }
+
+    /// Its contact points with the levels and the patience of requests.
+    pub fn endpoint(
+        &self,
+        contact_points: Vec<String>,
+        consistency: ConsistencyLevels,
+        request_timeout_s: f64,
+    ) -> Endpoint {
+        Endpoint {
+            contact_points,
+            keyspace: self.keyspace.clone(),
+            table: TABLE.to_owned(),
+            consistency,
+            request_timeout_s,
+            access: self.access.clone(),
+            driver_only: database::driver_only(),
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The database of a trial, or of a search: prepared, started, loaded, stopped.
+
+use std::collections::BTreeMap;
+
+use ::evidence::{Cause, HostId, Validity};
+use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
+use wire::{DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
+
+use super::state::TrialState;
+use crate::agents::conversation::Answers;
+use crate::failure::{Failure, answer};
+use crate::hosts;
+use crate::run::Run;
+use crate::target::Target;
+
+/// Keys looked up in every restored copy.
+const SAMPLE_KEYS: u64 = 32;
+
+/// What a trial is made of, from what the run froze.
+#[derive(Clone, Copy)]
+pub struct Parts<'a> {
+    pub plan: &'a Plan,
+    pub planned: &'a PlannedTrial,
+    pub cell: &'a Cell,
+    pub setup: &'a Setup,
+    pub workload: &'a Definition,
+}
+
+impl Parts<'_> {
+    /// The setup with the page cache that this workload asks for.
+    pub fn setup_of_trial(&self) -> Setup {
+        self.plan.caches.setup(self.setup, &self.workload.name, &self.plan.dataset)
+    }
+
+    /// Whether the process that serves this trial can serve the next one: both belong to one fork of a block, and
+    /// nothing is done to a node. What one process has compiled well or badly hits its trials alike, and cancels in
+    /// their ratio; each block has another one, or as many as `forks` states.
+    pub fn keeps_process_for(&self, job: &Job, next: Option<&PlannedTrial>) -> bool {
+        let fork = |trial: &PlannedTrial| (trial.block, self.plan.fork_of(trial));
+        let Some(next) = next.filter(|next| fork(next) == fork(self.planned)) else {
+            return false;
+        };
+        let of_next = parts(job, next).map(|next| next.setup.shares_process_with(self.setup));
+        self.plan.faults.is_empty() && of_next.unwrap_or(false)
+    }
+}
+
+/// The parts of a trial of a cell.
+pub fn parts_of<'a>(
+    Job { plan, setups }: &'a Job,
+    planned: &'a PlannedTrial,
+    cell: &'a Cell,
+) -> Result<Parts<'a>, Failure> {
+    let setup = setups.of(&cell.configuration).ok_or_else(|| missing(&cell.id))?;
+    let named = |w: &&Definition| w.name == cell.workload;
+    let workload = plan.workloads.iter().find(named).ok_or_else(|| missing(&cell.id))?;
+    Ok(Parts { plan, planned, cell, setup, workload })
+}
+
+/// The parts of a planned trial.
+pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
+    let cell = job.plan.cells.iter().find(|c| c.id == planned.cell);
+    parts_of(job, planned, cell.ok_or_else(|| missing(&planned.cell))?)
+}
+
+fn missing(cell: &str) -> Failure {
+    Failure::work(format!("plan.json or setups.json is not whole: cell {cell} lacks a part"))
+}
+
+/// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
+/// it is.
+pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
+    if setup.existing.is_some() {
+        return Ok(());
+    }
+    let sharers = run.setups().iter().filter(|other| setup.shares_process_with(other));
+    let request = DatabaseRequest::Prepare {
+        setup: Box::new(setup.clone()),
+        others: sharers.filter(|other| other.configuration != setup.configuration).cloned().collect(),
+    };
+    let prepared = answer!(Reply::Prepared => ());
+    run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared).map(drop)
+}
+
+/// A settled database on every host, or why there is none.
+pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+    let request = |host: HostId| {
+        let start = DatabaseRequest::StartTrial {
+            trial: parts.planned.clone(),
+            setup: Box::new(parts.setup_of_trial()),
+            workload: parts.workload.name.clone(),
+            sample_keys: sample_keys(parts.plan, parts.workload),
+            database_cpus: hosts::database_cpus(parts.setup, host, run.agents),
+        };
+        (host, Request::Database(start))
+    };
+    let requests = hosts::nodes_of(parts.setup).into_iter().map(request).collect();
+    let mut errors = Vec::new();
+    for (host, answer) in ask_nodes(run, parts.setup, requests, state)? {
+        match answer {
+            Ok(reply) => {
+                let started = answer!(Reply::Started(started) => *started)(reply)?;
+                state.started.insert(host, started);
+            }
+            Err(Failure::Refused { error, .. }) => errors.push((host, error)),
+            Err(failure) => return Err(failure),
+        }
+    }
+    // Nodes that were called off because of another one say less than that one.
+    errors.sort_by_key(|(_, error)| error.cancelled);
+    let Some((host, error)) = errors.into_iter().next() else {
+        return Ok(());
+    };
+    Err(Failure::DidNotStart {
+        database: subject("the database", parts.setup, host),
+        how: match parts.setup.existing {
+            Some(_) => "cannot be watched",
+            None => "did not start",
+        },
+        error,
+    })
+}
+
+/// Asks nodes. What one that is watched says meanwhile is kept; an error where one has ended.
+pub fn ask_nodes(
+    run: &mut Run<'_>,
+    setup: &Setup,
+    requests: Vec<(HostId, Request)>,
+    state: &mut TrialState,
+) -> Result<Answers, Failure> {
+    let screen = run.agents.screen.clone();
+    run.agents.converse(requests, &mut |host, event| {
+        match event {
+            Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Sample(sample) => state.samples.keep(host, [*sample]),
+            Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
+            Event::Second(_) | Event::Piece(_) | Event::AtWork | Event::Reply(_) => {}
+        }
+        Ok(())
+    })
+}
+
+/// The whole load of a trial on the databases that were started.
+pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask {
+    let Parts { plan, cell, .. } = parts;
+    let contact_points = match &parts.setup.existing {
+        Some(hosts) => hosts.clone(),
+        None => state.started.values().flat_map(|s| s.contact_points.clone()).collect(),
+    };
+    let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
+    TrialTask {
+        trial: parts.planned.clone(),
+        endpoint: target.endpoint(contact_points, levels, plan.shape.request_timeout_s),
+        dataset: plan.dataset,
+        workload: parts.workload.clone(),
+        load: cell.load,
+        shape: plan.shape,
+        seed: seed(
+            plan.seed,
+            parts.planned.block,
+            plan.cells.iter().position(|other| other.id == cell.id),
+            parts.setup.existing.is_some(),
+        ),
+        number: 0,
+        clients: 1,
+        check_writes: !plan.faults.is_empty(),
+        begin_unix_ms: None,
+        database_cpus: 0.0,
+    }
+}
+
+/// The same seed for every cell of a block: they see the same sequence of requests, each on data that nobody has read.
+/// An existing cluster still has what the trial before read in its memory: there each cell asks for records of its own.
+fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64 {
+    let own = cell.filter(|_| is_existing).map_or(0, |cell| cell as u64 + 1);
+    of_plan.wrapping_add(u64::from(block)).wrapping_add(own << 48)
+}
+
+/// A node ended on its own.
+pub fn ended(setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) -> Failure {
+    let name = match setup.existing {
+        Some(_) => "the database",
+        None => "Cassandra",
+    };
+    Failure::DatabaseEnded { database: subject(name, setup, host), how, log_tail }
+}
+
+/// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the
+/// database and the client made of the errors.
+pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let lost = stopped.values().find_map(|stopped| stopped.volumes_lost.as_deref());
+    let Some(how) = lost else { return };
+    let (after, log_tail) = match &state.validity {
+        Validity::Valid => (String::new(), Vec::new()),
+        // It is repeated as what it is.
+        Validity::Invalid { cause: Cause::DidNotStart, .. } => return,
+        // The agent that watches the node has reported it.
+        Validity::Invalid { cause: Cause::DatabaseEnded, log_tail, .. } => (String::new(), log_tail.clone()),
+        Validity::Invalid { reason, log_tail, .. } => (format!("; {reason}"), log_tail.clone()),
+    };
+    let reason = format!("the volumes were lost during the trial: {how}{after}");
+    state.invalidate(Cause::VolumesLost, reason, log_tail);
+}
+
+/// Where a page cache was not held at its budget, that is why the trial is invalid, unless something else is.
+pub fn page_cache_off(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let off = stopped.iter().find_map(|(host, stopped)| Some((host, stopped.page_cache_off.as_deref()?)));
+    if let (Some((host, how)), Validity::Valid) = (off, &state.validity) {
+        let reason = format!("the page cache of {host} was not held at its budget: {how}");
+        state.invalidate(Cause::PageCacheNotHeld, reason, Vec::new());
+    }
+}
+
+/// What a reason is about: which node where there are several.
+fn subject(what: &str, setup: &Setup, host: HostId) -> String {
+    match setup.placement.is_cluster() {
+        true => format!("{what} on {host}"),
+        false => what.to_owned(),
+    }
+}
+
+/// Keys spread over the whole data set.
+pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
+    let records = plan.dataset.records;
+    let count = SAMPLE_KEYS.min(records);
+    (0..count)
+        .map(|i| {
+            let mut key = String::new();
+            workload::write_key(i * records / count, workload.keys, &mut key);
+            key
+        })
+        .collect()
+}
+
+/// Stops it everywhere, unless it is kept for the next trial.
+pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+    let doing = match setup.existing {
+        Some(_) => "collecting what was seen",
+        None if keeps => "collecting logs",
+        None => "stopping Cassandra and detaching its volumes",
+    };
+    run.agents.screen.doing(doing, "");
+    let stop = DatabaseRequest::StopTrial { keeps };
+    let stopped = answer!(Reply::Stopped(stopped) => *stopped);
+    run.agents.ask_each(&hosts::nodes_of(setup), &stop, stopped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_whose_volumes_were_lost_is_invalid_for_that_whatever_the_client_made_of_the_errors() {
+        let stopped = |volumes_lost: Option<&str>| {
+            let stopped = StoppedTrial { volumes_lost: volumes_lost.map(str::to_owned), ..StoppedTrial::default() };
+            BTreeMap::from([(HostId::DATABASE, stopped)])
+        };
+        let after = |before: Option<Cause>, lost: Option<&str>| {
+            let mut state = TrialState::new();
+            if let Some(cause) = before {
+                state.invalidate(cause, "no answer".to_owned(), Vec::new());
+            }
+            volumes_lost(&mut state, &stopped(lost));
+            match state.validity {
+                Validity::Valid => None,
+                Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
+            }
+        };
+        let lost =
+            |reason: &str| Some((Cause::VolumesLost, format!("the volumes were lost during the trial: {reason}")));
+        assert_eq!(after(None, None), None);
+        assert_eq!(after(None, Some("it has ended")), lost("it has ended"));
+        let failed = after(Some(Cause::ClientFailed), Some("it has ended"));
+        assert_eq!(failed, lost("it has ended; no answer"));
+        // That one is repeated by `--resume`.
+        let not_started = after(Some(Cause::DidNotStart), Some("it has ended"));
+        assert_eq!(not_started, Some((Cause::DidNotStart, "no answer".to_owned())));
+    }
+
+    #[test]
+    fn a_trial_whose_page_cache_was_not_held_is_invalid_for_that_unless_it_is_for_something_else() {
+        let off = StoppedTrial { page_cache_off: Some("its limit was refused".to_owned()), ..StoppedTrial::default() };
+        let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), off)]);
+        let after = |before: Option<Cause>, stopped: &BTreeMap<HostId, StoppedTrial>| {
+            let mut state = TrialState::new();
+            if let Some(cause) = before {
+                state.invalidate(cause, "no answer".to_owned(), Vec::new());
+            }
+            page_cache_off(&mut state, stopped);
+            match state.validity {
+                Validity::Valid => None,
+                Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
+            }
+        };
+        let reason = "the page cache of database-2 was not held at its budget: its limit was refused".to_owned();
+        assert_eq!(after(None, &stopped), Some((Cause::PageCacheNotHeld, reason)));
+        assert_eq!(after(Some(Cause::ClientFailed), &stopped), Some((Cause::ClientFailed, "no answer".to_owned())));
+        assert_eq!(after(None, &BTreeMap::from([(HostId::DATABASE, StoppedTrial::default())])), None);
+    }
+
+    #[test]
+    fn cells_of_a_block_see_the_same_requests_where_the_data_is_restored_and_others_where_it_is_not() {
+        let restored = |block, cell| seed(7, block, Some(cell), false);
+        assert_eq!(restored(1, 0), restored(1, 1));
+        assert_ne!(restored(1, 0), restored(2, 0));
+        let all: std::collections::BTreeSet<u64> =
+            (1..=5).flat_map(|block| (0..9).map(move |cell| seed(7, block, Some(cell), true))).collect();
+        assert_eq!(all.len(), 45);
+    }
+}

@@ -1,0 +1,142 @@
+//! From what happened in a trial to its stored evidence.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use archive::{JournalEvent, TrialLogs};
+use evidence::{
+    Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures,
+};
+use experiment::{Cell, PlannedTrial, Setup};
+use wire::StoppedTrial;
+
+use super::state::TrialState;
+use crate::failure::Failure;
+use crate::hosts;
+use crate::run::Run;
+
+/// The record of a trial.
+pub(super) fn record(
+    (planned, cell, setup): (&PlannedTrial, &Cell, &Setup),
+    state: &TrialState,
+    stopped: &BTreeMap<HostId, StoppedTrial>,
+) -> TrialRecord {
+    let measured = state.measured.as_ref();
+    // The slowest host is what the trial waits for.
+    let overheads = state.started.iter().filter_map(|(host, started)| {
+        let stop_s = stopped.get(host).map_or(0.0, |s| s.stop_s);
+        let rest_s = state.rest_s;
+        started.overhead.map(|o| Overhead { rest_s, stop_s, ..o })
+    });
+    let slowest = |a: Overhead, b: Overhead| Overhead {
+        restore_s: a.restore_s.max(b.restore_s),
+        start_s: a.start_s.max(b.start_s),
+        settle_s: a.settle_s.max(b.settle_s),
+        rest_s: a.rest_s.max(b.rest_s),
+        stop_s: a.stop_s.max(b.stop_s),
+    };
+    let clock = |(host, start): (&HostId, &ClockReading)| {
+        let end = state.clocks_at_end.get(host).copied();
+        (*host, Clock { start: *start, end })
+    };
+    TrialRecord {
+        format_version: FORMAT_VERSION,
+        cell: cell.id.clone(),
+        block: planned.block,
+        configuration: cell.configuration.clone(),
+        workload: cell.workload.clone(),
+        load: cell.load,
+        validity: state.validity.clone(),
+        started_at: state.warmup_began().to_string(),
+        client: measured.and_then(|m| m.result.clone()),
+        clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
+        nodes: hosts::nodes_of(setup).into_iter().map(|host| node(host, setup, state, stopped.get(&host))).collect(),
+        clocks: state.clocks_at_start.iter().map(clock).collect(),
+        faults: state.faults.clone(),
+        writes: measured.and_then(|m| m.writes.clone()),
+        overhead: overheads.reduce(slowest),
+        fork: state.started.values().next().and_then(|started| started.fork),
+    }
+}
+
+fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&StoppedTrial>) -> NodeFacts {
+    let started = state.started.get(&host);
+    let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
+    let began_ms = state.measurement_began_ms(host);
+    let samples = state.samples.of(host);
+    for volume in &mut volumes {
+        let credits = |of: fn(&VolumeFigures) -> Option<f64>| {
+            let in_sample = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(of);
+            let first =
+                samples.iter().find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began)).and_then(in_sample);
+            first.zip(samples.iter().rev().find_map(in_sample))
+        };
+        (volume.burst_credits, volume.byte_credits) = (credits(|v| v.burst_credits), credits(|v| v.byte_credits));
+    }
+    let given = started.and_then(|s| s.given);
+    let own = match &setup.existing {
+        None => NodeFacts {
+            cpus: setup.cpus,
+            heap_bytes: setup.heap_bytes,
+            memory_limit_bytes: setup.memory_limit_bytes,
+            page_cache_budget_bytes: setup.page_cache_budget_bytes,
+            ..NodeFacts::UNKNOWN
+        },
+        // Of a node that is only watched nobody knows its heap, or what the page cache may take.
+        Some(_) => NodeFacts {
+            cpus: given.map_or(0.0, |given| given.cpus),
+            memory_limit_bytes: given.map_or(0, |given| given.memory_bytes),
+            ..NodeFacts::UNKNOWN
+        },
+    };
+    NodeFacts {
+        host,
+        program_cache_bytes: stopped.and_then(|s| s.program_cache_bytes),
+        data_bytes_on_disk: match (started, stopped) {
+            (Some(started), _) => started.data_bytes_on_disk,
+            (None, Some(stopped)) => stopped.data_bytes_on_disk,
+            (None, None) => 0,
+        },
+        restored_keys_checked: started.map_or(0, |s| s.keys_checked),
+        volumes,
+        settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
+        warmed: started.and_then(|s| s.warmed),
+        rest: state.rests.get(&host).cloned(),
+        others: stopped.map(|s| s.others.clone()).unwrap_or_default(),
+        backlog: state.backlogs.get(&host).copied(),
+        ..own
+    }
+}
+
+/// Stores a trial: it appears whole or not at all.
+pub(super) fn store(
+    run: &Run<'_>,
+    record: &TrialRecord,
+    mut state: TrialState,
+    logs: TrialLogs,
+) -> Result<(), Failure> {
+    let mut samples = state.samples.take();
+    for node in &record.nodes {
+        samples.entry(node.host).or_default();
+    }
+    let mut intervals = Vec::new();
+    if let Some(measured) = &mut state.measured {
+        samples.append(&mut measured.samples);
+        intervals.append(&mut measured.intervals);
+    }
+    for (host, of_host) in &mut samples {
+        if let Some(began_ms) = state.measurement_began_ms(*host) {
+            for sample in of_host {
+                sample.t_s = (sample.unix_ms as f64 - began_ms) / 1e3;
+            }
+        }
+    }
+    let began = Instant::now();
+    run.directory.write_trial(record, &intervals, &samples, logs)?;
+    tracing::info!(seconds = began.elapsed().as_secs_f64(), "the trial is stored");
+    run.note(JournalEvent::TrialDone {
+        cell: record.cell.clone(),
+        block: record.block,
+        valid: record.validity == Validity::Valid,
+    })
+}

@@ -1,0 +1,157 @@
+//! What is said while a trial is under way, and of it at its end.
+
+use std::collections::BTreeMap;
+
+use evidence::{HostId, HostSample, TrialRecord, Validity};
+use experiment::TrialShape;
+use process::human_us;
+use wire::Second;
+
+use crate::live_metrics::LiveSecond;
+use crate::progress::Screen;
+
+/// The figures of a trial so far, over all of its hosts.
+#[derive(Debug, Default)]
+pub(super) struct LiveFigures {
+    /// The last second of each client.
+    seconds: BTreeMap<HostId, Second>,
+    errors: u64,
+    /// Requests per second of each node's data volumes.
+    iops: BTreeMap<HostId, f64>,
+}
+
+impl LiveFigures {
+    /// A client's second, shown with those of the others.
+    pub fn second(&mut self, client: HostId, second: Second, shape: &TrialShape, screen: &Screen) {
+        self.errors = self.errors.saturating_add(second.errors);
+        self.seconds.insert(client, second);
+        // Once a second is enough.
+        if self.seconds.keys().next() != Some(&client) {
+            return;
+        }
+        let (second, device_iops) = (self.together(second), self.device_iops());
+        screen.publish(|live| {
+            live.second = Some(LiveSecond {
+                phase: if second.t_s < 0.0 { "warmup" } else { "measurement" },
+                operations: second.operations,
+                errors: second.errors,
+                p50_us: second.p50_us,
+                p99_us: second.p99_us,
+            });
+            live.device_iops = device_iops;
+        });
+        let (doing, how_far) = phase(&second, shape);
+        screen.doing(doing, &live_line(&how_far, &second, self.errors, device_iops));
+    }
+
+    /// A node's sample after the one before it.
+    pub fn sample(&mut self, node: HostId, before: Option<&HostSample>, sample: &HostSample) {
+        let iops = before.and_then(|before| sample.data_iops_since(before));
+        self.iops.extend(iops.map(|iops| (node, iops)));
+    }
+
+    /// Operations of all clients; percentiles cannot be added, so those of the slowest client.
+    fn together(&self, of_first: Second) -> Second {
+        let all = self.seconds.values();
+        Second {
+            t_s: of_first.t_s,
+            operations: all.clone().map(|s| s.operations).sum(),
+            errors: all.clone().map(|s| s.errors).sum(),
+            p50_us: all.clone().map(|s| s.p50_us).max().unwrap_or(0),
+            p99_us: all.map(|s| s.p99_us).max().unwrap_or(0),
+        }
+    }
+
+    fn device_iops(&self) -> Option<f64> {
+        (!self.iops.is_empty()).then(|| self.iops.values().sum())
+    }
+}
+
+/// What the client is doing in this second, and how far it is.
+fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
+    let t_s = second.t_s;
+    match (shape.warmup_max_s, shape.operations) {
+        // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
+        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => {
+            ("warming up until throughput is at rest,", format!("at most {:.0} s more", -t_s))
+        }
+        _ if t_s < 0.0 => ("warming up,", format!("{:.0} s more", -t_s)),
+        (_, Some(_)) => ("measuring,", format!("{t_s:.0} s, at most {:.0} s", shape.duration_s)),
+        (_, None) => ("measuring,", format!("{t_s:.0} of {:.0} s", shape.duration_s)),
+    }
+}
+
+fn live_line(how_far: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
+    let device = device_iops.map_or_else(|| "-".to_owned(), |iops| format!("{iops:.0}"));
+    format!(
+        "{how_far}: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
+        second.operations,
+        human_us(second.p50_us),
+        human_us(second.p99_us),
+    )
+}
+
+/// One line about a trial that is over.
+pub(super) fn summary(label: &str, record: &TrialRecord) -> String {
+    match (&record.validity, &record.client) {
+        (Validity::Valid, Some(client)) => {
+            let completed: u64 = client.completed.values().sum();
+            let failed: u64 = client.errors.values().sum();
+            format!("{label}: {:.0} op/s, {failed} errors", completed as f64 / client.measured_s)
+        }
+        (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
+        (Validity::Valid, None) => format!("{label}: nothing measured"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_clients_are_one_load_and_several_nodes_one_database() {
+        let second = |operations, p99_us| Second { t_s: 3.0, operations, errors: 1, p50_us: 10, p99_us };
+        let shape = TrialShape {
+            rest_max_s: 0.0,
+            warmup_s: 5.0,
+            warmup_max_s: None,
+            duration_s: 60.0,
+            operations: None,
+            request_timeout_s: 1.0,
+        };
+        let mut figures = LiveFigures::default();
+        let screen = Screen::new(None);
+        figures.second(HostId::CLIENT, second(100, 900), &shape, &screen);
+        figures.second(HostId::client(1), second(50, 2_000), &shape, &screen);
+        let together = figures.together(second(100, 900));
+        assert_eq!((together.operations, together.errors, together.p99_us), (150, 2, 2_000));
+        assert_eq!(figures.errors, 2);
+        assert_eq!(figures.device_iops(), None, "missing is not zero");
+        figures.iops.extend([(HostId::DATABASE, 40.0), (HostId::database(1), 2.0)]);
+        assert_eq!(figures.device_iops(), Some(42.0));
+    }
+
+    #[test]
+    fn the_live_line_says_what_the_client_does_and_how_far_it_is() {
+        let shape = TrialShape {
+            rest_max_s: 0.0,
+            warmup_s: 5.0,
+            warmup_max_s: Some(300.0),
+            duration_s: 60.0,
+            operations: None,
+            request_timeout_s: 1.0,
+        };
+        let at = |t_s, shape: &TrialShape| {
+            let second = Second { t_s, operations: 10, errors: 0, p50_us: 1, p99_us: 2 };
+            let (doing, how_far) = phase(&second, shape);
+            format!("{doing} {how_far}")
+        };
+        assert_eq!(at(-300.0, &shape), "warming up until throughput is at rest, at most 300 s more");
+        assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
+        assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
+        let fixed = TrialShape { warmup_max_s: None, warmup_s: 20.0, ..shape };
+        assert_eq!(at(-20.0, &fixed), "warming up, 20 s more");
+        let counted = TrialShape { operations: Some(1_000), ..fixed };
+        assert_eq!(at(3.0, &counted), "measuring, 3 s, at most 60 s");
+    }
+}

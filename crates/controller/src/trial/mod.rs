@@ -1,0 +1,136 @@
+//! One trial: from a prepared configuration to a stored record, whatever happens in between.
+
+mod clients;
+mod database;
+mod evidence;
+mod failed_disks;
+mod faults;
+mod lag;
+mod live;
+mod load;
+mod logs;
+mod pieces;
+mod probing;
+mod rest;
+mod state;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use ::evidence::{HostId, Validity};
+use archive::{JournalEvent, TrialLogs};
+use experiment::PlannedTrial;
+use process::human_duration;
+use wire::StoppedTrial;
+
+use super::failure::Failure;
+use super::hosts;
+use super::run::Run;
+use database::{Parts, page_cache_off, parts, prepare, start, stop, volumes_lost};
+use live::summary;
+pub(super) use probing::search;
+use state::TrialState;
+
+/// Where in the run a trial is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Position {
+    pub number: usize,
+    pub of: usize,
+    pub eta_s: f64,
+}
+
+/// `12 of 24, about 14m 10s left`.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, of, eta_s } = self;
+        write!(f, "{number} of {of}, about {} left", human_duration(*eta_s))
+    }
+}
+
+/// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
+/// is another matter.
+pub(super) enum Completion {
+    Completed,
+    Failed(String),
+}
+
+impl Completion {
+    fn of(validity: &Validity) -> Self {
+        match validity {
+            Validity::Invalid { cause, reason, .. } if !cause.is_carried_out() => Self::Failed(reason.clone()),
+            Validity::Valid | Validity::Invalid { .. } => Self::Completed,
+        }
+    }
+}
+
+/// Runs one planned trial and stores it; its database may serve the `next` one. An error ends the run.
+pub(super) fn run(
+    run: &mut Run<'_>,
+    planned: &PlannedTrial,
+    next: Option<&PlannedTrial>,
+    position: Position,
+) -> Result<Completion, Failure> {
+    let parts = parts(run.job(), planned)?;
+    let cell = parts.cell;
+    let label = format!("[{position}] {} block {}", cell.id, planned.block);
+    run.agents.screen.about(&label);
+    prepare(run, parts.setup)?;
+    run.note(JournalEvent::TrialStarted { cell: cell.id.clone(), block: planned.block })?;
+    run.agents.screen.publish(|live| {
+        live.trial = Some((cell.id.clone(), planned.block));
+        (live.second, live.device_iops) = (None, None);
+    });
+    let mut state = TrialState::new();
+    let worked = execute(run, parts, &mut state).or_else(|failure| state.befallen_by(failure));
+    let (stopped, logs, lost) = match worked.and_then(|()| collect(run, parts, next, &mut state)) {
+        Ok((stopped, logs)) => (stopped, logs, None),
+        Err(failure) => {
+            let Some(validity) = failure.validity() else {
+                return Err(failure);
+            };
+            if state.validity == Validity::Valid {
+                state.validity = validity;
+            }
+            let none = run.directory.logs(&cell.id, planned.block)?;
+            (BTreeMap::new(), none, Some(failure))
+        }
+    };
+    let record = evidence::record((planned, cell, &parts.setup_of_trial()), &state, &stopped);
+    evidence::store(run, &record, state, logs)?;
+    let screen = &run.agents.screen;
+    screen.publish(|live| live.stored(record.validity == Validity::Valid));
+    if !run.agents.is_simulated() {
+        screen.say(&summary(&label, &record));
+    }
+    let notes = record.client.iter().flat_map(|client| &client.notes);
+    notes.for_each(|note| screen.note(note));
+    lost.map_or_else(|| Ok(Completion::of(&record.validity)), Err)
+}
+
+fn execute(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+    // Before anything is under way: what a host says while its clock is read is passed over.
+    state.clocks_at_start = run.agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
+    start(run, parts, state)?;
+    rest::bring(run, parts, state)?;
+    let first = state.started.values().next();
+    if let Some(began) = first.and_then(|s| jiff::Timestamp::from_millisecond(s.began_unix_ms).ok()) {
+        state.started_at = began;
+    }
+    load::measure(run, parts, state)
+}
+
+/// The load is over, or there was none: the database ends, or is kept for the next trial, and leaves its logs.
+fn collect(
+    run: &mut Run<'_>,
+    parts: Parts<'_>,
+    next: Option<&PlannedTrial>,
+    state: &mut TrialState,
+) -> Result<(BTreeMap<HostId, StoppedTrial>, TrialLogs), Failure> {
+    state.clocks_at_end = run.agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
+    let keeps = state.validity == Validity::Valid && parts.keeps_process_for(run.job(), next);
+    let stopped = stop(run, parts.setup, keeps)?;
+    volumes_lost(state, &stopped);
+    page_cache_off(state, &stopped);
+    let logs = logs::fetch(run, parts.planned, &stopped)?;
+    Ok((stopped, logs))
+}

@@ -1,0 +1,108 @@
+//! The one place that writes to stdout and stderr.
+//!
+//! The standard macros of these names panic when nobody reads: `iopslab catalog list | head -1` would end in a
+//! backtrace. These, which the whole program uses, do not. What cannot be written to stdout is remembered and reported
+//! once by [`finish`]; a reader that has gone away is no error, and the command goes on to its own end and exit code,
+//! so that a gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is
+//! dropped: there is nowhere to report it.
+//!
+//! What is written may contain what somebody else has written: names and questions of an experiment, an agent's words,
+//! a run that was received. A terminal obeys control characters, so none goes out: [`guarded::shown`].
+//!
+//! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
+//! of its controller, before either has undone what it did.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write as _};
+use std::sync::{Mutex, PoisonError};
+
+/// As in the standard library, without its panic.
+#[macro_export]
+macro_rules! print {
+    ($($words:tt)*) => { $crate::output::to_stdout(format_args!($($words)*)) };
+}
+
+/// As in the standard library, without its panic.
+#[macro_export]
+macro_rules! println {
+    () => { $crate::output::to_stdout(format_args!("\n")) };
+    ($($words:tt)*) => { $crate::output::to_stdout(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+/// As in the standard library, without its panic.
+#[macro_export]
+macro_rules! eprint {
+    ($($words:tt)*) => { $crate::output::to_stderr(format_args!($($words)*)) };
+}
+
+/// As in the standard library, without its panic.
+#[macro_export]
+macro_rules! eprintln {
+    ($($words:tt)*) => { $crate::output::to_stderr(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Tables for people.
+    Human,
+    /// One JSON document on stdout.
+    Json,
+}
+
+/// Why stdout has not taken everything; nothing is written after it.
+static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Writes to stdout; see [`finish`] for what becomes of an error.
+pub fn to_stdout(text: fmt::Arguments<'_>) {
+    let text = text.to_string();
+    write(|| io::stdout().write_all(guarded::shown(&text).as_bytes()));
+}
+
+/// Writes to stderr, or does not.
+pub fn to_stderr(text: fmt::Arguments<'_>) {
+    let _ = io::stderr().write_all(guarded::shown(&text.to_string()).as_bytes());
+}
+
+/// The log's way to stderr.
+#[derive(Debug)]
+pub struct Log;
+
+impl io::Write for Log {
+    /// A whole line, as the log's formatter has it.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        io::stderr().write_all(guarded::shown(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Writes to stdout by other means than the macros.
+pub fn write(act: impl FnOnce() -> io::Result<()>) {
+    let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+    if lost.is_none() {
+        *lost = act().err();
+    }
+}
+
+/// Flushes stdout.
+///
+/// # Errors
+/// The first error of all writes, unless it was that nobody reads any more.
+pub fn finish() -> io::Result<()> {
+    write(|| io::stdout().flush());
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match lost {
+        Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A value as indented JSON.
+pub fn pretty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("our own documents always serialise")
+}
