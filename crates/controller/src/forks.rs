@@ -2,23 +2,32 @@
 
 use experiment::{Job, PlannedTrial, Setup};
 
+/// Trials that one process serves.
+struct Group<'a> {
+    /// The block, and which of its forks.
+    fork: (u32, usize),
+    /// What the configuration of its first trial became.
+    first: Option<&'a Setup>,
+    trials: Vec<PlannedTrial>,
+}
+
 /// Trials in the order of the plan, but those of a block, or of one of the forks that share it out, that one process can
 /// serve come one after the other: where its first one stands.
 pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTrial> {
-    let mut groups: Vec<((u32, usize), Option<&Setup>, Vec<PlannedTrial>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for trial in trials {
         let cell = job.plan.cells.iter().find(|cell| cell.id == trial.cell);
         let setup = cell.and_then(|cell| job.setups.of(&cell.configuration));
         let fork = (trial.block, job.plan.fork_of(&trial));
-        let shares = |(other, first, _): &&mut ((u32, usize), Option<&Setup>, Vec<PlannedTrial>)| {
-            *other == fork && first.zip(setup).is_some_and(|(a, b)| a.shares_process_with(b))
+        let serves = |group: &&mut Group<'_>| {
+            group.fork == fork && group.first.zip(setup).is_some_and(|(a, b)| a.shares_process_with(b))
         };
-        match groups.iter_mut().find(shares) {
-            Some((_, _, group)) => group.push(trial),
-            None => groups.push((fork, setup, vec![trial])),
+        match groups.iter_mut().find(serves) {
+            Some(group) => group.trials.push(trial),
+            None => groups.push(Group { fork, first: setup, trials: vec![trial] }),
         }
     }
-    groups.into_iter().flat_map(|(_, _, group)| group).collect()
+    groups.into_iter().flat_map(|group| group.trials).collect()
 }
 
 #[cfg(test)]

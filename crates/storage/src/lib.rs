@@ -55,8 +55,8 @@ pub use probe::{
     BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, ProbeRequest, SequentialReads, Suite as ProbeSuite,
     probe, probe_members, probe_suite,
 };
-pub use resident::{FilePages, Resident, read_pages};
 pub use read_ahead::{DISK_READ_AHEAD_KB, ReadAhead, read_ahead_kb_of};
+pub use resident::{FilePages, Resident, read_pages};
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
