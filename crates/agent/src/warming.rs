@@ -47,8 +47,14 @@ pub struct ReadFilesArgs {
 pub(super) enum Reads {
     /// Of the files below these directories as much as fits.
     Evenly(Vec<PathBuf>),
-    /// What a workload has left there, with the device reads for each operation that it then took.
-    Pages(Vec<FilePages>, Option<f64>),
+    /// What a workload has left there.
+    Pages {
+        pages: Vec<FilePages>,
+        /// Bytes of all files of the data set.
+        data_bytes: u64,
+        /// Device reads for each operation with these pages; `None`: it had not settled yet.
+        reads_per_operation: Option<f64>,
+    },
 }
 
 /// The pages that workloads have left in the page cache when it had settled. So trials begin alike, however fast their
@@ -121,7 +127,11 @@ impl Reads {
         let Some(settled) = noted else { return Ok(Self::Evenly(directories)) };
         let pages = settled.resident.found_below(&directories)?;
         Ok(match pages.iter().any(|file| file.bytes() > 0) {
-            true => Self::Pages(pages, settled.reads_per_operation),
+            true => Self::Pages {
+                pages,
+                data_bytes: bytes_below(&directories),
+                reads_per_operation: settled.reads_per_operation,
+            },
             false => Self::Evenly(directories),
         })
     }
@@ -154,11 +164,8 @@ pub fn serve(args: &ReadFilesArgs) -> Result<(), Failure> {
 /// Fills the page cache of the database's cgroup with what is to be read, or with as much of it as `budget_bytes` hold.
 pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &Outbox) -> Result<Warmed, RequestError> {
     let of_bytes: u64 = match reads {
-        Reads::Evenly(directories) => {
-            let bytes = directories.iter().map(|directory| storage::tree_bytes(directory));
-            bytes.fold(0, u64::saturating_add)
-        }
-        Reads::Pages(pages, _) => pages.iter().map(FilePages::bytes).sum(),
+        Reads::Evenly(directories) => bytes_below(directories),
+        Reads::Pages { pages, .. } => pages.iter().map(FilePages::bytes).sum(),
     };
     let began = Instant::now();
     let mut reader = start(reads, budget_bytes, limits)?;
@@ -186,10 +193,13 @@ pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &O
             is_asked_for: false,
             settled_reads_per_operation: match reads {
                 Reads::Evenly(_) => None,
-                Reads::Pages(_, reads_per_operation) => *reads_per_operation,
+                Reads::Pages { reads_per_operation, .. } => *reads_per_operation,
             },
             bytes: read.bytes,
-            of_bytes: read.of_bytes,
+            of_bytes: match reads {
+                Reads::Evenly(_) => read.of_bytes,
+                Reads::Pages { data_bytes, .. } => *data_bytes,
+            },
             by_keys_bytes: 0,
             seconds: began.elapsed().as_secs_f64(),
             cached_bytes: limits.page_cache_bytes(),
@@ -199,6 +209,12 @@ pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &O
             words.trim()
         ))),
     }
+}
+
+/// Bytes of all files below these directories.
+fn bytes_below(directories: &[PathBuf]) -> u64 {
+    let bytes = directories.iter().map(|directory| storage::tree_bytes(directory));
+    bytes.fold(0, u64::saturating_add)
 }
 
 /// This program again, in the database's cgroup.
@@ -211,7 +227,7 @@ fn start(reads: &Reads, budget_bytes: u64, limits: &Limits) -> Result<Child, Req
             words.extend(["--bytes".to_owned(), budget_bytes.to_string(), "--".to_owned()]);
             words.extend(directories.iter().map(|directory| directory.display().to_string()));
         }
-        Reads::Pages(..) => words.push("--pages".to_owned()),
+        Reads::Pages { .. } => words.push("--pages".to_owned()),
     }
     let (first, rest) = words.split_first().ok_or_else(|| RequestError::new("no command"))?;
     let mut reader = Command::new(first)
@@ -222,7 +238,7 @@ fn start(reads: &Reads, budget_bytes: u64, limits: &Limits) -> Result<Child, Req
         .spawn()
         .map_err(RequestError::new)?;
     // It reads all of them before it says anything.
-    if let (Reads::Pages(pages, _), Some(stdin)) = (reads, reader.stdin.take()) {
+    if let (Reads::Pages { pages, .. }, Some(stdin)) = (reads, reader.stdin.take()) {
         // One that does not take them has ended, and says why: it is waited for as any other.
         let _ = serde_json::to_writer(std::io::BufWriter::new(stdin), pages);
     }

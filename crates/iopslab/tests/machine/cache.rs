@@ -69,7 +69,8 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     let warmed = &warm["nodes"][0]["warmed"];
     let bytes = |of: &Value| of.as_u64().unwrap();
     println!("warmed: {warmed}");
-    assert_eq!(warmed["bytes"], warmed["of_bytes"], "all of it fits");
+    // All of it fits; what no read asks for need not stay.
+    assert!(100 * bytes(&warmed["bytes"]) > 99 * bytes(&warmed["of_bytes"]), "{warmed}");
     assert!(bytes(&warmed["bytes"]) > 100_000_000, "{warmed}");
     assert!(bytes(&warmed["cached_bytes"]) >= bytes(&warmed["bytes"]), "{warmed}");
     assert!(trial(&lab, "slow.reads-cold.c16")["nodes"][0]["warmed"].is_null());
