@@ -112,7 +112,10 @@ pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERE
 pub use physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
-pub use rest::{cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, settled_reads_per_operation};
+pub use rest::{
+    cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, rounds_of_a_turnover,
+    settled_reads_per_operation,
+};
 pub use rule::{Remark, Rule, RuleFigures, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};

@@ -51,6 +51,9 @@ pub fn compilers_are_quiet(rounds: &[RestRound]) -> bool {
 /// half as many again is seen, at any speed.
 pub fn cache_is_settled(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> bool {
     let [.., before, last] = rounds else { return false };
+    if before.operations == 0 || last.operations == 0 {
+        return false;
+    }
     if before.reads_per_operation().max(last.reads_per_operation()) <= READS_FEW {
         return true;
     }
@@ -88,6 +91,18 @@ pub fn settled_reads_per_operation(rounds: &[RestRound]) -> f64 {
         }
     }
     last.per_operation()
+}
+
+/// Rounds in which the keys bring as much as a page cache of so many bytes holds, at the pace of these; at least one, and
+/// at most as many as these. `None`: nobody limits it.
+pub fn rounds_of_a_turnover(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> usize {
+    let brought: f64 = rounds.iter().map(|round| round.read_bytes).sum();
+    let turnovers = page_cache_bytes.map_or(f64::INFINITY, |bytes| brought / bytes.max(1) as f64);
+    match turnovers >= 1.0 {
+        true => ((rounds.len() as f64 / turnovers).ceil() as usize).max(1),
+        // All of it fits, or time was over: no look is worth more rounds.
+        false => 1,
+    }
 }
 
 /// Whether a page cache that was filled with what had settled before takes as many device reads for each operation as it
@@ -166,6 +181,7 @@ mod tests {
         assert!(settled(&[900.0; 8], Some(28 << 20)));
         assert!(!settled(&[900.0; 8], Some(29 << 20)), "turned over fewer than four times");
         assert!(settled(&[15.0, 2.0], Some(64 << 20)), "nearly all of it is in memory");
+        assert!(!cache_is_settled(&[round(0, None, 0.0); 2], None), "nothing was answered");
         // Index pages come last: what came first does not count.
         assert!(settled(&[1_400.0, 1_100.0, 1_000.0, 905.0, 900.0, 900.0, 900.0, 900.0, 900.0], None));
     }
@@ -187,6 +203,11 @@ mod tests {
         let level = settled_reads_per_operation(&with_reads(&[700.0, 800.0, 900.0, 1_000.0, 1_000.0]));
         assert_eq!(level, 1.0, "of the last quarter");
         assert_eq!(settled_reads_per_operation(&with_reads(&[0.0; 3])), 0.0);
+        // 14 MiB in each round.
+        let rounds = with_reads(&[900.0; 8]);
+        let turnover = |mib: u64| rounds_of_a_turnover(&rounds, Some(mib << 20));
+        assert_eq!([10, 28, 30, 112, 113].map(turnover), [1, 2, 3, 8, 1]);
+        assert_eq!(rounds_of_a_turnover(&rounds, None), 1);
         let recalled = |reads: &[f64], level| cache_is_recalled(&with_reads(reads), level);
         assert!(!recalled(&[1_000.0], 1.0), "one round shows little");
         assert!(!recalled(&[900.0, 1_000.0], 1.0) && recalled(&[950.0, 1_000.0], 1.0));

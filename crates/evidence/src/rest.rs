@@ -73,10 +73,11 @@ pub struct Warmed {
     pub bytes: u64,
     /// Bytes of the data set's files.
     pub of_bytes: u64,
-    /// Bytes that reads of the workload's own keys have brought from the volumes after that, where not all of the data
-    /// set fits: what stays in memory is then what that workload asks for. 0: no such reads.
+    /// Bytes that reads of the workload's own keys have brought from the volumes while the page cache was brought to rest,
+    /// where not all of the data set fits: what stays in memory is then what that workload asks for. In the trial in
+    /// which it settled, before its pages were noted, too. 0: no such reads.
     pub by_keys_bytes: u64,
-    /// Seconds that all of it took.
+    /// Seconds of reading, and of these rounds.
     pub seconds: f64,
     /// Page cache charged to the database's cgroup afterwards, bytes; `None` where it has none of its own.
     pub cached_bytes: Option<u64>,

@@ -104,8 +104,9 @@ impl Resident {
         // A database may have very many files.
         let before = self.by_key();
         for file in &mut now.files {
-            if let Some(before) = before.get(&file.key).and_then(VecDeque::front) {
-                file.lasting.keep_those_of(&before.lasting);
+            match before.get(&file.key).and_then(VecDeque::front) {
+                Some(before) => file.lasting.keep_those_of(&before.lasting),
+                None => file.lasting = Pages::default(),
             }
         }
         drop(before);
@@ -146,8 +147,8 @@ impl FilePages {
     }
 }
 
-/// Reads these pages into the page cache of whoever calls. `goes_on` gets after each step how far it is, and says
-/// whether to go on.
+/// Reads these pages into the page cache of whoever calls. `goes_on` gets after each run of neighbours how far it is,
+/// and says whether to go on.
 ///
 /// # Errors
 /// A file that cannot be read. One that is gone is none.
@@ -166,14 +167,17 @@ pub fn read_pages(files: &[FilePages], goes_on: &mut dyn FnMut(ReadFiles) -> boo
             }
             for run in runs {
                 so_far.bytes += warm::read(&file, run.clone(), &mut buffer).map_err(io_error("read", path))?;
-            }
-            if !goes_on(so_far) {
-                return Ok(so_far);
+                if !goes_on(so_far) {
+                    return Ok(so_far);
+                }
             }
         }
         // What is asked for again goes to the active list.
         for run in lasting.runs() {
             warm::read(&file, run, &mut buffer).map_err(io_error("read", path))?;
+            if !goes_on(so_far) {
+                return Ok(so_far);
+            }
         }
     }
     Ok(so_far)

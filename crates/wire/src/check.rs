@@ -93,6 +93,11 @@ impl Reply {
             Self::Snapshot(facts) | Self::Found { snapshot: Some(facts), .. } => facts.check(),
             Self::Archive { bytes, .. } => counted("the bytes of an archive", *bytes),
             Self::Kept(Some(kept)) => counted("the bytes of a data set", kept.bytes),
+            Self::Renewed(Some(warmed)) => {
+                length("the time in which a page cache was filled", warmed.seconds)?;
+                counted("the bytes of a page cache", warmed.bytes)?;
+                counted("the bytes of a data set", warmed.of_bytes)
+            }
             Self::Initialised { how, .. } => counted("the bytes of a volume", how.bytes),
             Self::Loaded(loaded) => counted("the records that were loaded", loaded.records),
             Self::Warm(operations) => counted("the number of operations", *operations),
@@ -109,7 +114,7 @@ impl Reply {
             | Self::Prepared
             | Self::Usage(_)
             | Self::Emptied
-            | Self::Renewed(_)
+            | Self::Renewed(None)
             | Self::CacheNoted
             | Self::LookedUp
             | Self::Held

@@ -85,7 +85,7 @@ impl Resting<'_, '_> {
         let renewals = if is_warm || !has_rounds { 0 } else { RENEWALS_OF_COLD_CODE };
         for _ in 0..renewals {
             self.renew(CacheState::Cold)?;
-            code_is_warm = self.rounds_of(Purpose::Code, Instant::now())?.0;
+            code_is_warm = self.rounds_of(Purpose::Code)?.0;
         }
         let cache_is_settled = match cache {
             CacheState::Cold => {
@@ -114,9 +114,8 @@ impl Resting<'_, '_> {
     /// pages, the first one too, so that they begin alike.
     fn settle_cache(&mut self) -> Result<bool, Failure> {
         self.renew(CacheState::Warm)?;
-        let began = Instant::now();
         if !self.is_recalled() {
-            let (is_settled, rounds) = self.rounds_of(Purpose::Cache, began)?;
+            let (is_settled, rounds) = self.rounds_of(Purpose::Cache)?;
             if rounds.is_empty() {
                 return Ok(false);
             }
@@ -128,21 +127,39 @@ impl Resting<'_, '_> {
         }
         // A compaction may have replaced the files of which that was noted.
         let purpose = if self.is_recalled() { Purpose::Recalled } else { Purpose::Cache };
-        Ok(self.rounds_of(purpose, began)?.0)
+        let (is_settled, rounds) = self.rounds_of(purpose)?;
+        let holds = |host: &HostId| {
+            let of_host = self.settled_reads(*host).zip(rounds.get(host));
+            of_host.is_some_and(|(level, rounds)| analysis::cache_is_recalled(rounds, level))
+        };
+        // It has settled elsewhere, or not at all: the next trial need not wait for a level that does not come again.
+        if purpose == Purpose::Recalled && !rounds.is_empty() && !self.wanted.keys().all(holds) {
+            self.note_cache(is_settled, &rounds)?;
+        }
+        Ok(is_settled)
     }
 
-    /// Has all nodes note which pages are in their page caches: twice, with a round between.
+    /// Has all nodes note which pages are in their page caches: twice, so many rounds apart that the keys turn them over.
     fn note_cache(&mut self, is_settled: bool, rounds: &BTreeMap<HostId, Vec<RestRound>>) -> Result<(), Failure> {
+        let apart = |(host, to_rest): (&HostId, &ToRest)| {
+            let rounds = rounds.get(host).map_or(&[][..], Vec::as_slice);
+            analysis::rounds_of_a_turnover(rounds, to_rest.page_cache_bytes)
+        };
+        let apart = self.wanted.iter().map(apart).max().unwrap_or(1);
         for again in [false, true] {
             if again {
-                self.load(Purpose::Cache)?;
+                for _ in 0..apart {
+                    self.load(Purpose::Cache)?;
+                }
             }
             let note = |host: HostId| {
-                let rounds = rounds.get(&host).filter(|_| is_settled);
+                // One look alone is no note of what had settled.
+                let rounds = rounds.get(&host).filter(|_| is_settled && again);
+                let level = rounds.map(|rounds| analysis::settled_reads_per_operation(rounds));
                 DatabaseRequest::NoteCache {
                     workload: self.parts.workload.name.clone(),
                     again,
-                    reads_per_operation: rounds.map(|rounds| analysis::settled_reads_per_operation(rounds)),
+                    reads_per_operation: level.filter(|level| level.is_finite()),
                 }
             };
             self.each_of(note, answer!(Reply::CacheNoted => ()))?;
@@ -160,14 +177,11 @@ impl Resting<'_, '_> {
         self.wanted.keys().all(|host| self.settled_reads(*host).is_some())
     }
 
-    /// Rounds until all nodes have what these are for, or the time that began then is over; whether they have, and what
-    /// each of them showed.
-    fn rounds_of(
-        &mut self,
-        purpose: Purpose,
-        began: Instant,
-    ) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>), Failure> {
+    /// Rounds until all nodes have what these are for, or their time is over; whether they have, and what each of them
+    /// showed.
+    fn rounds_of(&mut self, purpose: Purpose) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>), Failure> {
         let most_s = self.parts.plan.shape.rest_max_s;
+        let began = Instant::now();
         let mut before = self.usage()?;
         // Of these rounds alone: those before a renewal show another database.
         let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
