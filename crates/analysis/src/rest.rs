@@ -57,13 +57,25 @@ pub fn cache_is_settled(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> 
     if before.reads_per_operation().max(last.reads_per_operation()) <= READS_FEW {
         return true;
     }
-    let brought: f64 = rounds.iter().map(|round| round.read_bytes).sum();
-    let turned_over = page_cache_bytes.is_none_or(|bytes| brought >= TURNED_OVER * bytes as f64);
-    turned_over && rounds.len() >= ROUNDS_MIN && quarters_are_level(rounds, brought)
+    let turned_over = page_cache_bytes.is_none_or(|bytes| brought(rounds) >= TURNED_OVER * bytes as f64);
+    turned_over && rounds.len() >= ROUNDS_MIN && quarters_are_level(rounds)
 }
 
-/// Device reads for each operation of the third and the last quarter of the bytes brought.
-fn quarters_are_level(rounds: &[RestRound], brought: f64) -> bool {
+fn quarters_are_level(rounds: &[RestRound]) -> bool {
+    let [third, last] = last_quarters(rounds).map(Reads::per_operation);
+    // A quarter without any operation is no level: NaN and infinity are not below it.
+    (third - last).abs() <= (QUARTERS_LEVEL * third.max(last)).max(READS_FEW / 2.0)
+}
+
+/// Device reads for each operation of a page cache that has settled: those of the last quarter of the bytes brought.
+pub fn settled_reads_per_operation(rounds: &[RestRound]) -> f64 {
+    let [_, last] = last_quarters(rounds);
+    last.per_operation()
+}
+
+/// The third and the last quarter of the bytes brought; where there are none all rounds are the last.
+fn last_quarters(rounds: &[RestRound]) -> [Reads; 2] {
+    let brought = brought(rounds);
     let mut so_far = 0.0;
     let mut quarters = [Reads::default(); 2];
     for round in rounds {
@@ -71,33 +83,22 @@ fn quarters_are_level(rounds: &[RestRound], brought: f64) -> bool {
         match so_far / brought {
             share if share <= 0.5 => {}
             share if share <= 0.75 => quarters[0].add(round),
+            // NaN, too.
             _ => quarters[1].add(round),
         }
     }
-    let [third, last] = quarters.map(Reads::per_operation);
-    // A quarter without any operation is no level: NaN and infinity are not below it.
-    (third - last).abs() <= (QUARTERS_LEVEL * third.max(last)).max(READS_FEW / 2.0)
+    quarters
 }
 
-/// Device reads for each operation of a page cache that has settled: those of the last quarter of the bytes brought.
-pub fn settled_reads_per_operation(rounds: &[RestRound]) -> f64 {
-    let brought: f64 = rounds.iter().map(|round| round.read_bytes).sum();
-    let mut so_far = 0.0;
-    let mut last = Reads::default();
-    for round in rounds {
-        so_far += round.read_bytes;
-        if so_far > 0.75 * brought || brought == 0.0 {
-            last.add(round);
-        }
-    }
-    last.per_operation()
+/// Bytes that the keys have brought from the volumes.
+fn brought(rounds: &[RestRound]) -> f64 {
+    rounds.iter().map(|round| round.read_bytes).sum()
 }
 
 /// Rounds in which the keys bring as much as a page cache of so many bytes holds, at the pace of these; at least one, and
 /// at most as many as these. `None`: nobody limits it.
 pub fn rounds_of_a_turnover(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> usize {
-    let brought: f64 = rounds.iter().map(|round| round.read_bytes).sum();
-    let turnovers = page_cache_bytes.map_or(f64::INFINITY, |bytes| brought / bytes.max(1) as f64);
+    let turnovers = page_cache_bytes.map_or(f64::INFINITY, |bytes| brought(rounds) / bytes.max(1) as f64);
     match turnovers >= 1.0 {
         true => ((rounds.len() as f64 / turnovers).ceil() as usize).max(1),
         // All of it fits, or time was over: no look is worth more rounds.
