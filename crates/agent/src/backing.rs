@@ -157,7 +157,6 @@ impl Served {
     /// What its server says of it.
     ///
     /// # Errors
-    ///
     /// When the server is lost: the volume answers with errors then.
     pub fn note(&self, figures: &mut VolumeFigures) -> Result<(), StorageError> {
         let counts = self.gauge.counts()?;
@@ -288,7 +287,7 @@ impl Store {
         let name = &self.name_of(name);
         let image = self.directory.join(format!("{name}.img"));
         // Of an attempt whose server was lost.
-        remove(&image)?;
+        guarded::if_there(std::fs::remove_file(&image)).map_err(io_error("delete", &image))?;
         let mut volume = create(&self.ledger, &image, setup.size_bytes)?;
         if setup.served.is_some() {
             volume.serve_by(&self.server()?, name, Model::unlimited());
@@ -357,13 +356,6 @@ fn model(setup: &VolumeSetup, served: ServedAs) -> Model {
 
 fn make(directory: &Path) -> Result<(), StorageError> {
     std::fs::create_dir_all(directory).map_err(io_error("create", directory))
-}
-
-fn remove(file: &Path) -> Result<(), StorageError> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("delete", file)(error)),
-        _ => Ok(()),
-    }
 }
 
 /// Whether configurations' limits are in force on this ground.

@@ -143,9 +143,7 @@ impl Host {
     /// Where a trial's node has what is its own; what an earlier trial has left there is gone.
     pub fn node_directory(&self) -> Result<PathBuf, RequestError> {
         let directory = self.run_directory().join("node");
-        if directory.exists() {
-            storage::remove_tree(&directory)?;
-        }
+        storage::remove_tree(&directory)?;
         Ok(directory)
     }
 
@@ -168,10 +166,7 @@ impl Host {
 
     /// Removes what earlier trials have kept.
     pub fn forget_earlier_logs(&self) -> Result<(), RequestError> {
-        match self.earlier_logs().exists() {
-            true => storage::remove_tree(&self.earlier_logs()).map_err(RequestError::new),
-            false => Ok(()),
-        }
+        storage::remove_tree(&self.earlier_logs()).map_err(RequestError::new)
     }
 
     /// Where a snapshot is kept, or will be.
@@ -194,9 +189,7 @@ impl Host {
     pub fn keep_snapshot(&self, data: &Path, facts: &SnapshotFacts) -> Result<(), RequestError> {
         let target = self.snapshot_directory(&facts.key);
         let keep = || -> std::io::Result<()> {
-            if target.exists() {
-                std::fs::remove_dir_all(&target)?;
-            }
+            guarded::if_there(std::fs::remove_dir_all(&target))?;
             std::fs::create_dir_all(&target)?;
             std::fs::rename(data, target.join("data"))?;
             // Written last: a snapshot without this file is not one.
@@ -208,9 +201,7 @@ impl Host {
     /// An empty directory in which a data set is loaded.
     pub fn loading_directory(&self, key: &str) -> Result<PathBuf, RequestError> {
         let directory = self.work.path().join("loading").join(key);
-        if directory.exists() {
-            storage::remove_tree(&directory)?;
-        }
+        storage::remove_tree(&directory)?;
         self.claim_directory(&directory)?;
         Ok(directory)
     }

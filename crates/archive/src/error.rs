@@ -10,6 +10,7 @@ pub type Result<T> = std::result::Result<T, RunError>;
 
 /// Why a run directory could not be made, read or written.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum RunError {
     /// The file system is full (or the user's quota is).
     #[error(
@@ -17,11 +18,9 @@ pub enum RunError {
          space, then continue with `iopslab run --resume DIR`"
     )]
     DiskFull {
-        /// What was being written.
         path: PathBuf,
         /// What its directory has left, in words.
         left: String,
-        /// The system's words.
         #[source]
         source: io::Error,
     },
@@ -30,35 +29,25 @@ pub enum RunError {
     File {
         /// A verb: `create`, `read`, `fsync`.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// The system's words.
         #[source]
         source: io::Error,
     },
     /// The directory of a new run is there already.
     #[error("{path} exists already; wait a second and start again, or continue it with `iopslab run --resume {path}`")]
-    Exists {
-        /// The directory.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// Not a run directory, or one whose creation was cut off.
     #[error(
         "{path} is not a run directory: it has no plan.json; give a directory that `iopslab run` made, such as runs/<name>-<UTC time>"
     )]
-    NotARun {
-        /// The directory.
-        path: PathBuf,
-    },
+    NotARun { path: PathBuf },
     /// Written by another version of iopslab.
     #[error(
         "{path} has format_version {found}, this iopslab reads {known}; measure again with this one, or use the iopslab \
          that wrote it"
     )]
     OtherFormat {
-        /// The file.
         path: PathBuf,
-        /// Its version.
         found: u64,
         /// The version that this program writes and reads.
         known: u32,
@@ -67,55 +56,25 @@ pub enum RunError {
     #[error(
         "{path} is damaged: {problem}; restore it from a copy (a trial can be repeated: `iopslab run --resume RUN --retry-invalid`)"
     )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Damaged { path: PathBuf, problem: String },
     /// A trial's directory holds another trial.
     #[error("{path} holds the record of {cell} block {block}: it was copied or moved there")]
-    Misplaced {
-        /// The directory.
-        path: PathBuf,
-        /// Cell of the record.
-        cell: String,
-        /// Block of the record.
-        block: u32,
-    },
+    Misplaced { path: PathBuf, cell: String, block: u32 },
     /// Somebody else may have put the run together, or may write to it.
     #[error(
         "{path} is not all yours: {what}; a run that goes on is obeyed, so that every file of it has to be your own. If you know who made it: \
          cp -r --dereference it and continue the copy"
     )]
-    Foreign {
-        /// The run directory.
-        path: PathBuf,
-        /// What of it, and why.
-        what: String,
-    },
+    Foreign { path: PathBuf, what: String },
     /// Another process writes to this run.
     #[error("{path} is being written by another iopslab process; wait until it ends or stop it, then try again")]
-    Locked {
-        /// The run directory.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// A trial may be written once.
     #[error("trial {cell} block {block} exists already at {path}; evidence is never overwritten")]
-    TrialExists {
-        /// Cell.
-        cell: String,
-        /// Block.
-        block: u32,
-        /// Its directory.
-        path: PathBuf,
-    },
+    TrialExists { cell: String, block: u32, path: PathBuf },
     /// A cell, role or log name that is not a plain file name.
     #[error("{name:?} cannot be a file name: a name is not empty, does not start with a dot and holds no '/'")]
-    BadName {
-        /// The name.
-        name: String,
-    },
+    BadName { name: String },
 }
 
 impl RunError {

@@ -184,8 +184,6 @@ fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<Hos
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     const PATH: &str = "host-database.parquet";

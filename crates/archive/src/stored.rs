@@ -98,8 +98,6 @@ fn samples_of(directory: &Path, most_rows: usize) -> Result<BTreeMap<HostId, Vec
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     #[test]

@@ -9,25 +9,17 @@ use wire::{Reply, RequestError};
 
 /// Why a step could not be done.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Failure {
     /// The user asked to stop; the run, where it has ended in order.
     Interrupted(Option<PathBuf>),
     /// An agent says what is wrong with what it was asked for. The host is named where several were asked.
-    Refused {
-        /// Who says so.
-        host: Option<HostId>,
-        /// What it says.
-        error: RequestError,
-    },
+    Refused { host: Option<HostId>, error: RequestError },
     /// A client's agent was lost while it did what was asked of it. It keeps nothing that outlives a request, so that
     /// another one can take the next.
-    ClientLost {
-        /// In words.
-        how: String,
-    },
+    ClientLost { how: String },
     /// An agent that is needed on and on is gone, or cannot be had.
     HostLost {
-        /// In words.
         how: String,
         /// What to do now.
         help: Option<&'static str>,
@@ -40,70 +32,44 @@ pub enum Failure {
         database: String,
         /// `did not start`, or what else.
         how: &'static str,
-        /// Why.
         error: RequestError,
     },
     /// It has ended on its own.
     DatabaseEnded {
         /// Such as `Cassandra on database-2`.
         database: String,
-        /// In words.
         how: String,
         /// What its log said last.
         log_tail: Vec<String>,
     },
     /// A client could not do what its trial asks for.
-    ClientFailed {
-        /// Which.
-        client: HostId,
-        /// Why.
-        error: RequestError,
-    },
+    ClientFailed { client: HostId, error: RequestError },
     /// A planned fault could not be begun.
-    FaultFailed {
-        /// Where.
-        host: HostId,
-        /// Why.
-        error: RequestError,
-    },
+    FaultFailed { host: HostId, error: RequestError },
     /// A backlog was not compacted when it was to be.
     BacklogNotAsPlanned(String),
     /// An agent does not answer in time.
     NoAnswer(HostId),
     /// It answers what nobody asked.
-    NotAsked {
-        /// Whose agent.
-        host: HostId,
-        /// What it answers.
-        answer: String,
-    },
+    NotAsked { host: HostId, answer: String },
     /// It answers another question.
     Unexpected(Box<Reply>),
     /// Machines could not be had where they were asked for, and may be had elsewhere or later.
     NoRoom(String),
     /// There is no more money, and so many trials are left.
-    Spent {
-        /// Trials.
-        left: usize,
-        /// The run's directory.
-        run: PathBuf,
-    },
+    Spent { left: usize, run: PathBuf },
     /// Trials in a row could not be carried out.
     TrialsFailed {
-        /// How many.
         trials: u32,
         /// Why the last one could not be.
         last: String,
-        /// The run's directory.
         run: PathBuf,
     },
     /// Databases were lost in a search.
     SearchFailed {
-        /// How many.
         starts: u32,
         /// How the last one was lost.
         last: String,
-        /// The run's directory.
         run: PathBuf,
     },
     /// Whatever else, in its own words.

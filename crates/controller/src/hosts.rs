@@ -164,27 +164,8 @@ mod tests {
     use crate::written;
 
     fn job() -> Job {
-        let text = r#"
-            name = "x"
-            [dataset]
-            records = 1_000_000
-            [[configuration]]
-            name = "one"
-            instance = { vcpus = 1, memory_gib = 8 }
-            data_volume = { iops = 100 }
-            [[configuration]]
-            name = "three"
-            instance = { vcpus = 0.5, memory_gib = 4 }
-            data_volume = { iops = 100 }
-            nodes = 3
-            replication_factor = 2
-            [[workload]]
-            name = "w"
-            read = 1.0
-            [load]
-            concurrency = [2]
-        "#;
-        written::job(text)
+        let three = "instance = { vcpus = 0.5, memory_gib = 4 }\ndata_volume = { iops = 100 }\nnodes = 3\nreplication_factor = 2";
+        written::job_of("records = 1_000_000", &[("one", written::SMALL), ("three", three)], "")
     }
 
     #[test]

@@ -72,39 +72,24 @@ mod tests {
 
     #[test]
     fn each_node_is_found_by_the_ports_of_its_own_cluster() {
-        let text = r#"
-            name = "x"
+        let dataset = r#"
+            records = 1_000
             [target]
             hosts = ["10.0.0.5:9043", "10.0.0.6"]
             keyspace = "lab"
             [[target.node]]
             ssh = "a"
-            [dataset]
-            records = 1_000
-            [[configuration]]
-            name = "one"
-            instance = { vcpus = 1, memory_gib = 8 }
-            data_volume = { iops = 100 }
-            [[configuration]]
-            name = "same"
-            instance = { vcpus = 2, memory_gib = 8 }
-            data_volume = { iops = 100 }
-            commitlog_volume = { iops = 50 }
-            [[configuration]]
-            name = "other"
-            instance = { vcpus = 1, memory_gib = 8 }
-            data_volume = { iops = 100 }
+        "#;
+        let same = [written::SMALL, "commitlog_volume = { iops = 50 }"].join("\n");
+        let other = r#"
             hosts = ["10.0.1.5:9042"]
             [[configuration.node]]
             ssh = "b"
             process = "scylla"
-            [[workload]]
-            name = "w"
-            read = 1.0
-            [load]
-            concurrency = [2]
         "#;
-        let setups = written::job(text).setups;
+        let other = [written::SMALL, other].join("\n");
+        let setups =
+            written::job_of(dataset, &[("one", written::SMALL), ("same", &same), ("other", &other)], "").setups;
         let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> =
             tasks.iter().map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog)).collect();

@@ -11,19 +11,18 @@ pub(super) fn job(text: &str) -> Job {
 
 /// The job of one small configuration under reads; `load` is what `[load]` has besides.
 pub(super) fn small_job(load: &str) -> Job {
-    let text = r#"
-        name = "x"
-        [dataset]
-        records = 1_000
-        [[configuration]]
-        name = "c"
-        instance = { vcpus = 1, memory_gib = 8 }
-        data_volume = { iops = 100 }
-        [[workload]]
-        name = "w"
-        read = 1.0
-        [load]
-        concurrency = [2]
-    "#;
-    job(&[text, load].concat())
+    job_of("records = 1_000", &[("c", SMALL)], load)
+}
+
+/// What a small node is.
+pub(super) const SMALL: &str = "instance = { vcpus = 1, memory_gib = 8 }\ndata_volume = { iops = 100 }";
+
+/// The job of these configurations, each by its name and what is stated of it, under reads; `dataset` is what
+/// `[dataset]` has, and what else the file begins with.
+pub(super) fn job_of(dataset: &str, configurations: &[(&str, &str)], load: &str) -> Job {
+    let configurations =
+        configurations.iter().map(|(name, states)| format!("[[configuration]]\nname = \"{name}\"\n{states}\n"));
+    let rest = "[[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [2]\n";
+    let configurations: String = configurations.collect();
+    job(&format!("name = \"x\"\n[dataset]\n{dataset}\n{configurations}{rest}{load}"))
 }

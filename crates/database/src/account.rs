@@ -28,8 +28,6 @@ const PASSED_BY_ALL: u32 = 0o001;
 const FOUND: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// How a directory is opened that was found.
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Where system programs are, beside `PATH`.
-const SYSTEM: [&str; 2] = ["/usr/sbin", "/sbin"];
 /// Limits that root has by its capabilities alone: the JVM locks its memory, and has a thread for each of much.
 const LIMITS: &str = "prlimit --pid $$ --memlock=unlimited:unlimited --nproc=unlimited:unlimited 2>/dev/null";
 
@@ -84,7 +82,7 @@ impl Account {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
-        let setpriv = find("setpriv").ok_or(AccountError::NoSetpriv)?;
+        let setpriv = guarded::program("setpriv").ok_or(AccountError::NoSetpriv)?;
         let (name, uid, gid) = match entry(NAME) {
             Some(found) => found,
             None => make()?,
@@ -220,17 +218,10 @@ pub fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
     })
 }
 
-/// A program of the system.
-fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&path).chain(SYSTEM.map(PathBuf::from));
-    places.map(|place| place.join(program)).find(|file| file.is_file())
-}
-
 /// Name, number and group of a user: by getent(1), which asks whatever this machine keeps users in, or else from the
 /// file.
 fn entry(of: &str) -> Option<(String, u32, u32)> {
-    let asked = find("getent").and_then(|getent| Command::new(getent).args(["passwd", of]).output().ok());
+    let asked = guarded::program("getent").and_then(|getent| Command::new(getent).args(["passwd", of]).output().ok());
     let text = match asked {
         Some(answer) => String::from_utf8_lossy(&answer.stdout).into_owned(),
         None => fs::read_to_string("/etc/passwd").unwrap_or_default(),
@@ -245,7 +236,7 @@ fn entry(of: &str) -> Option<(String, u32, u32)> {
 
 /// Makes the user; where no program for that is installed, a number that nobody has takes its place.
 fn make() -> Result<(String, u32, u32), AccountError> {
-    let Some(useradd) = find("useradd") else {
+    let Some(useradd) = guarded::program("useradd") else {
         return match entry(&NUMBER.to_string()) {
             None => Ok((NUMBER.to_string(), NUMBER, NUMBER)),
             Some((name, uid, _)) => Err(AccountError::NotOurs { name, uid }),

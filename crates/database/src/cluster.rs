@@ -246,13 +246,9 @@ impl Cluster {
     pub fn open(directory: &Path) -> Result<Self, ClusterError> {
         let path = directory.join(STATE_FILE);
         let state_error = |reason: String| ClusterError::State { path: path.clone(), reason };
-        let text = match guarded::text(&path, STATE_MOST_BYTES) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(ClusterError::Missing { directory: directory.to_owned() });
-            }
-            Err(error) => return Err(state_error(error.to_string())),
-        };
+        let text = guarded::if_there(guarded::text(&path, STATE_MOST_BYTES));
+        let text = text.map_err(|error| state_error(error.to_string()))?;
+        let text = text.ok_or_else(|| ClusterError::Missing { directory: directory.to_owned() })?;
         let state: State = serde_json::from_str(&text).map_err(|error| state_error(error.to_string()))?;
         if state.format_version != FORMAT_VERSION {
             return Err(state_error(format!(

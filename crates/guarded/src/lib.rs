@@ -16,13 +16,15 @@
 //! and one owner ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of
 //! a directory that came from elsewhere is not this user's own.
 //!
-//! *Known* is a file by its SHA-256 ([`sha256()`]), and a process by its number and start time ([`start_time_ticks`]).
+//! *Known* is a file by its SHA-256 ([`sha256()`]), a process by its number and start time ([`start_time_ticks`]), and a
+//! program by where it is, whatever directory it is started in ([`program()`]).
 
 mod hash;
 mod make;
 mod owner;
 mod private;
 mod process;
+mod program;
 mod read;
 mod shown;
 
@@ -34,5 +36,6 @@ pub use make::{
 pub use owner::{Foreign, ForeignReason, foreign};
 pub use private::{NotPrivate, check_directory, check_file, check_way, open_private, private_directory};
 pub use process::{is_stopped, start_time_ticks};
-pub use read::{open, open_below, open_no_link, plain_relative, read, read_no_link, text, text_below};
+pub use program::program;
+pub use read::{if_there, open, open_below, open_no_link, plain_relative, read, read_no_link, text, text_below};
 pub use shown::{shown, shown_line};

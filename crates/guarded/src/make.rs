@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::hash::hex;
-use crate::read::plain_relative;
+use crate::read::{if_there, plain_relative};
 
 /// Random bytes of a name that nobody can guess.
 const RANDOM_BYTES: usize = 12;
@@ -39,10 +39,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As the system says.
 pub fn write_anew(path: &Path, mode: u32) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    if_there(fs::remove_file(path))?;
     create_new(path, mode)
 }
 
@@ -188,8 +185,6 @@ fn no_link() -> i32 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

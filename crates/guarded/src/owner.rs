@@ -96,8 +96,6 @@ fn judged(found: &fs::Metadata) -> Option<ForeignReason> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

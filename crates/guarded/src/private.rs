@@ -195,8 +195,6 @@ pub fn open_private(path: &Path, how: &mut OpenOptions) -> std::io::Result<File>
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

@@ -62,6 +62,17 @@ pub fn plain_relative(path: &Path) -> io::Result<PathBuf> {
     Ok(parts.into_iter().flatten().collect())
 }
 
+/// What was done to something; `None`: there was nothing of its name.
+///
+/// # Errors
+/// Every other error of it.
+pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        done => done.map(Some),
+    }
+}
+
 /// All of a regular file that has at most so many bytes. A link is followed.
 ///
 /// # Errors
@@ -139,8 +150,6 @@ fn reported(error: rustix::io::Errno) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::fs;
     use std::os::unix::fs::symlink;
 

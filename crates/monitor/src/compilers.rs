@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::proc::cpu_s;
+use crate::proc::{cpu_s, numbered, text};
 
 /// How the kernel shows the names of HotSpot's compiler threads (`C1 CompilerThread0`, `C2 CompilerThread1`, cut to 15
 /// characters).
@@ -24,34 +24,22 @@ impl CompilerMeter {
     /// CPU time of all compiler threads that this meter has seen, seconds; `root` is `/`, or a made-up tree with a
     /// `proc` below it. `None`: the process is gone, or none of its threads is called like a compiler.
     pub fn read(&mut self, root: &Path, pid: u32) -> Option<f64> {
-        for thread in compiler_threads(root, pid) {
-            if let Some(cpu_s) = cpu_s(&thread.directory) {
-                self.threads.insert(thread.id, cpu_s);
-            }
-        }
+        let used = compiler_threads(root, pid).filter_map(|(thread, directory)| Some((thread, cpu_s(&directory)?)));
+        self.threads.extend(used);
         (!self.threads.is_empty()).then(|| self.threads.values().sum())
     }
 }
 
 /// Ids of the threads of a process that compile now.
 pub fn compiler_thread_ids(root: &Path, pid: u32) -> Vec<u32> {
-    compiler_threads(root, pid).into_iter().map(|thread| thread.id).collect()
+    compiler_threads(root, pid).map(|(thread, _)| thread).collect()
 }
 
-struct Thread {
-    id: u32,
-    directory: PathBuf,
-}
-
-fn compiler_threads(root: &Path, pid: u32) -> Vec<Thread> {
-    let tasks = std::fs::read_dir(root.join("proc").join(pid.to_string()).join("task"));
-    let each = tasks.into_iter().flatten().flatten().filter_map(|entry| {
-        let directory = entry.path();
-        let id = entry.file_name().to_str()?.parse().ok()?;
-        let name = std::fs::read_to_string(directory.join("comm")).ok()?;
-        NAMES.contains(&name.trim_end()).then_some(Thread { id, directory })
-    });
-    each.collect()
+/// Each by its id, with its directory.
+fn compiler_threads(root: &Path, pid: u32) -> impl Iterator<Item = (u32, PathBuf)> {
+    let is_compiler = |directory: &Path| text(&directory.join("comm")).is_some_and(|n| NAMES.contains(&n.trim_end()));
+    let threads = numbered(&root.join(format!("proc/{pid}/task"))).into_iter();
+    threads.filter(move |(_, directory)| is_compiler(directory))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::proc::text;
+use crate::proc::{numbered, text};
 
 /// `st` of a socket that listens, in `/proc/net/tcp` (include/net/tcp_states.h: `TCP_LISTEN`).
 const LISTENS: &str = "0A";
@@ -179,10 +179,7 @@ fn command_line(root: &Path, pid: u32) -> Vec<String> {
 }
 
 fn processes(root: &Path) -> Vec<u32> {
-    let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
-    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    pids.sort_unstable();
-    pids
+    numbered(&root.join("proc")).into_keys().collect()
 }
 
 /// The sockets that listen on these ports, as links of open files name them: `socket:[4711]`.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use evidence::OtherProgram;
 
-use crate::proc::stat_fields;
+use crate::proc::{numbered, stat_fields, text};
 
 /// Parent of all kernel threads: they work for those who ask them to.
 const KTHREADD: u32 = 2;
@@ -107,13 +107,8 @@ fn family(processes: &BTreeMap<u32, Process>, head: u32) -> BTreeSet<u32> {
 }
 
 fn processes(root: &Path) -> BTreeMap<u32, Process> {
-    let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
-    let each = entries.filter_map(|entry| {
-        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        Some((pid, process(&stat)?))
-    });
-    each.collect()
+    let all = numbered(&root.join("proc")).into_iter();
+    all.filter_map(|(pid, path)| Some((pid, process(&text(&path.join("stat"))?)?))).collect()
 }
 
 fn process(stat: &str) -> Option<Process> {

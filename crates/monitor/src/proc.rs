@@ -1,6 +1,7 @@
 //! `/proc`: CPU times, block devices, pressure, network, one process.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use evidence::{HostFigures, VolumeFigures};
 
@@ -11,6 +12,12 @@ const SECTOR_BYTES: f64 = 512.0;
 /// A small file as text; `None` if it is not there.
 pub(crate) fn text(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
+}
+
+/// What has a number as its name in a directory, each with its path, by number: processes in `/proc`, threads in `task`.
+pub(crate) fn numbered(directory: &Path) -> BTreeMap<u32, PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()))).collect()
 }
 
 fn numbers(line: &str) -> Vec<f64> {

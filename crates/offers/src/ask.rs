@@ -37,7 +37,6 @@ pub struct Offers {
 /// prices; `say` hears what goes on.
 ///
 /// # Errors
-///
 /// When EC2 does not answer. A price list that does not answer is no error: see [`Offers::prices_missing`].
 pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
     let caller = Caller::new(None, Some(region))?;

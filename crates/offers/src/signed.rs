@@ -40,7 +40,7 @@ pub(super) struct Service {
 
 const S3: Service = Service { id: "S3", signing_name: "s3", host_prefix: "s3" };
 
-/// One call: a POST with these headers.
+/// One call: its headers and its body.
 pub(super) struct Call<'a> {
     pub headers: &'a [(&'a str, &'a str)],
     pub body: String,
@@ -81,20 +81,13 @@ impl Caller {
     /// The body of the answer; `Err` is what AWS said, or why it did not answer.
     pub fn ask(&self, service: Service, region: &str, call: &Call<'_>) -> Result<String, Refused> {
         let url = self.endpoint(service, region);
-        repeated(|| self.once(service, region, &url, call))
+        repeated(|| self.once(service, region, ("POST", &url), call, SigningSettings::default))
     }
 
     /// The same of S3, where the method and the URL say what is asked.
     pub fn ask_s3(&self, method: &'static str, region: &str, url: &str, body: &str) -> Result<String, Refused> {
-        repeated(|| {
-            let settings = of_s3();
-            let signed = self.signed(S3, region, (method, url), &[], SignableBody::Bytes(body.as_bytes()), settings);
-            let signed = signed.map_err(unsigned)?;
-            let request = ureq::http::Request::builder().method(method).uri(url);
-            let with_headers = signed.headers().fold(request, |request, (name, value)| request.header(name, value));
-            let request = with_headers.body(body.to_owned()).map_err(|error| unsigned(error.into()))?;
-            self.answer(self.agent.run(request))
-        })
+        let call = Call { headers: &[], body: body.to_owned() };
+        repeated(|| self.once(S3, region, (method, url), &call, of_s3))
     }
 
     /// A URL that gives whoever knows it the right to one request of S3, for so long.
@@ -121,18 +114,22 @@ impl Caller {
         }
     }
 
-    fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, CallFailure> {
+    fn once(
+        &self,
+        service: Service,
+        region: &str,
+        (method, url): (&str, &str),
+        call: &Call<'_>,
+        settings: fn() -> SigningSettings,
+    ) -> Result<String, CallFailure> {
         let body = SignableBody::Bytes(call.body.as_bytes());
-        let signed = self.signed(service, region, ("POST", url), call.headers, body, SigningSettings::default());
+        let signed = self.signed(service, region, (method, url), call.headers, body, settings());
         let signed = signed.map_err(unsigned)?;
-        let mut request = self.agent.post(url);
-        for (name, value) in call.headers {
-            request = request.header(*name, *value);
-        }
-        for (name, value) in signed.headers() {
-            request = request.header(name, value);
-        }
-        self.answer(request.send(call.body.as_bytes()))
+        let request = ureq::http::Request::builder().method(method).uri(url);
+        let headers = call.headers.iter().copied().chain(signed.headers());
+        let request = headers.fold(request, |request, (name, value)| request.header(name, value));
+        let request = request.body(call.body.clone()).map_err(|error| unsigned(error.into()))?;
+        self.answer(self.agent.run(request))
     }
 
     /// What came back.

@@ -27,25 +27,19 @@ pub enum Incoming {
 
 /// Why an agent could not be started or reached.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AgentError {
     /// The process did not start.
     #[error("cannot start the {host} agent ({command}): {source}")]
     Start {
-        /// Which agent.
         host: HostId,
         /// What was executed.
         command: String,
-        /// Why not.
         source: std::io::Error,
     },
     /// It does not read any more.
     #[error("the {host} agent does not listen any more: {source}")]
-    Send {
-        /// Which agent.
-        host: HostId,
-        /// Why not.
-        source: WireError,
-    },
+    Send { host: HostId, source: WireError },
     /// A machine of the user's cannot be used.
     #[error("{0}")]
     Host(#[from] crate::hosts::HostError),

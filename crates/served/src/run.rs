@@ -33,7 +33,6 @@ const RECEIVED_AT: usize = ALIGNMENT - BEFORE_WRITE;
 /// Serves until stdin is closed and nothing is mounted any more.
 ///
 /// # Errors
-///
 /// When orders cannot be read or answered.
 pub fn run() -> Result<()> {
     let hardening = harden();

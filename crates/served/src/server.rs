@@ -44,7 +44,6 @@ impl Server {
     /// terminal leaves it to whoever started it.
     ///
     /// # Errors
-    ///
     /// When it cannot be started.
     pub fn start(argv: &[String]) -> Result<Self> {
         Self::start_within(argv, FIRST_PATIENCE)
@@ -96,7 +95,6 @@ impl Server {
     /// Serves an image as the file `at`, which exists and is empty; returns the connection's number.
     ///
     /// # Errors
-    ///
     /// When it cannot be mounted.
     pub fn serve(&mut self, name: &str, image: &Path, at: &Path, model: &Model) -> Result<u32> {
         let order = Order::Serve {
@@ -114,7 +112,6 @@ impl Server {
     /// A volume behaves like this from now on, and shares with no other.
     ///
     /// # Errors
-    ///
     /// When it is not served.
     pub fn change(&mut self, name: &str, model: &Model) -> Result<()> {
         self.done(&Order::Change { name: name.to_owned(), model: Box::new(model.clone()) })
@@ -123,7 +120,6 @@ impl Server {
     /// These volumes share what their instance lets through to all of them, until they change.
     ///
     /// # Errors
-    ///
     /// When one of them is not served.
     pub fn share(&mut self, names: &[String], model: &Model) -> Result<()> {
         self.done(&Order::Share { names: names.to_vec(), model: Box::new(model.clone()) })
@@ -132,7 +128,6 @@ impl Server {
     /// So long is an answer on its way, seconds: service times are shorter by it from now on.
     ///
     /// # Errors
-    ///
     /// When the server is lost.
     pub fn take_off(&mut self, seconds: f64) -> Result<()> {
         self.done(&Order::TakeOff { seconds })
@@ -141,7 +136,6 @@ impl Server {
     /// A volume has these faults from now on, their times counted from now.
     ///
     /// # Errors
-    ///
     /// When it is not served.
     pub fn set_faults(&mut self, name: &str, faults: &[VolumeFault]) -> Result<()> {
         self.done(&Order::SetFaults { name: name.to_owned(), faults: faults.to_vec() })
@@ -150,7 +144,6 @@ impl Server {
     /// What a volume did since it is served.
     ///
     /// # Errors
-    ///
     /// When it is not served.
     pub fn count(&mut self, name: &str) -> Result<Counts> {
         match self.ask(&Order::Count { name: name.to_owned() })? {
@@ -162,7 +155,6 @@ impl Server {
     /// That it answers at all, whatever it serves.
     ///
     /// # Errors
-    ///
     /// When the server is lost.
     pub fn is_there(&mut self) -> Result<()> {
         // There is no volume without a name, which it says.
@@ -175,7 +167,6 @@ impl Server {
     /// Ends it; nothing of it is mounted any more.
     ///
     /// # Errors
-    ///
     /// When it does not leave; it is killed then.
     pub fn end(mut self) -> Result<()> {
         drop(self.stdin.take());

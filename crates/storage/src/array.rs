@@ -12,18 +12,19 @@
 //! * **Members are limited, not the array**: a request goes on to a member for the cgroup that made it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::command::{locate, require, run};
+use crate::command::{call, require};
 use crate::error::{Result, StorageError, io_error};
 use crate::file_system::{self, Mounted};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::loops;
 use crate::mounts::{self, IfBusy, await_copies};
-use crate::preflight::{Problem, has_module};
+use crate::preflight::{Problem, has_module, not_installed};
 use crate::process::wait_until;
 use crate::volume::LoopVolume;
 
@@ -37,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BUSY_PATIENCE: Duration = Duration::from_secs(10);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(300);
-const PACKAGE: &str = "mdadm";
+const MDADM: (&str, &str) = ("mdadm", "mdadm");
 
 /// An array of volumes with its file system. Dropping it unmounts and stops it as well as it can, which has to be
 /// before its members are dropped.
@@ -68,7 +69,6 @@ impl Array {
     /// and mounts it; nothing happens if it is mounted.
     ///
     /// # Errors
-    ///
     /// The kernel has no md driver, mdadm is missing, a member is not attached, or the system refuses.
     pub fn build_and_mount<'v>(
         &mut self,
@@ -123,7 +123,6 @@ impl Array {
     /// Unmounts and mounts it where it is: the cold start, which drops its page cache and nobody else's.
     ///
     /// # Errors
-    ///
     /// Somebody uses it.
     pub fn cool(&mut self) -> Result<()> {
         let (Some(running), Some(mounted)) = (&self.running, &self.mounted) else {
@@ -141,7 +140,6 @@ impl Array {
     /// Unmounts and stops it; nothing to do is success.
     ///
     /// # Errors
-    ///
     /// Somebody uses it.
     pub fn unmount_and_stop(&mut self) -> Result<()> {
         self.release(IfBusy::Refuse)
@@ -175,22 +173,18 @@ impl Array {
     pub fn problems() -> Vec<Problem> {
         let mut problems = Vec::new();
         if !is_loaded() && !has_module("raid0") {
-            problems.push(Problem {
-                what: "volumes cannot be striped: this kernel has no md driver with RAID 0 (no raid0 in /proc/mdstat, and no such module)"
-                    .to_owned(),
-                fix: "boot a kernel that has it (in a container it is the host's: modprobe raid0 there), or state layout = \"directories\": \
-                      a data directory on each volume"
-                    .to_owned(),
-            });
+            problems.push(Problem::new(
+                "volumes cannot be striped: this kernel has no md driver with RAID 0 (no raid0 in /proc/mdstat, and no such module)",
+                "boot a kernel that has it (in a container it is the host's: modprobe raid0 there), or state layout = \"directories\": \
+                 a data directory on each volume",
+            ));
         }
-        if locate("mdadm").is_none() {
-            problems.push(Problem {
-                what: "volumes cannot be striped: mdadm is not installed".to_owned(),
-                fix: format!(
-                    "install the package {PACKAGE} (Debian, Ubuntu: apt-get install {PACKAGE}), or state layout = \"directories\""
-                ),
-            });
-        }
+        problems.extend(not_installed(MDADM.0, MDADM.1).map(|Problem { what, fix }| {
+            Problem::new(
+                format!("volumes cannot be striped: {what}"),
+                format!("{fix}, or state layout = \"directories\""),
+            )
+        }));
         problems
     }
 }
@@ -213,25 +207,18 @@ fn is_loaded() -> bool {
 
 /// Builds an array of these devices under a free number; gives its name.
 fn build(devices: &[PathBuf], chunk_kib: u32) -> Result<String> {
-    let mdadm = require("mdadm", PACKAGE)?;
+    require(MDADM.0, MDADM.1)?;
     if !is_loaded() {
-        let modprobe = require("modprobe", "kmod")?;
-        run(&[modprobe.display().to_string(), "raid0".to_owned()], PATIENCE)?;
+        call(("modprobe", "kmod"), ["raid0"], PATIENCE)?;
     }
     let is_there = |name: &str| loops::sysfs_of(name).exists();
     let free = NUMBERS.map(|number| format!("md{number}")).filter(|name| !is_there(name));
     let mut refused = None;
     for name in free.take(TRIES) {
-        let mut argv = vec![
-            mdadm.display().to_string(),
-            "--build".to_owned(),
-            path_of(&name).display().to_string(),
-            "--level=0".to_owned(),
-            format!("--raid-devices={}", devices.len()),
-            format!("--chunk={chunk_kib}"),
-        ];
-        argv.extend(devices.iter().map(|device| device.display().to_string()));
-        match run(&argv, PATIENCE) {
+        let (count, chunk) = (format!("--raid-devices={}", devices.len()), format!("--chunk={chunk_kib}"));
+        let array = path_of(&name);
+        let words = [OsStr::new("--build"), array.as_os_str(), OsStr::new("--level=0"), count.as_ref(), chunk.as_ref()];
+        match call(MDADM, words.into_iter().chain(devices.iter().map(|device| device.as_os_str())), PATIENCE) {
             Ok(_) => return is_as_asked(&name, devices.len(), chunk_kib).map(|()| name),
             Err(error) if is_there(&name) => refused = Some(error),
             Err(error) => return Err(error),
@@ -286,12 +273,11 @@ pub(crate) fn stop_all(members: &[PathBuf]) -> Result<BTreeSet<String>> {
 }
 
 fn stop(name: &str, is_stopped: impl Fn() -> bool) -> Result<()> {
-    let mdadm = require("mdadm", PACKAGE)?;
     let device = path_of(name);
-    let argv = [mdadm.display().to_string(), "--stop".to_owned(), device.display().to_string()];
+    let words = [OsStr::new("--stop"), device.as_os_str()];
     let mut outcome = Ok(String::new());
     let stopped = wait_until(BUSY_PATIENCE, || {
-        outcome = run(&argv, PATIENCE);
+        outcome = call(MDADM, words, PATIENCE);
         wait_until(PAUSE, &is_stopped)
     });
     if stopped {

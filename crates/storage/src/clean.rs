@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use guarded::open_private;
+use guarded::{if_there, open_private};
 
 use crate::array;
 use crate::cgroup;
@@ -135,11 +135,7 @@ fn remove_tree(path: &Path) -> Result<bool> {
 }
 
 fn gone(outcome: std::io::Result<()>, path: &Path) -> Result<bool> {
-    match outcome {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(io_error("delete", path)(error)),
-    }
+    Ok(if_there(outcome).map_err(io_error("delete", path))?.is_some())
 }
 
 #[cfg(test)]

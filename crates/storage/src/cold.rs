@@ -12,12 +12,8 @@ use crate::error::{Result, io_error};
 /// Drops the pages of every file below `directory` from the page cache (posix_fadvise(2), `POSIX_FADV_DONTNEED`); what
 /// has not been written yet stays, so sync first. Names and sizes that the kernel keeps (dentries, inodes) stay too.
 pub fn drop_page_cache(directory: &Path) -> Result<()> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(io_error("list", directory)(error)),
-    };
-    for entry in entries {
+    let entries = guarded::if_there(fs::read_dir(directory)).map_err(io_error("list", directory))?;
+    for entry in entries.into_iter().flatten() {
         let path = entry.map_err(io_error("list", directory))?.path();
         let kind = fs::symlink_metadata(&path).map_err(io_error("examine", &path))?;
         if kind.is_dir() {

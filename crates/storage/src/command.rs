@@ -3,6 +3,7 @@
 //! mkfs.xfs, losetup and fio are programs a user of Linux storage knows and can repeat by hand; the same work through
 //! ioctls would need `unsafe` code.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,24 +12,23 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Result, StorageError, io_error};
 
-/// Directories searched after `PATH`: a user's PATH often lacks the ones where mkfs.xfs and losetup live.
-const SYSTEM_DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
-
 /// Lines of stderr kept in an error.
 const TAIL_LINES: usize = 8;
 
-/// Where `program` is installed.
-pub(crate) fn locate(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(SYSTEM_DIRECTORIES.iter().map(PathBuf::from))
-        .map(|directory| directory.join(program))
-        .find(|candidate| candidate.is_file())
-}
-
 /// Where `program` is installed, or the package to install.
 pub(crate) fn require(program: &str, package: &'static str) -> Result<PathBuf> {
-    locate(program).ok_or_else(|| StorageError::NotInstalled { program: program.to_owned(), package })
+    guarded::program(program).ok_or_else(|| StorageError::NotInstalled { program: program.to_owned(), package })
+}
+
+/// Runs `program` of this package with `words`, as [`run`] does.
+pub(crate) fn call(
+    (program, package): (&str, &'static str),
+    words: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    patience: Duration,
+) -> Result<String> {
+    let mut argv = vec![require(program, package)?.display().to_string()];
+    argv.extend(words.into_iter().map(|word| word.as_ref().to_string_lossy().into_owned()));
+    run(&argv, patience)
 }
 
 /// Runs `argv` to its end and returns its stdout; after `patience` it is killed.

@@ -4,6 +4,7 @@
 //! LVM, encryption; wipefs(8)) or that anybody holds (mounted, swap, part of an array) is refused, mkfs.xfs is run
 //! without force, and what is wiped later is only the file system with the UUID that was written into the ledger.
 
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -11,17 +12,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{OFlags, major, minor};
-use rustix::mount::{MountFlags, mount};
 
-use crate::command::{require, run};
+use crate::command::{call, require};
 use crate::error::{Result, StorageError, io_error};
-use crate::ledger::{Ledger, LedgerId, LedgerItem};
-use crate::mounts::{self, IfBusy, await_copies, is_mounted, unmount_all};
+use crate::file_system::{MKFS, Mounted};
+use crate::ledger::{Ledger, LedgerItem};
+use crate::mounts::{self, IfBusy, await_copies, is_mounted};
 
 /// Longer than mkfs.xfs takes on terabytes: it writes its headers only.
 const FORMAT_PATIENCE: Duration = Duration::from_secs(300);
 /// Reading signatures.
 const LOOK_PATIENCE: Duration = Duration::from_secs(30);
+const WIPEFS: (&str, &str) = ("wipefs", "util-linux");
 /// For people who look at the device meanwhile; at most 12 characters (mkfs.xfs(8)).
 const LABEL: &str = "iopslab";
 
@@ -30,7 +32,7 @@ const LABEL: &str = "iopslab";
 pub struct Disk {
     ledger: Arc<Ledger>,
     device: PathBuf,
-    mounted: Option<(PathBuf, LedgerId)>,
+    mounted: Option<Mounted>,
 }
 
 impl Disk {
@@ -63,16 +65,14 @@ impl Disk {
     /// # Errors
     /// As [`Self::check`], which it calls first.
     pub fn format(ledger: &Arc<Ledger>, device: &Path) -> Result<Self> {
-        let mkfs = require("mkfs.xfs", "xfsprogs")?;
+        require(MKFS.0, MKFS.1)?;
         let device = Self::check(device)?;
         let random = Path::new("/proc/sys/kernel/random/uuid");
         let uuid = fs::read_to_string(random).map_err(io_error("read", random))?.trim().to_owned();
         let entry = ledger.intend(LedgerItem::FileSystem { device: device.clone(), uuid: uuid.clone() })?;
-        let mut argv = vec![mkfs.display().to_string()];
-        argv.extend(["-q", "-K", "-L", LABEL, "-m"].map(str::to_owned));
-        argv.push(format!("crc=1,reflink=1,uuid={uuid}"));
-        argv.push(device.display().to_string());
-        if let Err(error) = run(&argv, FORMAT_PATIENCE) {
+        let options = format!("crc=1,reflink=1,uuid={uuid}");
+        let words = ["-q", "-K", "-L", LABEL, "-m", &options].map(OsStr::new);
+        if let Err(error) = call(MKFS, words.into_iter().chain([device.as_os_str()]), FORMAT_PATIENCE) {
             // The first error is the one to report; a remnant stays in the ledger.
             if wipe(&device, &uuid).is_ok() {
                 let _ = ledger.done(entry);
@@ -87,20 +87,13 @@ impl Disk {
     /// # Errors
     /// The system refuses; or somebody else keeps what was mounted before, so that nothing of it would be cold.
     pub fn mount(&mut self, mount_point: &Path) -> Result<()> {
-        if let Some((path, _)) = &self.mounted {
-            if is_mounted(path)? {
+        if let Some(mounted) = &self.mounted {
+            if is_mounted(mounted.path())? {
                 return Ok(());
             }
             self.release(IfBusy::Refuse)?;
         }
-        fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
-        let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
-        let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
-        self.mounted = Some((path.clone(), entry));
-        // What a data set holds is read, never run and never a device.
-        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME | MountFlags::NOSUID | MountFlags::NODEV;
-        let mounted = mount(&self.device, &path, c"xfs", flags, None);
-        mounted.map_err(io_error(format!("mount {} (XFS; see dmesg for the reason) on", self.device.display()), &path))
+        self.mounted.insert(Mounted::prepare(&self.ledger, mount_point)?).mount(&self.device)
     }
 
     /// Unmounts it; nothing to do is success. This is the cold start, too.
@@ -109,12 +102,11 @@ impl Disk {
     }
 
     fn release(&mut self, if_busy: IfBusy) -> Result<()> {
-        if let Some((path, entry)) = &self.mounted {
-            unmount_all(path, if_busy)?;
-            if let Some(number) = self.number().filter(|_| if_busy == IfBusy::Refuse) {
-                await_copies(number, &self.device)?;
-            }
-            self.ledger.done(*entry)?;
+        if let Some(mounted) = &self.mounted {
+            mounted.unmount_and(&self.ledger, if_busy, || match (self.number(), if_busy) {
+                (Some(number), IfBusy::Refuse) => await_copies(number, &self.device),
+                _ => Ok(()),
+            })?;
             self.mounted = None;
         }
         Ok(())
@@ -122,8 +114,7 @@ impl Disk {
 
     /// Who keeps it, which is mounted nowhere here, by a mount namespace of their own.
     pub fn held_elsewhere(&self) -> Option<String> {
-        let (path, _) = self.mounted.as_ref()?;
-        match is_mounted(path) {
+        match is_mounted(self.mounted.as_ref()?.path()) {
             Ok(false) => mounts::held_elsewhere(self.number()?),
             _ => None,
         }
@@ -165,16 +156,12 @@ pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
         let holders = format!("it is mounted in the mount namespace of {who}, too");
         return Err(StorageError::Busy { path: device.to_owned(), holders });
     }
-    let wipefs = require("wipefs", "util-linux")?;
-    let argv = [wipefs.display().to_string(), "--all".to_owned(), device.display().to_string()];
-    run(&argv, LOOK_PATIENCE).map(|_| true)
+    call(WIPEFS, [OsStr::new("--all"), device.as_os_str()], LOOK_PATIENCE).map(|_| true)
 }
 
 /// What wipefs(8) finds on a device, one line each: offset, UUID, label, type.
 fn signatures(device: &Path) -> Result<Vec<String>> {
-    let wipefs = require("wipefs", "util-linux")?;
-    let argv = [wipefs.display().to_string(), "--parsable".to_owned(), device.display().to_string()];
-    let listed = run(&argv, LOOK_PATIENCE)?;
+    let listed = call(WIPEFS, [OsStr::new("--parsable"), device.as_os_str()], LOOK_PATIENCE)?;
     let lines = listed.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     Ok(lines.map(str::to_owned).collect())
 }

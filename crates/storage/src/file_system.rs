@@ -1,16 +1,19 @@
 //! XFS on what stands for a disk: made once, mounted as long as it is used.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::mount::{MountFlags, mount};
 
-use crate::command::{require, run};
+use crate::command::call;
 use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
 
+/// The program that makes it, and its package.
+pub(crate) const MKFS: (&str, &str) = ("mkfs.xfs", "xfsprogs");
 /// What is stated; stripe unit and width of an array mkfs.xfs(8) reads from the device.
 const OPTIONS: &str = "-q -K -m crc=1,reflink=1 -l size=64m -s size=4096";
 /// It writes its headers only.
@@ -18,11 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Makes an empty file system on an image or a device that has none.
 pub(crate) fn make(on: &Path) -> Result<()> {
-    let mkfs = require("mkfs.xfs", "xfsprogs")?;
-    let mut argv = vec![mkfs.display().to_string()];
-    argv.extend(OPTIONS.split(' ').map(str::to_owned));
-    argv.push(on.display().to_string());
-    run(&argv, PATIENCE).map(drop)
+    call(MKFS, OPTIONS.split(' ').map(OsStr::new).chain([on.as_os_str()]), PATIENCE).map(drop)
 }
 
 /// A mount point that the ledger knows.
@@ -57,7 +56,13 @@ impl Mounted {
 
     /// Unmounts it; what is done already is success.
     pub fn unmount(&self, ledger: &Ledger, if_busy: IfBusy) -> Result<()> {
+        self.unmount_and(ledger, if_busy, || Ok(()))
+    }
+
+    /// The same; it counts as undone once `ended` has succeeded as well.
+    pub fn unmount_and(&self, ledger: &Ledger, if_busy: IfBusy, ended: impl FnOnce() -> Result<()>) -> Result<()> {
         unmount_all(&self.path, if_busy)?;
+        ended()?;
         ledger.done(self.entry)
     }
 }

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use guarded::{check_way, open_private};
+use guarded::{check_way, if_there, open_private};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StorageError, io_error};
@@ -201,11 +201,8 @@ const LARGEST_BYTES: u64 = 64 << 20;
 /// # Errors
 /// It cannot be read, or not all of it: what its end says of its beginning (`done`) is not known then.
 pub(crate) fn contents(path: &Path) -> Result<Contents> {
-    let file = match open_private(path, OpenOptions::new().read(true)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
-        Err(error) => return Err(io_error("open the ledger", path)(error)),
-    };
+    let opened = if_there(open_private(path, OpenOptions::new().read(true)));
+    let Some(file) = opened.map_err(io_error("open the ledger", path))? else { return Ok(Contents::default()) };
     let mut bytes = Vec::new();
     let read = file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(io_error("read", path))?;

@@ -10,15 +10,17 @@
 //! to write. So `losetup` is given more time with each try, and one that was killed in the middle may have done its
 //! work all the same.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::command::{require, run};
+use crate::command::call;
 use crate::error::{Result, StorageError, io_error};
 use crate::mounts::await_copies;
 use crate::process::wait_until;
 
+const LOSETUP: (&str, &str) = ("losetup", "util-linux");
 const SYS_BLOCK: &str = "/sys/block";
 /// How long `losetup` may take, try by try. The first was found too short on a machine whose two cores and disk were
 /// busy.
@@ -108,17 +110,11 @@ pub(crate) fn attach(image: &Path, behind: LoopBacking) -> Result<LoopDevice> {
     if let Some(device) = find(image).into_iter().next() {
         return Err(StorageError::AlreadyAttached { image: image.to_owned(), device });
     }
-    let losetup = require("losetup", "util-linux")?;
-    let argv = [
-        losetup.display().to_string(),
-        "--find".to_owned(),
-        "--show".to_owned(),
-        "--direct-io=on".to_owned(),
-        "--".to_owned(),
-        image.display().to_string(),
-    ];
+    let words = ["--find", "--show", "--direct-io=on", "--"].map(OsStr::new).into_iter().chain([image.as_os_str()]);
     let name = try_again(
-        |patience| run(&argv, patience).map(|shown| shown.trim().trim_start_matches("/dev/").to_owned()),
+        |patience| {
+            call(LOSETUP, words.clone(), patience).map(|shown| shown.trim().trim_start_matches("/dev/").to_owned())
+        },
         || attached_all_the_same(image),
     )?;
     let configured = configure(&name, image, behind);
@@ -166,9 +162,8 @@ fn configure(name: &str, image: &Path, behind: LoopBacking) -> Result<LoopDevice
     if read("loop/dio")? != "1" {
         return Err(StorageError::NoDirectIo { device: name.to_owned(), image: image.to_owned() });
     }
-    let number = parse_number(&read("dev")?).ok_or_else(|| {
-        io_error("understand", &sysfs.join("dev"))(std::io::Error::from(std::io::ErrorKind::InvalidData))
-    })?;
+    let number = parse_number(&read("dev")?)
+        .ok_or_else(|| io_error("understand", &sysfs.join("dev"))(std::io::ErrorKind::InvalidData))?;
     let largest = sysfs.join("queue/max_sectors_kb");
     let previous = read("queue/max_sectors_kb")?;
     let kib = behind.largest_io_kib();
@@ -222,10 +217,9 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
     if !attached() {
         return Ok(());
     }
-    let losetup = require("losetup", "util-linux")?;
     let device = PathBuf::from(format!("/dev/{name}"));
-    let argv = [losetup.display().to_string(), "--detach".to_owned(), device.display().to_string()];
-    let detached = try_again(|patience| run(&argv, patience).map(drop), || (!attached()).then_some(()));
+    let words = [OsStr::new("--detach"), device.as_os_str()];
+    let detached = try_again(|patience| call(LOSETUP, words, patience).map(drop), || (!attached()).then_some(()));
     let ended = || wait_until(Duration::from_secs(5), || !attached());
     if ended() {
         return Ok(());

@@ -4,17 +4,16 @@
 //! same network must still reach it, and a database of somebody else on the same machine, at another address, goes on.
 
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::command::{require, run};
+use crate::command::{call, require};
 use crate::error::Result;
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 
 /// nft answers at once.
 const PATIENCE: Duration = Duration::from_secs(10);
-const PACKAGE: &str = "nftables";
+const NFT: (&str, &str) = ("nft", "nftables");
 
 /// A database that is cut off until [`Self::end`].
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl NetworkCut {
 /// # Errors
 /// It is not installed.
 pub fn can_cut_network() -> Result<()> {
-    require("nft", PACKAGE).map(|_| ())
+    require(NFT.0, NFT.1).map(|_| ())
 }
 
 fn rules(table: &str, addresses: &[Ipv4Addr], ports: &[u16]) -> String {
@@ -84,18 +83,14 @@ pub(crate) fn remove(table: &str) -> Result<bool> {
 }
 
 fn nft(command: &str) -> Result<String> {
-    let program = require("nft", PACKAGE)?;
-    run(&[path_text(&program), command.to_owned()], PATIENCE)
-}
-
-fn path_text(path: &Path) -> String {
-    path.display().to_string()
+    call(NFT, [command], PATIENCE)
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd as _;
+    use std::path::Path;
 
     use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
@@ -105,8 +100,7 @@ mod tests {
     const PORT: u16 = 9042;
 
     fn ip(words: &[&str]) {
-        let words: Vec<String> = ["ip"].iter().chain(words).map(|word| (*word).to_owned()).collect();
-        run(&words, PATIENCE).unwrap();
+        call(("ip", "iproute2"), words, PATIENCE).unwrap();
     }
 
     /// This thread, and what it starts, has a network of its own from here on.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use crate::cgroup::{Controller, controllers};
-use crate::command::locate;
 use crate::error::{Result, io_error};
 
 /// Something that stands in the way.
@@ -17,7 +16,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(crate) fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { what: what.into(), fix: fix.into() }
     }
 }
@@ -80,9 +79,9 @@ pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec
     problems
 }
 
-fn not_installed(program: &str, package: &str) -> Option<Problem> {
+pub(crate) fn not_installed(program: &str, package: &str) -> Option<Problem> {
     let fix = || format!("install the package {package} (Debian, Ubuntu: apt-get install {package})");
-    locate(program).is_none().then(|| Problem::new(format!("{program} is not installed"), fix()))
+    guarded::program(program).is_none().then(|| Problem::new(format!("{program} is not installed"), fix()))
 }
 
 /// That others could change what a directory of ours holds, whether it is there or still to be made; changes nothing.

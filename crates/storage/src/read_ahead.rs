@@ -31,7 +31,6 @@ impl ReadAhead {
     /// Has the kernel read `kb` KiB ahead on a device (`loop3`).
     ///
     /// # Errors
-    ///
     /// The device has no such setting, or shows another figure after it was set.
     pub fn set(ledger: &Arc<Ledger>, device: &str, kb: u32) -> Result<Self> {
         let before_kb = read(device)?;
@@ -66,7 +65,6 @@ impl ReadAhead {
     /// What the device shows now, KiB.
     ///
     /// # Errors
-    ///
     /// It cannot be read.
     pub fn shown_kb(&self) -> Result<u32> {
         read(&self.device)
@@ -75,7 +73,6 @@ impl ReadAhead {
     /// As it was.
     ///
     /// # Errors
-    ///
     /// It cannot be written.
     pub fn put_back(self) -> Result<()> {
         put_back(&self.device, &self.disk, self.before_kb)?;

@@ -5,10 +5,10 @@
 //! to be undone. They stay when the ledger is emptied: they are few, and a ledger that is open goes on with them.
 
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use guarded::open_private;
+use guarded::{if_there, open_private};
 
 use crate::error::{Result, io_error};
 
@@ -29,11 +29,8 @@ pub(crate) fn file_in(base: &Path) -> PathBuf {
 /// The file is not ours alone, or cannot be understood.
 pub(crate) fn recorded(base: &Path) -> Result<Vec<PathBuf>> {
     let path = file_in(base);
-    let file = match open_private(&path, OpenOptions::new().read(true)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(io_error("open", &path)(error)),
-    };
+    let opened = if_there(open_private(&path, OpenOptions::new().read(true))).map_err(io_error("open", &path))?;
+    let Some(file) = opened else { return Ok(Vec::new()) };
     let mut bytes = Vec::new();
     file.take(LARGEST_BYTES).read_to_end(&mut bytes).map_err(io_error("read", &path))?;
     serde_json::from_slice(&bytes).map_err(io_error("understand", &path))

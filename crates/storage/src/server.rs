@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use catalog::Latency;
-use guarded::{is_stopped, start_time_ticks};
+use guarded::{if_there, is_stopped, start_time_ticks};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -15,7 +15,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use served::{Counts, Hardening, Server};
 use volume::{Model, VolumeFault};
 
-use crate::command::{locate, run};
+use crate::command::run;
 use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
@@ -64,7 +64,6 @@ impl VolumeServer {
     /// for a CPU makes its volumes slower than they are.
     ///
     /// # Errors
-    ///
     /// When it does not start.
     pub fn start(ledger: &Arc<Ledger>, argv: &[String]) -> Result<Self> {
         let (argv, refused) = prioritised(argv);
@@ -179,7 +178,6 @@ impl VolumeServer {
     /// A volume has these faults from now on instead of those before, their times counted from now.
     ///
     /// # Errors
-    ///
     /// When no volume of this name is served.
     pub fn set_faults_of(&self, name: &str, faults: &[VolumeFault]) -> Result<()> {
         self.with(|server| server.set_faults(name, faults))
@@ -194,7 +192,6 @@ impl VolumeServer {
     /// Ends it; nothing of it is mounted any more.
     ///
     /// # Errors
-    ///
     /// When it had to be killed.
     pub fn end(self) -> Result<()> {
         let Some(running) = self.running().take() else {
@@ -279,7 +276,6 @@ impl ServedGauge {
     /// The process that answers for it, and for all volumes of this host, runs on these CPUs from now on.
     ///
     /// # Errors
-    ///
     /// When the system refuses.
     pub fn run_on(&self, cpus: &CpuSet) -> Result<()> {
         self.server.run_on(cpus)
@@ -289,7 +285,6 @@ impl ServedGauge {
     /// them is to behave otherwise.
     ///
     /// # Errors
-    ///
     /// When one of them is not attached, or the server is lost.
     pub fn share(volumes: &[Self], instance: &Model) -> Result<()> {
         let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
@@ -302,7 +297,6 @@ impl ServedGauge {
     /// What it did since it was attached.
     ///
     /// # Errors
-    ///
     /// When it is not attached, or the server is lost.
     pub fn counts(&self) -> Result<Counts> {
         self.server.count(&self.name)
@@ -311,7 +305,7 @@ impl ServedGauge {
 
 /// The command with the lowest real-time priority before it, or why that is not allowed.
 fn prioritised(argv: &[String]) -> (Vec<String>, Option<String>) {
-    let Some(chrt) = locate("chrt") else {
+    let Some(chrt) = guarded::program("chrt") else {
         let why = "it has no real-time priority: chrt is not installed (package util-linux)";
         return (argv.to_vec(), Some(why.to_owned()));
     };
@@ -365,12 +359,8 @@ impl ServedFile {
         for entry in [self.connection.take(), self.mount.take()].into_iter().flatten() {
             self.ledger.done(entry)?;
         }
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(io_error("delete the mount point", &self.path)(error))
-            }
-            _ => self.ledger.done(self.file),
-        }
+        if_there(fs::remove_file(&self.path)).map_err(io_error("delete the mount point", &self.path))?;
+        self.ledger.done(self.file)
     }
 }
 

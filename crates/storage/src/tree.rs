@@ -52,10 +52,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<Restored> {
 /// Removes `directory` with everything below it; nothing happens if it is not there.
 pub fn remove_tree(directory: &Path) -> Result<()> {
     // It follows no link, wherever it is.
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", directory)(error)),
-        _ => Ok(()),
-    }
+    guarded::if_there(fs::remove_dir_all(directory)).map_err(io_error("remove", directory)).map(drop)
 }
 
 /// Bytes of all files below `directory` (their lengths); what cannot be read counts as nothing, since a live database

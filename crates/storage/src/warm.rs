@@ -154,10 +154,7 @@ pub(crate) fn open(directory: &Path, file: &Path) -> Result<Option<File>> {
         }
         _ => guarded::open_below(directory, file),
     };
-    let file = match opened {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(io_error("open", &path))?,
-    };
+    let Some(file) = guarded::if_there(opened).map_err(io_error("open", &path))? else { return Ok(None) };
     // Nothing is read besides what is asked for.
     fadvise(&file, 0, None, Advice::Random).map_err(io_error("advise on", &path))?;
     Ok(Some(file))

@@ -249,29 +249,30 @@ pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<Ho
 mod tests {
     use super::*;
 
+    /// Why a trial is invalid that was valid, or invalid for `before`, once `judge` has seen it.
+    fn after(before: Option<Cause>, judge: impl FnOnce(&mut TrialState)) -> Option<(Cause, String)> {
+        let mut state = TrialState::new();
+        if let Some(cause) = before {
+            state.invalidate(cause, "no answer".to_owned(), Vec::new());
+        }
+        judge(&mut state);
+        match state.validity {
+            Validity::Valid => None,
+            Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
+        }
+    }
+
     #[test]
     fn a_trial_whose_volumes_were_lost_is_invalid_for_that_whatever_the_client_made_of_the_errors() {
-        let stopped = |volumes_lost: Option<&str>| {
-            let stopped = StoppedTrial { volumes_lost: volumes_lost.map(str::to_owned), ..StoppedTrial::default() };
-            BTreeMap::from([(HostId::DATABASE, stopped)])
-        };
-        let after = |before: Option<Cause>, lost: Option<&str>| {
-            let mut state = TrialState::new();
-            if let Some(cause) = before {
-                state.invalidate(cause, "no answer".to_owned(), Vec::new());
-            }
-            volumes_lost(&mut state, &stopped(lost));
-            match state.validity {
-                Validity::Valid => None,
-                Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
-            }
+        let after = |before, lost: Option<&str>| {
+            let stopped = StoppedTrial { volumes_lost: lost.map(str::to_owned), ..StoppedTrial::default() };
+            after(before, |state| volumes_lost(state, &BTreeMap::from([(HostId::DATABASE, stopped)])))
         };
         let lost =
             |reason: &str| Some((Cause::VolumesLost, format!("the volumes were lost during the trial: {reason}")));
         assert_eq!(after(None, None), None);
         assert_eq!(after(None, Some("it has ended")), lost("it has ended"));
-        let failed = after(Some(Cause::ClientFailed), Some("it has ended"));
-        assert_eq!(failed, lost("it has ended; no answer"));
+        assert_eq!(after(Some(Cause::ClientFailed), Some("it has ended")), lost("it has ended; no answer"));
         // That one is repeated by `--resume`.
         let not_started = after(Some(Cause::DidNotStart), Some("it has ended"));
         assert_eq!(not_started, Some((Cause::DidNotStart, "no answer".to_owned())));
@@ -279,23 +280,16 @@ mod tests {
 
     #[test]
     fn a_trial_whose_page_cache_was_not_held_is_invalid_for_that_unless_it_is_for_something_else() {
-        let off = StoppedTrial { page_cache_off: Some("its limit was refused".to_owned()), ..StoppedTrial::default() };
-        let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), off)]);
-        let after = |before: Option<Cause>, stopped: &BTreeMap<HostId, StoppedTrial>| {
-            let mut state = TrialState::new();
-            if let Some(cause) = before {
-                state.invalidate(cause, "no answer".to_owned(), Vec::new());
-            }
-            page_cache_off(&mut state, stopped);
-            match state.validity {
-                Validity::Valid => None,
-                Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
-            }
+        let after = |before, off: Option<&str>| {
+            let off = StoppedTrial { page_cache_off: off.map(str::to_owned), ..StoppedTrial::default() };
+            let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), off)]);
+            after(before, |state| page_cache_off(state, &stopped))
         };
         let reason = "the page cache of database-2 was not held at its budget: its limit was refused".to_owned();
-        assert_eq!(after(None, &stopped), Some((Cause::PageCacheNotHeld, reason)));
-        assert_eq!(after(Some(Cause::ClientFailed), &stopped), Some((Cause::ClientFailed, "no answer".to_owned())));
-        assert_eq!(after(None, &BTreeMap::from([(HostId::DATABASE, StoppedTrial::default())])), None);
+        let off = Some("its limit was refused");
+        assert_eq!(after(None, off), Some((Cause::PageCacheNotHeld, reason)));
+        assert_eq!(after(Some(Cause::ClientFailed), off), Some((Cause::ClientFailed, "no answer".to_owned())));
+        assert_eq!(after(None, None), None);
     }
 
     #[test]

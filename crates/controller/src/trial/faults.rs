@@ -17,14 +17,8 @@ use crate::failure::{Failure, answer};
 enum Task {
     /// A node is left to compact its backlog.
     Compact(HostId),
-    Fault(NodeFault, Step),
-}
-
-/// What is done to a fault.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Step {
-    StartFault,
-    EndFault,
+    StartFault(NodeFault),
+    EndFault(NodeFault),
 }
 
 /// A fault that was begun.
@@ -65,8 +59,7 @@ impl<'a> Faults<'a> {
     ) -> Self {
         let steps = planned.iter().flat_map(|fault| {
             let ends = fault.for_s.is_some() || fault.kind() == NodeFaultKind::Compaction;
-            let back = ends.then_some(Task::Fault(*fault, Step::EndFault));
-            std::iter::once(Task::Fault(*fault, Step::StartFault)).chain(back)
+            std::iter::once(Task::StartFault(*fault)).chain(ends.then_some(Task::EndFault(*fault)))
         });
         let mut left: Vec<_> = steps.collect();
         left.reverse();
@@ -201,9 +194,9 @@ impl Agenda for Faults<'_> {
     fn due(&self) -> Option<Instant> {
         let at_s = match self.left.last().filter(|_| self.under_way.is_none())? {
             Task::Compact(_) => 0.0,
-            Task::Fault(fault, Step::StartFault) => fault.at_s,
+            Task::StartFault(fault) => fault.at_s,
             // A compaction is awaited as soon as it has begun.
-            Task::Fault(fault, Step::EndFault) => fault.until_s().unwrap_or(fault.at_s),
+            Task::EndFault(fault) => fault.until_s().unwrap_or(fault.at_s),
         };
         self.measurement_start.at(at_s)
     }
@@ -211,56 +204,45 @@ impl Agenda for Faults<'_> {
     fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
         let task = self.left.pop()?;
         self.under_way = Some(task);
-        let (fault, step) = match task {
-            Task::Compact(host) => return Some((host, DatabaseRequest::CompactBacklog)),
-            Task::Fault(fault, step) => (fault, step),
-        };
-        let host = (self.host_of)(&fault);
-        let request = match step {
-            Step::StartFault => {
+        match task {
+            Task::Compact(host) => Some((host, DatabaseRequest::CompactBacklog)),
+            Task::StartFault(fault) => {
+                let host = (self.host_of)(&fault);
                 if fault.action.volume().is_some() {
                     self.failed_disks.add(host);
                 }
-                DatabaseRequest::StartFault(fault.action)
+                (self.say)(&format!("{} of {host}", fault.kind().name()));
+                Some((host, DatabaseRequest::StartFault(fault.action)))
             }
-            Step::EndFault => {
+            Task::EndFault(fault) => {
+                let host = (self.host_of)(&fault);
                 let asked_s = self.measurement_start.seconds_to(Instant::now());
                 if let Some(done) = self.done.last_mut() {
                     done.return_asked_s = asked_s;
                 }
-                DatabaseRequest::EndFault
+                if fault.action.volume().is_some() {
+                    (self.say)(&format!("lifting {} of {host}", fault.kind().name()));
+                } else if fault.kind().takes_node_away() {
+                    (self.say)(&format!("bringing {host} back"));
+                }
+                Some((host, DatabaseRequest::EndFault))
             }
-        };
-        match step {
-            Step::StartFault => (self.say)(&format!("{} of {host}", fault.kind().name())),
-            Step::EndFault if fault.action.volume().is_some() => {
-                (self.say)(&format!("lifting {} of {host}", fault.kind().name()));
-            }
-            Step::EndFault if fault.kind().takes_node_away() => (self.say)(&format!("bringing {host} back")),
-            Step::EndFault => {}
         }
-        Some((host, request))
     }
 
     fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<(), Failure> {
-        let (fault, step) = match self.under_way.take() {
-            None => return Ok(()),
-            Some(Task::Compact(_)) => return self.compacts(host, answer),
-            Some(Task::Fault(fault, step)) => (fault, step),
-        };
-        match (step, answer) {
-            (Step::StartFault, Ok(Reply::FaultStarted { moments, problem })) => {
-                self.gone(fault, host, moments, problem)
+        let Some(task) = self.under_way.take() else { return Ok(()) };
+        match (task, answer) {
+            (Task::Compact(_), answer) => return self.compacts(host, answer),
+            (Task::StartFault(fault), Ok(Reply::FaultStarted { moments, problem })) => {
+                self.gone(fault, host, moments, problem);
             }
-            (Step::EndFault, Ok(Reply::FaultEnded { moments, failed_requests })) => {
+            (Task::EndFault(fault), Ok(Reply::FaultEnded { moments, failed_requests })) => {
                 self.back(fault, host, moments, failed_requests);
             }
-            (_, Ok(other)) => {
-                let answer = format!("{other:?}");
-                return Err(Failure::NotAsked { host, answer });
-            }
-            (Step::StartFault, Err(error)) => return Err(Failure::FaultFailed { host, error }),
-            (Step::EndFault, Err(refused)) => self.not_back(fault, host, refused),
+            (_, Ok(other)) => return Err(Failure::NotAsked { host, answer: format!("{other:?}") }),
+            (Task::StartFault(_), Err(error)) => return Err(Failure::FaultFailed { host, error }),
+            (Task::EndFault(fault), Err(refused)) => self.not_back(fault, host, refused),
         }
         Ok(())
     }

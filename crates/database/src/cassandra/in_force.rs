@@ -153,8 +153,6 @@ fn jvm_options<'a>(asked: &'a [String], line: &[u8], console: &str) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::collections::BTreeMap;
 
     use super::{jvm_options, keys};

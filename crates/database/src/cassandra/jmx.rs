@@ -353,8 +353,6 @@ fn marshalled(arguments: &[Argument<'_>]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::net::TcpListener;
 
     use super::*;

@@ -226,8 +226,6 @@ fn file_url_path(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::net::Ipv4Addr;
     use std::path::PathBuf;
 

@@ -4,9 +4,7 @@
 //! of the machine reaches that. So it asks for a password, which is made for each start and lies in a file that the
 //! server and root alone can read.
 
-use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::node_config::NodeConfig;
@@ -67,19 +65,14 @@ pub(crate) fn access_file(config: &NodeConfig) -> PathBuf {
 /// A new file that the server's user alone can read.
 fn write_own(config: &NodeConfig, path: &Path, text: &str) -> Result<(), NodeError> {
     let failed = |source| NodeError::io(path, source);
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-        _ => {}
-    }
-    let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let new = guarded::write_anew(path, 0o600);
     new.and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
     config.account.as_ref().map_or(Ok(()), |account| Ok(account.own(path)?))
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
+    use std::fs;
     use std::net::Ipv4Addr;
     use std::os::unix::fs::MetadataExt as _;
 

@@ -1,7 +1,6 @@
 //! What a node finds on disk when it starts: its directories, its settings, its logging configuration.
 
 use std::fs::Permissions;
-use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -38,10 +37,8 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
         account.check_way(written.iter().map(|directory| directory.as_path()))?;
     }
     for log in [config.system_log(), config.gc_log(), config.console_log()] {
-        match std::fs::rename(&log, log.with_extension("log.previous")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(NodeError::io(&log, error)),
-            _ => {}
-        }
+        let kept = guarded::if_there(std::fs::rename(&log, log.with_extension("log.previous")));
+        kept.map_err(|error| NodeError::io(&log, error))?;
     }
     for (name, text) in [("cassandra.yaml", cassandra_yaml(config)), ("logback.xml", logback_xml(config))] {
         write(&conf.join(name), &text)?;

@@ -113,13 +113,11 @@ fn is_compressed_so(asked: &BTreeMap<String, String>, found: Option<&(String, u3
 
 /// The first bytes of a file, if there is one.
 fn head(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
     // The server writes them: it could be a link, or a pipe.
-    match guarded::open_no_link(path) {
-        Ok(file) => file.take(HEAD_BYTES).read_to_end(&mut bytes).map(|_| Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let Some(file) = guarded::if_there(guarded::open_no_link(path))? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// What Java's `DataOutput` writes, from a place on.
@@ -180,8 +178,6 @@ fn false_positives(bytes: &[u8]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     fn text(text: &str) -> Vec<u8> {

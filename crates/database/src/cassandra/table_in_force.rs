@@ -47,8 +47,6 @@ fn is_same(wanted: &str, shown: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     fn map(entries: &[(&str, &str)]) -> TableOption {

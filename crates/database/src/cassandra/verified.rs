@@ -2,7 +2,6 @@
 
 use std::{
     fs::File,
-    io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -26,11 +25,8 @@ impl Verified {
     /// Whether the jar is there and is what the lock list says; a wrong one is removed so that it is fetched again.
     pub(crate) fn check(&mut self, jar: &Locked, path: &Path) -> Result<bool, DistributionError> {
         let failed = |source| DistributionError::Io { path: path.to_owned(), source };
-        let metadata = match std::fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(failed(error)),
-        };
+        let there = guarded::if_there(std::fs::metadata(path)).map_err(failed)?;
+        let Some(metadata) = there else { return Ok(false) };
         if self.lines.contains(&line(jar, &metadata)) {
             return Ok(true);
         }

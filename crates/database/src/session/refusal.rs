@@ -11,6 +11,7 @@ use scylla::errors::{
 
 /// Why a connection did not come about.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Refusal {
     /// The cluster wants a user, and none is stated.
     #[error("it asks for a user and a password")]
@@ -18,28 +19,20 @@ pub enum Refusal {
     /// The user or its password is wrong.
     #[error("it refuses user {user} with the password from {place}: {said}")]
     Login {
-        /// The user.
         user: String,
         /// Where its password was found.
         place: PasswordSource,
-        /// What the server said.
         said: String,
     },
     /// The server hung up on a connection that was not encrypted.
     #[error("it closes the connection without an answer, as a server does that takes TLS alone ({said})")]
-    Closed {
-        /// What the driver saw.
-        said: String,
-    },
+    Closed { said: String },
     /// The server does not speak TLS.
     #[error("its answer is not TLS: this port takes connections without encryption")]
     Plain,
     /// The certificate is signed by somebody else.
     #[error("its certificate is not signed by an authority in {trusted}")]
-    Authority {
-        /// What is trusted.
-        trusted: String,
-    },
+    Authority { trusted: String },
     /// The certificate is out of date, or not valid yet.
     #[error("its certificate {when}")]
     Date {
@@ -48,31 +41,20 @@ pub enum Refusal {
     },
     /// The certificate is somebody else's.
     #[error("its certificate is for {presented}, not for {expected}")]
-    Name {
-        /// Whom the certificate names.
-        presented: String,
-        /// Who was connected to.
-        expected: String,
-    },
+    Name { presented: String, expected: String },
     /// The server did not take the client's certificate, or the lack of one.
     #[error("it breaks off TLS ({alert}): {}", match .shown {
         Some(file) => format!("it may not trust the client certificate in {file}"),
         None => "it may ask for a client certificate".to_owned(),
     })]
     ClientCertificate {
-        /// The alert.
         alert: String,
         /// The file of the certificate that was shown.
         shown: Option<String>,
     },
     /// A file that TLS needs has something else in it.
     #[error("{file}: {reason}")]
-    File {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    File { file: String, reason: String },
     /// TLS failed in another way.
     #[error("TLS: {0}")]
     Tls(String),

@@ -4,11 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use process::failure::Failure;
-use process::paths::work_directory;
-use storage::{Ledger, LedgerItem, WorkDirectory};
+use process::paths::{machine_lock, work_directory};
+use storage::{Ledger, LedgerItem, Measuring, WorkDirectory};
 
 /// Beginning of the names of such directories.
 pub(super) const DIRECTORY: &str = "volume-";
+
+/// Takes this machine for `what`, until it is dropped: nobody else measures on it meanwhile.
+pub(super) fn alone(what: &str) -> Result<Option<Measuring>, Failure> {
+    let lock = machine_lock();
+    lock.map(|lock| Measuring::begin(&lock, what)).transpose().map_err(Failure::work)
+}
 
 /// One that is this process's, with its ledger.
 pub(super) struct ByHand {

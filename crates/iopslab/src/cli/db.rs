@@ -9,7 +9,8 @@ use database::{Account, Cluster, ClusterSpec, Server as _};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use process::paths::{cache_directory, work_directory};
-use storage::Measuring;
+
+use super::by_hand::alone;
 
 /// What was typed after `db`.
 #[derive(Debug, Args)]
@@ -110,9 +111,7 @@ fn server(version: Option<&str>) -> Cassandra {
 
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
     // A start takes all CPUs: it is not made beside a measurement. A run that begins later finds the ports taken.
-    let lock = process::paths::machine_lock();
-    let _starting = lock.map(|lock| Measuring::begin(&lock, "iopslab db start")).transpose();
-    let _starting = _starting.map_err(Failure::work)?;
+    let _starting = alone("iopslab db start")?;
     let screen = Screen::new(None);
     process::machine::make_readable();
     let account = Account::of_this_machine().map_err(Failure::work)?;

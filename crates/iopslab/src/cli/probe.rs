@@ -10,9 +10,9 @@ use experiment::{IoLimits, Provider, ReadFor, Setup};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use serde_json::{Value, json};
-use storage::{BurstDrain, Measuring, ProbeMeasured, ProbeRequest, ProbeSuite};
+use storage::{BurstDrain, ProbeMeasured, ProbeRequest, ProbeSuite};
 
-use super::by_hand::ByHand;
+use super::by_hand::{ByHand, alone};
 use super::experiment_file::read_experiment;
 use super::facts::catalog;
 
@@ -157,9 +157,7 @@ fn of_configuration(
     stop: &AtomicBool,
     report: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, Failure> {
-    let lock = process::paths::machine_lock();
-    let _machine = lock.map(|lock| Measuring::begin(&lock, "iopslab probe")).transpose();
-    let _machine = _machine.map_err(Failure::work)?;
+    let _machine = alone("iopslab probe")?;
     let by_hand = ByHand::open("probe", "probe")?;
     let directory = by_hand.path().join("volumes");
     let probed = probe_configuration(&by_hand.ledger, directory, setup, asked, report);

@@ -6,36 +6,20 @@ use crate::hosts::HostError;
 
 /// Why machines of AWS cannot be made or taken away.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AwsError {
     /// There is no Terraform.
     #[error(
         "cannot start {program}: {source}; install Terraform 1.5 or newer, or OpenTofu, and name it with \
          IOPSLAB_TERRAFORM"
     )]
-    NoTerraform {
-        /// What was tried.
-        program: String,
-        /// Why not.
-        source: std::io::Error,
-    },
+    NoTerraform { program: String, source: std::io::Error },
     /// It is too old, or something else.
     #[error("{program} is {found}; Terraform or OpenTofu 1.5 or newer is needed (IOPSLAB_TERRAFORM names another one)")]
-    Version {
-        /// The program.
-        program: String,
-        /// What it says.
-        found: String,
-    },
+    Version { program: String, found: String },
     /// It failed.
     #[error("terraform {verb} failed: {words}\n  its whole output: {}", log.display())]
-    Terraform {
-        /// What it was to do.
-        verb: &'static str,
-        /// Its errors.
-        words: String,
-        /// What it wrote.
-        log: PathBuf,
-    },
+    Terraform { verb: &'static str, words: String, log: PathBuf },
     /// The plug-in that it finds is not that of the lock file.
     #[error(
         "terraform init failed: {words}\n  its whole output: {}\n  iopslab's lock file has the plug-in of AWS that it was tested with. Give \
@@ -43,44 +27,27 @@ pub enum AwsError {
          IOPSLAB_TERRAFORM_LOCK",
         log.display()
     )]
-    Lock {
-        /// What Terraform says.
-        words: String,
-        /// What it wrote.
-        log: PathBuf,
-    },
+    Lock { words: String, log: PathBuf },
     /// The state that is kept elsewhere cannot be read.
     #[error("terraform's state cannot be read from {address}: {words}")]
-    State {
-        /// Where it is.
-        address: String,
-        /// What Terraform says.
-        words: String,
-    },
+    State { address: String, words: String },
     /// What it has made is not what was asked for.
     #[error("terraform's outputs are not those of the modules: {0}")]
     Output(String),
     /// The first boot of a machine did not do what it should.
     #[error("{name} could not be made ready: {words}; the machine has a log: /var/lib/iopslab/first-boot.log")]
-    FirstBoot {
-        /// Which.
-        name: String,
-        /// What the first boot says.
-        words: String,
-    },
+    FirstBoot { name: String, words: String },
     /// A machine is not ready.
     #[error(
         "{name} {} after {waited_s} s{}", if *answers { "is not ready" } else { "does not answer by SSH" },
         advice(*answers, words)
     )]
     NotReady {
-        /// Which.
         name: String,
         /// Whether it answers at all.
         answers: bool,
         /// How long it had, seconds.
         waited_s: u64,
-        /// What ssh says.
         words: String,
     },
     /// There is no ssh.
@@ -97,9 +64,7 @@ pub enum AwsError {
     File {
         /// As a verb.
         doing: &'static str,
-        /// Which.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// Something in the directory that Terraform would obey, or run, and that this program did not put there.
@@ -107,20 +72,14 @@ pub enum AwsError {
         "{what}: Terraform would obey it, and iopslab did not put it there; if you know where it comes from, remove it; machines that are \
          left go with: iopslab clean --aws"
     )]
-    Foreign {
-        /// Which, and why.
-        what: String,
-    },
+    Foreign { what: String },
     /// Something beside or above the directory by which another program would be started as Terraform.
     #[error(
         "{}: tfenv, asdf and their like choose by it what is started as Terraform, and iopslab did not put it there; remove it, or, if it is your \
          own and lies above the run, go to its directory and try again; machines that are left go with: iopslab clean --aws",
         path.display()
     )]
-    Chosen {
-        /// Which.
-        path: PathBuf,
-    },
+    Chosen { path: PathBuf },
     /// A Terraform that outlived its controller has not ended.
     #[error(
         "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which process it is says: \
@@ -128,7 +87,6 @@ pub enum AwsError {
         dir = directory.display()
     )]
     AtWork {
-        /// Where.
         directory: PathBuf,
         /// How long it was waited for, seconds.
         waited_s: u64,
@@ -200,5 +158,32 @@ impl AwsError {
     /// Whether machines could not be had where they were asked for, and may be had elsewhere or later.
     pub fn has_no_room(&self) -> bool {
         matches!(self, Self::Terraform { words, .. } if NO_ROOM.iter().any(|code| words.contains(code)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_plugin_than_that_of_the_lock_file_is_said_with_what_to_do() {
+        const OWN_LOCK: &str = "IOPSLAB_TERRAFORM_LOCK";
+        let said = |words: &str| {
+            let (words, log) = (words.to_owned(), PathBuf::from("terraform.log"));
+            AwsError::Terraform { verb: "init", words, log }.of_the_lock().to_string()
+        };
+        for words in [
+            "Failed to install provider Error while installing hashicorp/aws v5.100.0: the local package for \
+             registry.terraform.io/hashicorp/aws 5.100.0 doesn't match any of the checksums previously recorded in the \
+             dependency lock file",
+            "Failed to query available provider packages Could not retrieve the list of available versions for provider \
+             hashicorp/aws: the previously-selected version 5.99.0 is no longer available",
+        ] {
+            for part in [words, OWN_LOCK, "terraform providers lock"] {
+                assert!(said(words).contains(part), "{}", said(words));
+            }
+        }
+        let other = said("S3 bucket does not exist");
+        assert!(!other.contains(OWN_LOCK), "{other}");
     }
 }

@@ -9,9 +9,12 @@ mod error;
 mod heartbeat;
 mod lock;
 mod modules;
+mod program;
 mod received;
+mod said;
 mod state;
 mod terraform;
+mod variables;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,8 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evidence::HostId;
-use experiment::{AwsBatch, AwsMachine, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage};
-use serde_json::json;
+use experiment::{AwsBatch, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage};
 use wire::MachineUse;
 
 use crate::hosts::Hosts;
@@ -30,7 +32,10 @@ use crate::{Agent, AgentError, HostAddress, Incoming, Provider};
 pub use backend::Backend;
 pub use error::AwsError;
 use heartbeat::Heartbeat;
-use terraform::{Outputs, Say, Terraform};
+use program::Program;
+use said::Say;
+use terraform::{Outputs, Terraform};
+use variables::variables;
 
 /// Where the modules' user data mounts a machine's volumes, by what they hold.
 const VOLUMES: &str = "/var/lib/iopslab/volumes";
@@ -140,7 +145,7 @@ impl Aws {
 
     /// Whether there is a Terraform, and new enough.
     pub fn check_program() -> Result<(), AwsError> {
-        Terraform::new(Path::new("."), "", None).check()
+        Program::of_user().check()
     }
 
     /// Makes what is missing of the machines, and waits until all are ready.
@@ -354,66 +359,6 @@ impl Aws {
     }
 }
 
-/// The variables of the modules.
-fn variables(
-    ((run, expires), (public_key, host_key)): ((&str, &str), (&str, &str)),
-    settings: &AwsSettings,
-    (batch, site): (&AwsBatch, &AwsSite),
-    first_zone: u32,
-) -> serde_json::Value {
-    // In a network that exists the zones are those of its subnets.
-    let zone = |machine: &AwsMachine| match &site.network {
-        Some(network) => (machine.zone + first_zone) % network.subnet_ids.len().max(1) as u32,
-        None => machine.zone,
-    };
-    let machine = |machine: &AwsMachine| {
-        let mut volumes = json!(machine.volumes);
-        if let (Some(snapshot), Some(data)) = (&site.snapshot, volumes.get_mut("data")) {
-            data["snapshot_id"] = json!(snapshot);
-        }
-        let value = json!({
-            "role": if machine.configuration.is_some() { "database" } else { "client" },
-            "configuration": machine.configuration.clone().unwrap_or_default(),
-            "instance_type": machine.instance_type,
-            "architecture": machine.architecture,
-            "zone": zone(machine),
-            "root_gib": machine.root_gib,
-            "spot": machine.spot,
-            "ebs_optimized": machine.ebs_optimized,
-            "instance_store": machine.instance_store,
-            "volumes": volumes,
-        });
-        (machine.name.clone(), value)
-    };
-    let machines: serde_json::Map<String, serde_json::Value> = batch.machines.iter().map(machine).collect();
-    let mut variables = json!({
-        "run": run,
-        "expires": expires,
-        "tags": settings.tags,
-        "region": site.region,
-        "profile": site.profile,
-        "zones": batch.zones(),
-        "first_zone": first_zone,
-        "controller_cidr": settings.controller_cidr,
-        "public_address": settings.public_address,
-        "ssh_public_key": public_key,
-        "ssh_host_key": host_key,
-        "ssh_user": settings.ssh_user,
-        "placement_group": settings.placement_group,
-        "lifetime_s": settings.lifetime_s,
-        "machines": machines,
-    });
-    if let Some(network) = &site.network {
-        variables["network"] = json!({ "vpc_id": network.vpc_id, "subnet_ids": network.subnet_ids });
-    }
-    let stated = [("x86_64", &site.image_x86_64), ("arm64", &site.image_arm64)];
-    let stated = stated.into_iter().filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
-    for (architecture, image) in stated {
-        variables["images"][architecture] = json!(image);
-    }
-    variables
-}
-
 impl Provider for Aws {
     fn provide(&mut self, say: Say<'_>, is_called_off: &dyn Fn() -> bool) -> Result<(), AgentError> {
         match self.hosts {
@@ -458,95 +403,5 @@ impl Provider for Aws {
 
     fn may_come_back(&self) -> bool {
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use experiment::{AwsLimits, AwsNetwork, AwsVolume};
-
-    use super::*;
-
-    #[test]
-    fn variables_say_what_is_asked_and_leave_out_what_is_not() {
-        let volume = AwsVolume { kind: "gp3".to_owned(), size_gib: 500, iops: Some(6_000), mib_per_s: None };
-        let machine = AwsMachine {
-            name: "fast.database-1".to_owned(),
-            configuration: Some("fast".to_owned()),
-            host: 0,
-            instance_type: "r7i.xlarge".to_owned(),
-            architecture: "x86_64".to_owned(),
-            zone: 2,
-            root_gib: 64,
-            spot: false,
-            ebs_optimized: None,
-            instance_store: false,
-            volumes: BTreeMap::from([("data".to_owned(), volume)]),
-            vcpus: 4,
-        };
-        let mut site = AwsSite {
-            name: "eu-west-1".to_owned(),
-            region: "eu-west-1".to_owned(),
-            profile: None,
-            network: None,
-            image_x86_64: None,
-            image_arm64: None,
-            snapshot: None,
-            limits: AwsLimits::default(),
-        };
-        let batch =
-            AwsBatch { site: 0, configurations: vec!["fast".to_owned()], machines: vec![machine], prices: Vec::new() };
-        let settings = AwsSettings {
-            sites: vec![site.clone()],
-            controller_cidr: Some("203.0.113.7/32".to_owned()),
-            public_address: true,
-            placement_group: None,
-            ssh_user: "admin".to_owned(),
-            tags: BTreeMap::new(),
-            lifetime_s: 1_800,
-            ready_timeout_s: 900,
-            capacity_wait_s: 0,
-            binary_x86_64: None,
-            binary_aarch64: None,
-            max_cost_usd: None,
-            backend: None,
-            batches: vec![batch.clone()],
-            initialisations: Vec::new(),
-        };
-        let said =
-            variables((("r", "2026-11-23T12:00:00Z"), ("ssh-ed25519 A", "a key")), &settings, (&batch, &site), 0);
-        assert_eq!(said["zones"], 3);
-        let machine = &said["machines"]["fast.database-1"];
-        assert_eq!((&machine["role"], &machine["configuration"]), (&json!("database"), &json!("fast")));
-        assert_eq!(machine["volumes"], json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } }));
-        assert_eq!((said.get("network"), said.get("images")), (None, None), "the modules' defaults");
-        site.image_arm64 = Some("ami-1".to_owned());
-        assert_eq!(
-            variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 0)["images"],
-            json!({ "arm64": "ami-1" })
-        );
-        // Made from a snapshot: the volume of the data alone.
-        let mut two = batch.clone();
-        let log = two.machines[0].volumes["data"].clone();
-        two.machines[0].volumes.insert("commitlog".to_owned(), log);
-        site.snapshot = Some("snap-0123456789abcdef0".to_owned());
-        let said = variables((("r", "e"), ("k", "h")), &settings, (&two, &site), 0);
-        assert_eq!(
-            said["machines"]["fast.database-1"]["volumes"],
-            json!({
-                "data": { "type": "gp3", "size_gib": 500, "iops": 6000, "snapshot_id": "snap-0123456789abcdef0" },
-                "commitlog": { "type": "gp3", "size_gib": 500, "iops": 6000 },
-            })
-        );
-        // Another zone first: in a network that exists that is another of its subnets.
-        site.network = Some(AwsNetwork {
-            vpc_id: "vpc-1".to_owned(),
-            subnet_ids: ["subnet-1", "subnet-2", "subnet-3", "subnet-4"].map(str::to_owned).to_vec(),
-        });
-        let said = variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 3);
-        let machine = &said["machines"]["fast.database-1"];
-        assert_eq!((&machine["zone"], &said["first_zone"]), (&json!(1), &json!(3)));
     }
 }

@@ -26,6 +26,28 @@ pub(super) const MODULES: &[(&str, &str)] = &[
     module!("versions.tf"),
 ];
 
+/// Whence Terraform and OpenTofu have plug-ins.
+const TERRAFORMS: &str = "registry.terraform.io/";
+const OPENTOFUS: &str = "registry.opentofu.org/";
+
+/// The lock file for this machine. Its hashes are those of one kind: on others the plug-in of that version is taken that
+/// its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
+pub(super) fn lock_file(is_opentofu: bool) -> String {
+    let own = MODULES.iter().find(|(name, _)| *name == LOCK).map_or("", |(_, text)| *text);
+    match is_opentofu {
+        true => without_hashes(own).replace(TERRAFORMS, OPENTOFUS),
+        false if cfg!(all(target_os = "linux", target_arch = "x86_64")) => own.to_owned(),
+        false => without_hashes(own),
+    }
+}
+
+fn without_hashes(lock: &str) -> String {
+    // An empty list of them would be refused.
+    let of_hashes = |line: &str| matches!(line.trim(), "]" | "hashes = [") || line.trim_start().starts_with("\"h1:");
+    let lines = lock.lines().filter(|line| !of_hashes(line));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// What the modules make (a managed one) or look up (one of data), as states and plans name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Resource {
@@ -91,6 +113,17 @@ mod tests {
         let mut embedded: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();
         embedded.sort_unstable();
         assert_eq!(modules, embedded);
+    }
+
+    #[test]
+    fn the_lock_file_has_one_version_with_its_hash_and_elsewhere_the_version_alone() {
+        let (_, lock) = MODULES.iter().find(|(name, _)| *name == LOCK).unwrap();
+        assert_eq!(lock.matches("version     = ").count(), 1);
+        assert_eq!(lock.matches("\"h1:").count(), 1);
+        let elsewhere = without_hashes(lock);
+        assert!(elsewhere.contains("version     = ") && !elsewhere.contains("hashes"), "{elsewhere}");
+        assert_eq!(elsewhere.matches(TERRAFORMS).count(), 1);
+        assert!(!lock_file(true).contains(TERRAFORMS));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use guarded::if_there;
 use serde_json::Value;
 
 use super::error::AwsError;
@@ -112,21 +113,17 @@ fn is_left_aside(relative: &Path, beside: &[&str]) -> bool {
 /// fetch them. Nobody needs them: whoever works in the directory has its lock.
 fn fetch_plugins_anew(directory: &Path) -> io::Result<()> {
     let data = directory.join(DATA);
-    match fs::symlink_metadata(&data) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(&data),
-        Ok(_) => fs::remove_file(&data),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+    match if_there(fs::symlink_metadata(&data))? {
+        Some(found) if found.is_dir() => fs::remove_dir_all(&data),
+        Some(_) => fs::remove_file(&data),
+        None => Ok(()),
     }
 }
 
 /// Before `terraform init`, which would fetch the plug-ins that it names.
 fn check_state(path: &Path, run: &str) -> Result<(), AwsError> {
-    let bytes = match guarded::read_no_link(path, STATE_MOST_BYTES) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(AwsError::file("read", path, error)),
-    };
+    let read = if_there(guarded::read_no_link(path, STATE_MOST_BYTES));
+    let Some(bytes) = read.map_err(|error| AwsError::file("read", path, error))? else { return Ok(()) };
     // One that is no JSON Terraform refuses itself.
     let found: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     state::check(&found, run, &path.display().to_string())

@@ -34,6 +34,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use experiment::IoLimits;
+use guarded::if_there;
 
 pub use control_files::{CgroupVersion, ControllerPath};
 pub use controllers::{Controller, Controllers, controllers};
@@ -295,20 +296,13 @@ pub(crate) fn remove_directory(path: &Path) -> Result<bool> {
         outcome = fs::remove_dir(path);
         !matches!(&outcome, Err(error) if error.kind() == ErrorKind::ResourceBusy)
     });
-    match outcome {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(io_error("remove the cgroup", path)(error)),
-    }
+    Ok(if_there(outcome).map_err(io_error("remove the cgroup", path))?.is_some())
 }
 
 fn members(directory: &Path) -> Result<Vec<u32>> {
     let path = directory.join("cgroup.procs");
-    match fs::read_to_string(&path) {
-        Ok(text) => Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(io_error("read", &path)(error)),
-    }
+    let text = if_there(fs::read_to_string(&path)).map_err(io_error("read", &path))?.unwrap_or_default();
+    Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
 }
 
 /// A member may fork while it is being killed, so the list is read again until it is empty.
