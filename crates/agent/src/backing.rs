@@ -49,12 +49,7 @@ impl Backing {
     /// Gives up what it holds of the machine besides its bytes.
     pub fn detach(&mut self) -> Result<(), StorageError> {
         match self {
-            Self::Image(volume) | Self::Member(volume) => {
-                // What is still to be written must not wait for limits. One whose server is lost is detached all the
-                // same.
-                let _ = volume.behave(&Model::unlimited());
-                volume.unmount_and_detach()
-            }
+            Self::Image(volume) | Self::Member(volume) => volume.unmount_and_detach(),
             Self::Directory(_) => Ok(()),
             Self::Disk { disk, .. } => with(disk, Disk::unmount),
         }

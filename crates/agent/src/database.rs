@@ -138,16 +138,21 @@ impl DatabaseHost {
     pub fn close(&mut self) {
         self.watching = None;
         let Some(mut opened) = self.opened.take() else { return };
-        let _ = opened.stop_trial(false);
+        if let Err(request_error) = opened.stop_trial(false) {
+            tracing::warn!("{}", request_error.message);
+        }
         if let Some(mut loading) = opened.loading.take() {
             loading.kill();
         }
-        for prepared in &mut opened.prepared {
-            if let Err(error) = prepared.volumes.detach() {
-                tracing::warn!("{error}");
+        for Prepared { mut volumes, .. } in opened.prepared.drain(..) {
+            // Each attempt waits for whoever keeps a volume: the ledger's is the last one.
+            let kept = volumes.held_elsewhere();
+            let problem = kept.or_else(|| volumes.detach().err().map(|error| error.to_string()));
+            if let Some(problem) = problem {
+                tracing::warn!("{problem}");
+                std::mem::forget(volumes);
             }
         }
-        opened.prepared.clear();
         drop(opened.store);
         opened.host.close();
     }

@@ -25,6 +25,7 @@ mod server;
 mod shared;
 mod store;
 mod trial;
+mod undoing;
 mod volumes;
 mod warming;
 mod watchdog;
@@ -43,6 +44,7 @@ use clap::{Args, ValueEnum};
 use wire::{Event, Reply, Request, RequestError};
 
 use outbox::Outbox;
+use undoing::Undoing;
 use watchdog::Heard;
 
 /// How the agent is started.
@@ -93,11 +95,13 @@ pub fn serve(args: &AgentArgs) {
     read_stdin(sender.clone(), Arc::clone(&stop), Arc::clone(&heard));
     if let Some(seconds) = args.watchdog_s {
         let (cancelled, sender, ledger) = (Arc::clone(&stop), sender.clone(), Arc::clone(&ledger));
+        let mut undoing = Undoing::new(Arc::clone(&ledger));
         let on_silence = move || {
             cancelled.store(true, Ordering::Relaxed);
             let _ = sender.send(Work::End);
         };
-        watchdog::watch(heard, Duration::from_secs(seconds), on_silence, move || watchdog::undo_and_end(&ledger));
+        let at_last = move || watchdog::undo_and_end(&ledger);
+        watchdog::watch(heard, Duration::from_secs(seconds), on_silence, move || undoing.advances(), at_last);
     }
     let on_signal = Arc::clone(&stop);
     if let Err(error) = process::interrupt::install_once(move || {
@@ -109,13 +113,14 @@ pub fn serve(args: &AgentArgs) {
     match args.role {
         AgentRole::Database => {
             process::machine::make_readable();
-            let mut host = database::DatabaseHost::new(outbox.clone(), ledger);
+            let mut host = database::DatabaseHost::new(outbox.clone(), Arc::clone(&ledger));
             answer(&work, &outbox, |request| match request {
                 Request::Database(request) => host.handle(request),
                 other => Err(RequestError::new(format!("a database agent cannot do {other:?}"))),
             });
-            // Whoever waits for its end hears that it goes on.
+            // Whoever waits for its end hears that it goes on, and that it comes nearer.
             outbox.works(true);
+            Undoing::new(ledger).report(outbox.clone());
             host.close();
         }
         AgentRole::Client => answer(&work, &outbox, |request| match request {

@@ -329,8 +329,8 @@ impl Trial {
         self.others.as_ref().map(used).unwrap_or_default()
     }
 
-    /// The trial is over: gives its logs, and the process where it is kept for another trial, held back by nothing
-    /// then.
+    /// The trial is over: gives its logs, and the process where it is kept for another trial. Nothing holds it or its
+    /// volumes back any more.
     ///
     /// First of all no disk fails any more: a process that waits for one that stalls cannot be killed.
     pub fn stop(
@@ -347,10 +347,12 @@ impl Trial {
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
         }
+        // A process that waits until a small volume has taken what it wrote cannot be killed either.
+        let relaxed = volumes.map_or(Ok(()), |volumes| self.fork.limits.relax(volumes));
         let mut logs = std::mem::take(&mut self.earlier_logs);
         logs.extend(self.fork.logs());
-        if let (true, Some(volumes)) = (keeps, volumes) {
-            self.fork.limits.relax(volumes)?;
+        if keeps && volumes.is_some() {
+            relaxed?;
             self.fork.begin_logs();
             return Ok((logs, Some(self.fork)));
         }

@@ -289,20 +289,20 @@ impl Volumes {
         }
     }
 
-    /// Unmounts and detaches everything.
+    /// Unmounts and detaches everything, held back by nothing. What cannot be detached keeps nothing else.
+    ///
+    /// # Errors
+    ///
+    /// The first one.
     pub fn detach(&mut self) -> Result<(), StorageError> {
-        while let Some((_, set)) = self.read_ahead.pop_first() {
-            set.put_back()?;
-        }
+        // Before their array is unmounted; where the server is lost nothing is written any more.
+        let _ = self.relax();
+        let read_ahead = std::mem::take(&mut self.read_ahead);
+        let put_back = read_ahead.into_values().map(ReadAhead::put_back).fold(Ok(()), Result::and);
         if let Some(striped) = &mut self.striped {
-            for mounted in &self.mounted {
-                // What is still to be written must not wait for limits; where the server is lost nothing is written any
-                // more.
-                let _ = mounted.backing.relax();
-            }
             striped.array.unmount_and_stop()?;
         }
-        self.mounted.iter_mut().try_for_each(|m| m.backing.detach())
+        self.mounted.iter_mut().map(|m| m.backing.detach()).fold(put_back, Result::and)
     }
 
     /// Roots of the file systems for data: one on each data volume, or that of their array.

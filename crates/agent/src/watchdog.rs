@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 /// How often it looks.
 const PERIOD: Duration = Duration::from_millis(250);
-/// What is under way gets this long to end by itself; then what the ledger names is undone from here.
+/// What is under way gets this long to end by itself, and as long again whenever less is left meanwhile; then what the
+/// ledger names is undone from here.
 const LAST_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What the reader of stdin and the watchdog share.
@@ -43,11 +44,12 @@ impl Heard {
 }
 
 /// Calls `on_silence` once nothing has been heard for `patience`, and `at_last` where this process has not ended by
-/// itself soon after.
+/// itself soon after, and its end does not come nearer (`advances`) either.
 pub(super) fn watch(
     heard: Arc<Heard>,
     patience: Duration,
     on_silence: impl FnOnce() + Send + 'static,
+    mut advances: impl FnMut() -> bool + Send + 'static,
     at_last: impl FnOnce() + Send + 'static,
 ) {
     std::thread::spawn(move || {
@@ -57,7 +59,12 @@ pub(super) fn watch(
         heard.over.store(true, Ordering::Relaxed);
         tracing::warn!("nothing heard of the controller for {} s: cleaning up", patience.as_secs());
         on_silence();
+        // What is there at first is what is compared with.
+        advances();
         std::thread::sleep(LAST_PATIENCE);
+        while advances() {
+            std::thread::sleep(LAST_PATIENCE);
+        }
         at_last();
     });
 }
@@ -85,7 +92,7 @@ mod tests {
         let reported = Arc::clone(&silent);
         let patience = Duration::from_millis(600);
         // Whoever would end the process here would end all tests with it, once they take longer.
-        watch(Arc::clone(&heard), patience, move || reported.store(true, Ordering::Relaxed), || {});
+        watch(Arc::clone(&heard), patience, move || reported.store(true, Ordering::Relaxed), || false, || {});
         for _ in 0..8 {
             std::thread::sleep(Duration::from_millis(200));
             heard.note();

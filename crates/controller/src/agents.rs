@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use evidence::{HostId, Role};
 use process::failure;
-use provider::{Agent, HostAddress, Incoming, Provider};
-use storage::{Ledger, WorkDirectory};
+use provider::{Agent, Ending, HostAddress, Incoming, Provider};
+use storage::{Ledger, StorageError, WorkDirectory};
 
 use super::failure::Failure;
 use super::silence::{SILENCE, Work};
@@ -179,15 +179,27 @@ impl Agents {
         self.provider.place(host)
     }
 
-    /// Ends all agents: clients first, so that nothing loads a database that is being stopped.
+    /// Ends all agents: clients first, so that nothing loads a database that is being stopped. What one that was killed,
+    /// or lost, has left on this machine is undone here.
     pub fn close(&mut self) {
         self.screen.about("");
         self.screen.doing("cleaning up", "");
         for (host, agent) in self.agents.iter_mut().rev() {
-            if !agent.close() {
-                let help = left_by(*host, self.work_here.get(host), self.provider.may_come_back());
-                let screen = &self.screen;
-                screen.say(&format!("the {host} agent does not end and was killed{help}"));
+            let here = self.work_here.get(host);
+            let is_elsewhere = self.provider.may_come_back();
+            let said = match agent.close() {
+                Ending::InOrder => None,
+                // Elsewhere it cleans up by itself, once it is out of reach.
+                Ending::Lost if here.is_none() => None,
+                Ending::Lost => undone_after(*host, here, false).map(|what| format!("has not cleaned up; {what}")),
+                Ending::Killed => {
+                    let what = undone_after(*host, here, is_elsewhere);
+                    let what = what.map_or_else(String::new, |what| format!("; {what}"));
+                    Some(format!("does not end and was killed{what}"))
+                }
+            };
+            if let Some(said) = said {
+                self.screen.say(&format!("the {host} agent {said}"));
             }
         }
     }
@@ -198,19 +210,33 @@ impl Agents {
     }
 }
 
-/// What is to be done after an agent that was killed. One that has made nothing leaves nothing: a client's never does.
-fn left_by(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -> String {
+/// Undoes what an agent that was killed, or lost, has left on this machine; says what that was, and what is to be done
+/// about the rest. One that has made nothing leaves nothing: a client's never does.
+fn undone_after(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -> Option<String> {
     if host.role == Role::Client {
-        return String::new();
+        return None;
     }
     let Some(directory) = work_here else {
-        return match is_elsewhere {
-            true => "; what its machine keeps goes with: iopslab clean --hosts".to_owned(),
-            false => String::new(),
-        };
+        let elsewhere = "what its machine keeps goes with: iopslab clean --hosts";
+        return is_elsewhere.then(|| elsewhere.to_owned());
     };
-    match Ledger::outstanding(&WorkDirectory::ledger_path_in(directory)) {
-        Ok(left) if left.is_empty() => String::new(),
-        _ => format!("; what it leaves goes with: iopslab clean --work-directory {}", directory.display()),
+    let ledger = WorkDirectory::ledger_path_in(directory);
+    if Ledger::outstanding(&ledger).is_ok_and(|left| left.is_empty()) {
+        return None;
     }
+    let undo = || -> Result<(Vec<String>, Vec<String>), StorageError> {
+        // Free once its process has ended, for which the kernel may still be waiting.
+        let _work = WorkDirectory::lock_when_free(directory, |_| true)?;
+        let cleaned = storage::clean(&ledger)?;
+        let left = cleaned.left().collect();
+        Ok((cleaned.removed, left))
+    };
+    let (removed, left) = undo().unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
+    let removed = (!removed.is_empty()).then(|| format!("what it had left is removed:\n  {}", removed.join("\n  ")));
+    let rest = (!left.is_empty()).then(|| {
+        let (left, directory) = (left.join("; "), directory.display());
+        format!("what it leaves goes with: iopslab clean --work-directory {directory} ({left})")
+    });
+    let said: Vec<String> = removed.into_iter().chain(rest).collect();
+    (!said.is_empty()).then(|| said.join("\n"))
 }

@@ -64,8 +64,19 @@ pub trait Agent {
     /// How it ended, if it has and anything is known about it. May wait a moment.
     fn how_it_ended(&mut self) -> Option<String>;
 
-    /// Makes it undo everything that it did, and waits. Returns whether it ended by itself.
-    fn close(&mut self) -> bool;
+    /// Makes it undo everything that it did, and waits as long as it gets on with that.
+    fn close(&mut self) -> Ending;
+}
+
+/// How an agent has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, after it has undone what it did.
+    InOrder,
+    /// Before it had undone that: it was lost.
+    Lost,
+    /// It was killed, because it did not get on with it.
+    Killed,
 }
 
 /// An agent in a process of this machine, which reads requests on stdin and writes events on stdout. Dropping it closes
@@ -77,19 +88,39 @@ pub struct ProcessAgent {
     /// Shared with the thread that says that the controller is alive; `None` once it is closed.
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     /// When it said something last.
-    heard: Arc<Mutex<Instant>>,
+    heard: Arc<Mutex<Heard>>,
+    patience: Patience,
     /// Where it is at the other end of an `ssh`: the machine's name, and the last that ssh or the agent wrote to stderr.
     by_ssh: Option<(String, Arc<Mutex<VecDeque<String>>>)>,
 }
 
-/// How long an agent of a database may take to clean up once its stdin is closed: what it does then is bounded by the
-/// agent itself ...
-const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
-/// ... and it says every [`wire::AT_WORK_S`] seconds that it is about it: one that is stopped, or hangs, is not waited
-/// for any longer.
-const SILENT_PATIENCE: Duration = Duration::from_secs(2 * wire::AT_WORK_S + 2);
-/// A client has nothing to clean up.
-const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
+/// What an agent has said last.
+#[derive(Debug, Clone, Copy)]
+struct Heard {
+    /// When that was.
+    last: Instant,
+    /// When it said that its work had got on.
+    got_on: Instant,
+}
+
+/// How long an agent is waited for once its stdin is closed.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// A client has nothing to clean up.
+    client: Duration,
+    /// A database's agent says every [`wire::AT_WORK_S`] seconds that it is there: one that is stopped is not waited for
+    /// any longer.
+    silent: Duration,
+    /// It says as well whenever less is left: an unmount takes as long as the disk needs to write what memory holds. One
+    /// that hangs is not waited for any longer. Everything else that it does then has bounds below this.
+    stuck: Duration,
+}
+
+const PATIENCE: Patience = Patience {
+    client: Duration::from_secs(5),
+    silent: Duration::from_secs(2 * wire::AT_WORK_S + 2),
+    stuck: Duration::from_secs(60),
+};
 /// From its being killed to its end: a process that waits for a disk that does not answer ends when that does.
 const KILLED_PATIENCE: Duration = Duration::from_secs(2);
 /// Most bytes of what an agent has said and nobody has taken yet. One that says more waits until it is heard: its pipe
@@ -121,14 +152,20 @@ impl ProcessAgent {
             command.spawn().map_err(|source| AgentError::Start { host, command: format!("{command:?}"), source })?;
         let stdin = Arc::new(Mutex::new(child.stdin.take()));
         let stdout = child.stdout.take().expect("stdout was piped above");
-        let heard = Arc::new(Mutex::new(Instant::now()));
+        let now = Instant::now();
+        let heard = Arc::new(Mutex::new(Heard { last: now, got_on: now }));
         let hears = Arc::clone(&heard);
         thread::spawn(move || {
             let mut lines = BufReader::new(stdout);
             let room = Arc::new(Room::new(UNHEARD_MOST_BYTES));
             loop {
                 let said = wire::read_sized::<Event>(&mut lines);
-                *hears.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+                let mut heard = hears.lock().unwrap_or_else(PoisonError::into_inner);
+                heard.last = Instant::now();
+                if matches!(said, Ok(Some((Event::Progress(_) | Event::Reply(_), _)))) {
+                    heard.got_on = heard.last;
+                }
+                drop(heard);
                 let message = match said {
                     Ok(Some((event, bytes))) => match event.check() {
                         Ok(()) => {
@@ -146,7 +183,7 @@ impl ProcessAgent {
                 }
             }
         });
-        Ok(Self { host, child, stdin, heard, by_ssh: None })
+        Ok(Self { host, child, stdin, heard, patience: PATIENCE, by_ssh: None })
     }
 
     /// From now on the agent gets [`Request::Alive`] every `period`, until it is closed.
@@ -176,16 +213,21 @@ impl ProcessAgent {
         self.by_ssh = Some((machine, last_words));
     }
 
-    /// How the process has ended, if it has after at most so long, or less where `goes_on` says so.
-    fn ended(&mut self, patience: Duration, goes_on: impl Fn() -> bool) -> Option<ExitStatus> {
-        let deadline = Instant::now() + patience;
+    /// How the process has ended, if it has while it is `waited` for.
+    fn ended(&mut self, waited: impl Fn() -> bool) -> Option<ExitStatus> {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return Some(status),
-                Ok(None) if Instant::now() < deadline && goes_on() => thread::sleep(Duration::from_millis(20)),
+                Ok(None) if waited() => thread::sleep(Duration::from_millis(20)),
                 _ => return None,
             }
         }
+    }
+
+    /// The same after at most so long.
+    fn ended_within(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let began = Instant::now();
+        self.ended(|| began.elapsed() < patience)
     }
 
     fn stdin(&self) -> std::sync::MutexGuard<'_, Option<ChildStdin>> {
@@ -206,7 +248,7 @@ impl Agent for ProcessAgent {
     /// Exit code or signal; of ssh with its own last words or the agent's. Waits a moment, because the end of its output
     /// comes a little earlier.
     fn how_it_ended(&mut self) -> Option<String> {
-        let how = format!("it ended with {}", self.ended(END_PATIENCE, || true)?);
+        let how = format!("it ended with {}", self.ended_within(END_PATIENCE)?);
         let Some((machine, words)) = &self.by_ssh else { return Some(how) };
         let words = Vec::from(words.lock().unwrap_or_else(PoisonError::into_inner).clone());
         Some(match words.is_empty() {
@@ -215,26 +257,28 @@ impl Agent for ProcessAgent {
         })
     }
 
-    /// Closes the agent's stdin, which makes it clean up and exit, and waits; a stuck one is killed (its ledger remains
-    /// for the next start).
-    fn close(&mut self) -> bool {
+    /// Closes the agent's stdin, which makes it clean up and exit, and waits; a stuck one is killed (its ledger remains).
+    fn close(&mut self) -> Ending {
         drop(self.stdin().take());
-        let patience = match self.host.role {
-            Role::Client => CLIENT_PATIENCE,
-            Role::Database => CLEAN_UP_PATIENCE,
-        };
+        let patience = self.patience;
         let (asked, heard) = (Instant::now(), Arc::clone(&self.heard));
-        let is_heard = move || {
-            let last = *heard.lock().unwrap_or_else(PoisonError::into_inner);
-            last.max(asked).elapsed() < SILENT_PATIENCE
+        let ended = match self.host.role {
+            Role::Client => self.ended_within(patience.client),
+            Role::Database => self.ended(|| {
+                let Heard { last, got_on } = *heard.lock().unwrap_or_else(PoisonError::into_inner);
+                last.max(asked).elapsed() < patience.silent && got_on.max(asked).elapsed() < patience.stuck
+            }),
         };
-        if self.ended(patience, is_heard).is_some() {
-            return true;
+        match ended {
+            Some(status) if status.success() => Ending::InOrder,
+            Some(_) => Ending::Lost,
+            None => {
+                // It fails only if the child is gone already, which is what we want.
+                let _ = self.child.kill();
+                self.ended_within(KILLED_PATIENCE);
+                Ending::Killed
+            }
         }
-        // It fails only if the child is gone already, which is what we want.
-        let _ = self.child.kill();
-        self.ended(KILLED_PATIENCE, || true);
-        false
     }
 }
 
@@ -252,6 +296,39 @@ mod tests {
     use wire::TrialPiece;
 
     use super::*;
+
+    /// How an agent ends that does this once its stdin is closed, and after how many tenths of a second.
+    fn ending(script: &str) -> (Ending, u128) {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("while read -r request; do :; done; {script}")]);
+        let (inbox, _said) = std::sync::mpsc::channel();
+        let mut agent = ProcessAgent::start(HostId::DATABASE, command, inbox).unwrap();
+        agent.patience = Patience { silent: Duration::from_millis(700), stuck: Duration::from_secs(2), ..PATIENCE };
+        let began = Instant::now();
+        (agent.close(), began.elapsed().as_millis() / 100)
+    }
+
+    /// A slow disk made a clean-up longer than a fixed time, and what was killed then left the rest.
+    #[test]
+    fn an_agent_is_waited_for_as_long_as_its_end_comes_nearer() {
+        let says = |event: &Event| {
+            let mut line = Vec::new();
+            wire::write(&mut line, event).unwrap();
+            format!("echo '{}'", String::from_utf8(line).unwrap().trim())
+        };
+        let works = says(&Event::AtWork);
+        let gets_on = says(&Event::Progress(wire::Progress { doing: "cleaning up".to_owned(), share: None }));
+        let often = |says: &str| format!("for n in 1 2 3 4 5 6 7 8 9 10; do {says}; sleep 0.4; done");
+        let (slow, took) = ending(&often(&gets_on));
+        assert!(slow == Ending::InOrder && took >= 40, "{slow:?} after {took} tenths of a second");
+        // It says that it works, from a thread that knows nothing of what hangs.
+        let (stuck, took) = ending(&often(&works));
+        assert!(stuck == Ending::Killed && (20..35).contains(&took), "{stuck:?} after {took} tenths of a second");
+        let (silent, took) = ending("exec sleep 60");
+        assert!(silent == Ending::Killed && (7..20).contains(&took), "{silent:?} after {took} tenths of a second");
+        assert_eq!(ending("kill -9 $$").0, Ending::Lost);
+        assert_eq!(ending(":").0, Ending::InOrder);
+    }
 
     #[test]
     fn what_is_held_of_samples_is_their_memory_and_not_their_lines() {

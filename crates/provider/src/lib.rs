@@ -20,7 +20,7 @@ use std::sync::mpsc::Sender;
 use evidence::HostId;
 use wire::MachineUse;
 
-pub use agent::{Agent, AgentError, Incoming, ProcessAgent};
+pub use agent::{Agent, AgentError, Ending, Incoming, ProcessAgent};
 pub use room::Held;
 
 /// Where a host is.

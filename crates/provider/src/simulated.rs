@@ -16,7 +16,7 @@ use wire::{
     TrialResult,
 };
 
-use crate::{Agent, AgentError, Held, HostAddress, Incoming, Provider};
+use crate::{Agent, AgentError, Ending, Held, HostAddress, Incoming, Provider};
 
 /// The hosts of a simulation.
 pub struct SimulatedHosts(Rc<RefCell<Shared>>);
@@ -90,8 +90,8 @@ impl Agent for SimulatedAgent {
         None
     }
 
-    fn close(&mut self) -> bool {
-        true
+    fn close(&mut self) -> Ending {
+        Ending::InOrder
     }
 }
 

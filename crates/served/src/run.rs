@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd as _;
@@ -29,8 +29,12 @@ const AT_A_TIME: usize = 64;
 const LATE_S: f64 = 0.001;
 /// Where a request is received, so that the bytes of a write are aligned.
 const RECEIVED_AT: usize = ALIGNMENT - BEFORE_WRITE;
+/// How long a server goes on that nobody leads any more: so long whoever undoes what is left can unmount its volumes in
+/// order. Their bytes belong to a run that is over.
+const LEFT_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves until stdin is closed and nothing is mounted any more.
+/// Serves until stdin is closed and nothing is mounted any more, or for 10 s after stdin was closed: what is still
+/// mounted then answers with I/O errors.
 ///
 /// # Errors
 /// When orders cannot be read or answered.
@@ -100,8 +104,8 @@ struct Server {
     pending: HashMap<u64, Pending>,
     next_tag: u64,
     orders: Vec<u8>,
-    /// Whether somebody may still give orders.
-    is_led: bool,
+    /// When it ends at the latest, once nobody can give orders any more.
+    ends: Option<Instant>,
 }
 
 impl Server {
@@ -118,7 +122,7 @@ impl Server {
             pending: HashMap::new(),
             next_tag: 0,
             orders: Vec::new(),
-            is_led: true,
+            ends: None,
         })
     }
 
@@ -128,7 +132,9 @@ impl Server {
 
     fn go_on(&mut self) -> Result<()> {
         loop {
-            if !self.is_led && self.volumes.iter().all(|volume| volume.channel.is_none()) {
+            let is_over =
+                |ends: Instant| Instant::now() >= ends || self.volumes.iter().all(|volume| volume.channel.is_none());
+            if self.ends.is_some_and(is_over) {
                 return Ok(());
             }
             let (orders, rang, asked) = self.wait()?;
@@ -159,10 +165,13 @@ impl Server {
                 polled.push(PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN));
             }
         }
-        if self.is_led {
+        let is_led = self.ends.is_none();
+        if is_led {
             polled.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
         }
-        let timeout = self.array.next_at_s().filter(|at_s| at_s.is_finite()).map(|at_s| {
+        let ends_s = self.ends.map(|ends| ends.duration_since(self.began).as_secs_f64());
+        let next_at_s = self.array.next_at_s().into_iter().chain(ends_s).reduce(f64::min);
+        let timeout = next_at_s.filter(|at_s| at_s.is_finite()).map(|at_s| {
             let wait_s = (at_s - self.now()).max(0.0);
             Timespec { tv_sec: wait_s as i64, tv_nsec: ((wait_s.fract() * 1e9) as i64).min(999_999_999) }
         });
@@ -173,7 +182,7 @@ impl Server {
         let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
         let asked = of_volumes.iter().zip(&polled[1..]).filter(|(_, polled)| is_ready(polled));
         let asked = asked.map(|(number, _)| *number).collect();
-        let orders = self.is_led && polled.last().is_some_and(is_ready);
+        let orders = is_led && polled.last().is_some_and(is_ready);
         Ok((orders, is_ready(&polled[0]), asked))
     }
 
@@ -197,9 +206,10 @@ impl Server {
         Ok(())
     }
 
-    /// Whoever led it is gone. What is mounted goes on without limits and faults, so that it can be unmounted soon.
+    /// Whoever led it is gone. What is mounted goes on for a while without limits and faults, so that it can be
+    /// unmounted soon.
     fn be_left(&mut self) {
-        self.is_led = false;
+        self.ends = Some(Instant::now() + LEFT_PATIENCE);
         let now = self.now();
         for number in 0..self.volumes.len() {
             self.array.change(number, Model::unlimited(), now);

@@ -1,9 +1,10 @@
 //! The handle to a server.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,9 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const FIRST_PATIENCE: Duration = Duration::from_secs(60);
 /// How long any other answer may take: it is given between two requests, and needs nothing but memory that is locked.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+/// From the end of its stdout to that of its stderr.
+const WORDS_PATIENCE: Duration = Duration::from_millis(500);
+/// Most bytes of its stderr that are kept, the first ones.
+const WORDS_MOST_BYTES: u64 = 2 << 10;
 
 /// A server that was started here. Dropping it closes its stdin: it takes away all limits, and ends as soon as nothing
-/// of it is mounted any more.
+/// of it is mounted any more, or after some seconds. It holds no pipe but those to this handle.
 ///
 /// One that does not answer in time stands still, and with it whoever waits for its volumes, without end: it is killed,
 /// so that they get errors, and counts as lost.
@@ -32,6 +37,8 @@ pub struct Server {
     stdout: ChildStdout,
     /// What was heard after the last whole answer.
     heard: Vec<u8>,
+    /// What it has written to stderr, once it has closed that.
+    words: Receiver<String>,
     /// How long an answer may take.
     patience: Duration,
     /// Why nothing is asked of it any more.
@@ -55,17 +62,20 @@ impl Server {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .current_dir("/")
             .process_group(0)
             .spawn()
             .map_err(io_error("start", Path::new(program)))?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().expect("stdout is a pipe");
+        let words = last_words(child.stderr.take().expect("stderr is a pipe"));
         let mut server = Self {
             child,
             stdin,
             stdout,
             heard: Vec::new(),
+            words,
             patience: ANSWER_PATIENCE,
             given_up: None,
             hardening: Hardening::default(),
@@ -203,7 +213,10 @@ impl Server {
         line.push('\n');
         let stdin = self.stdin.as_mut().expect("it is there as long as the handle");
         let sent = stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush());
-        sent.map_err(|error| self.lost(error.to_string()))?;
+        sent.map_err(|error| match error.kind() {
+            ErrorKind::BrokenPipe => self.ended(),
+            _ => self.lost(error.to_string()),
+        })?;
         match self.hear(patience)? {
             Reply::Refused { reason } => Err(ServedError::Refused { reason }),
             reply => Ok(reply),
@@ -223,9 +236,9 @@ impl Server {
                 return Err(self.give_up(patience));
             }
             match self.stdout.read(&mut bytes) {
-                Ok(0) => return Err(self.lost("it has ended".to_owned())),
+                Ok(0) => return Err(self.ended()),
                 Ok(length) => self.heard.extend_from_slice(&bytes[..length]),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.lost(error.to_string())),
             }
         }
@@ -255,9 +268,28 @@ impl Server {
         error
     }
 
+    /// It has gone by itself, with these last words.
+    fn ended(&self) -> ServedError {
+        let words = self.words.recv_timeout(WORDS_PATIENCE).unwrap_or_default();
+        self.lost(if words.is_empty() { "it has ended".to_owned() } else { format!("it has ended: {words}") })
+    }
+
     fn lost(&self, reason: String) -> ServedError {
         ServedError::Lost { pid: self.child.id(), reason }
     }
+}
+
+/// What is written to a stderr until it is closed, once it is.
+fn last_words(mut stderr: ChildStderr) -> Receiver<String> {
+    let (say, words) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What cannot be read was not written; what is too much is read all the same, so that nobody waits.
+        let _ = stderr.by_ref().take(WORDS_MOST_BYTES).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+        say.send(String::from_utf8_lossy(&bytes).trim().to_owned())
+    });
+    words
 }
 
 #[cfg(test)]
@@ -310,5 +342,16 @@ mod tests {
         let refused = server.count("data").unwrap_err().to_string();
         assert_eq!(refused, "the volume server refused: no");
         server.end().unwrap();
+    }
+
+    /// Whoever waits for the end of a pipe of ours must not wait for a server that is left.
+    #[test]
+    fn it_holds_no_pipe_of_whoever_starts_it_and_its_last_words_are_kept() {
+        let shows = script(&format!("{READY}; read -r order; readlink /proc/self/fd/2 /proc/$PPID/fd/2 >&2; exit 3"));
+        let mut server = Server::start(&shows).unwrap();
+        let error = server.is_there().unwrap_err().to_string();
+        let words = error.split_once("it has ended: ").unwrap_or_else(|| panic!("{error}")).1;
+        let links: Vec<&str> = words.split(';').next().unwrap().lines().collect();
+        assert!(links.len() == 2 && links[0].starts_with("pipe:") && links[0] != links[1], "{links:?}");
     }
 }

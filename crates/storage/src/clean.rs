@@ -77,6 +77,8 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     let mut ledger =
         open_private(ledger_path, OpenOptions::new().append(true)).map_err(io_error("open the ledger", ledger_path))?;
     end_stopped_servers(&found.entries);
+    let are_permitted = found.entries.values().filter(|entry| permitted::check(entry, &base, &roots).is_ok());
+    lift_limits(are_permitted.map(|entry| &entry.item));
     for (id, entry) in found.entries.into_iter().rev() {
         match permitted::check(&entry, &base, &roots).and_then(|()| undo(&entry.item)) {
             Ok(was_there) => {
@@ -100,6 +102,17 @@ fn end_stopped_servers(entries: &BTreeMap<LedgerId, Entry>) {
     for entry in entries.values() {
         if let LedgerItem::ServedFile { connection, pid, start_time_ticks, executable } = &entry.item {
             server::abort_if_stopped(*connection, *pid, *start_time_ticks, executable);
+        }
+    }
+}
+
+/// A mount on a volume that is limited takes minutes to be unmounted: before the limits would be undone in their turn.
+fn lift_limits<'i>(items: impl Iterator<Item = &'i LedgerItem>) {
+    for item in items {
+        if let LedgerItem::Cgroup { path } = item
+            && permitted::is_cgroup(path).unwrap_or(false)
+        {
+            cgroup::lift_device_limits(path);
         }
     }
 }

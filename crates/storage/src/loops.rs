@@ -180,7 +180,8 @@ fn configure(name: &str, image: &Path, behind: LoopBacking) -> Result<LoopDevice
     Ok(LoopDevice { name: name.to_owned(), number, previous_largest_io: differs.then_some(previous) })
 }
 
-fn parse_number(text: &str) -> Option<(u32, u32)> {
+/// `7:3`.
+pub(crate) fn parse_number(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }

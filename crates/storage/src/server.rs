@@ -21,8 +21,8 @@ use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
 use crate::process::{executable, settled_executable};
 
-/// A volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted. Where its
-/// process has ended although it should not, the next volume that is attached gets another one.
+/// A volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted, or after
+/// some seconds. Where its process has ended although it should not, the next volume that is attached gets another one.
 #[derive(Debug)]
 pub struct VolumeServer {
     argv: Vec<String>,
@@ -184,7 +184,7 @@ impl VolumeServer {
     }
 
     /// Lets it go, as if this process had died: it takes away all limits and faults, and ends once nothing of it is
-    /// mounted. Nothing can be asked of it any more.
+    /// mounted, or after some seconds. Nothing can be asked of it any more.
     pub fn let_go(&self) {
         drop(self.running().take());
     }

@@ -228,13 +228,15 @@ impl LoopVolume {
         Some((attached.device.path(), &attached.backing))
     }
 
-    /// Unmounts and detaches; nothing to do is success. This is also the cold start: it drops the page cache of this
-    /// volume alone.
+    /// Unmounts and detaches, held back by nothing; nothing to do is success. This is also the cold start: it drops the
+    /// page cache of this volume alone.
     pub fn unmount_and_detach(&mut self) -> Result<()> {
         self.release(IfBusy::Refuse)
     }
 
     fn release(&mut self, if_busy: IfBusy) -> Result<()> {
+        // What is still to be written must not wait for limits; where the server is lost nothing is written any more.
+        let _ = self.behave(&Model::unlimited());
         if let Some(mounted) = &self.mounted {
             mounted.unmount(&self.ledger, if_busy)?;
             self.mounted = None;

@@ -30,7 +30,7 @@ fn main() {
         return;
     }
     let (wanted, skipped) = asked_for(std::env::args().skip(1));
-    let stories: [(&str, Story); 12] = [
+    let stories: [(&str, Story); 14] = [
         ("holds_its_limits_for_reads_and_writes_together", holds_its_limits),
         ("shares_the_limits_of_its_instance", shares_its_instance),
         ("takes_its_time_for_a_request", takes_its_time),
@@ -43,6 +43,8 @@ fn main() {
         ("is_cleaned_after_its_server_was_killed", server_killed),
         ("is_cleaned_while_its_server_stands_still", server_stopped),
         ("is_cleaned_when_only_its_owner_is_gone", owner_gone),
+        ("ends_soon_after_its_owner_and_keeps_nobody_waiting", left_alone),
+        ("is_unmounted_as_fast_as_the_machine_can_however_slow_it_is", slow_one_unmounted),
     ];
     let mut passed = 0;
     for (name, story) in stories {
@@ -469,6 +471,42 @@ fn server_stopped(machine: &Machine) {
         std::thread::sleep(Duration::from_millis(200));
         std::mem::forget(server);
     });
+}
+
+/// Nobody cleans: the server ends all the same. Meanwhile it holds no pipe but those to its owner.
+fn left_alone(machine: &Machine) {
+    cleaned_after(machine, |server| {
+        let pid = server.pid().unwrap();
+        let open = |pid: &str, number: u32| fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap();
+        for number in 0..3 {
+            let its = open(&pid.to_string(), number);
+            assert!(its.display().to_string().starts_with("pipe:"), "{number}: {}", its.display());
+            assert!((0..3).all(|own| open("self", own) != its), "{number}: {}", its.display());
+        }
+        let began = Instant::now();
+        server.let_go();
+        while storage::start_time_ticks(pid).is_some() {
+            assert!(began.elapsed() < Duration::from_secs(30), "a server that nobody leads goes on");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        println!("a server that was left has ended after {:?}", began.elapsed());
+        assert!(began.elapsed() > Duration::from_secs(5), "whoever cleans has time to unmount in order");
+        let written = fs::File::create(machine.path("data/new")).and_then(|file| file.sync_all());
+        assert!(written.is_err(), "a volume without its server answers with errors");
+    });
+}
+
+/// What memory holds of a volume of 1 MiB/s would take it a minute and a half.
+fn slow_one_unmounted(machine: &Machine) {
+    let server = server(machine);
+    let mut volume = mounted(machine, &server, limited(20.0, Some(1.0)));
+    fs::write(machine.path("data/file"), vec![7; 90 << 20]).unwrap();
+    let began = Instant::now();
+    volume.unmount_and_detach().unwrap();
+    println!("90 MiB were written and unmounted in {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
+    end(volume, server);
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
 }
 
 /// As when the process that holds the server's stdin is killed.

@@ -70,10 +70,11 @@ fn probe(
     } else {
         storage::probe(&first.root, &prefix, seconds, PROBE_BYTES, behave).map(|figures| vec![figures])
     };
+    let relaxed = group.iter().try_for_each(|m| m.backing.relax());
     if let Some(cgroup) = cgroup {
         cgroup.remove()?;
     }
     let measured = measured?;
-    group.iter().try_for_each(|m| m.backing.relax())?;
+    relaxed?;
     Ok(measured)
 }

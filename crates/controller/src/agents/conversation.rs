@@ -349,7 +349,7 @@ impl Conversation<'_> {
         let may_come_back = self.agents.provider.may_come_back();
         let help = match may_come_back {
             true => "its agent undoes everything by itself; what a dead machine keeps goes with: iopslab clean --hosts",
-            false => "its last words are above; a killed agent's leftovers go with: iopslab clean",
+            false => "its last words are above; what it left on this machine is removed when the run ends",
         };
         let how = ended.filter(|_| may_come_back).unwrap_or(how);
         Err(Failure::HostLost { how: format!("the {lost} agent is gone: {how}"), help: Some(help), may_come_back })

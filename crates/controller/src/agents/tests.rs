@@ -10,8 +10,8 @@ use wire::{ClientRequest, DatabaseRequest, Reply, Request, RequestError};
 
 /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
 /// before that, and its database waits for it; a `twice` database answers twice; an `older` one is of another
-/// version; the first `nonsense` client says a second that no trial has, the first `busy` one that it works, on and on.
-/// All others answer.
+/// version, and a `lost` one ends before it is asked; the first `nonsense` client says a second that no trial has, the
+/// first `busy` one that it works, on and on. All others answer.
 const AGENTS: &str = r#"#!/bin/sh
 case "$(basename "$0") $3" in
 asked*client) [ -e "$0.lost" ] || { read -r request; : > "$0.lost"; kill -9 $$; } ;;
@@ -19,6 +19,7 @@ idle*client) [ -e "$0.lost" ] || { : > "$0.lost"; exit 7; } ;;
 idle*database) while [ ! -e "$0.lost" ]; do sleep 0.05; done; sleep 0.5 ;;
 twice*database) read -r request; echo '{"reply":{"Ok":"closed"}}' ; echo '{"reply":{"Ok":"closed"}}' ;;
 twice*client) sleep 0.5 ;;
+lost*database) kill -9 $$ ;;
 silent*client) [ -e "$0.silent" ] || { : > "$0.silent"; read -r request; exec sleep 2; } ;;
 silent*database) read -r request; exec sleep 2 ;;
 stopped*client) kill -STOP $$ ;;
@@ -201,18 +202,43 @@ fn an_answer_that_nobody_asked_for_is_never_ignored() {
     assert!(message.contains("database agent gave an answer that it was not asked for"), "{message}");
 }
 
+/// Its files and processes are gone when the run has ended, and it is reported what they were.
 #[test]
-fn only_what_a_killed_agent_has_left_is_to_be_cleaned() {
+fn what_an_agent_leaves_on_this_machine_is_undone_by_whoever_ends_it() {
     let work = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&WorkDirectory::ledger_path_in(work.path())).unwrap();
     let here = work.path().to_owned();
-    assert_eq!(left_by(HostId::CLIENT, None, true), "");
-    assert_eq!(left_by(HostId::DATABASE, None, false), "", "it was not opened");
-    assert_eq!(left_by(HostId::DATABASE, Some(&here), false), "");
+    let undone = || undone_after(HostId::DATABASE, Some(&here), false);
+    assert_eq!(undone_after(HostId::CLIENT, None, true), None);
+    assert_eq!(undone_after(HostId::DATABASE, None, false), None, "it was not opened");
+    assert_eq!(undone(), None, "it has made nothing");
     let path = here.join("image");
+    std::fs::write(&path, "").unwrap();
+    ledger.intend(storage::LedgerItem::File { path: path.clone() }).unwrap();
+    assert_eq!(undone(), Some(format!("what it had left is removed:\n  file {}", path.display())));
+    assert!(!path.exists());
+    // What cannot be removed is for the user to see to.
+    std::fs::create_dir(&path).unwrap();
     ledger.intend(storage::LedgerItem::File { path }).unwrap();
-    let words = left_by(HostId::DATABASE, Some(&here), false);
-    assert!(words.ends_with(&format!("iopslab clean --work-directory {}", here.display())), "{words}");
-    let words = left_by(HostId::DATABASE, None, true);
+    let words = undone().unwrap();
+    assert!(words.contains(&format!("goes with: iopslab clean --work-directory {} (file ", here.display())), "{words}");
+    let words = undone_after(HostId::DATABASE, None, true).unwrap();
     assert!(words.ends_with("iopslab clean --hosts"), "{words}");
+}
+
+/// As a database's agent that is stopped in the midst of its clean-up: another process has its directory until it ends.
+#[test]
+fn an_agent_that_is_killed_or_lost_leaves_nothing_on_this_machine() {
+    let (directory, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for name in ["plain", "lost"] {
+        let mut agents = agents(directory.path(), name);
+        agents.works_here(HostId::DATABASE, work.path());
+        let ledger = Ledger::open(&WorkDirectory::ledger_path_in(work.path())).unwrap();
+        let path = work.path().join("image");
+        std::fs::write(&path, "").unwrap();
+        ledger.intend(storage::LedgerItem::File { path: path.clone() }).unwrap();
+        agents.close();
+        // One that has ended in order has said by its ledger what is meant to stay.
+        assert_eq!(path.exists(), name == "plain", "{name}");
+    }
 }

@@ -81,10 +81,7 @@ fn finding<'a>(analysis: &'a Value, rule: &str) -> &'a Value {
     found[0]
 }
 
-/// Not understood yet. Alone it ends in two minutes.
 #[test]
-#[ignore = "beside much other work it hangs now and then: its run's agent ends in the midst of its clean-up, and the \
-            volume server that is left keeps the story's pipe open"]
 fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     let lab = Laboratory::on_machine(Share::Half);
     // What an earlier run of this story has loaded goes, and nothing else.

@@ -269,6 +269,39 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
+/// It neither answers nor cleans up: the run ends, by its end nothing is left, and what that was is reported.
+#[test]
+fn an_agent_that_stands_still_is_killed_and_what_it_had_made_is_removed() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let text = fast_alone(1).replace("duration_s = 5", "duration_s = 120");
+    lab.write("small.toml", &text.replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n"));
+    let mut run = lab.spawn(&["run", "small.toml"]);
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || lab.stderr_so_far().contains("op/s"));
+    let is_database = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("database")
+    };
+    let agents: Vec<u32> = agents_of(run.id()).into_iter().filter(is_database).collect();
+    assert_eq!(agents.len(), 1, "{agents:?}");
+    let servers: Vec<u32> = agents_of(agents[0]);
+    signal(agents[0], Signal::STOP);
+    let began = Instant::now();
+    signal(run.id(), Signal::INT);
+    let status = run.wait().unwrap();
+    let (took, said) = (began.elapsed(), lab.stderr_so_far());
+    println!("the run has ended {took:?} after Ctrl-C:\n{said}");
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    let (_, removed) = said
+        .split_once("the database agent does not end and was killed; what it had left is removed:\n")
+        .unwrap_or_else(|| panic!("{said}"));
+    for what in ["(Cassandra)", "  mount ", "  loop device of ", "  cgroup ", "  directory "] {
+        assert!(removed.contains(what), "{what}: {said}");
+    }
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+    assert!(!servers.is_empty() && servers.iter().all(|pid| storage::start_time_ticks(*pid).is_none()));
+}
+
 /// A volume server that is killed while volumes are made costs nothing: they are made once more. Killed in a trial, its
 /// volumes give errors, and the next trial has its own from another server. One that is stopped is no better.
 #[test]

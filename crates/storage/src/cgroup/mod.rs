@@ -42,6 +42,7 @@ pub use limits::{DeviceLimit, ResourceLimits};
 
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
+use crate::loops;
 use crate::permitted::is_cgroup;
 use crate::process::{kill_now, wait_until};
 
@@ -275,8 +276,7 @@ fn missing(resource: &'static str, named: &str) -> StorageError {
 /// Ends the members of one cgroup directory and removes it; returns whether it was there. Also what cleaning a ledger
 /// does.
 pub(crate) fn remove_directory(path: &Path) -> Result<bool> {
-    let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
-    if !ours {
+    if !is_ours(path) {
         return Err(io_error("remove a cgroup that iopslab did not create:", path)(ErrorKind::PermissionDenied));
     }
     if !path.exists() {
@@ -297,6 +297,23 @@ pub(crate) fn remove_directory(path: &Path) -> Result<bool> {
         !matches!(&outcome, Err(error) if error.kind() == ErrorKind::ResourceBusy)
     });
     Ok(if_there(outcome).map_err(io_error("remove the cgroup", path))?.is_some())
+}
+
+/// Whether a directory has a name of ours.
+fn is_ours(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
+}
+
+/// No device limits what was written inside any more. Version 2 holds the kernel's own writing to the limits of a group
+/// also when nobody is left in it, so that an unmount would wait for them; version 1 never does.
+pub(crate) fn lift_device_limits(path: &Path) {
+    let at = ControllerPath { version: CgroupVersion::V2, path: path.to_owned() };
+    let limited = fs::read_to_string(path.join("io.max")).unwrap_or_default();
+    let devices = limited.lines().filter_map(|line| loops::parse_number(line.split_whitespace().next()?));
+    for device in devices.filter(|_| is_ours(path)) {
+        // What is not lifted takes longer.
+        let _ = limits::set_io(&at, device, &IoLimits::default());
+    }
 }
 
 fn members(directory: &Path) -> Result<Vec<u32>> {

@@ -58,6 +58,8 @@ fn version_2_gets_the_lines_that_the_kernel_documents() {
     assert_eq!(read(leaf.join("cpu.max")), "15000 10000\n");
     assert_eq!(read(leaf.join("cpuset.cpus")), "0\n");
     assert_eq!(read(leaf.join("io.max")), "7:3 riops=188 wiops=188 rbps=10485760 wbps=10485760\n");
+    lift_device_limits(&leaf);
+    assert!(read(leaf.join("io.max")).ends_with("\n7:3 riops=max wiops=max rbps=max wbps=max\n"));
     assert!(cgroup.paths().memory.as_ref().is_some_and(|m| m.version == CgroupVersion::V2 && m.path == leaf));
 
     fs::remove_file(leaf.join("io.max")).unwrap();
