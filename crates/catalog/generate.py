@@ -16,9 +16,6 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parent / "sources"
 
-# Families that the collected facts lack: their rows are made from the extract of DescribeInstanceTypes alone.
-ADDED_FAMILIES = "c5a c5n c6a c6in c7a m5n m6in m6idn m8a m8id r8a r8gn r8in x8i t3 t4g".split()
-
 # A measured figure per disk this many times that of the family's single disk of the same size is a total that was
 # multiplied once more.
 TOTAL_RATHER_THAN_EACH = 1.4
@@ -27,7 +24,7 @@ INSTANCE_NOTES = """\
 # Instance types: size, local disks, path to EBS, price. Written by generate.py; do not edit.
 # An empty value is not known. MB is 10^6 bytes, GB 10^9, GiB 2^30. Prices: us-east-1, Linux, shared tenancy.
 #
-# vcpus, memory_gib, disk_*, ebs_*, ghz, max_volumes: moto 5.2.5 instance_types.json.gz, a DescribeInstanceTypes dump packaged
+# vcpus, memory_gib, disk_*, ebs_*, ghz, max_volumes, weighting: moto 5.2.5 instance_types.json.gz, a DescribeInstanceTypes dump packaged
 #   2026-10-27; types absent there and EBS figures it lacks (2018 columns): EC2 User Guide 2018-02-02
 #   (awsdocs/amazon-ec2-user-guide@d1a4d62) and ec2instances.info's history
 # ebs_*_iops at 16 KiB, ebs_*_mb_per_s at 128 KiB; all volumes of the instance together
@@ -47,6 +44,16 @@ INSTANCE_NOTES = """\
 # max_volumes: most EBS volumes that may be attached, the root volume among them; slots: s = shared with network interfaces and local
 #   disks, d = for volumes alone
 # cpu_share: share of each vCPU that lasts, of types that earn CPU credits (EC2 User Guide, "burstable performance instances")
+# ebs_cards: EBS cards, where there are several: each carries an equal part of the path, and of the volumes (EC2 User Guide, "EBS cards", seen
+#   2026-11-26)
+# weighting: y = bandwidth weighting may be configured (ebs-1)
+"""
+
+OMITTED_NOTES = """\
+# Instance types that a source names and the catalog leaves out, with the reason. Written by generate.py; do not edit.
+# accelerator: sold for its GPU, ML chip, FPGA or media accelerator; mac: a Mac, which runs macOS alone; no_storage: it has no local disks, and
+#   AWS publishes no limits of its path to EBS; not_described: DescribeInstanceTypes (us-east-1) has it not, so that its size is not known
+# source: the extract in sources/ that names it
 """
 
 VOLUME_NOTES = """\
@@ -63,7 +70,10 @@ VOLUME_NOTES = """\
 # Columns of the collected facts, once they have been read.
 COLLECTED = []
 
-# Share of a vCPU that burstable types (t3, t4g) have at all times, by size: EC2 User Guide, "Key concepts for burstable performance
+# Families that earn CPU credits. t8i: as t3 (6, 12, 24 and 24 credits an hour from nano to medium; AWS on its launch, 2026-09-17).
+CREDITS = ("t3", "t3a", "t4g", "t8i")
+
+# Share of a vCPU that burstable types have at all times, by size: EC2 User Guide, "Key concepts for burstable performance
 # instances" (credits an hour / vCPUs / 60).
 BURSTABLE = {
     "nano": "0.05",
@@ -157,6 +167,29 @@ def added(told, price):
     return row
 
 
+def why_omitted(told):
+    """The reason for which a type of DescribeInstanceTypes is no row of the catalog; None: it is one."""
+    if told["accelerator"]:
+        return "accelerator"
+    if told["architecture"].endswith("_mac"):
+        return "mac"
+    if not told["ebs_iops"] and not told["disks"]:
+        return "no_storage"
+    return None
+
+
+def omitted(told, catalog):
+    """Every type that an extract names and the catalog has not, by name."""
+    rows = {}
+    for source in ("moto", "karpenter", "netflix", "scylla", "instance_store"):
+        for name in extract(source):
+            if name not in catalog and name not in rows:
+                reason = why_omitted(told[name]) if name in told else "not_described"
+                assert reason, f"{name} is in neither table"
+                rows[name] = {"name": name, "reason": reason, "source": source}
+    return [rows[name] for name in sorted(rows)]
+
+
 def figures(row, documented, measured):
     """The documented pair of figures, else the measured one, and which of them it is."""
     for columns, letter in ((documented, "d"), (measured, "m")):
@@ -202,7 +235,7 @@ def instance(row, documented, processors, told):
     read_mb, write_mb, mb_from = throughput(row)
     net_gbps, net_burst_gbps = network(row)
     processor = row["cpu_model"] or processors.get(row["family"], {}).get("processor", "")
-    slots = told.get(row["instance_type"], {}).get("slots", "")
+    described = told.get(row["instance_type"], {})
     return {
         "name": row["instance_type"],
         "lifecycle": row["lifecycle"].split(" ")[0],
@@ -233,8 +266,10 @@ def instance(row, documented, processors, told):
         "cpu": processor,
         "ghz": row["cpu_sustained_clock_ghz"],
         "max_volumes": row["ebs_max_attachments"],
-        "slots": {"shared": "s", "dedicated": "d"}.get(slots, ""),
-        "cpu_share": BURSTABLE.get(row["instance_type"].split(".")[1], "") if row["family"] in ("t3", "t4g") else "",
+        "slots": {"shared": "s", "dedicated": "d"}.get(described.get("slots"), ""),
+        "cpu_share": BURSTABLE.get(row["instance_type"].split(".")[1], "") if row["family"] in CREDITS else "",
+        "ebs_cards": described.get("ebs_cards", ""),
+        "weighting": described.get("weighting", ""),
     }
 
 
@@ -449,7 +484,7 @@ def main():
     added_rows = [
         added(row, karpenter.get(name, {}).get("usd_per_hour", ""))
         for name, row in told.items()
-        if name.split(".")[0] in ADDED_FAMILIES and name not in known
+        if name not in known and not why_omitted(row)
     ]
     collected += added_rows
     undo_totals(collected)
@@ -459,6 +494,7 @@ def main():
         # A row without sizes records prices of a time whose rules were not found.
         volumes = [volume(row) for row in csv.DictReader(file) if row["min_size_gib"]]
     write(data / "instances.csv", INSTANCE_NOTES, sorted(instances, key=lambda row: row["name"]))
+    write(data / "omitted.csv", OMITTED_NOTES, omitted(told, {row["name"] for row in instances}))
     added_volumes = [dict.fromkeys(volumes[0], "") | row for row in ADDED_VOLUMES]
     write(data / "volumes.csv", VOLUME_NOTES, [*added_volumes, *volumes])
     with open(facts / "instance_price_history.csv", newline="", encoding="utf-8") as file:

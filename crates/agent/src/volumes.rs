@@ -202,8 +202,13 @@ impl Volumes {
         let Some(limits) = self.instance_limits else {
             return Ok(());
         };
-        let gauges: Vec<_> = self.mounted.iter().filter_map(|m| m.backing.gauge()).collect();
-        ServedGauge::share(&gauges, &Model::limited(limits))
+        // Those of one EBS card share it; where there are such, a volume on none is behind no path.
+        let has_cards = self.mounted.iter().any(|m| m.setup.card.is_some());
+        let mut sharing: BTreeMap<Option<u32>, Vec<ServedGauge>> = BTreeMap::new();
+        for mounted in self.mounted.iter().filter(|m| m.setup.card.is_some() == has_cards) {
+            sharing.entry(mounted.setup.card).or_default().extend(mounted.backing.gauge());
+        }
+        sharing.values().try_for_each(|gauges| ServedGauge::share(gauges, &Model::limited(limits)))
     }
 
     /// Restores the data, empties the commit log, and makes everything cold.

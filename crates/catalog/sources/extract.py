@@ -6,8 +6,9 @@
     extract.py karpenter DIRECTORY      aws/karpenter-provider-aws: zz_generated.bandwidth.go, zz_generated.pricing_aws.go
     extract.py scylla FILE              common/aws_io_params.yaml of scylladb/scylla-machine-image
 
-Each writes NAME.csv beside this file: comments with source and date, then the figures of the types that the catalog
-holds. An empty value is not known. `tests/sources.rs` compares the catalog with all of them. State the version that was
+Each writes NAME.csv beside this file: comments with source and date, then the figures of every type that the source
+names. An empty value is not known. `tests/sources.rs` compares the catalog with all of them, and fails for a type that is
+neither in the catalog nor among what it omits: `generate.py` places types by rules. State the version that was
 read with --version TEXT. instance_store.csv and processors.csv were typed from the EC2 Instance Types Guide.
 """
 
@@ -23,15 +24,14 @@ HERE = Path(__file__).parent
 # What iotune measures, as Scylla's file names it.
 MEASURED = ("read_iops", "write_iops", "read_bandwidth", "write_bandwidth")
 
-# Families of interest beside those already in data/instances.csv.
-ADDED = "c5a c5n c6a c6in c7a m5n m6in m6idn m8a m8id r8a r8gn r8in x8i t3 t4g".split()
-
-
-def wanted():
-    """The types in the catalog, and every type of the added families."""
-    rows = (HERE.parent / "data" / "instances.csv").read_text(encoding="utf-8").splitlines()
-    names = {line.split(",")[0] for line in rows if not line.startswith("#")} - {"name"}
-    return lambda name: name in names or name.split(".")[0] in ADDED
+# What DescribeInstanceTypes says of accelerators, and the word for it.
+ACCELERATORS = {
+    "GpuInfo": "gpu",
+    "NeuronInfo": "neuron",
+    "InferenceAcceleratorInfo": "inference",
+    "FpgaInfo": "fpga",
+    "MediaAcceleratorInfo": "media",
+}
 
 
 def write(name, notes, rows):
@@ -53,15 +53,29 @@ def text(value):
 
 
 def architecture(supported):
-    return next(known for known in ("x86_64", "arm64", "i386") if known in supported)
+    """As the catalog has it; a Mac's is none of these and stays as AWS names it."""
+    return next((known for known in ("x86_64", "arm64", "i386") if known in supported), supported[0])
+
+
+def accelerator(name, told):
+    """What it is sold for; the dump has not the chips of every Trainium type."""
+    found = next((word for key, word in ACCELERATORS.items() if key in told), None)
+    return found or ("neuron" if name.startswith("trn") else None)
+
+
+def ebs_cards(name, ebs):
+    """How many cards the path to EBS has: each has an equal part of it, which the catalog's arithmetic relies on."""
+    cards = ebs.get("EbsCards", [])
+    whole = ebs.get("EbsOptimizedInfo", {})
+    for card in cards:
+        for figure in ("BaselineIops", "MaximumIops", "BaselineThroughputInMBps", "MaximumThroughputInMBps"):
+            assert card[figure] * len(cards) == whole[figure], f"{name}: {figure} of a card"
+    return len(cards) or None
 
 
 def moto(path, version):
-    keep = wanted()
     rows = []
     for name, told in json.load(gzip.open(path)).items():
-        if not keep(name):
-            continue
         ebs = told["EbsInfo"]
         path_to_ebs = ebs.get("EbsOptimizedInfo", {})
         disks = told.get("InstanceStorageInfo", {}).get("Disks", [])
@@ -93,6 +107,9 @@ def moto(path, version):
                 "network_cards": len(cards),
                 "network_gbps": total("BaselineBandwidthInGbps"),
                 "network_burst_gbps": total("PeakBandwidthInGbps"),
+                "ebs_cards": ebs_cards(name, ebs),
+                "weighting": "y" if "ebs-1" in told["NetworkInfo"].get("BandwidthWeightings", []) else None,
+                "accelerator": accelerator(name, told),
             }
         )
     notes = [
@@ -101,16 +118,18 @@ def moto(path, version):
         "always bear out.",
         "slots: whether max_volumes is shared with network interfaces and local disks. "
         "clock_ghz: SustainedClockSpeedInGhz.",
+        "ebs_cards: EBS cards, where there are several; each has an equal part of the whole (EbsCards; checked for every type).",
+        "weighting: whether BandwidthWeightings names ebs-1 and vpc-1. accelerator: GPU, ML chip, FPGA or media accelerator.",
     ]
     write("moto", notes, rows)
 
 
 def netflix(directory, version):
-    keep = wanted()
     rows = {}
     for file in sorted(Path(directory).rglob("*.json")):
         for name, shape in json.loads(file.read_text(encoding="utf-8")).get("instances", {}).items():
-            if not keep(name):
+            # Classes of a managed database are no machines.
+            if name.startswith("db."):
                 continue
             drive = shape.get("drive") or {}
             if drive.get("name") != "ephem":
@@ -135,7 +154,6 @@ def netflix(directory, version):
 
 
 def karpenter(directory, version):
-    keep = wanted()
     directory = Path(directory)
     one = lambda pattern: next(iter(sorted(directory.rglob(pattern)))).read_text(encoding="utf-8")
     bandwidth = dict(re.findall(r'"([a-z0-9-]+\.[a-z0-9-]+)":\s*(\d+),', one("zz_generated.bandwidth.go")))
@@ -149,7 +167,6 @@ def karpenter(directory, version):
             "usd_per_hour": float(usd[name]) if name in usd else None,
         }
         for name in sorted(set(bandwidth) | set(usd))
-        if keep(name)
     ]
     day = re.search(r"generated at (\S+)", prices)
     notes = [
@@ -162,7 +179,6 @@ def karpenter(directory, version):
 
 
 def scylla(path, version):
-    keep = wanted()
     counts = {row["name"]: int(row["disks"] or 0) for row in csv.DictReader(
         line for line in (HERE / "moto.csv").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
     )}
@@ -175,7 +191,7 @@ def scylla(path, version):
     rows = []
     for name, disks in counts.items():
         own = stated.get(name) or stated.get(name.split(".")[0] + ".ALL")
-        if disks and own and keep(name):
+        if disks and own:
             rows.append({"name": name, "disks": disks} | {key: own[key] for key in MEASURED})
     notes = [
         f"scylladb/scylla-machine-image, {version}, common/aws_io_params.yaml (Apache-2.0): measured with iotune.",

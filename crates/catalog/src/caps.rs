@@ -5,11 +5,14 @@
 //! minutes in 24 hours. With small requests the limit is IOPS, with large ones bytes; which side is narrower may change
 //! with the size.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Catalog, ClusterRequest, EbsCaps, MIB, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, reach,
-    resolve_volume_on, rules, rules_in,
+    BandwidthWeighting, CardPlacement, Catalog, ClusterRequest, EbsCaps, InstanceType, MIB, NotWeighted,
+    ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, reach, resolve_volume_on, rules, rules_in,
+    through_cards,
 };
 
 /// Request sizes that are shown, KiB.
@@ -28,10 +31,25 @@ pub struct Caps {
     pub volume_slots: Option<VolumeSlots>,
     /// All EBS volumes behind the instance's path, by request size; empty without EBS volumes.
     pub ebs: Vec<CapsAtSize>,
+    /// EBS cards with their volumes, where the instance has several and volumes are named.
+    pub cards: Vec<CardCaps>,
     /// The local disks together, by request size; empty without any, or where their figures are not known.
     pub local: Vec<LocalAtSize>,
     /// What is bought and cannot be reached, how long bursts last, what is not known.
     pub remarks: Vec<String>,
+}
+
+/// An EBS card and the volumes on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CardCaps {
+    /// Its index.
+    pub card: u32,
+    /// Positions in [`Caps::volumes`] of those that are attached to it.
+    pub volumes: Vec<usize>,
+    /// What it carries.
+    pub path: EbsCaps,
+    /// What its volumes get, by request size; empty without any.
+    pub ebs: Vec<CapsAtSize>,
 }
 
 /// What lasts and what does not, at one request size.
@@ -109,6 +127,9 @@ pub enum CapsError {
     /// More volumes than the instance attaches.
     #[error(transparent)]
     TooMany(#[from] TooManyVolumes),
+    /// A bandwidth weighting that the instance has not.
+    #[error(transparent)]
+    NotWeighted(#[from] NotWeighted),
 }
 
 impl Catalog {
@@ -118,7 +139,22 @@ impl Catalog {
     ///
     /// When a volume breaks a rule of the era, the era is not known, or the instance attaches fewer volumes.
     pub fn caps(&self, request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
-        let machine = self.instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+        self.caps_weighted(request, era, BandwidthWeighting::Default)
+    }
+
+    /// The same, with the machine's bandwidth weighted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::caps`], and when AWS does not offer that weighting for the type.
+    pub fn caps_weighted(
+        &self,
+        request: &ClusterRequest,
+        era: Option<&str>,
+        weighting: BandwidthWeighting,
+    ) -> Result<Caps, CapsError> {
+        let known = self.instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+        let machine = &known.weighted(weighting)?;
         machine.attaches(request.volumes.len())?;
         let volumes = request
             .volumes
@@ -131,35 +167,31 @@ impl Catalog {
                 Ok(resolve_volume_on(rules, volume, machine)?)
             })
             .collect::<Result<Vec<_>, CapsError>>()?;
-        let path = |burst: bool| {
-            let limits = if burst { machine.ebs_burst_limits() } else { machine.ebs_limits() };
-            (limits.read_iops.unwrap_or(f64::INFINITY), limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB))
+        let on = reach::cards_of(machine, &volumes, CardPlacement::Spread);
+        let of_card = |card: u32| {
+            let volumes: Vec<usize> = (0..on.len()).filter(|at| on[*at] == card).collect();
+            Some(CardCaps { card, ebs: Vec::new(), volumes, path: machine.ebs?.of_card() })
         };
-        let ebs = match volumes.is_empty() {
-            true => Vec::new(),
-            false => SIZES_KIB
-                .into_iter()
-                .map(|io_kib| CapsAtSize {
-                    io_kib,
-                    baseline: ceiling(
-                        io_kib,
-                        volumes.iter().map(|v| (v.baseline_iops, v.baseline_mib_per_s)),
-                        path(false),
-                    ),
-                    burst: ceiling(io_kib, volumes.iter().map(burst_of), path(true)),
-                })
-                .collect(),
-        };
+        let cards: Vec<CardCaps> = (0..machine.ebs_cards()).filter_map(of_card).collect();
         let mut caps = Caps {
             configuration: request.to_string(),
             local: local(machine),
             path: machine.ebs,
             volume_slots: machine.volume_slots,
             remarks: Vec::new(),
+            ebs: at_sizes(machine, &volumes, &on),
+            cards: Vec::new(),
             volumes,
-            ebs,
         };
+        if cards.len() > 1 && !caps.volumes.is_empty() {
+            let its = |card: CardCaps| {
+                let volumes: Vec<ResolvedVolume> = card.volumes.iter().map(|at| caps.volumes[*at].clone()).collect();
+                CardCaps { ebs: at_sizes(machine, &volumes, &vec![card.card; volumes.len()]), ..card }
+            };
+            caps.cards = cards.into_iter().map(its).collect();
+        }
         caps.remarks = remarks(machine, &caps);
+        caps.remarks.extend(machine.weighted_from(known));
         Ok(caps)
     }
 }
@@ -168,24 +200,52 @@ fn burst_of(volume: &ResolvedVolume) -> (f64, f64) {
     (volume.limits.read_iops.unwrap_or(volume.baseline_iops), volume.burst_mib_per_s.max(volume.baseline_mib_per_s))
 }
 
-/// Each volume by itself, then their sum against the instance.
-fn ceiling(io_kib: f64, volumes: impl Iterator<Item = (f64, f64)>, (path_iops, path_mib): (f64, f64)) -> Ceiling {
+/// What volumes get behind the instance's path, by request size; `on`: the card of each.
+fn at_sizes(machine: &InstanceType, volumes: &[ResolvedVolume], on: &[u32]) -> Vec<CapsAtSize> {
+    if volumes.is_empty() {
+        return Vec::new();
+    }
+    let path = |burst: bool| {
+        let whole = if burst { machine.ebs_burst_limits() } else { machine.ebs_limits() };
+        let limits = whole.scaled(f64::from(machine.ebs_cards()));
+        (limits.read_iops.unwrap_or(f64::INFINITY), limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB))
+    };
+    let at = |io_kib| CapsAtSize {
+        io_kib,
+        baseline: ceiling(io_kib, volumes.iter().map(|v| (v.baseline_iops, v.baseline_mib_per_s)), on, path(false)),
+        burst: ceiling(io_kib, volumes.iter().map(burst_of), on, path(true)),
+    };
+    SIZES_KIB.into_iter().map(at).collect()
+}
+
+/// Each volume by itself, then the sum of those on each card against that card.
+fn ceiling(
+    io_kib: f64,
+    volumes: impl Iterator<Item = (f64, f64)>,
+    on: &[u32],
+    (card_iops, card_mib): (f64, f64),
+) -> Ceiling {
     let at_size = |(iops, mib): (f64, f64)| iops.min(mib * 1024.0 / io_kib);
-    let together: f64 = volumes.map(at_size).sum();
-    let path = at_size((path_iops, path_mib));
-    let iops = together.min(path);
+    let each: Vec<(Option<u32>, f64)> = on.iter().copied().map(Some).zip(volumes.map(at_size)).collect();
+    let card = at_size((card_iops, card_mib));
+    let together: f64 = each.iter().map(|(_, iops)| iops).sum();
+    let used: BTreeSet<u32> = on.iter().copied().collect();
+    let iops = through_cards(each, card);
+    let lost = (together - iops) / iops;
+    // What the cards that have a volume could carry besides.
+    let unused = (card * used.len() as f64 - iops) / iops;
     Ceiling {
         iops,
         mib_per_s: iops * io_kib / 1024.0,
-        capped_by: match (together - path) / path.min(together) {
-            apart if apart.abs() < 1e-9 => Side::Both,
-            apart if apart > 0.0 => Side::Instance,
+        capped_by: match (lost, unused) {
+            (lost, unused) if lost < 1e-9 && unused < 1e-9 => Side::Both,
+            (lost, _) if lost >= 1e-9 => Side::Instance,
             _ => Side::Volumes,
         },
     }
 }
 
-fn local(machine: &crate::InstanceType) -> Vec<LocalAtSize> {
+fn local(machine: &InstanceType) -> Vec<LocalAtSize> {
     let Some(limits) = machine.local_limits() else {
         return Vec::new();
     };
@@ -209,8 +269,18 @@ fn local(machine: &crate::InstanceType) -> Vec<LocalAtSize> {
         .collect()
 }
 
-fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
+fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
     let mut remarks = reach::beyond(machine, &caps.volumes);
+    if let Some(card) = caps.cards.first().map(|card| card.path) {
+        remarks.push(format!(
+            "{} has {} EBS cards, each of {:.0} IOPS and {:.0} MB/s, and volumes are spread over them here; AWS attaches one for \
+             which nothing is stated (--ebs-card-index) to card 0, so that all of them stop there",
+            machine.name,
+            caps.cards.len(),
+            card.baseline_iops,
+            card.baseline_mb_per_s
+        ));
+    }
     if let Some(path) = machine.ebs {
         if path.bursts() && !caps.volumes.is_empty() {
             remarks.push(format!(
@@ -238,6 +308,9 @@ fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
     }
     if machine.local_disks.is_none() && caps.volumes.is_empty() {
         remarks.push(format!("{0} has no local disks and no volume is named; with one: {0}+gp3:1000", machine.name));
+    }
+    if machine.is_flex() {
+        remarks.push(format!("{} is a flex type: its CPUs are whole for 95 % of a day only", machine.name));
     }
     if let Some(share) = machine.cpu_share {
         remarks.push(format!(

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Catalog, VolumeRequest, VolumeType};
+use crate::{Catalog, VolumeRequest, VolumeType, why_omitted};
 
 /// The form, for messages.
 const FORM: &str = "INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES], for example r4.4xlarge+io1:3200GB:10000*3";
@@ -108,7 +108,11 @@ fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, ClusterError> {
         return Err(wrong(name, "it names no instance type", FORM));
     }
     let Some(found) = catalog.instance(name) else {
-        let mut error = wrong(name, format!("unknown instance type `{name}`"), "a name of `iopslab catalog list`");
+        let problem = match why_omitted(name) {
+            Some(reason) => format!("instance type `{name}` is not in the catalog ({})", reason.words()),
+            None => format!("unknown instance type `{name}`"),
+        };
+        let mut error = wrong(name, problem, "a name of `iopslab catalog list`, or one of your own catalog");
         error.nearest = catalog.nearest_instances(name).into_iter().map(str::to_owned).collect();
         return Err(error);
     };

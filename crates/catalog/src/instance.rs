@@ -90,9 +90,23 @@ pub struct EbsCaps {
     pub baseline_iops: f64,
     /// Operations per second for at least 30 minutes in 24 hours.
     pub burst_iops: f64,
+    /// EBS cards: each carries an equal part of the above, and of the volumes.
+    pub cards: u32,
 }
 
 impl EbsCaps {
+    /// What one of its cards carries.
+    pub fn of_card(&self) -> Self {
+        let cards = f64::from(self.cards);
+        Self {
+            baseline_mb_per_s: self.baseline_mb_per_s / cards,
+            burst_mb_per_s: self.burst_mb_per_s / cards,
+            baseline_iops: self.baseline_iops / cards,
+            burst_iops: self.burst_iops / cards,
+            cards: 1,
+        }
+    }
+
     /// Whether the type does more for a while than at all times.
     pub fn bursts(&self) -> bool {
         self.burst_iops > self.baseline_iops || self.burst_mb_per_s > self.baseline_mb_per_s
@@ -175,6 +189,8 @@ pub struct InstanceType {
     pub cpu_share: Option<f64>,
     /// EBS volumes that may be attached, and what else takes their places.
     pub volume_slots: Option<VolumeSlots>,
+    /// Whether its bandwidth may be weighted ([`crate::BandwidthWeighting`]).
+    pub bandwidth_weighting: bool,
 }
 
 impl InstanceType {
@@ -186,6 +202,17 @@ impl InstanceType {
     /// vCPUs that it has at all times: what CPU credits add ends.
     pub fn lasting_vcpus(&self) -> f64 {
         f64::from(self.vcpus) * self.cpu_share.unwrap_or(1.0)
+    }
+
+    /// Whether it is a "flex" type: its CPUs are whole for 95 % of a day, and what lasts AWS states for M7i-flex alone
+    /// (40 %; AWS CDK, `InstanceClass`, seen 2026-11-26), so that [`Self::lasting_vcpus`] counts them whole.
+    pub fn is_flex(&self) -> bool {
+        self.family().ends_with("-flex")
+    }
+
+    /// Its EBS cards; 1 where nothing else is known.
+    pub fn ebs_cards(&self) -> u32 {
+        self.ebs.map_or(1, |ebs| ebs.cards)
     }
 
     /// What EBS volumes get at all times; no limits where the type's are not known.
@@ -273,6 +300,7 @@ fn read(row: &table::Row<'_>) -> InstanceType {
         burst_mb_per_s: row.required("ebs_burst_mb_per_s"),
         baseline_iops,
         burst_iops: row.required("ebs_burst_iops"),
+        cards: row.number("ebs_cards").map_or(1, |cards| cards as u32),
     });
     InstanceType {
         name: row.text("name").unwrap_or_default().to_owned(),
@@ -304,5 +332,6 @@ fn read(row: &table::Row<'_>) -> InstanceType {
         volume_slots: row
             .number("max_volumes")
             .map(|most| VolumeSlots { most: most as u32, shared: row.text("slots") != Some("d") }),
+        bandwidth_weighting: row.text("weighting") == Some("y"),
     }
 }

@@ -6,6 +6,7 @@
 //! before them.
 
 mod caps;
+mod cards;
 mod cluster;
 mod cost;
 mod cpu_speed;
@@ -16,6 +17,7 @@ mod instance;
 mod latency;
 mod limits;
 mod nearest;
+mod omitted;
 mod price;
 mod quota;
 mod reach;
@@ -23,9 +25,11 @@ mod region;
 mod table;
 mod user;
 mod volume;
+mod weighting;
 mod words;
 
-pub use caps::{Caps, CapsAtSize, CapsError, Ceiling, LocalAtSize, SIZES_KIB, Side};
+pub use caps::{Caps, CapsAtSize, CapsError, CardCaps, Ceiling, LocalAtSize, SIZES_KIB, Side};
+pub use cards::{CardPlacement, card_share, through_cards};
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
@@ -38,6 +42,7 @@ pub use instance::{
 };
 pub use latency::{KnownLatency, Latency, latencies, latency_of};
 pub use limits::{Burst, ByteBurst, GIB, IoLimits, MIB};
+pub use omitted::{Omission, OmittedType, omitted, why_omitted};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
 pub use quota::VcpuPool;
 pub use reach::TooManyVolumes;
@@ -48,3 +53,4 @@ pub use volume::{
     VolumeType, resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras,
     volume_type_names,
 };
+pub use weighting::{BandwidthWeighting, NotWeighted};

@@ -1,6 +1,6 @@
 //! What is bought and an instance cannot reach or attach.
 
-use crate::{InstanceType, MB, MIB, ResolvedVolume};
+use crate::{CardPlacement, InstanceType, MB, MIB, ResolvedVolume, card_share, through_cards};
 
 /// Published figures are rounded: what lies this little above a limit is not worth a word.
 const SLACK: f64 = 1.001;
@@ -58,22 +58,40 @@ pub(crate) fn beyond(machine: &InstanceType, volumes: &[ResolvedVolume]) -> Vec<
             String::new()
         }
     };
+    let card = path.of_card();
+    let on = cards_of(machine, volumes, CardPlacement::Spread);
+    let through = |of_each: &dyn Fn(&ResolvedVolume) -> f64, ceiling: f64| {
+        through_cards(on.iter().copied().map(Some).zip(volumes.iter().map(of_each)), ceiling)
+    };
+    let who = if path.cards > 1 { "the instance's EBS cards are the limit" } else { "the instance is the limit" };
     let bought: f64 = volumes.iter().map(bought_of).sum();
-    if bought > path.baseline_iops {
+    let reachable = through(&bought_of, card.baseline_iops);
+    if bought > reachable {
         remarks.push(format!(
-            "{bought:.0} IOPS bought, {:.0} reachable: the instance is the limit{}",
-            path.baseline_iops,
+            "{bought:.0} IOPS bought, {reachable:.0} reachable: {who}{}",
             for_a_while(path.burst_iops, path.baseline_iops, "IOPS")
         ));
     }
     let mib = |mb: f64| mb * MB / MIB;
-    let bought: f64 = volumes.iter().map(|volume| volume.baseline_mib_per_s).sum();
-    let reachable = mib(path.baseline_mb_per_s);
+    let of_bytes = |volume: &ResolvedVolume| volume.baseline_mib_per_s;
+    let bought: f64 = volumes.iter().map(of_bytes).sum();
+    let reachable = through(&of_bytes, mib(card.baseline_mb_per_s));
     if bought > reachable * SLACK {
         remarks.push(format!(
-            "{bought:.0} MiB/s bought, {reachable:.0} reachable: the instance is the limit{}",
-            for_a_while(mib(path.burst_mb_per_s), reachable, "MiB/s")
+            "{bought:.0} MiB/s bought, {reachable:.0} reachable: {who}{}",
+            for_a_while(mib(path.burst_mb_per_s), mib(path.baseline_mb_per_s), "MiB/s")
         ));
     }
     remarks
+}
+
+/// The EBS card of each volume.
+pub(crate) fn cards_of(machine: &InstanceType, volumes: &[ResolvedVolume], placement: CardPlacement) -> Vec<u32> {
+    let card = machine.ebs_limits().scaled(f64::from(machine.ebs_cards()));
+    let shares = volumes.iter().map(|volume| {
+        let mut own = volume.limits;
+        own.read_bytes_per_s = Some(volume.baseline_mib_per_s * MIB);
+        card_share(&own, &card)
+    });
+    placement.place(machine.ebs_cards(), shares)
 }

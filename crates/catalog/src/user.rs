@@ -67,6 +67,8 @@ pub struct UserInstance {
     pub network_gbps: Option<f64>,
     /// Network bandwidth for a while, Gbit/s.
     pub network_burst_gbps: Option<f64>,
+    /// Whether its bandwidth may be weighted.
+    pub bandwidth_weighting: Option<bool>,
     /// On-demand price.
     pub usd_per_hour: Option<f64>,
     /// The day from which its prices count, if another than the file's.
@@ -104,6 +106,8 @@ pub struct UserEbs {
     pub burst_iops: Option<f64>,
     /// MB per second for a while.
     pub burst_mb_per_s: Option<f64>,
+    /// EBS cards, each with an equal part of the path; of a known type, when it is not stated, as many as are known.
+    pub cards: Option<u32>,
 }
 
 /// Monthly prices of a volume type; the meaning and unit of each figure are those of [`VolumePrice`].
@@ -272,6 +276,7 @@ impl UserCatalog {
             positive(&[
                 ("ebs.baseline_iops", Some(ebs.baseline_iops)),
                 ("ebs.baseline_mb_per_s", Some(ebs.baseline_mb_per_s)),
+                ("ebs.cards", ebs.cards.map(f64::from)),
             ])?;
             let falls = |burst: Option<f64>, baseline: f64| burst.is_some_and(|burst| burst < baseline);
             if falls(ebs.burst_iops, ebs.baseline_iops) || falls(ebs.burst_mb_per_s, ebs.baseline_mb_per_s) {
@@ -318,6 +323,7 @@ impl UserCatalog {
         merged.architecture = entry.architecture.clone().unwrap_or(merged.architecture);
         merged.introduced = entry.introduced.or(merged.introduced);
         merged.nitro = entry.nitro.or(merged.nitro);
+        merged.bandwidth_weighting = entry.bandwidth_weighting.unwrap_or(merged.bandwidth_weighting);
         set(&mut merged.network_gbps, entry.network_gbps);
         set(&mut merged.network_burst_gbps, entry.network_burst_gbps);
         if let Some(ebs) = entry.ebs {
@@ -326,6 +332,7 @@ impl UserCatalog {
                 burst_mb_per_s: ebs.burst_mb_per_s.unwrap_or(ebs.baseline_mb_per_s),
                 baseline_iops: ebs.baseline_iops,
                 burst_iops: ebs.burst_iops.unwrap_or(ebs.baseline_iops),
+                cards: ebs.cards.unwrap_or(merged.ebs_cards()),
             });
         }
         if let Some(disks) = &entry.local_disks {
@@ -376,6 +383,7 @@ impl UserCatalog {
             clock_ghz: None,
             cpu_share: None,
             volume_slots: None,
+            bandwidth_weighting: false,
         })
     }
 

@@ -44,6 +44,31 @@ fn local_disks_have_caps_of_their_own() {
     assert!(caps.local[3].read_iops < 20_000.0, "bytes bound large requests: {:?}", caps.local[3]);
 }
 
+/// EC2 DescribeInstanceTypes: two cards of 720,000 IOPS and 18,750 MB/s.
+#[test]
+fn volumes_on_one_ebs_card_stop_at_half_of_the_instance() {
+    let fact = Catalog::built_in().instance("r8gb.48xlarge").unwrap().ebs.unwrap();
+    assert_eq!((fact.baseline_iops, fact.cards, fact.of_card().baseline_iops), (1_440_000.0, 2, 720_000.0));
+    let volume = "+io2:4000:256000";
+    let caps = of(&format!("r8gb.48xlarge{}", volume.repeat(6)), None);
+    let on: Vec<&[usize]> = caps.cards.iter().map(|card| &card.volumes[..]).collect();
+    assert_eq!(on, [[0, 2, 4], [1, 3, 5]], "spread, as AWS recommends");
+    assert_eq!(caps.cards[0].ebs[0].baseline.iops, 720_000.0);
+    assert_eq!((caps.ebs[0].baseline.iops, caps.ebs[0].baseline.capped_by), (1_440_000.0, Side::Instance));
+    let said = "1536000 IOPS bought, 1440000 reachable: the instance's EBS cards are the limit";
+    assert!(caps.remarks.iter().any(|remark| remark == said), "{:?}", caps.remarks);
+    assert!(caps.remarks.iter().any(|remark| remark.contains("--ebs-card-index")), "{:?}", caps.remarks);
+    // One volume is on one card, however much the other has left.
+    let one = of("r8gn.48xlarge+io2:4000:256000", None);
+    assert_eq!((one.ebs[0].baseline.iops, one.ebs[0].baseline.capped_by), (240_000.0, Side::Instance));
+    let small = of("r8gn.48xlarge+gp3:1000+gp3:1000", None);
+    assert_eq!((small.ebs[0].baseline.iops, small.ebs[0].baseline.capped_by), (6_000.0, Side::Volumes));
+    // A type with one card has no list of cards.
+    assert!(of("r8gb.24xlarge+gp3:1000", None).cards.is_empty());
+    let several = Catalog::built_in().instances().iter().filter(|known| known.ebs_cards() > 1);
+    assert_eq!(several.count(), 32, "33 of EC2's, of which g7.48xlarge is left out");
+}
+
 proptest! {
     #[test]
     fn caps_never_fall_with_more_iops_and_bytes_never_with_size(iops in 100_u32..20_000, more in 0_u32..5_000) {

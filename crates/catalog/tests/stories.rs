@@ -9,3 +9,4 @@ mod instances;
 mod money;
 mod sources;
 mod volumes;
+mod weighting;

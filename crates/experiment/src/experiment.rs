@@ -283,6 +283,12 @@ pub struct Instance {
     pub memory_bytes: u64,
     /// What the instance's EBS path allows over all its volumes.
     pub ebs_limits: IoLimits,
+    /// Its EBS cards, where it has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ebs_cards: Option<crate::EbsCards>,
+    /// How its bandwidth is weighted, which is in the limits above; `None`: as the type has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_weighting: Option<crate::BandwidthWeighting>,
     /// How fast one of its vCPUs is: as the experiment states it, or as the catalog knows it; `None`: not known.
     pub cpu_speed: Option<catalog::CpuSpeed>,
 }

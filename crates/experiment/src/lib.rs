@@ -5,6 +5,7 @@
 
 mod access;
 mod amount;
+mod attached;
 mod aws;
 mod backlog;
 mod batches;
@@ -17,6 +18,7 @@ mod data_set_files;
 mod data_set_store;
 mod disk_need;
 mod draft;
+mod ebs_cards;
 mod experiment;
 mod growth;
 mod hosts;
@@ -58,7 +60,9 @@ pub use aws::{
 };
 pub use backlog::{Backlog, BacklogFiles};
 pub use cache_state::{CacheCondition, CacheState, Caches};
-pub use catalog::{Basis, Burst, ByteBurst, CPU_REFERENCE, CostKind, CostLine, IoLimits, Latency};
+pub use catalog::{
+    BandwidthWeighting, Basis, Burst, ByteBurst, CPU_REFERENCE, CardPlacement, CostKind, CostLine, IoLimits, Latency,
+};
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use cluster::Cluster;
 pub use consistency::{Consistency, ConsistencyLevels};
@@ -66,6 +70,7 @@ pub use cpu_share::CpuShare;
 pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use draft::{Draft, draft};
+pub use ebs_cards::EbsCards;
 pub use experiment::{
     Adaptive, Configuration, ConfiguredVolume, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance,
     Load, LoadLevel, LocalSettings, Patience, Target, TlsFiles, part_of,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Catalog, VolumeRequest};
+use catalog::{Catalog, VolumeRequest, through_cards};
 
 use crate::{
-    Configuration, ConfiguredVolume, Database, Experiment, NodeFaultKind, Note, Provider, Setup, cpu_share, judged,
-    setups, volume_server,
+    Configuration, ConfiguredVolume, Database, Experiment, NodeFaultKind, Note, Provider, Setup, VolumeKind, cpu_share,
+    judged, setups, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -38,6 +38,10 @@ pub fn static_notes(
     for configuration in &experiment.configurations {
         notes.extend(configuration.volumes().filter_map(|v| above_instance(catalog, experiment, configuration, v)));
         notes.extend(together_above_instance(configuration));
+        if meant == Some(Provider::Aws) || (meant.is_none() && experiment.aws.is_some()) {
+            notes.extend(cards_on_aws(configuration));
+        }
+        notes.extend(weighted(catalog, configuration));
         notes.extend(unused_disks(catalog, configuration));
         if exists {
             continue;
@@ -233,11 +237,18 @@ fn wasted(
 
 /// Each of several volumes fits the instance's path, but not all of them at the same time.
 fn together_above_instance(configuration: &Configuration) -> Option<Note> {
-    let reachable = configuration.instance.ebs_limits.read_iops?;
+    let ceiling = configuration.instance.card_limits().read_iops?;
     let count = configuration.data_volume.count;
     let of_each = |volume: &ConfiguredVolume| volume.order.and(volume.effective_limits.read_iops);
-    let each: Option<Vec<f64>> = configuration.volumes().map(of_each).collect();
-    let together: f64 = configuration.volumes().zip(each?).map(|(volume, iops)| f64::from(volume.count) * iops).sum();
+    let all = configuration.volumes().flat_map(|volume| std::iter::repeat_n(volume, volume.count as usize));
+    let each: Option<Vec<f64>> = all.map(of_each).collect();
+    let each = each?;
+    let together: f64 = each.iter().sum();
+    // With cards: what those of each let through.
+    let reachable = match configuration.instance.ebs_cards {
+        None => ceiling,
+        Some(_) => through_cards(configuration.cards().into_iter().zip(each), ceiling),
+    };
     let is_alone = count == 1 && configuration.commitlog_volume.is_none();
     (!is_alone && together > reachable * (1.0 + SLACK)).then(|| {
         let who = match (count, &configuration.commitlog_volume) {
@@ -256,6 +267,31 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
         let numbers = [("bought_iops", together), ("reachable_iops", reachable)];
         Note::new("volumes_above_instance", message, advice).with(numbers)
     })
+}
+
+/// Terraform's provider attaches all volumes to the first of several EBS cards.
+fn cards_on_aws(configuration: &Configuration) -> Option<Note> {
+    let cards = configuration.instance.ebs_cards?;
+    let is_ebs = |volume: &ConfiguredVolume| matches!(volume.kind, VolumeKind::Ebs(_));
+    configuration.volumes().any(is_ebs).then(|| {
+        let one = configuration.instance.card_limits().read_iops.unwrap_or_default();
+        let message = format!(
+            "{}: {} has {} EBS cards, and ebs_card_index is not set on AWS: all of its volumes are on card 0, which lets {one:.0} \
+             IOPS through",
+            configuration.name, configuration.instance.label, cards.count
+        );
+        let advice = "Terraform's AWS provider 5.100 has no such attribute; the rest of the path is paid and not measured there";
+        Note::new("ebs_card_not_set", message, advice).only(Provider::Aws).with([("card_iops", one)])
+    })
+}
+
+/// What bandwidth weighting changes.
+fn weighted(catalog: &Catalog, configuration: &Configuration) -> Option<Note> {
+    let weighting = configuration.instance.bandwidth_weighting?;
+    let plain = catalog.instance(&configuration.instance.label)?;
+    let said = plain.weighted(weighting).ok()?.weighted_from(plain)?;
+    let advice = "Its network is not emulated: what clients and replicas lose is measured on real machines alone";
+    Some(Note::new("bandwidth_weighting", format!("{}: {said}", configuration.name), advice))
 }
 
 /// Local disks are part of an instance's price.

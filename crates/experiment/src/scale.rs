@@ -65,7 +65,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
         .map(|c| Setup {
             existing: existing(c, &experiment.target.database),
             watched: c.watched.clone(),
-            ..setup(c, &experiment.local, &dataset, speeds.as_ref())
+            ..setup(&c.attached_for(experiment), &experiment.local, &dataset, speeds.as_ref())
         })
         .collect();
     let is_simulated = experiment.simulated.is_some();
@@ -129,7 +129,8 @@ pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
 
 fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset, speeds: Option<&Speeds>) -> Setup {
     let scale = local.scale;
-    let path = configuration.instance.ebs_limits;
+    let path = configuration.instance.card_limits();
+    let cards = configuration.cards();
     let full_heap = heap_rule(configuration.memory_limit_bytes as f64);
     let heap = local.heap_bytes.map_or_else(|| (full_heap / scale).max(LEAST_HEAP.min(full_heap)), |b| b as f64);
     let direct = direct_rule(heap);
@@ -141,9 +142,15 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
     let budget = local.page_cache_bytes.map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
     let stands_for = speeds.map(|speeds| speeds.share_of(&configuration.instance));
     let data_volume = &configuration.data_volume;
-    let data_path = path_of_each(path, data_volume.count, local);
-    let data = |role| volume(data_volume, role, local, payload, data_path);
-    let more = VolumeRole::DATA.into_iter().take(data_volume.count as usize).skip(1);
+    let data_cards = &cards[..data_volume.count as usize];
+    let data = |role: VolumeRole, card: Option<u32>| {
+        // Those that share a path with it, itself among them.
+        let beside = data_cards.iter().filter(|other| **other == card).count();
+        let data_path = path_of_each(path, beside as u32, local);
+        VolumeSetup { card, ..volume(data_volume, role, local, payload, data_path) }
+    };
+    let mut each = VolumeRole::DATA.into_iter().zip(data_cards.iter().copied());
+    let first = each.next().map_or((VolumeRole::Data, None), |first| first);
     Setup {
         configuration: configuration.name.clone(),
         cpus: stands_for
@@ -155,14 +162,14 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         key_cache_bytes: key_cache(full_heap, heap, scale),
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
         page_cache_budget_bytes: budget as u64,
-        data: data(VolumeRole::Data),
-        more_data: more.map(data).collect(),
+        data: data(first.0, first.1),
+        more_data: each.map(|(role, card)| data(role, card)).collect(),
         layout: data_volume.layout,
-        commitlog: configuration
-            .commitlog_volume
-            .as_ref()
-            .map(|v| volume(v, VolumeRole::Commitlog, local, payload, path)),
-        instance_limits: shared_path(configuration, local),
+        commitlog: configuration.commitlog_volume.as_ref().map(|v| VolumeSetup {
+            card: cards.last().copied().flatten(),
+            ..volume(v, VolumeRole::Commitlog, local, payload, path)
+        }),
+        instance_limits: shared_path(configuration, &cards, local),
         placement: configuration.placement,
         first_host: 0,
         batch: 0,
@@ -176,10 +183,14 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
 }
 
 /// What served volumes of EBS share on their way to the instance. A volume given by its limits is not behind it.
-fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<IoLimits> {
+fn shared_path(configuration: &Configuration, cards: &[Option<u32>], local: &LocalSettings) -> Option<IoLimits> {
     let of_ebs = configuration.volumes().filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
-    let path = configuration.instance.ebs_limits;
-    let is_shared = of_ebs.map(|volume| volume.count).sum::<u32>() > 1 && local.volumes == Emulation::Served;
+    let path = configuration.instance.card_limits();
+    let do_share = match configuration.instance.ebs_cards {
+        None => of_ebs.map(|volume| volume.count).sum::<u32>() > 1,
+        Some(_) => cards.iter().flatten().any(|card| cards.iter().flatten().filter(|other| *other == card).count() > 1),
+    };
+    let is_shared = do_share && local.volumes == Emulation::Served;
     (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))
 }
 
@@ -229,6 +240,7 @@ fn volume(
         is_local: volume.kind == VolumeKind::Local,
         served: (local.volumes == Emulation::Served).then(|| served_as(volume)),
         combined: is_obeyed(volume, local).then(|| is_combined(volume)),
+        card: None,
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a configuration becomes on the machine that models it.
 
+use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
-use catalog::{Burst, ByteBurst, IoLimits, Latency};
+use catalog::{Burst, ByteBurst, IoLimits, Latency, through_cards};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_share::CpuShare;
@@ -75,8 +76,9 @@ pub struct Setup {
     pub layout: Option<DataLayout>,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
-    /// What the instance lets through to all volumes together, on this machine (scaled); `None`: one volume, a path
-    /// that is not known, or nobody who holds them to it.
+    /// What the instance lets through to the volumes that share a path, on this machine (scaled): to all of them, or
+    /// to those of each EBS card ([`VolumeSetup::card`]). `None`: no two share one, a path that is not known, or nobody
+    /// who holds them to it.
     pub instance_limits: Option<IoLimits>,
     /// Database nodes, each with all of the above, and where replicas are.
     pub placement: Placement,
@@ -135,6 +137,25 @@ impl Setup {
     /// The same, to be changed.
     pub fn volumes_mut(&mut self) -> impl Iterator<Item = &mut VolumeSetup> {
         std::iter::once(&mut self.data).chain(&mut self.more_data).chain(&mut self.commitlog)
+    }
+
+    /// What some of its volumes do together of a ceiling that the instance sets, where each does so much by itself
+    /// (`None`: any amount): those that share a path do no more than it lets through. `None`: any amount.
+    pub fn together<'v>(
+        &self,
+        volumes: impl Iterator<Item = &'v VolumeSetup>,
+        each: impl Fn(&VolumeSetup) -> Option<f64>,
+        path: impl Fn(&IoLimits) -> Option<f64>,
+    ) -> Option<f64> {
+        let of_each = volumes.map(|volume| (volume.card, each(volume).unwrap_or(f64::INFINITY)));
+        let ceiling = self.instance_limits.as_ref().and_then(path).unwrap_or(f64::INFINITY);
+        Some(through_cards(of_each, ceiling)).filter(|sum| sum.is_finite())
+    }
+
+    /// Paths to EBS that its data volumes use: the cards on which they are.
+    pub fn paths_of_data(&self) -> u32 {
+        let cards: BTreeSet<Option<u32>> = self.data_volumes().map(|volume| volume.card).collect();
+        u32::try_from(cards.len()).unwrap_or(u32::MAX)
     }
 
     /// The volume of this role.
@@ -207,6 +228,9 @@ pub struct VolumeSetup {
     pub burst: Option<Burst>,
     /// Bucket of bytes on this machine (scaled); `limits` has what the volume does while it has credits.
     pub byte_burst: Option<ByteBurst>,
+    /// The EBS card that it is on, from 0; `None`: its instance has one, or it is no volume of EBS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<u32>,
     /// Whether it stands for the instance's own disks, which are lost with it.
     pub is_local: bool,
     /// How a process answers for it; `None`: the kernel's throttle holds the database to its limits.

@@ -1,7 +1,7 @@
 //! What a machine must be able to do for its volumes: the process that answers for served ones needs CPU beside the
 //! databases.
 
-use crate::{DataLayout, Database, Experiment, Note, Provider, Setup, setups};
+use crate::{DataLayout, Database, Experiment, Note, Provider, Setup, VolumeSetup, setups};
 
 /// CPU that it takes for a request, seconds (docs/emulation.md: 70 to 153 us, most where requests are few).
 const REQUEST_S: f64 = 150e-6;
@@ -48,20 +48,19 @@ impl Shortage {
 
 /// Requests a second of one node: what its volumes let through, and what its CPUs can make.
 fn requests(setup: &Setup) -> f64 {
-    let each = setup.volumes().map(|volume| {
+    let each = |volume: &VolumeSetup| {
         let burst = volume.burst.map(|burst| burst.burst_iops);
         let ceilings = [volume.limits.read_iops, volume.limits.write_iops, burst];
         let ceilings = ceilings.map(|ceiling| ceiling.unwrap_or(0.0));
         // A volume without a limit lets everything through.
         match (volume.limits.read_iops, volume.is_combined()) {
-            (None, _) => f64::INFINITY,
-            (_, true) => ceilings.into_iter().fold(0.0, f64::max),
-            (_, false) => ceilings.into_iter().sum(),
+            (None, _) => None,
+            (_, true) => Some(ceilings.into_iter().fold(0.0, f64::max)),
+            (_, false) => Some(ceilings.into_iter().sum()),
         }
-    });
-    let path = setup.instance_limits.and_then(|limits| limits.read_iops);
-    let through = each.sum::<f64>().min(path.unwrap_or(f64::INFINITY));
-    through.min(setup.cpus * REQUESTS_PER_CPU)
+    };
+    let through = setup.together(setup.volumes(), each, |path| path.read_iops);
+    through.unwrap_or(f64::INFINITY).min(setup.cpus * REQUESTS_PER_CPU)
 }
 
 /// The configuration that is shortest of CPUs on such a machine.

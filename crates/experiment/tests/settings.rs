@@ -468,7 +468,7 @@ fn wrong_variants_are_refused_at_their_place() {
         ),
         (variant("name = \"v\"\nsettings = {}"), "variant `v` sets nothing: it is the configuration itself"),
         (variant("name = \"v\"\nsettings = { jvm = [] }"), "variant `v` sets nothing"),
-        (variant("name = \"v\""), "the key `settings` is missing"),
+        (variant("name = \"v\""), "variant `v` sets nothing: it is the configuration itself"),
         (variant(&format!("name = \"v v\"\n{settings}")), "`v v` cannot be the name of the variant"),
         (
             variant(&format!("name = \"v\"\nconfigurations = [\"c\"]\n{settings}")),

@@ -20,6 +20,7 @@ mod members;
 mod mistakes;
 mod notes;
 mod objective;
+mod of_instance;
 mod plans;
 mod served_default;
 mod settings;

@@ -260,6 +260,48 @@ fn names_are_found_whatever_their_capitals() {
 }
 
 #[test]
+fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
+    let lab = Laboratory::new();
+    let of_g5 = json(&lab, &["list", "--missing", "--family", "g5"]);
+    let reasons: Vec<&str> = of_g5.as_array().unwrap().iter().filter_map(|one| one["reason"].as_str()).collect();
+    assert_eq!(reasons, ["accelerator"; 8]);
+    let output = lab.output(&["catalog", "list", "--missing"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("137 types") && text.contains("a Mac, which runs macOS alone"), "{text}");
+    for (arguments, part) in [
+        (
+            vec!["list", "--missing", "--family", "r5"],
+            "no type of family `r5` is left out: the catalog has all types of it",
+        ),
+        (vec!["list", "--missing", "--min-vcpu", "8"], "cannot be used with"),
+        (vec!["show", "g5.xlarge"], "`g5.xlarge` is not in the catalog: sold for its accelerators"),
+        (vec!["cost", "r9g.large"], "--stated-price r9g.large=USD_PER_HOUR, usd_per_hour in a catalog file"),
+        (vec!["caps", "r7i.large+gp3:100", "--bandwidth-weighting", "ebs-1"], "r7i.large has no bandwidth weighting"),
+        (vec!["caps", "m8g.large+gp3:100", "--bandwidth-weighting", "vpc-1"], "expected one of default, ebs-1"),
+    ] {
+        let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(2) && stderr.contains(part), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn caps_show_each_ebs_card() {
+    let lab = Laboratory::new();
+    let output = lab.output(&["catalog", "caps", "r8gn.48xlarge+io2:2000:256000+io2:2000:100000"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in [
+        "EBS card 0: 240000 IOPS (16 KiB), 7500 MB/s",
+        "alone 240000 IOPS",
+        "EBS card 1: 240000 IOPS",
+        "alone 100000 IOPS",
+        "card 0, so that all of them stop there",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
 fn caps_of_an_instance_alone_say_what_is_known() {
     let lab = Laboratory::new();
     let output = lab.output(&["catalog", "caps", "m5.large"]);

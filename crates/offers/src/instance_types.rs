@@ -49,6 +49,8 @@ fn entry(reported: Node<'_, '_>) -> Option<UserInstance> {
     if let Some(network) = child(reported, "networkInfo") {
         let label = text(network, "networkPerformance");
         entry.network_gbps = labelled(together(network, "baselineBandwidthInGbps"), label);
+        let mut weightings = items(network, "bandwidthWeightings");
+        entry.bandwidth_weighting = weightings.any(|item| item.text() == Some("ebs-1")).then_some(true);
         entry.network_burst_gbps = labelled(together(network, "peakBandwidthInGbps"), label);
     }
     entry.ebs = child(reported, "ebsInfo").and_then(path);
@@ -80,6 +82,7 @@ fn path(ebs: Node<'_, '_>) -> Option<UserEbs> {
         baseline_mb_per_s: positive("baselineThroughputInMBps")?,
         burst_iops: value(reported, "maximumIops"),
         burst_mb_per_s: value(reported, "maximumThroughputInMBps"),
+        cards: value::<u32>(ebs, "maximumEbsCards").filter(|cards| *cards > 0),
     })
 }
 
@@ -130,14 +133,14 @@ mod tests {
         <disks><item><count>2</count><sizeInGB>3750</sizeInGB><type>ssd</type></item></disks>
         <nvmeSupport>required</nvmeSupport>
       </instanceStorageInfo>
-      <ebsInfo><ebsOptimizedInfo>
+      <ebsInfo><maximumEbsCards>2</maximumEbsCards><ebsOptimizedInfo>
         <baselineIops>40000</baselineIops><baselineThroughputInMBps>1250.0</baselineThroughputInMBps>
         <maximumIops>40000</maximumIops><maximumThroughputInMBps>1250.0</maximumThroughputInMBps>
       </ebsOptimizedInfo></ebsInfo>
       <networkInfo><networkCards>
         <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps><peakBandwidthInGbps>9.375</peakBandwidthInGbps></item>
         <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps></item>
-      </networkCards></networkInfo>
+      </networkCards><bandwidthWeightings><item>default</item><item>ebs-1</item></bandwidthWeightings></networkInfo>
     </item>
     <item><currentGeneration>true</currentGeneration></item>
   </instanceTypeSet>
@@ -154,8 +157,10 @@ mod tests {
             ("i4i.8xlarge", Some(32), Some(256.0), Some(true))
         );
         assert_eq!(reported.network_gbps, Some(18.75), "the cards together");
+        assert_eq!(reported.bandwidth_weighting, Some(true));
         assert_eq!(reported.network_burst_gbps, None, "one card's peak is not known");
-        assert_eq!(reported.ebs.as_ref().unwrap().baseline_mb_per_s, 1250.0);
+        let ebs = reported.ebs.as_ref().unwrap();
+        assert_eq!((ebs.baseline_mb_per_s, ebs.cards), (1250.0, Some(2)));
         let disks = reported.local_disks.as_ref().unwrap();
         assert_eq!((disks.count, disks.size_gb_each), (2, 3750.0));
         assert!(matches!(disks.kind, DiskKind::NvmeSsd));

@@ -161,10 +161,22 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
             }
             None => lines.push("commit log: on the data volume".to_owned()),
         }
+        let cards: Vec<String> =
+            setup.volumes().filter_map(|volume| volume.card).map(|card| card.to_string()).collect();
+        if !cards.is_empty() {
+            lines.push(format!(
+                "on EBS card{}: {}",
+                if cards.len() == 1 { "" } else { "s, in this order" },
+                cards.join(", ")
+            ));
+        }
         if let Some(path) = &setup.instance_limits {
             let both = setup.volumes().count() == 2;
-            let who = if both { "both" } else { "all" };
-            lines.push(format!("{who} together, by the instance:"));
+            lines.push(match (cards.is_empty(), both) {
+                (false, _) => "those of one card together:".to_owned(),
+                (true, true) => "both together, by the instance:".to_owned(),
+                (true, false) => "all together, by the instance:".to_owned(),
+            });
             lines.push(format!("  {}", labels::limits(path)));
         }
         lines.join("\n")

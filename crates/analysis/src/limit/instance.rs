@@ -1,4 +1,6 @@
-//! What the volumes of an instance did together of what it lets through to them.
+//! What the volumes of an instance did together of what it lets through to them, or those of an EBS card of its card.
+
+use std::collections::BTreeSet;
 
 use experiment::Setup;
 
@@ -14,16 +16,26 @@ pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched,
     let Some(limits) = setup.instance_limits else {
         return Vec::new();
     };
-    let volumes = node.facts.volumes.iter().map(|facts| node.activity(facts.role));
-    let rates: Option<Vec<&WindowRates>> = volumes.map(|activity| Some(&activity?.windows)).collect();
+    // By EBS card; without such, all together.
+    let card = |role| setup.volume(role).and_then(|volume| volume.card);
+    let has_cards = setup.volumes().any(|volume| volume.card.is_some());
+    let volumes = node.facts.volumes.iter().filter(|facts| card(facts.role).is_some() == has_cards);
+    let rates = volumes.map(|facts| Some((card(facts.role), &node.activity(facts.role)?.windows)));
+    let rates: Option<Vec<(Option<u32>, &WindowRates)>> = rates.collect();
     let rates = rates.filter(|rates| rates.len() > 1).unwrap_or_default();
+    let cards: BTreeSet<Option<u32>> = rates.iter().map(|(card, _)| *card).collect();
     let of = |dimension: Dimension, capacity: Option<f64>, reads: Rates, writes: Rates| {
-        let done = |rates: &&WindowRates| -> Vec<f64> {
+        let done = |rates: &WindowRates| -> Vec<f64> {
             reads(rates).iter().zip(writes(rates)).map(|(reads, writes)| reads + writes).collect()
         };
-        let each: Vec<Vec<f64>> = rates.iter().map(done).collect();
-        let count = each.iter().map(Vec::len).min().unwrap_or(0);
-        let together = (0..count).map(|window| each.iter().map(|volume| volume[window]).sum::<f64>());
+        let each: Vec<(Option<u32>, Vec<f64>)> = rates.iter().map(|(card, rates)| (*card, done(rates))).collect();
+        let count = each.iter().map(|(_, windows)| windows.len()).min().unwrap_or(0);
+        let on = |card: &Option<u32>, window: usize| -> f64 {
+            each.iter().filter(|(on, _)| on == card).map(|(_, windows)| windows[window]).sum()
+        };
+        // The fullest card is the one that limits.
+        let fullest = |window| cards.iter().map(|card| on(card, window)).fold(0.0, f64::max);
+        let together = (0..count).map(fullest);
         let capacity = capacity.filter(|capacity| *capacity > 0.0);
         let windows = capacity.map(|capacity| {
             let window = |(at, used)| {

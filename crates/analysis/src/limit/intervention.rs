@@ -161,7 +161,11 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
     let is_spent = |unit| limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit);
     let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));
     // Where both hold their volumes together to the instance's path, it is a resource of its own.
-    let paths = from.instance_limits.zip(to.instance_limits);
+    let whole = |setup: &Setup| {
+        let paths = f64::from(setup.paths_of_data());
+        setup.instance_limits.map(|limits| limits.scaled(1.0 / paths))
+    };
+    let paths = whole(from).zip(whole(to));
     let is_path_apart = paths.is_some();
     let path = |resource, figure: fn(&IoLimits) -> Option<f64>| {
         let (from, to) = paths.as_ref()?;
@@ -263,14 +267,12 @@ fn of_data(
     figures: fn(&IoLimits) -> (Option<f64>, Option<f64>),
     of: impl Fn(&VolumeSetup) -> Allowed,
 ) -> Allowed {
-    let path = setup.instance_limits.filter(|_| !is_path_apart && !setup.more_data.is_empty());
-    let (path_reads, path_writes) = path.as_ref().map_or((None, None), figures);
-    let sum =
-        |figure: fn(Allowed) -> Option<f64>| setup.data_volumes().map(|volume| figure(of(volume))).sum::<Option<f64>>();
-    let least = |own: Option<f64>, path: Option<f64>| own.into_iter().chain(path).min_by(f64::total_cmp);
+    let is_held = !is_path_apart && !setup.more_data.is_empty();
+    let path = |limits: &IoLimits| if is_held { figures(limits) } else { (None, None) };
+    let volumes = || setup.data_volumes();
     Allowed {
-        reads: least(sum(|allowed| allowed.reads), path_reads),
-        writes: least(sum(|allowed| allowed.writes), path_writes),
+        reads: setup.together(volumes(), |volume| of(volume).reads, |limits| path(limits).0),
+        writes: setup.together(volumes(), |volume| of(volume).writes, |limits| path(limits).1),
     }
 }
 

@@ -38,13 +38,12 @@ pub(crate) fn of_setup(setup: &Setup, scale: f64) -> Option<Seen<VolumeAboveInst
     // All data volumes of a node: they are alike.
     let count = f64::from(setup.data_volume_count());
     let bought: IoLimits = setup.data.own_limits?.scaled(1.0 / count);
-    let each: IoLimits = setup.data.limits.scaled(1.0 / count);
-    let reachable = match &setup.instance_limits {
-        Some(path) if count > 1.0 => each.min(*path),
-        _ => each,
+    let reachable = |of: fn(&IoLimits) -> Option<f64>| match setup.more_data.is_empty() {
+        true => of(&setup.data.limits),
+        false => setup.together(setup.data_volumes(), |volume| of(&volume.limits), of),
     };
-    let iops = above(bought.read_iops, reachable.read_iops);
-    let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s);
+    let iops = above(bought.read_iops, reachable(|limits| limits.read_iops));
+    let bytes = above(bought.read_bytes_per_s, reachable(|limits| limits.read_bytes_per_s));
     let figures = match (iops, bytes) {
         (Some((bought_iops, reachable_iops)), _) => VolumeAboveInstance::Iops { bought_iops, reachable_iops },
         (None, Some((bought_bytes_per_s, reachable_bytes_per_s))) => {

@@ -7,9 +7,23 @@ pub enum PriceError {
     /// No price of this kind at any time.
     #[error("no {what} is known{}; it is not counted as 0", advice(.known))]
     Unknown {
-        /// `1yr-no-upfront price of m1.small`.
+        /// `price of snapshots in eu-west-1`.
         what: String,
         known: Vec<String>,
+    },
+    /// No price of an instance type of this kind at any time.
+    #[error(
+        "no {what} is known{}; it is not counted as 0; state one: --stated-price {instance}=USD_PER_HOUR, {key} in a catalog file \
+        or price_usd_per_month in the [[configuration]] (docs/catalog.md)",
+        advice(.known)
+    )]
+    UnknownOfInstance {
+        /// `1yr-no-upfront price of m1.small in us-east-1`.
+        what: String,
+        known: Vec<String>,
+        instance: String,
+        /// Of a catalog file: `usd_per_hour`.
+        key: &'static str,
     },
     /// A kind of price that the program never has of its own.
     #[error(

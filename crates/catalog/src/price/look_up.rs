@@ -31,7 +31,9 @@ impl Catalog {
         if same.is_empty() {
             let mut known: Vec<String> = history.iter().filter(here).map(|p| p.purchase.to_string()).collect();
             known.dedup();
-            return Err(PriceError::Unknown { what: what(), known });
+            let key = if purchase == Purchase::OnDemand { "usd_per_hour" } else { "reserved_usd_per_hour" };
+            let instance = instance.to_owned();
+            return Err(PriceError::UnknownOfInstance { what: what(), known, instance, key });
         }
         latest(&same, day, |price| &price.date, what)
     }

@@ -246,6 +246,14 @@ fn databases(
                 None
             }
         };
+        if let Some(stated) =
+            raw.bandwidth_weighting.as_ref().filter(|_| configuration.instance.bandwidth_weighting.is_some())
+        {
+            let message = "bandwidth_weighting cannot be set on AWS: aws_instance of Terraform's AWS provider has no such attribute";
+            let help = "leave it out on AWS, or set it by hand on machines that you name in [provider.hosts]";
+            mistakes.add(stated.span(), message, help);
+            sound = false;
+        }
         let mut volumes = BTreeMap::new();
         let mut instance_store = false;
         let log = configuration.commitlog_volume.as_ref().zip(raw.commitlog_volume.as_ref());

@@ -8,7 +8,7 @@ use catalog::{
 use toml::Value;
 
 use super::inline::{table, within};
-use super::{backlog, behaviour, consistency, explicit_volume, members, placement, settings};
+use super::{backlog, behaviour, consistency, explicit_volume, members, of_instance, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;
 use crate::scale::page_cache_at_full_scale;
@@ -27,7 +27,7 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<Configuration> {
     let name = mistakes.safe_name(&raw.name, "configuration");
-    let instance = instance(catalog, &raw.instance, mistakes);
+    let instance = instance(catalog, raw, mistakes);
     let on = (instance.as_ref(), local);
     let data_volume = volume(catalog, &raw.data_volume, "data_volume", on, mistakes);
     let log = raw.commitlog_volume.as_ref();
@@ -94,20 +94,24 @@ pub(super) fn known_instance<'c>(
         } else {
             format!("nearest: {}", near.join(", "))
         };
-        mistakes.add(at, format!("unknown instance type `{name}`"), help);
+        let message = match catalog::why_omitted(name) {
+            Some(reason) => format!("instance type `{name}` is not in the catalog: {}", reason.words()),
+            None => format!("unknown instance type `{name}`"),
+        };
+        mistakes.add(at, message, help);
     }
     found
 }
 
-fn instance(
-    catalog: &Catalog,
-    given: &Form<String, raw::InstanceSize>,
-    mistakes: &mut Collector<'_>,
-) -> Option<Instance> {
+fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> Option<Instance> {
+    let given = &raw.instance;
     match given.get_ref() {
         Value::String(name) => {
             let found = known_instance(catalog, name, given.span(), mistakes)?;
+            let found = &of_instance::weighted(found, raw.bandwidth_weighting.as_ref(), mistakes)?;
             Some(Instance {
+                ebs_cards: of_instance::cards(found, raw.ebs_cards.as_ref(), mistakes)?,
+                bandwidth_weighting: of_instance::other_weighting(raw.bandwidth_weighting.as_ref()),
                 label: found.name.clone(),
                 from_catalog: true,
                 vcpus: f64::from(found.vcpus),
@@ -123,7 +127,10 @@ fn instance(
                 mistakes.add(given.span(), message, "vcpus and memory_gib are positive numbers");
                 return None;
             }
+            of_instance::none_of_a_size(raw, mistakes)?;
             Some(Instance {
+                ebs_cards: None,
+                bandwidth_weighting: None,
                 label: format!("{vcpus} vCPU, {memory_gib} GiB"),
                 from_catalog: false,
                 vcpus,
@@ -243,7 +250,7 @@ fn of_type(
             let reachable = reachable.map_or(resolved.limits, |there| there.limits);
             let (limits, burst, byte_burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(ConfiguredVolume {
-                effective_limits: limits.min(reachable).min(instance.ebs_limits),
+                effective_limits: limits.min(reachable).min(instance.card_limits()),
                 burst,
                 byte_burst,
                 order: Some(request),

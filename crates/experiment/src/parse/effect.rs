@@ -122,6 +122,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ("[load] forks", file.load.forks.is_some()),
         ("memory_limit_gib", limits_memory(file)),
         ("racks", file.configuration.iter().any(|c| c.racks.is_some())),
+        ("ebs_cards", file.configuration.iter().any(|c| c.ebs_cards.is_some())),
     ]));
     none_of(keys, "on an existing cluster", "It is measured as it stands: remove them")
 }
@@ -158,6 +159,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
     let mut keys = of_local(local, ["work_directory"]);
     if !hosts.limits.unwrap_or(false) {
         keys.extend(of_local(local, ["page_cache_mib", "burst", "volumes", "burst_credits_start"]));
+        keys.extend(stated([("ebs_cards", file.configuration.iter().any(|c| c.ebs_cards.is_some()))]));
     }
     let advice = "Directories are stated with each host; limits are in force with limits = true";
     Some(none_of(keys, "on hosts", advice)?.only(Provider::Hosts))
@@ -167,7 +169,10 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
 fn on_aws(file: &raw::Experiment) -> Option<Note> {
     let keys = ["scale", "work_directory", "page_cache_mib", "burst", "volumes", "burst_credits_start"];
     let mut keys = of_local(&file.provider.local, keys);
-    keys.extend(stated([("memory_limit_gib", limits_memory(file))]));
+    keys.extend(stated([
+        ("memory_limit_gib", limits_memory(file)),
+        ("ebs_cards", file.configuration.iter().any(|c| c.ebs_cards.is_some())),
+    ]));
     let advice = "Machines are measured as they are bought, at full size";
     Some(none_of(keys, "on AWS", advice)?.only(Provider::Aws))
 }

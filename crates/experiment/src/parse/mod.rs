@@ -29,6 +29,7 @@ mod local;
 mod measurable;
 mod members;
 mod objective;
+mod of_instance;
 mod placement;
 mod settings;
 mod table_options;

@@ -52,12 +52,15 @@ fn made(of: &str, variant: &raw::Variant) -> String {
 fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
     mistakes.safe_name(&variant.name, "variant");
     let name = &variant.name;
-    let raw::Settings { jvm, cassandra, table, host } = &*variant.settings;
     let says = |keys: &Option<raw::Keys>| keys.as_ref().is_some_and(|keys| !keys.is_empty());
-    let says_jvm = jvm.as_ref().is_some_and(|options| !options.is_empty());
-    if !(says_jvm || says(cassandra) || says(table) || says(host)) {
+    let sets = |settings: &raw::Settings| {
+        let raw::Settings { jvm, cassandra, table, host } = settings;
+        let says_jvm = jvm.as_ref().is_some_and(|options| !options.is_empty());
+        says_jvm || says(cassandra) || says(table) || says(host)
+    };
+    if !variant.settings.as_deref().is_some_and(sets) && variant.bandwidth_weighting.is_none() {
         mistakes.add(
-            variant.settings.span(),
+            variant.settings.as_ref().map_or(variant.name.span(), Spanned::span),
             format!("variant `{name}` sets nothing: it is the configuration itself"),
             "for example table = { compression = { chunk_length_in_kb = 4 } }",
         );
@@ -90,9 +93,13 @@ fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<r
     let mut configuration = of.get_ref().clone();
     let name = made(&configuration.name, variant);
     configuration.name = Spanned::new(variant.name.span(), name);
-    let own = configuration.settings.take().map(Spanned::into_inner).unwrap_or_default();
-    let settings = merged(own, &variant.settings);
-    configuration.settings = Some(Spanned::new(variant.settings.span(), settings));
+    if let Some(over) = &variant.settings {
+        let own = configuration.settings.take().map(Spanned::into_inner).unwrap_or_default();
+        configuration.settings = Some(Spanned::new(over.span(), merged(own, over)));
+    }
+    if variant.bandwidth_weighting.is_some() {
+        configuration.bandwidth_weighting.clone_from(&variant.bandwidth_weighting);
+    }
     Spanned::new(of.span(), configuration)
 }
 

@@ -4,6 +4,7 @@
 mod answer;
 mod aws;
 mod hosts;
+mod instance;
 mod load;
 mod settings;
 mod volume;
@@ -12,6 +13,7 @@ mod workload;
 pub(crate) use answer::{Bounds, Decision, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
+pub(crate) use instance::{CardWord, WeightingWord};
 pub(crate) use load::Load;
 pub(crate) use settings::{Keys, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
@@ -215,6 +217,12 @@ pub(crate) struct Configuration {
     pub data_volume: Form<LocalWord, Volume>,
     /// Like `data_volume`. Default: the commit log lies on the data volume.
     pub commitlog_volume: Option<Form<LocalWord, Volume>>,
+    /// Of an instance type with several EBS cards: on which of them its volumes are. `spread` (default): over all of
+    /// them, by what each volume can do. `first`: all on card 0, as AWS attaches what states no card.
+    pub ebs_cards: Option<Spanned<String, CardWord>>,
+    /// How the instance shares its bandwidth: `ebs-1` gives its volumes a quarter more MB/s that last, and its network
+    /// less by as much. Costs nothing. Default: `default`, as the type has it.
+    pub bandwidth_weighting: Option<Spanned<String, WeightingWord>>,
     /// Memory that the database and its page cache may use, GiB. Default: all of the instance's.
     pub memory_limit_gib: Option<Spanned<f64>>,
     /// Database nodes, 1 to 12, each with the instance and volumes above. Default 1.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Value;
 
+use super::instance::WeightingWord;
 use crate::spanned::Spanned;
 
 /// Keys of somebody else, each with its place.
@@ -21,7 +22,9 @@ pub(crate) struct Variant {
     /// Names of the configurations that get it. Default: all.
     pub configurations: Option<Vec<Spanned<String>>>,
     /// What is otherwise. It comes after the configuration's own settings, and wins where both state the same.
-    pub settings: Spanned<Settings>,
+    pub settings: Option<Spanned<Settings>>,
+    /// Instead of the configuration's own.
+    pub bandwidth_weighting: Option<Spanned<String, WeightingWord>>,
 }
 
 /// What of a configuration is otherwise than iopslab has it.

@@ -78,5 +78,9 @@ pub fn unknown(what: &str, name: &str, near: &[&str]) -> Failure {
 }
 
 pub fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
-    unknown("instance type", name, &catalog.nearest_instances(name))
+    match ::catalog::why_omitted(name) {
+        Some(reason) => Failure::input(format!("instance type `{name}` is not in the catalog: {}", reason.words()))
+            .help("your own catalog file may state it: docs/catalog.md"),
+        None => unknown("instance type", name, &catalog.nearest_instances(name)),
+    }
 }

@@ -50,6 +50,7 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
         Obstacle::PriceUnknown => "its price is not known on this basis".to_owned(),
         Obstacle::NotMeasured => "not measured under this target, and the model fails its held-out test".to_owned(),
         Obstacle::CpuCredits => "its CPUs work on credits".to_owned(),
+        Obstacle::FlexCpus => "its CPUs are whole for 95 % of a day only".to_owned(),
         Obstacle::TooSmall => "less than 8 GiB of memory or 2 vCPUs".to_owned(),
         Obstacle::NoNodeLeft => "no node would be left".to_owned(),
         Obstacle::Rule(words) => words.clone(),

@@ -197,6 +197,8 @@ pub enum Obstacle {
     NotMeasured,
     /// Its CPUs work on credits.
     CpuCredits,
+    /// Its CPUs are whole for a part of the day only.
+    FlexCpus,
     /// Less memory or fewer vCPUs than the search takes.
     TooSmall,
     /// With the part down that the target allows for, no node would be left.

@@ -145,6 +145,9 @@ impl Search<'_> {
         if family.len() <= 3 && family.starts_with('t') {
             return Err(Some(Obstacle::CpuCredits));
         }
+        if instance.is_flex() {
+            return Err(Some(Obstacle::FlexCpus));
+        }
         if instance.memory_gib < 8.0 || instance.vcpus < 2 {
             return Err(Some(Obstacle::TooSmall));
         }

@@ -61,6 +61,8 @@ pub struct Machine {
     pub log: Option<Disk>,
     /// What both volumes share.
     pub path: Option<IoLimits>,
+    /// EBS cards of data and log, each of which has that path.
+    pub cards: Option<[u32; 2]>,
     /// Open loop: offered and achieved.
     pub rate: Option<(f64, f64)>,
     pub compactions_per_s: f64,
@@ -84,6 +86,7 @@ pub fn idle() -> Machine {
         data: Disk::of(1000.0, 50.0, 3000.0, 160.0),
         log: None,
         path: None,
+        cards: None,
         rate: None,
         compactions_per_s: 0.0,
         seconds: 60,
@@ -169,7 +172,7 @@ impl Counting {
 
 impl Machine {
     pub fn setup(&self) -> Setup {
-        let volume = |role, disk: &Disk| VolumeSetup {
+        let volume = |role: VolumeRole, disk: &Disk| VolumeSetup {
             role,
             label: String::new(),
             size_bytes: 1 << 30,
@@ -180,6 +183,7 @@ impl Machine {
             is_local: false,
             served: None,
             combined: None,
+            card: self.cards.map(|[data, log]| if role.is_data() { data } else { log }),
         };
         Setup {
             stands_for: None,

@@ -178,6 +178,23 @@ fn volumes_that_share_the_path_of_their_instance_are_at_its_limit_together() {
     assert!((shared[0].used - 2950.0).abs() < 10.0, "{shared:?}");
 }
 
+/// The same volumes behind an EBS card of 3,000, or behind one each.
+#[test]
+fn volumes_of_one_ebs_card_are_at_its_limit_together_and_those_of_two_are_not() {
+    let on = |cards: [u32; 2]| {
+        with(|m| {
+            m.data = Disk::of(1500.0, 400.0, 3000.0, 250.0);
+            m.log = Some(Disk::of(0.0, 1050.0, 3000.0, 250.0));
+            m.path = Some(IoLimits::symmetric(Some(3000.0), Some(500.0)));
+            m.cards = Some(cards);
+        })
+    };
+    check(&[("one card", on([1, 1]), InstanceEbsBandwidth, &[]), ("two cards", on([0, 1]), NoneFound, &[])]);
+    let uses = on([0, 1]).limit().uses;
+    let fullest = uses.iter().find(|u| u.kind == InstanceEbsBandwidth).unwrap();
+    assert!((fullest.used - 1900.0).abs() < 10.0, "of the fuller card: {fullest:?}");
+}
+
 /// A data volume that is bought with more than its instance lets through: the path is reported once, with the log's
 /// part.
 #[test]

@@ -1,6 +1,6 @@
 //! `iopslab catalog caps`.
 
-use ::catalog::{Caps, Catalog, ClusterRequest, TODAY};
+use ::catalog::{BandwidthWeighting, Caps, Catalog, ClusterRequest, MB, MIB, TODAY};
 use clap::Args;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -18,12 +18,20 @@ pub(super) struct CapsArgs {
     /// Volume rules of this time: a year, a date, or today
     #[arg(long)]
     era: Option<String>,
+    /// How the instance shares its bandwidth between volumes and network: default or ebs-1
+    #[arg(long, value_name = "WEIGHTING", value_parser = weighting, default_value = "default")]
+    bandwidth_weighting: BandwidthWeighting,
+}
+
+fn weighting(word: &str) -> Result<BandwidthWeighting, String> {
+    let known = BandwidthWeighting::ALL.into_iter().find(|known| known.word() == word);
+    known.ok_or_else(|| format!("expected one of {}", BandwidthWeighting::ALL.map(BandwidthWeighting::word).join(", ")))
 }
 
 pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<(), Failure> {
     let request = ClusterRequest::parse(catalog, &args.configuration).map_err(Failure::input)?;
     let era = args.era.as_deref().filter(|era| *era != TODAY);
-    let caps = catalog.caps(&request, era).map_err(Failure::input)?;
+    let caps = catalog.caps_weighted(&request, era, args.bandwidth_weighting).map_err(Failure::input)?;
     if format == Format::Json {
         let mut document = serde_json::json!(caps);
         document["format_version"] = FORMAT_VERSION.into();
@@ -36,6 +44,7 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
     } else {
         volumes(&caps);
     }
+    cards(&caps);
     local(&caps);
     for remark in &caps.remarks {
         println!("note: {remark}");
@@ -54,8 +63,10 @@ fn path(caps: &Caps) {
             path.baseline_iops, path.baseline_mb_per_s, path.burst_iops, path.burst_mb_per_s
         ),
         Some(path) => println!(
-            "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB)",
-            path.baseline_iops, path.baseline_mb_per_s
+            "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB){}",
+            path.baseline_iops,
+            path.baseline_mb_per_s,
+            if path.cards > 1 { format!(", over {} EBS cards", path.cards) } else { String::new() }
         ),
         None => println!("path to EBS: not known, or shared with the network"),
     }
@@ -81,6 +92,29 @@ fn volumes(caps: &Caps) {
             at.burst.mib_per_s,
             at.burst.capped_by.word()
         );
+    }
+}
+
+/// Where each volume is, what it gets there alone, and what all of a card get together.
+fn cards(caps: &Caps) {
+    for card in &caps.cards {
+        println!(
+            "EBS card {}: {} IOPS (16 KiB), {} MB/s",
+            card.card, card.path.baseline_iops, card.path.baseline_mb_per_s
+        );
+        let mib = card.path.baseline_mb_per_s * MB / MIB;
+        for volume in card.volumes.iter().map(|at| &caps.volumes[*at]) {
+            let (iops, bytes) = (volume.baseline_iops, volume.baseline_mib_per_s);
+            println!(
+                "  {}: alone {:.0} IOPS and {:.1} MiB/s",
+                volume.label,
+                iops.min(card.path.baseline_iops),
+                bytes.min(mib)
+            );
+        }
+        if let [small, .., large] = &card.ebs[..] {
+            println!("  together: {:.0} IOPS and {:.1} MiB/s", small.baseline.iops, large.baseline.mib_per_s);
+        }
     }
 }
 

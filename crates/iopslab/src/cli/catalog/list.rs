@@ -1,6 +1,6 @@
 //! `iopslab catalog list`.
 
-use ::catalog::{Basis, Catalog, InstanceType, Purchase, REGION};
+use ::catalog::{Basis, Catalog, InstanceType, OmittedType, Purchase, REGION, omitted};
 use clap::{Args, ValueEnum};
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -34,6 +34,9 @@ pub(super) struct ListArgs {
     /// Order
     #[arg(long, value_enum, default_value = "name")]
     sort: Sort,
+    /// The types that the catalog leaves out, each with the reason
+    #[arg(long, conflicts_with_all = ["min_vcpu", "memory", "local_nvme", "arch", "era", "region", "sort"])]
+    missing: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,6 +48,9 @@ enum Sort {
 }
 
 pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
+    if args.missing {
+        return missing(catalog, args, format);
+    }
     let basis = Basis { region: args.region.clone(), ..Basis::default() };
     basis.check(catalog).map_err(Failure::input)?;
     known_words(catalog, args)?;
@@ -95,6 +101,29 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
         );
     }
     println!("{} types; prices: on demand, {}, Linux, latest known; - is not known", found.len(), args.region);
+    Ok(())
+}
+
+/// Types that a source names and the catalog does not hold; a user's own files may hold some of them.
+fn missing(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
+    let all: Vec<_> = omitted().into_iter().filter(|one| catalog.instance(&one.name).is_none()).collect();
+    let is_asked = |one: &OmittedType| args.family.as_ref().is_none_or(|f| f.eq_ignore_ascii_case(one.family()));
+    let found: Vec<&OmittedType> = all.iter().filter(|one| is_asked(one)).collect();
+    if let (Some(family), true) = (&args.family, found.is_empty()) {
+        let known = catalog.families().into_iter().any(|known| known.eq_ignore_ascii_case(family));
+        let why = if known { "the catalog has all types of it" } else { "no source names a type of it" };
+        return Err(Failure::input(format!("no type of family `{family}` is left out: {why}"))
+            .help("see: iopslab catalog list --missing"));
+    }
+    if format == Format::Json {
+        println!("{}", pretty(&found));
+        return Ok(());
+    }
+    println!("{:<22} {:<15} reason", "instance", "named by");
+    for one in &found {
+        println!("{:<22} {:<15} {}", one.name, one.source, one.reason.words());
+    }
+    println!("{} types; a file of your own catalog may state one (docs/catalog.md)", found.len());
     Ok(())
 }
 

@@ -25,10 +25,16 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
         None => println!("local disks: none"),
     }
     match found.ebs {
-        Some(e) => println!(
-            "EBS: {} IOPS (16 KiB), {} MB/s; burst {} IOPS, {} MB/s",
-            e.baseline_iops, e.baseline_mb_per_s, e.burst_iops, e.burst_mb_per_s
-        ),
+        Some(e) => {
+            println!(
+                "EBS: {} IOPS (16 KiB), {} MB/s; burst {} IOPS, {} MB/s",
+                e.baseline_iops, e.baseline_mb_per_s, e.burst_iops, e.burst_mb_per_s
+            );
+            if e.cards > 1 {
+                let card = e.of_card();
+                println!("EBS cards: {}, each {} IOPS, {} MB/s", e.cards, card.baseline_iops, card.baseline_mb_per_s);
+            }
+        }
         None => println!("EBS: its own path is not known, or shared with the network"),
     }
     if let Some(slots) = found.volume_slots {

@@ -1,0 +1,117 @@
+//! What is stated of an instance beside its type: EBS cards and bandwidth weighting.
+
+use catalog::IoLimits;
+use experiment::{Experiment, Provider, ReadFor, Setup, setups};
+
+use crate::story::{accepted, each_refused, notes, read};
+
+/// Two cards of 240,000 IOPS and 7,500 MB/s.
+fn on(instance: &str, data: &str, more: &str) -> String {
+    format!(
+        "name = \"x\"\n[dataset]\nrecords = 1_000_000\n[[configuration]]\nname = \"a\"\ninstance = \"{instance}\"\n\
+         data_volume = {data}\n{more}[[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [8]\n\
+         [provider.local]\nvolumes = \"served\"\nscale = 100\n"
+    )
+}
+
+const FOUR: &str = "{ type = \"io2\", size_gib = 2000, iops = 120000, count = 4 }";
+const LOG: &str = "commitlog_volume = { type = \"gp3\", size_gib = 50 }\n";
+
+fn setup(text: &str) -> Setup {
+    setups(&accepted(text))[0].clone()
+}
+
+fn cards(setup: &Setup) -> Vec<Option<u32>> {
+    setup.volumes().map(|volume| volume.card).collect()
+}
+
+#[test]
+fn volumes_are_spread_over_ebs_cards_and_share_what_one_lets_through() {
+    let spread = setup(&on("r8gn.48xlarge", FOUR, LOG));
+    assert_eq!(
+        cards(&spread),
+        [0, 1, 0, 1, 0].map(Some),
+        "the commit log where least is so far, of equal ones the first"
+    );
+    let path = spread.instance_limits.unwrap();
+    assert_eq!(path.read_iops, Some(2_400.0), "of one card, divided by the scale");
+    let iops = |setup: &Setup| {
+        let limits = |path: &IoLimits| path.read_iops;
+        setup.together(setup.data_volumes(), |volume| limits(&volume.limits), limits)
+    };
+    assert_eq!(iops(&spread), Some(4_800.0));
+    let first = setup(&on("r8gn.48xlarge", FOUR, "ebs_cards = \"first\"\n"));
+    assert_eq!((cards(&first), iops(&first)), ([0; 4].map(Some).to_vec(), Some(2_400.0)), "half of the instance");
+    // One volume alone stops at its card.
+    let one = setup(&on("r8gn.48xlarge", "{ type = \"io2\", size_gib = 2000, iops = 256000 }", ""));
+    assert_eq!((one.data.limits.read_iops, one.instance_limits), (Some(2_400.0), None));
+    // A volume for each card: none shares.
+    let two = setup(&on("r8gn.48xlarge", "{ type = \"io2\", size_gib = 2000, iops = 120000, count = 2 }", ""));
+    assert_eq!((cards(&two), two.instance_limits), ([0, 1].map(Some).to_vec(), None));
+    // Types with one card are as ever.
+    assert_eq!(cards(&setup(&on("r8gn.24xlarge", FOUR, ""))), [None; 4]);
+}
+
+#[test]
+fn the_kernels_throttle_divides_a_card_among_its_volumes() {
+    let text = on("r8gn.48xlarge", FOUR, "").replace("volumes = \"served\"", "volumes = \"throttled\"");
+    let each = |text: &str| setup(text).data.limits.read_iops;
+    assert_eq!(each(&text), Some(1_200.0), "two on each of two cards");
+    let first = text.replace("[[workload]]", "ebs_cards = \"first\"\n[[workload]]");
+    assert_eq!(each(&first), Some(600.0), "four on one");
+}
+
+/// Terraform's provider cannot say which card.
+#[test]
+fn on_aws_all_volumes_are_on_card_0_and_the_plan_says_so() {
+    let aws = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+    let text = format!("{}{aws}", on("r8gn.48xlarge", "{ type = \"io2\", size_gib = 2000, iops = 120000 }", LOG));
+    let planned: Experiment = read(&text, ReadFor::PlanOf(Provider::Aws)).unwrap();
+    assert_eq!(cards(&setups(&planned)[0]), [Some(0), Some(0)]);
+    let said = notes(&planned, "ebs_card_not_set", Some(Provider::Aws));
+    assert!(said.len() == 1 && said[0].contains("ebs_card_index is not set on AWS"), "{said:?}");
+    assert!(notes(&planned, "ebs_card_not_set", Some(Provider::Local)).is_empty());
+    let weighted = text.replace("r8gn.48xlarge\"\n", "m8g.8xlarge\"\nbandwidth_weighting = \"ebs-1\"\n");
+    let refused = read(&weighted, ReadFor::PlanOf(Provider::Aws)).unwrap_err().to_string();
+    assert!(refused.contains("x.toml:7:23: bandwidth_weighting cannot be set on AWS"), "{refused}");
+}
+
+#[test]
+fn bandwidth_weighting_is_of_a_configuration_or_of_a_variant_and_costs_nothing() {
+    let data = "{ type = \"gp3\", size_gib = 4000, iops = 40000, mib_per_s = 2000 }";
+    let bytes = |experiment: &Experiment| -> Vec<f64> {
+        setups(experiment).iter().map(|setup| setup.data.limits.read_bytes_per_s.unwrap() * 100.0).collect()
+    };
+    let text = on("m8g.8xlarge", data, "bandwidth_weighting = \"ebs-1\"\n");
+    assert_eq!(bytes(&accepted(&text)), [1_562.5e6]);
+    let variant = "[[variant]]\nname = \"weighted\"\nbandwidth_weighting = \"ebs-1\"\n";
+    let both = accepted(&format!("{}{variant}", on("m8g.8xlarge", data, "")));
+    assert_eq!(bytes(&both), [1_250.0e6, 1_562.5e6]);
+    let names: Vec<&str> = both.configurations.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["a", "a_weighted"]);
+    let usd = |at: usize| both.money.configurations[at].usd_per_month;
+    assert_eq!(usd(0), usd(1));
+    let said = notes(&both, "bandwidth_weighting", None);
+    assert!(said.len() == 1 && said[0].contains("a_weighted: bandwidth weighting ebs-1 gives"), "{said:?}");
+}
+
+#[test]
+fn what_an_instance_has_not_is_refused_at_its_place() {
+    let gp3 = "{ type = \"gp3\", size_gib = 500 }";
+    let sized = on("m8g.8xlarge", "{ iops = 500 }", "bandwidth_weighting = \"ebs-1\"\nebs_cards = \"first\"\n")
+        .replace("\"m8g.8xlarge\"", "{ vcpus = 8, memory_gib = 32 }");
+    each_refused(&[
+        (
+            on("r7i.large", gp3, "bandwidth_weighting = \"ebs-1\"\n"),
+            "x.toml:8:23: r7i.large has no bandwidth weighting (source: EC2 DescribeInstanceTypes, BandwidthWeightings)",
+        ),
+        (
+            on("m8g.large", gp3, "bandwidth_weighting = \"vpc-1\"\n"),
+            "x.toml:8:23: bandwidth_weighting cannot be `vpc-1`",
+        ),
+        (on("r7i.large", gp3, "ebs_cards = \"first\"\n"), "x.toml:8:13: r7i.large has one EBS card"),
+        (on("r8gn.48xlarge", gp3, "ebs_cards = \"last\"\n"), "x.toml:8:13: ebs_cards cannot be `last`"),
+        (sized.clone(), "x.toml:8:23: bandwidth_weighting is of an instance type of AWS"),
+        (sized, "x.toml:9:13: ebs_cards is of an instance type of AWS"),
+    ]);
+}
