@@ -1,6 +1,6 @@
 // What a Cassandra can be set to, said by its own classes: keys of cassandra.yaml with their types and old names, options of
 // a table with those of its compaction strategies and compressors. Made to be compared with what iopslab keeps of it
-// (crates/experiment/src/known/): scripts/cassandra-settings.sh.
+// (crates/cassandra_model/src/known/): scripts/cassandra-settings.sh.
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;

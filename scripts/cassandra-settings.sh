@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints what a Cassandra can be set to, as its own classes say it: keys of cassandra.yaml, options of tables.
-# scripts/cassandra-settings.sh VERSION >crates/experiment/src/known/cassandra-VERSION.txt
+# scripts/cassandra-settings.sh VERSION >crates/cassandra_model/src/known/cassandra-VERSION.txt
 # Needs the jars of that version in iopslab's cache (`iopslab db start` fetches them) and a JDK.
 set -euo pipefail
 cd "$(dirname "$0")"

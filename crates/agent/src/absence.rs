@@ -43,7 +43,7 @@ pub(super) struct Compacting(JoinHandle<(Result<(), ServerError>, f64)>);
 
 impl Compacting {
     fn begin(node: &dyn RunningNode) -> Self {
-        let work = node.compaction(KEYSPACE, TABLE);
+        let work = node.maintenance(KEYSPACE, TABLE);
         Self(std::thread::spawn(move || (work(), unix_ms())))
     }
 

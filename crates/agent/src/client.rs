@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::{CqlConnect, Existing, ExistingError, Found, Notes};
+use database::{Client, ClientWork, ExistingError, Found, TableAt};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use experiment::{Consistency, Definition, LoadLevel, Mix};
@@ -20,6 +20,27 @@ use wire::{
 use super::outbox::Outbox;
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
+    match request.endpoint().map(|endpoint| endpoint.product) {
+        Some(product) => database::with_client(product, Asked { request, outbox }).map_err(RequestError::new)?,
+        None => Ok(Reply::Closed),
+    }
+}
+
+/// What is asked of the client of a product.
+struct Asked<'a> {
+    request: ClientRequest,
+    outbox: &'a Outbox,
+}
+
+impl ClientWork for Asked<'_> {
+    type Output = Result<Reply, RequestError>;
+
+    fn with<C: Client>(self) -> Self::Output {
+        asked::<C>(self.request, self.outbox)
+    }
+}
+
+fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
     match request {
         ClientRequest::Load { endpoint, dataset, keys, first_record, records, concurrency, overwrites } => {
             let plan = LoadPlan {
@@ -34,24 +55,24 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, R
                 seed: dataset.seed,
                 overwrites_of: overwrites.then_some(dataset.records),
             };
-            load(&endpoint, &plan, outbox)
+            load::<C>(&endpoint, &plan, outbox)
         }
-        ClientRequest::Take(wanted) => take(&wanted),
+        ClientRequest::Take(wanted) => take::<C>(&wanted),
         ClientRequest::Loaded(wanted) => {
-            let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
-            existing.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
+            let client = connect::<C>(&wanted.endpoint, wanted.dataset.fields);
+            client.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
             Ok(Reply::Marked)
         }
         ClientRequest::Warm { task, seconds, in_flight, reads_alone } => {
-            warm(&task, (seconds, in_flight), reads_alone, outbox)
+            warm::<C>(&task, (seconds, in_flight), reads_alone, outbox)
         }
-        ClientRequest::Trial(task) => trial(&task, outbox),
+        ClientRequest::Trial(task) => trial::<C>(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
 }
 
-fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
-    CqlConnect {
+fn connect<C: Client>(endpoint: &Endpoint, fields: u32) -> C {
+    C::to(TableAt {
         contact_points: endpoint.contact_points.clone(),
         keyspace: endpoint.keyspace.clone(),
         table: endpoint.table.clone(),
@@ -60,16 +81,15 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
         request_timeout: Duration::from_secs_f64(endpoint.request_timeout_s),
         access: endpoint.access.clone(),
         driver_only: endpoint.driver_only,
-        notes: Notes::default(),
-    }
+    })
 }
 
 /// The data set in a cluster that exists: is it there?
-fn take(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
-    let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
-    let data_centre = wanted.endpoint.access.data_centre.as_deref();
-    let found = existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre);
-    Ok(Reply::Taken { whole: found.map_err(refused)? == Found::Whole, left_out: existing.left_out(data_centre) })
+fn take<C: Client>(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
+    let client = connect::<C>(&wanted.endpoint, wanted.dataset.fields);
+    let taken = client.take(&wanted.dataset, wanted.keys, wanted.replication_factor);
+    let (found, left_out) = taken.map_err(refused)?;
+    Ok(Reply::Taken { whole: found == Found::Whole, left_out })
 }
 
 /// A cluster that cannot be used, with what to do about it.
@@ -91,14 +111,14 @@ fn second(s: &engine::Second) -> Event {
     Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
 }
 
-fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
+fn load<C: Client>(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
     let mut written = 0;
     let doing = match plan.overwrites_of {
         None => "loading records",
         Some(_) => "writing records again",
     };
     let loaded = engine::run_load(
-        &connect(endpoint, plan.fields),
+        &connect::<C>(endpoint, plan.fields),
         plan,
         &mut |s| {
             written += s.operations;
@@ -143,7 +163,7 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
 /// Asks for what a trial asks for, so many requests at a time, as fast as the database answers. What is measured is
 /// thrown away but for the number of operations. Inserts are replaced by updates: the records are as they would be
 /// without.
-fn warm(
+fn warm<C: Client>(
     task: &TrialTask,
     (seconds, in_flight): (f64, u32),
     reads_alone: bool,
@@ -167,13 +187,13 @@ fn warm(
         begin: None,
         ..plan.clone()
     };
-    let connect = connect(&task.endpoint, task.dataset.fields);
+    let connect = connect::<C>(&task.endpoint, task.dataset.fields);
     let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
     let warmed = unless_cancelled(warmed, outbox)?;
     Ok(Reply::Warm(warmed.result.completed.values().sum()))
 }
 
-fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
+fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
     // A request waits where the database's threads have the CPU, whatever the client's priority.
     let left = machine::left_beside(task.database_cpus, machine::cpus());
     let _place = left.and_then(machine::OnFirstCpus::new);
@@ -197,7 +217,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
             }
         }),
     );
-    let connect = connect(&task.endpoint, task.dataset.fields);
+    let connect = connect::<C>(&task.endpoint, task.dataset.fields);
     let at_rest = || match task.shape.warmup_max_s {
         None => Ok(()),
         Some(most_s) => until_rest(&connect, &plan, most_s, outbox),
@@ -228,7 +248,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
 /// Whether what was acknowledged is still there: after everything that is measured.
 fn look_for(
     writes: Writes,
-    connect: &CqlConnect,
+    connect: &impl Client,
     plan: &TrialPlan,
     consistency: Consistency,
     outbox: &Outbox,
@@ -265,7 +285,12 @@ const LOOK_EVERY: usize = 5;
 /// experiment is read: the keys that they insert here would be missing from the trial's key space. Where writes are
 /// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late
 /// could cover a stamped one of the trial.
-fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), engine::EngineError> {
+fn until_rest(
+    connect: &impl Client,
+    plan: &TrialPlan,
+    most_s: f64,
+    outbox: &Outbox,
+) -> Result<(), engine::EngineError> {
     let warm_up = TrialPlan {
         seed: other_seed(plan),
         warmup: Duration::ZERO,

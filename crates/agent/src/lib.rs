@@ -31,7 +31,6 @@ mod warming;
 mod watchdog;
 
 pub use probe::{ProbedVolume, probe_configuration};
-pub use product::server as database_server;
 pub use volumes::CGROUP_ROOT;
 pub use warming::{ReadFilesArgs, serve as read_files};
 

@@ -10,6 +10,7 @@ use process::machine;
 use wire::{RequestError, SnapshotFacts};
 
 use super::host::Host;
+use super::product::BACKLOG_FILES;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
 use super::volumes::data_parts;
 
@@ -47,7 +48,7 @@ impl Loading {
             directories: directories(&directory, &files),
             memory: database.server.memory(loader::main_bytes(placement.nodes)),
             cpus: machine::cpus() as f64,
-            compacts: true,
+            maintains_itself: true,
             // One data set for all configurations whose other settings are not these.
             settings: files.settings.clone(),
             launch_prefix: Vec::new(),
@@ -75,11 +76,11 @@ impl Loading {
     /// backlog is to come, nothing is compacted after that.
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
         host.outbox.progress("flushing and compacting the data set", None);
-        self.node.compact(KEYSPACE)?;
+        self.node.maintain(KEYSPACE)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         if self.files.backlog.is_some() {
-            self.node.compact_automatically(KEYSPACE, false)?;
-            self.sstables = self.node.sstables(KEYSPACE, TABLE)?;
+            self.node.maintain_automatically(KEYSPACE, false)?;
+            self.sstables = self.node.reported(KEYSPACE, TABLE, BACKLOG_FILES)? as u64;
         }
         Ok(())
     }
@@ -88,7 +89,7 @@ impl Loading {
     pub fn flush_backlog(&mut self, host: &Host) -> Result<(), RequestError> {
         host.outbox.progress("flushing a part of the backlog", None);
         self.node.flush(KEYSPACE, TABLE)?;
-        let now = self.node.sstables(KEYSPACE, TABLE)?;
+        let now = self.node.reported(KEYSPACE, TABLE, BACKLOG_FILES)? as u64;
         let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
         if now != before + each {
             return Err(RequestError::new(format!(

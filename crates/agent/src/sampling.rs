@@ -6,14 +6,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use database::{Metrics, MetricsReader, RunningNode};
-use evidence::{HostFigures, HostSample};
+use database::{MetricsReader, RunningNode};
+use evidence::HostSample;
 use monitor::{Monitor, Sources};
+use reported::Reported;
 use wire::Event;
 
 use super::backing::Served;
 use super::outbox::Outbox;
-use super::product::note;
 use super::shared::with;
 
 /// Samples this host once a second, and notices when the database ends on its own, or has lost its volumes, which is no
@@ -41,7 +41,7 @@ pub(super) fn watch(
         }
         // Last: it may have to be waited for, and nothing else of the sample does.
         if !not_asked.load(Ordering::Relaxed) {
-            database.note(&mut sample.host);
+            database.note(&mut sample.database);
         }
     };
     let sink = move |sample| {
@@ -66,7 +66,7 @@ const PATIENCE: Duration = Duration::from_millis(800);
 /// A database that is asked beside the samples of its host.
 struct Asked {
     ask: Sender<()>,
-    answers: Receiver<Metrics>,
+    answers: Receiver<Reported>,
     /// The answer to an earlier sample is still to come.
     is_waiting: bool,
 }
@@ -81,14 +81,14 @@ impl Asked {
 
     /// Adds what it says now; nothing where it does not answer at once: an answer that comes later belongs to no
     /// sample.
-    fn note(&mut self, figures: &mut HostFigures) {
+    fn note(&mut self, reported: &mut Reported) {
         if self.is_waiting && self.answers.try_recv().is_err() {
             return;
         }
         self.is_waiting = self.ask.send(()).is_ok();
         if let Ok(said) = self.answers.recv_timeout(PATIENCE) {
             self.is_waiting = false;
-            note(&said, figures);
+            reported.extend(said);
         }
     }
 }
@@ -101,14 +101,16 @@ pub(super) fn death(lost: Option<String>, node: &mut dyn RunningNode) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use reported::cassandra::TABLE_READS;
+
     use super::*;
 
     /// A database that answers when it is let.
     struct Stopped(Receiver<f64>);
 
     impl MetricsReader for Stopped {
-        fn read(&mut self) -> Metrics {
-            Metrics::from([(database::cassandra::series::TABLE_READS, self.0.recv().unwrap_or_default())])
+        fn read(&mut self) -> Reported {
+            Reported::from([(&TABLE_READS, self.0.recv().unwrap_or_default())])
         }
     }
 
@@ -117,9 +119,9 @@ mod tests {
         let (answer, answers) = channel();
         let mut asked = Asked::of(Box::new(Stopped(answers)));
         let mut noted = || {
-            let mut figures = HostFigures::default();
-            asked.note(&mut figures);
-            figures.table_reads
+            let mut reported = Reported::default();
+            asked.note(&mut reported);
+            reported.get(&TABLE_READS)
         };
         assert_eq!(noted(), None, "it is not waited for");
         assert_eq!(noted(), None, "nor asked again");

@@ -14,7 +14,6 @@ use wire::{RequestError, UnderTest};
 
 use super::host::{Host, stated_or};
 use super::outbox::Outbox;
-use super::product;
 
 /// One cluster name for all runs: the snapshot's system tables remember it, and a database refuses another one.
 const CLUSTER: &str = "iopslab";
@@ -53,8 +52,8 @@ pub(super) struct NodeResources {
     pub directories: Directories,
     pub memory: MemoryPlan,
     pub cpus: f64,
-    /// Whether it compacts by itself from its start.
-    pub compacts: bool,
+    /// Whether it brings files into shape by itself from its start.
+    pub maintains_itself: bool,
     pub settings: Settings,
     /// Comes before its command.
     pub launch_prefix: Vec<String>,
@@ -65,7 +64,7 @@ impl Database {
     /// What that starts and makes for a moment is written into the host's ledger.
     pub fn install(task: &UnderTest, host: &Host) -> Result<Self, RequestError> {
         let outbox = &host.outbox;
-        let server = product::server(&task.version, host.account.clone());
+        let server = database::server(&task.started, host.account.clone()).map_err(RequestError::new)?;
         let address = task.addresses.get(task.index as usize).copied();
         let address = address.ok_or_else(|| RequestError::new("this host has no address among those of the run"))?;
         let usual = server.ports();
@@ -159,7 +158,7 @@ impl Database {
             cpus: resources.cpus,
             // Small enough for every emulated commit-log volume.
             commitlog_bytes: Some(COMMITLOG_BYTES),
-            compacts: resources.compacts,
+            maintains_itself: resources.maintains_itself,
             settings: resources.settings,
             launch_prefix: resources.launch_prefix,
         };

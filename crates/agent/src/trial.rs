@@ -33,8 +33,8 @@ use super::warming::{self, Reads, SettledCache};
 pub(super) struct Trial {
     setup: Setup,
     fork: Fork,
-    /// Whether the node compacts by itself: one with a backlog does not before measurement begins.
-    compacts: bool,
+    /// Whether the node brings files into shape by itself: one with a backlog does not before measurement begins.
+    maintains_itself: bool,
     monitor: Option<Monitor>,
     others: Option<OthersWatch>,
     /// Whether the node is away by plan, for who watches it.
@@ -64,7 +64,7 @@ impl Trial {
         Ok(Self {
             setup: setup.clone(),
             fork,
-            compacts: setup.backlog.is_none(),
+            maintains_itself: setup.backlog.is_none(),
             monitor: None,
             others: None,
             away: Arc::default(),
@@ -184,7 +184,7 @@ impl Trial {
             directories,
             memory: product::memory(&self.setup),
             cpus: self.setup.cpus,
-            compacts: self.compacts,
+            maintains_itself: self.maintains_itself,
             settings: self.setup.settings.clone(),
             launch_prefix: self.fork.limits.launch_prefix(),
         };
@@ -218,7 +218,7 @@ impl Trial {
         let backlog = self.setup.backlog;
         let backlog = backlog.ok_or_else(|| RequestError::new("this configuration has no backlog"))?;
         let node = self.fork.node()?;
-        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE))?;
+        let sstables = with(node, |n| n.reported(KEYSPACE, TABLE, product::BACKLOG_FILES))? as u64;
         // And one at rest, at the least.
         let least = u64::from(backlog.sstables) * u64::from(self.setup.data_directory_count()) + 1;
         if sstables < least {
@@ -226,8 +226,8 @@ impl Trial {
                 "{sstables} SSTables are left of the {least} at least that the trial was to begin with"
             )));
         }
-        with(node, |n| n.compact_automatically(KEYSPACE, true))?;
-        self.compacts = true;
+        with(node, |n| n.maintain_automatically(KEYSPACE, true))?;
+        self.maintains_itself = true;
         Ok(Reply::Compacting { sstables, done_unix_ms: unix_ms() })
     }
 

@@ -4,7 +4,9 @@
 //! What is known of each setting and from where: docs/method.md. Nothing is advised where the settings are not known:
 //! of a simulation, which has none, and of a cluster that exists.
 
-use experiment::{CHUNK_BYTES, Plan, Provider, Settings, USUAL_STRATEGY};
+use cassandra_model::{CHUNK_BYTES, USUAL_STRATEGY, chunk_bytes, compaction_strategy, is_compressed};
+use experiment::{Plan, Settings};
+use reported::cassandra::{COMPACTED_BYTES_PER_OPERATION, SSTABLES_PER_READ};
 
 use crate::document::{CellAnalysis, ConfigurationFacts, NotTried, Untried};
 use crate::limit::LimitKind;
@@ -17,7 +19,7 @@ const BYTES_OF_RECORD: f64 = 4.0;
 const RECORDS_OF_CHUNK: f64 = 2.0;
 /// More SSTables than this for each read are many: a leveled table without overlap needs about one, and one more for
 /// what was written lately.
-const SSTABLES_PER_READ: f64 = 2.0;
+const MANY_SSTABLES: f64 = 2.0;
 /// A read request of so many chunks has more in it than a read of one record needs.
 const CHUNKS_OF_REQUEST: f64 = 2.0;
 /// Where compactions wrote (and so read) more than this share of the bytes read, their large requests make the mean.
@@ -25,9 +27,7 @@ const OF_COMPACTION: f64 = 0.1;
 
 /// What a run shows, and what it shows it of.
 pub struct Seen<'a> {
-    /// Where its machines came from.
-    pub provider: Provider,
-    /// The plan: workloads and data set.
+    /// The plan: where it runs, workloads and data set.
     pub plan: &'a Plan,
     /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
@@ -38,7 +38,7 @@ pub struct Seen<'a> {
 impl Seen<'_> {
     /// Of the cells of one configuration, in their order.
     pub fn not_tried(&self, configuration: &str) -> Vec<NotTried> {
-        let has_settings = |c: &&ConfigurationFacts| self.provider != Provider::Simulated && c.exists_at.is_empty();
+        let has_settings = |c: &&ConfigurationFacts| !self.plan.place.is_simulated() && c.exists_at.is_empty();
         let facts = self.configurations.iter().find(|c| c.name == configuration);
         let Some(facts) = facts.filter(has_settings) else {
             return Vec::new();
@@ -67,16 +67,16 @@ impl Seen<'_> {
     /// A chunk is read whole for a record of it, which matters where bytes run out: a request of a chunk counts as one
     /// whatever its size. Nothing is said of scans, which want its neighbours.
     fn chunk_length(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
-        let chunk_bytes = facts.settings.chunk_bytes();
+        let chunk_bytes = chunk_bytes(&facts.settings);
         let record_bytes = self.plan.dataset.record_bytes();
         let is_large = chunk_bytes >= CHUNK_BYTES && chunk_bytes >= RECORDS_OF_CHUNK * record_bytes;
-        let is_varied = self.is_varied(|s| (s.is_compressed(), s.chunk_bytes()));
+        let is_varied = self.is_varied(|s| (is_compressed(s), cassandra_model::chunk_bytes(s)));
         let mix = &self.plan.workloads.iter().find(|w| w.name == cell.workload)?.mix;
-        if !facts.settings.is_compressed() || !is_large || is_varied || mix.scan > 0.0 || !is_short_of_bytes(cell) {
+        if !is_compressed(&facts.settings) || !is_large || is_varied || mix.scan > 0.0 || !is_short_of_bytes(cell) {
             return None;
         }
         // What compactions wrote they had read; of a database that does not count them nothing is known of it.
-        let compacted = cell.database.compacted_bytes_per_operation.unwrap_or(0.0);
+        let compacted = cell.database.get(&COMPACTED_BYTES_PER_OPERATION).unwrap_or(0.0);
         let read = cell.device_read_bytes_per_operation? - compacted;
         // A read may ask every replica.
         let replicas = f64::from(facts.placement.replication_factor);
@@ -89,24 +89,24 @@ impl Seen<'_> {
     }
 
     fn strategy(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
-        let is_varied = self.is_varied(|s| s.compaction_strategy().to_owned());
-        let sstables_per_read = cell.database.sstables_per_read?;
-        let is_many = sstables_per_read > SSTABLES_PER_READ;
-        let is_usual = facts.settings.compaction_strategy() == USUAL_STRATEGY;
+        let is_varied = self.is_varied(|s| compaction_strategy(s).to_owned());
+        let sstables_per_read = cell.database.get(&SSTABLES_PER_READ)?;
+        let is_many = sstables_per_read > MANY_SSTABLES;
+        let is_usual = compaction_strategy(&facts.settings) == USUAL_STRATEGY;
         (is_usual && !is_varied && is_many).then_some(Untried::CompactionStrategy { sstables_per_read })
     }
 
     /// Bytes that nobody asked for matter where bytes run out.
     fn read_ahead(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
-        let chunk_bytes = facts.settings.chunk_bytes();
+        let chunk_bytes = chunk_bytes(&facts.settings);
         let is_little = |kb: u32| f64::from(kb) * 1024.0 <= chunk_bytes;
         let is_varied = self.is_varied(|s| s.read_ahead_kb);
         let is_little = facts.settings.read_ahead_kb.is_some_and(is_little);
-        if !facts.settings.is_compressed() || is_little || is_varied || !is_short_of_bytes(cell) {
+        if !is_compressed(&facts.settings) || is_little || is_varied || !is_short_of_bytes(cell) {
             return None;
         }
         let read = cell.device_read_bytes_per_operation?;
-        let compacted = cell.database.compacted_bytes_per_operation.unwrap_or(0.0);
+        let compacted = cell.database.get(&COMPACTED_BYTES_PER_OPERATION).unwrap_or(0.0);
         let read_bytes_per_request = stats::ratio(read, cell.device_reads_per_operation?)?;
         let is_more = read_bytes_per_request >= CHUNKS_OF_REQUEST * chunk_bytes;
         (is_more && compacted <= OF_COMPACTION * read)
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::analyse;
     use crate::document::{Analysis, Withheld};
-    use crate::story::{job, run, table, trials};
+    use crate::story::{job, place, run, table, trials};
 
     static STORY: LazyLock<(Plan, Analysis)> = LazyLock::new(|| {
         let (job, trials) = (job(), trials());
@@ -152,7 +152,6 @@ mod tests {
 
     /// The story's run: reads of gp2-320's volume are its limit; records have 1,000 bytes, and 8 of 10 operations read.
     struct Made {
-        provider: Provider,
         plan: Plan,
         configurations: Vec<ConfigurationFacts>,
         cells: Vec<CellAnalysis>,
@@ -180,16 +179,10 @@ mod tests {
     /// What is advised of gp2-320 after a change of the run.
     fn advised(change: impl FnOnce(&mut Made)) -> Vec<Untried> {
         let (plan, analysis) = STORY.clone();
-        let mut made =
-            Made { provider: Provider::Local, plan, configurations: analysis.configurations, cells: analysis.cells };
+        let mut made = Made { plan, configurations: analysis.configurations, cells: analysis.cells };
         assert_eq!(made.cell().limit.kind, LimitKind::VolumeIops);
         change(&mut made);
-        let seen = Seen {
-            provider: made.provider,
-            plan: &made.plan,
-            configurations: &made.configurations,
-            cells: &made.cells,
-        };
+        let seen = Seen { plan: &made.plan, configurations: &made.configurations, cells: &made.cells };
         seen.not_tried("gp2-320").into_iter().map(|n| n.setting).collect()
     }
 
@@ -219,7 +212,7 @@ mod tests {
         // What compactions read is no read of a client.
         let beside_compactions = |made: &mut Made| {
             made.reads(0.5, 3_210.0);
-            made.cell().database.compacted_bytes_per_operation = Some(20.0);
+            made.cell().database.set(&COMPACTED_BYTES_PER_OPERATION, Some(20.0));
         };
         assert_eq!(advised(beside_compactions), []);
     }
@@ -274,7 +267,7 @@ mod tests {
     fn another_strategy_is_advised_where_reads_merge_many_sstables() {
         let merging = |sstables: f64, change: &dyn Fn(&mut Made)| {
             advised(|made| {
-                made.cell().database.sstables_per_read = Some(sstables);
+                made.cell().database.set(&SSTABLES_PER_READ, Some(sstables));
                 change(made);
             })
         };
@@ -308,7 +301,7 @@ mod tests {
         // Compactions read in large requests, whatever is set.
         let compacting = |share: f64| {
             requests_of(32_800.0, &|made| {
-                made.cell().database.compacted_bytes_per_operation = Some(share * 328.0);
+                made.cell().database.set(&COMPACTED_BYTES_PER_OPERATION, Some(share * 328.0));
             })
         };
         assert_eq!((compacting(0.09).len(), compacting(0.11)), (1, vec![]));
@@ -349,7 +342,7 @@ mod tests {
     fn nothing_is_advised_where_settings_are_not_known() {
         let simulated = |made: &mut Made| {
             much(made);
-            made.provider = Provider::Simulated;
+            made.plan.place = place(experiment::Provider::Simulated);
         };
         assert_eq!(advised(simulated), []);
         let existing = |made: &mut Made| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, HostSample, TrialRecord};
+use reported::cassandra::{COMPACTED_BYTES, PENDING_COMPACTIONS, SSTABLES};
 
 use crate::host::window;
 use crate::work::DatabaseWork;
@@ -40,10 +41,10 @@ pub(crate) fn of_trial(
         let work = DatabaseWork::of(measured, measured_s);
         let own = CompactedBacklog {
             sstables: backlog.sstables as f64,
-            sstables_left: work.sstables,
+            sstables_left: work.total(&SSTABLES),
             from_s: backlog.compacts_from_s,
             until_s: quiet_from_s(measured, backlog.compacts_from_s),
-            compacted_bytes: work.compacted_bytes,
+            compacted_bytes: work.total(&COMPACTED_BYTES),
         };
         all = Some(all.map_or(own, |before| before.and(own)));
     }
@@ -67,7 +68,7 @@ impl CompactedBacklog {
 fn quiet_from_s(samples: &[HostSample], from_s: f64) -> Option<f64> {
     let after = samples.iter().filter(|sample| sample.t_s > from_s);
     let pending: Vec<(f64, f64)> =
-        after.filter_map(|sample| Some((sample.t_s, sample.host.pending_compactions?))).collect();
+        after.filter_map(|sample| Some((sample.t_s, sample.database.get(&PENDING_COMPACTIONS)?))).collect();
     let is_quiet = |stretch: &&[(f64, f64)]| stretch.iter().all(|(_, pending)| *pending == 0.0);
     let first = pending.windows(QUIET_SAMPLES).find(is_quiet)?.first()?;
     Some(first.0)
@@ -75,7 +76,8 @@ fn quiet_from_s(samples: &[HostSample], from_s: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use evidence::{BacklogFound, HostFigures};
+    use evidence::BacklogFound;
+    use reported::Reported;
 
     use super::*;
     use crate::rules::cases::sound_record;
@@ -83,12 +85,11 @@ mod tests {
     fn samples(pending: &[f64]) -> Vec<HostSample> {
         let sample = |(pending, t): (&f64, u32)| HostSample {
             t_s: f64::from(t),
-            host: HostFigures {
-                pending_compactions: Some(*pending),
-                sstables: Some(9.0 - f64::from(t)),
-                compacted_bytes: Some(1e6 * f64::from(t)),
-                ..HostFigures::default()
-            },
+            database: Reported::from([
+                (&PENDING_COMPACTIONS, *pending),
+                (&SSTABLES, 9.0 - f64::from(t)),
+                (&COMPACTED_BYTES, 1e6 * f64::from(t)),
+            ]),
             ..HostSample::default()
         };
         pending.iter().zip(0..).map(sample).collect()

@@ -60,6 +60,5 @@ fn warming_s(figures: &Figures<'_>, cell: &str) -> Option<f64> {
         let nodes = trial.record.nodes.iter();
         nodes.filter_map(|node| Some(node.warmed?.seconds)).max_by(f64::total_cmp)
     };
-    let seconds: Vec<f64> = figures.trials(cell).iter().filter_map(slowest).collect();
-    stats::median(&seconds)
+    stats::median(figures.trials(cell).iter().filter_map(slowest))
 }

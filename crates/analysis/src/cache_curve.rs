@@ -6,7 +6,7 @@
 //! volume allows at this rate of misses, and the most that was measured at any ratio. They cross at the tipping point.
 
 use evidence::ProbeResult;
-use experiment::{CHUNK_BYTES, CacheState, LoadLevel, PageCache, Plan};
+use experiment::{CacheState, LoadLevel, PageCache, Plan};
 
 use crate::comparisons::Comparisons;
 use crate::document::{
@@ -104,11 +104,12 @@ impl Curve {
             plan.workloads.iter().find(|w| w.name == members.first().map_or("", |c| c.workload.as_str()))?;
         let dataset = plan.dataset;
         let facts = configurations.iter().find(|c| c.name == configuration);
+        let product = plan.target.database.product();
         let cache = PageCache::new(
             definition.distribution,
             dataset.records,
             dataset.record_bytes(),
-            facts.map_or(CHUNK_BYTES, |facts| facts.settings.chunk_bytes()),
+            facts.map_or(product.unit_bytes, |facts| product.unit_bytes_of(&facts.settings)),
         );
         let mut points: Vec<CachePoint> = members
             .iter()
@@ -200,10 +201,7 @@ impl Curve {
         let (mut low, mut high) = (low, high);
         for _ in 0..40 {
             let middle = (low * high).sqrt();
-            match is_bounded(middle)? {
-                true => high = middle,
-                false => low = middle,
-            }
+            if is_bounded(middle)? { high = middle } else { low = middle }
         }
         Some(high)
     }
@@ -215,8 +213,7 @@ fn measured_ratio(figures: &Figures<'_>, cell: &str) -> Option<f64> {
         let budget: u64 = trial.nodes().map(|node| node.facts.page_cache_budget_bytes).sum();
         stats::ratio(trial.data_bytes_on_disk(), budget as f64)
     };
-    let ratios: Vec<f64> = figures.trials(cell).iter().filter_map(of_trial).collect();
-    stats::median(&ratios).filter(|ratio| *ratio > 0.0)
+    stats::median(figures.trials(cell).iter().filter_map(of_trial)).filter(|ratio| *ratio > 0.0)
 }
 
 /// Device reads for each miss: least squares through the origin.

@@ -47,7 +47,7 @@ pub fn capacities(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, pr
             .filter_map(|cell| {
                 let scores = scores(cell);
                 Some(Level {
-                    rate: rate(cell.load)? * plan.scale,
+                    rate: rate(cell.load)? * plan.scale(),
                     meets: shown(&samples, &values(&scores)),
                     cell,
                     scores,
@@ -171,7 +171,7 @@ fn capacity(
         (CapacityOutcome::Found, Some(bounds)) => {
             let is_missed = |level: &Level<'_>| level.mean().is_some_and(|mean| mean > 0.0);
             let is_open = !levels.iter().any(is_missed);
-            ended(bounds, shown, possible(levels, plan.scale), is_open)
+            ended(bounds, shown, possible(levels, plan.scale()), is_open)
         }
         (CapacityOutcome::Found, None) => (None, None),
         _ => shown,
@@ -190,7 +190,7 @@ fn capacity(
         high_ops_per_s: ends.1,
         missed: missing.and_then(missed).or(floor.filter(|_| levels.is_empty())),
         limit: missing.and_then(|level| fullest(level.cell)),
-        closed_loop_ops_per_s: closed.map(|probe| probe.completed_per_s() * plan.scale),
+        closed_loop_ops_per_s: closed.map(|probe| probe.completed_per_s() * plan.scale()),
         probes: probes.len() as u64,
         probe_s: probes.iter().map(|probe| probe.seconds).sum(),
         levels: levels.iter().map(of_level).collect(),
@@ -264,11 +264,10 @@ fn missed(level: &Level<'_>) -> Option<Missed> {
     let times = |of| missing().filter(|other| other.of == of).count();
     let most = missing().max_by_key(|score| times(score.of))?;
     let same = level.scores.iter().filter(|score| score.of == most.of);
-    let figures: Vec<f64> = same.filter_map(|score| score.measured).collect();
     Some(Missed {
         of: most.of,
         at_ops_per_s: level.rate,
-        measured: stats::median(&figures),
+        measured: stats::median(same.filter_map(|score| score.measured)),
         trials: level.scores.len() as u64,
         missing: missing().count() as u64,
     })
@@ -284,7 +283,7 @@ fn floor(plan: &Plan, probes: &[&RateProbe]) -> Option<Missed> {
         return None;
     }
     let (rate, score) = open.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(Missed { of: score.of, at_ops_per_s: rate * plan.scale, measured: score.measured, trials: 1, missing: 1 })
+    Some(Missed { of: score.of, at_ops_per_s: rate * plan.scale(), measured: score.measured, trials: 1, missing: 1 })
 }
 
 /// A capacity with what bounds it.

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use experiment::{Provider, Setup, Setups};
+use experiment::{Place, Setup, Setups};
 
 use crate::document::limit::{LimitKind, ResourceUse};
 use crate::document::{Bound, BoundIs, CellAnalysis, ConfigurationFacts, LimitedHere, OfThisMachine};
@@ -49,7 +49,7 @@ struct Side {
 impl CarriedOver {
     /// Of these cells, whose limits are known by now; noted in each of them as well.
     pub fn of(
-        provider: Provider,
+        place: &Place,
         setups: &Setups,
         configurations: &[ConfigurationFacts],
         cells: &mut [CellAnalysis],
@@ -58,7 +58,8 @@ impl CarriedOver {
             let setup = setups.of(&cell.configuration);
             let facts = configurations.iter().find(|c| c.name == cell.configuration);
             let short = facts.map_or_else(BTreeSet::new, below_their_limit);
-            let is_emulated = setup.is_some_and(|setup| is_emulated(provider, setup));
+            // Volumes and CPUs are those of machines that are held to limits.
+            let is_emulated = matches!(place, Place::Emulated { .. }) && setup.is_some();
             cell.limited_here = is_emulated.then(|| limited_here(cell, &short)).flatten();
             Side {
                 configuration: cell.configuration.clone(),
@@ -106,16 +107,6 @@ fn are_in_proportion(a: &Side, b: &Side) -> bool {
         (Some(of_a), Some(of_b)) => of_a.is_in_proportion(a.cpus, of_b, b.cpus),
         // They are what they are.
         _ => (a.cpus / b.cpus - 1.0).abs() < EQUAL,
-    }
-}
-
-/// Whether volumes and CPUs of a configuration are this machine's, held to limits.
-fn is_emulated(provider: Provider, setup: &Setup) -> bool {
-    let is_held = || setup.volumes().any(|v| v.limits != experiment::IoLimits::default());
-    match provider {
-        Provider::Simulated | Provider::Aws => false,
-        Provider::Local => !setup.has_real_volumes(),
-        Provider::Hosts => !setup.has_real_volumes() && is_held(),
     }
 }
 

@@ -6,14 +6,14 @@ use evidence::{HostId, OperationKind};
 use experiment::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
-use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis};
+use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseFigures, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::faults;
 use crate::host::VolumeActivity;
-use crate::latency::{LatencyFigures, across_trials};
+use crate::latency::{SeriesLatency, across_trials};
 use crate::limit::{self, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
-use crate::work::DatabaseWork;
+use crate::rules::cassandra::compaction_backlog;
 
 /// Confidence of the intervals of cells and ratios.
 pub const CONFIDENCE: f64 = 0.95;
@@ -24,7 +24,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     let values = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| -> Vec<f64> {
         valid.iter().filter_map(|t| figure(t)).collect()
     };
-    let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
+    let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(values(figure));
     let volumes = |pick: fn(&VolumeActivity) -> f64| {
         move |t: &TrialMeasurement| t.per_operation(t.sum(|node| node.host.sum_of_volumes(pick)))
     };
@@ -37,6 +37,9 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     let by_node = limit::of_nodes(setup, &undisturbed);
     let failed: u64 = valid.iter().map(|t| t.failed_operations()).sum();
     let counted: u64 = valid.iter().map(|t| t.counted()).sum();
+    let reports = plan.target.database.product().reports;
+    let mut database = DatabaseFigures::of(reports, |figure| median(&|t| t.reported(figure)));
+    compaction_backlog::add_figures(&mut database, &valid);
     CellAnalysis {
         batch: setup.map_or(0, |setup| setup.batch),
         id: cell.id.clone(),
@@ -52,7 +55,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
             .collect(),
         throughput_ops_per_s: stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE),
         operations_per_usd: None,
-        runtime_s: Summary::of(&values(&|t| t.runtime_s(plan))),
+        runtime_s: Summary::of(values(&|t| t.runtime_s(plan))),
         latency_us: latencies(&valid, |t| &t.response),
         service_us: latencies(&valid, |t| &t.service),
         errors,
@@ -61,11 +64,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_writes_per_operation: median(&volumes(|v| v.writes)),
         device_read_bytes_per_operation: median(&volumes(|v| v.read_bytes)),
         device_write_bytes_per_operation: median(&volumes(|v| v.write_bytes)),
-        database: DatabaseCounts {
-            backlog_sstables: median(&|t| Some(t.backlog?.sstables)),
-            backlog_compacted_until_s: median(&|t| t.backlog?.until_s).filter(|_| no_backlog_is_left(&valid)),
-            ..counts(median)
-        },
+        database,
         device_read_iops: median(&data(VolumeActivity::read_iops)),
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         delivered: None,
@@ -74,7 +73,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         bytes_on_disk: median(&|t| Some(t.data_bytes_on_disk())),
         database_cpus_used: median(&|t| t.sum(|node| node.host.cpus_used)),
         client_cpu_us_per_operation: median(&TrialMeasurement::client_cpu_us_per_operation),
-        gc_pause_share: median(&|t| t.nodes().filter_map(|node| node.host.gc_pause_share).max_by(f64::total_cmp)),
+        gc_pause_share: median(&|t| t.nodes().filter_map(|node| node.host.pause_share).max_by(f64::total_cmp)),
         ratio_to_baseline: None,
         ratio_to_slowest: None,
         withheld: None,
@@ -87,35 +86,6 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         usd_per_month: None,
         findings: Vec::new(),
     }
-}
-
-/// What the databases counted, by `median` over trials.
-fn counts(median: impl Fn(&dyn Fn(&TrialMeasurement) -> Option<f64>) -> Option<f64>) -> DatabaseCounts {
-    type Count = fn(&DatabaseWork) -> Option<f64>;
-    let all = |t: &TrialMeasurement, count: Count| t.sum(|node| count(&node.host.work));
-    let share = |part: Count, whole: Count| median(&|t| stats::ratio(all(t, part)?, all(t, whole)?));
-    let each = |count: Count| median(&|t| t.per_operation(all(t, count)));
-    DatabaseCounts {
-        sstables_per_read: median(&TrialMeasurement::sstables_per_read),
-        bloom_false_positives_per_read: share(|w| w.bloom_false_positives, |w| w.reads),
-        chunk_cache_hit_share: share(|w| w.chunk_cache_hits, |w| w.chunk_cache_requests),
-        key_cache_hit_share: share(|w| w.key_cache_hits, |w| w.key_cache_requests),
-        compression_ratio: median(&|t| stats::ratio(all(t, |w| w.compression_ratio)?, t.nodes().count() as f64)),
-        compression_metadata_bytes: median(&|t| all(t, |w| w.compression_metadata_bytes)),
-        sstables: median(&|t| all(t, |w| w.sstables)),
-        flushes: median(&|t| all(t, |w| w.flushes)),
-        compactions: median(&|t| all(t, |w| w.compactions)),
-        flushed_bytes_per_operation: each(|w| w.flushed_bytes),
-        compacted_bytes_per_operation: each(|w| w.compacted_bytes),
-        backlog_sstables: None,
-        backlog_compacted_until_s: None,
-    }
-}
-
-/// Whether every backlog was compacted before its trial ended.
-fn no_backlog_is_left(trials: &[&TrialMeasurement]) -> bool {
-    let mut backlogs = trials.iter().filter_map(|t| t.backlog);
-    backlogs.all(|backlog| backlog.until_s.is_some())
 }
 
 impl CellAnalysis {
@@ -157,7 +127,7 @@ fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> 
     let of_node = |(host, uses): (&HostId, &limit::Uses)| {
         let median = |figure: &dyn Fn(&Node<'_>) -> Option<f64>| {
             let nodes = trials.iter().flat_map(|t| t.nodes()).filter(|n| n.id == *host);
-            stats::median(&nodes.filter_map(|n| figure(&n)).collect::<Vec<_>>())
+            stats::median(nodes.filter_map(|n| figure(&n)))
         };
         let data = |pick: fn(&VolumeActivity) -> f64| median(&|n| n.host.sum_of_data(pick));
         let mut uses: Vec<ResourceUse> = uses.iter().map(|(_, used)| *used).collect();
@@ -171,7 +141,7 @@ fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> 
             device_write_bytes_per_s: data(VolumeActivity::write_bytes_per_s),
             page_cache_bytes: median(&|n| n.page_cache_bytes()),
             bytes_on_disk: median(&|n| Some(n.facts.data_bytes_on_disk as f64)).unwrap_or(0.0),
-            gc_pause_share: median(&|n| n.host.gc_pause_share),
+            gc_pause_share: median(&|n| n.host.pause_share),
             uses,
         }
     };
@@ -188,7 +158,7 @@ fn data_volumes(trials: &[&TrialMeasurement]) -> Vec<DataVolumeAnalysis> {
         }
     }
     let median = |of: &[&VolumeActivity], figure: &dyn Fn(&VolumeActivity) -> Option<f64>| {
-        stats::median(&of.iter().filter_map(|activity| figure(activity)).collect::<Vec<_>>())
+        stats::median(of.iter().filter_map(|activity| figure(activity)))
     };
     each.into_iter()
         .map(|((host, volume), of)| DataVolumeAnalysis {
@@ -206,7 +176,7 @@ fn data_volumes(trials: &[&TrialMeasurement]) -> Vec<DataVolumeAnalysis> {
 
 fn latencies(
     trials: &[&TrialMeasurement],
-    series: impl Fn(&TrialMeasurement) -> &BTreeMap<OperationKind, LatencyFigures>,
+    series: impl Fn(&TrialMeasurement) -> &BTreeMap<OperationKind, SeriesLatency>,
 ) -> BTreeMap<OperationKind, LatencyAnalysis> {
     OperationKind::ALL
         .into_iter()

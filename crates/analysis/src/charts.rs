@@ -10,7 +10,7 @@ use evidence::OperationKind;
 
 use crate::document::PhaseKind;
 use crate::latency;
-use crate::measurement::TrialMeasurement;
+use crate::measurement::{Background, TrialMeasurement};
 use crate::panels::Panel;
 
 /// All charts of a run.
@@ -39,8 +39,8 @@ pub struct TrialCharts {
     pub steady_from_s: f64,
     /// When nodes were away or disks failed by plan: from when, until when, seconds from the start of measurement.
     pub fault_spans: Vec<(f64, f64)>,
-    /// Flushes and compactions of the database in the measured seconds; `None` where it does not say.
-    pub background: Option<(f64, f64)>,
+    /// What the database did in the background in the measured seconds; empty where it does not say.
+    pub background: Vec<Background>,
     /// What there is to draw; a panel without data is left out.
     pub panels: Vec<Panel>,
 }
@@ -99,7 +99,7 @@ fn of_trial(trial: &TrialMeasurement) -> TrialCharts {
             .filter(|p| p.phase.kind == PhaseKind::During)
             .map(|p| (p.phase.from_s, p.phase.to_s))
             .collect(),
-        background: trial.background,
+        background: trial.background.clone(),
         panels: trial.panels.clone(),
     }
 }

@@ -162,12 +162,13 @@ fn hosts_differ(a: &Value, b: &Value) -> Vec<String> {
 fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
     let settings = |run: &RunEvidence<'_>| {
         json!({
-            "provider": run.provider,
-            "scale": run.plan.scale,
+            "provider": run.plan.place.provider(),
+            "scale": run.plan.scale(),
             "target": run.plan.target,
+            "existing": run.plan.place.existing(),
             "dataset": run.plan.dataset,
             "shape": run.plan.shape,
-            "simulated": run.plan.simulated,
+            "simulated": run.plan.place.truth(),
             "configurations": named(run.setups.iter().map(|s| (s.configuration.clone(), json!(s)))),
             "workloads": named(run.plan.workloads.iter().map(|w| (w.name.clone(), json!(w)))),
             "environment": run.environment,
@@ -184,10 +185,7 @@ fn named(entries: impl Iterator<Item = (String, Value)>) -> Value {
 
 /// Walks two documents of the same shape. What only one of the two runs has is named, and not spelled out.
 fn differ(path: &str, a: &Value, b: &Value, runs: &[&str; 2], found: &mut Vec<String>) {
-    let inner = |key: &str| match path.is_empty() {
-        true => key.to_owned(),
-        false => format!("{path}.{key}"),
-    };
+    let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let is_branch = |value: &Value| value.is_object() || value.is_array();
     match (a, b) {
         _ if a == b => {}

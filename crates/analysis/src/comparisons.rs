@@ -221,7 +221,7 @@ impl Comparisons {
         let base = Ratio {
             unpaired: pair.unpaired,
             bound: bound.clone(),
-            ..blank(&self.names[b], Verdict::TooFew, pair.pairs)
+            ..Ratio::blank(&self.names[b], Verdict::TooFew, pair.pairs)
         };
         let Some(contrast) = &pair.contrast else {
             let (median, low, high) = side(pair.observed);
@@ -282,27 +282,7 @@ impl Comparisons {
 
     /// A cell against itself.
     pub fn itself(&self, cell: usize) -> Option<Ratio> {
-        self.effects[cell].map(|_| blank(&self.names[cell], Verdict::Reference, 0))
-    }
-}
-
-/// A ratio of 1 about which nothing is known.
-fn blank(to: &str, verdict: Verdict, pairs: u64) -> Ratio {
-    Ratio {
-        to: to.to_owned(),
-        median: 1.0,
-        low: 1.0,
-        high: 1.0,
-        pairs,
-        level: 0.0,
-        pooled: false,
-        p_value: None,
-        p_adjusted: None,
-        p_sign_flip: None,
-        smallest_detectable: None,
-        unpaired: false,
-        bound: None,
-        verdict,
+        self.effects[cell].map(|_| Ratio::blank(&self.names[cell], Verdict::Reference, 0))
     }
 }
 
@@ -328,10 +308,7 @@ fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
 /// that the CPU limits spread by 10 to 25 %, and one pool would widen every interval of the former and narrow those of
 /// the latter.
 pub fn pool_of(samples: &[Vec<f64>], kinds: &[SpreadKind], (a, b): (usize, usize)) -> Samples {
-    let is_wanted = |at: usize| match kinds[a] == kinds[b] {
-        true => kinds[at] == kinds[a],
-        false => at == a || at == b,
-    };
+    let is_wanted = |at: usize| if kinds[a] == kinds[b] { kinds[at] == kinds[a] } else { at == a || at == b };
     Samples::new((0..samples.len()).filter(|at| is_wanted(*at)).map(|at| samples[at].as_slice()))
 }
 

@@ -81,8 +81,7 @@ struct DeviceDemand {
 impl DeviceDemand {
     fn of(trials: &[&TrialMeasurement], members: f64) -> Option<Self> {
         let median = |figure: fn(&VolumeActivity) -> f64| {
-            let each = trials.iter().filter_map(|t| Some(t.sum_of_data(figure)? / members));
-            stats::median(&each.collect::<Vec<_>>())
+            stats::median(trials.iter().filter_map(|t| Some(t.sum_of_data(figure)? / members)))
         };
         Some(Self {
             reads: median(VolumeActivity::read_iops)?,

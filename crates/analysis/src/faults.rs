@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{FaultRecord, HostId, WriteCheck};
+use evidence::{FaultRecord, HostId, LatencyFigures, WriteCheck};
 use experiment::{NodeFault, Plan, Setup};
 use stats::Summary;
 
 use crate::document::{
     FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis,
 };
-use crate::latency::LatencyFigures;
 use crate::measurement::TrialMeasurement;
 use crate::phases::{PhaseMeasurement, Recovery};
 
@@ -41,10 +40,9 @@ fn planned(plan: &Plan) -> Vec<NodeFault> {
 fn phase(valid: &[&TrialMeasurement], kind: PhaseKind, fault: usize) -> PhaseAnalysis {
     let measured: Vec<&PhaseMeasurement> =
         valid.iter().flat_map(|t| &t.phases).filter(|p| p.phase.kind == kind && p.phase.fault == fault).collect();
-    let summary = |figure: &dyn Fn(&PhaseMeasurement) -> Option<f64>| {
-        Summary::of(&measured.iter().filter_map(|p| figure(p)).collect::<Vec<_>>())
-    };
-    let latency = |figure: fn(&LatencyFigures) -> f64| summary(&|p| p.latency.as_ref().map(figure));
+    let summary =
+        |figure: &dyn Fn(&PhaseMeasurement) -> Option<f64>| Summary::of(measured.iter().filter_map(|p| figure(p)));
+    let latency = |figure: fn(&LatencyFigures) -> f64| summary(&|p| p.latency.map(|of| figure(&of.figures)));
     let mut errors = BTreeMap::new();
     for (kind, n) in measured.iter().flat_map(|p| &p.errors) {
         *errors.entry(*kind).or_default() += n;
@@ -72,9 +70,8 @@ fn fault(
     let of_trials: Vec<(&TrialMeasurement, &FaultRecord)> =
         valid.iter().filter_map(|t| Some((*t, t.record.faults.get(index)?))).collect();
     let (_, first) = of_trials.first()?;
-    let summary = |figure: &dyn Fn(&FaultRecord) -> Option<f64>| {
-        Summary::of(&of_trials.iter().filter_map(|(_, f)| figure(f)).collect::<Vec<_>>())
-    };
+    let summary =
+        |figure: &dyn Fn(&FaultRecord) -> Option<f64>| Summary::of(of_trials.iter().filter_map(|(_, f)| figure(f)));
     let count = |is: &dyn Fn(&FaultRecord) -> bool| of_trials.iter().filter(|(_, f)| is(f)).count() as u64;
     let aftermaths = || of_trials.iter().filter_map(|(t, _)| t.aftermaths.get(index));
     let recoveries = || aftermaths().filter_map(|a| a.recovery);
@@ -115,7 +112,7 @@ fn fault(
             .filter_map(|(t, f)| Some(format!("block {}: {}", t.record.block, f.problem.as_ref()?)))
             .collect(),
         failed_requests: summary(&|f| f.failed_requests.map(|n| n as f64)),
-        compacted_bytes: Summary::of(&aftermaths().filter_map(|a| a.compacted_bytes).collect::<Vec<_>>()),
+        compacted_bytes: Summary::of(aftermaths().filter_map(|a| a.compacted_bytes)),
         ended: of_trials
             .iter()
             .filter_map(|(t, f)| {

@@ -73,6 +73,6 @@ impl<'a> Figures<'a> {
 /// The worst kind, not the one with the largest share: a workload of 20 % reads whose reads take 90 ms is no fast one
 /// because its updates take 1 ms.
 pub fn worst(trial: &TrialMeasurement, figure: LatencyFigure) -> Option<(OperationKind, f64)> {
-    let of_kinds = trial.response.iter().map(|(kind, figures)| (*kind, figures.figure(figure)));
+    let of_kinds = trial.response.iter().map(|(kind, of)| (*kind, of.figures.figure(figure)));
     of_kinds.max_by(|a, b| a.1.total_cmp(&b.1))
 }

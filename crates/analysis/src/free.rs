@@ -5,6 +5,7 @@
 //! comparisons that every other sentence is read from.
 
 use experiment::{BacklogFiles, LoadLevel, Plan};
+use reported::cassandra::{CHUNK_OFFSET_BYTES, COMPACTED_BYTES_PER_OPERATION, FLUSHED_BYTES_PER_OPERATION};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, SpendingChange, Verdict};
@@ -127,17 +128,13 @@ impl Measured<'_> {
         let payload = workload.map(|workload| self.plan.dataset.payload_written(workload));
         // Without a flush in its trials nothing is known of what becomes of a written byte.
         let amplification = |cell: &CellAnalysis| {
-            let flushed = cell.database.flushed_bytes_per_operation.filter(|bytes| *bytes > 0.0)?;
-            let compacted = cell.database.compacted_bytes_per_operation?;
+            let flushed = cell.database.get(&FLUSHED_BYTES_PER_OPERATION).filter(|bytes| *bytes > 0.0)?;
+            let compacted = cell.database.get(&COMPACTED_BYTES_PER_OPERATION)?;
             stats::ratio(flushed + compacted, payload?)
         };
         known([
             (Spending::DiskBytes, from.bytes_on_disk, to.bytes_on_disk),
-            (
-                Spending::ChunkOffsetBytes,
-                from.database.compression_metadata_bytes,
-                to.database.compression_metadata_bytes,
-            ),
+            (Spending::ChunkOffsetBytes, from.database.get(&CHUNK_OFFSET_BYTES), to.database.get(&CHUNK_OFFSET_BYTES)),
             (Spending::WriteAmplification, amplification(from), amplification(to)),
         ])
     }

@@ -22,7 +22,8 @@ pub struct Gate {
 
 /// A gate that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("cannot read the gate {given:?}: {problem}; write METRIC < -N% or METRIC > N% with METRIC one of {metrics}, for example 'throughput < -5%'", metrics = names())]
+#[error("cannot read the gate {given:?}: {problem}; write METRIC < -N% or METRIC > N% with METRIC one of {metrics}, \
+         for example 'throughput < -5%'", metrics = names())]
 pub struct GateError {
     given: String,
     problem: String,
@@ -82,10 +83,7 @@ impl Gate {
             obstacles.push(Obstacle::DifferentHosts { facts: comparison.hosts_differ.clone() });
         }
         let worst = judged.iter().map(|c| c.outcome).max().unwrap_or(GateOutcome::Inconclusive);
-        let outcome = match obstacles.is_empty() {
-            true => worst,
-            false => worst.max(GateOutcome::Inconclusive),
-        };
+        let outcome = if obstacles.is_empty() { worst } else { worst.max(GateOutcome::Inconclusive) };
         let open = || judged.iter().filter(|c| c.outcome == GateOutcome::Inconclusive);
         let needed: Option<Vec<u32>> = open().map(|c| self.repetitions(&c.change)).collect();
         GateResult {

@@ -90,7 +90,10 @@ mod tests {
             Hardware::of(&[plain.clone(), other], None).is_same(&plain.name, "other")
         };
         assert!(is_same(|_| {}));
-        assert!(is_same(|c| c.settings.jvm = vec!["-XX:+UseZGC".to_owned()]));
+        assert!(is_same(|c| {
+            let options = experiment::Section::Options(vec!["-XX:+UseZGC".to_owned()]);
+            c.settings.sections.insert("jvm".to_owned(), options);
+        }));
         assert!(is_same(|c| c.usd_per_month = Some(100.004)));
         let others: [fn(&mut ConfigurationFacts); 6] = [
             |c| c.usd_per_month = Some(100.01),

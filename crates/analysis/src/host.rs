@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostSample, VolumeFigures};
 use experiment::VolumeRole;
+use reported::Meaning;
 
 use crate::waking;
 use crate::work::DatabaseWork;
 
 /// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than
-/// a commit-log sync period, short enough to see a compaction come and go.
+/// a commit-log sync period, short enough to see work in the background come and go.
 const WINDOW_S: f64 = 10.0;
 
 /// The host of the database in the measured window.
@@ -46,21 +47,19 @@ pub struct DatabaseHost {
     pub steal_share: Option<f64>,
     /// The largest such share in windows of about 10 s.
     pub steal_share_worst: Option<f64>,
-    /// Share of the window spent in garbage collection pauses.
-    pub gc_pause_share: Option<f64>,
+    /// Share of the window in which all of the database stood still, as its product reports it.
+    pub pause_share: Option<f64>,
     /// A pause of the window that was the longest of the process so far, seconds; `None` when no record was broken.
-    pub gc_longest_pause_s: Option<f64>,
-    /// Compactions that waited or ran, means of the first and of the last tenth of the window.
-    pub compactions: Option<(f64, f64)>,
-    /// Messages dropped in the window.
-    pub dropped_messages: Option<f64>,
+    pub longest_pause_s: Option<f64>,
+    /// Work in the background that waited or ran, means of the first and of the last tenth of the window.
+    pub background_work: Option<(f64, f64)>,
     /// Bytes sent and received on all interfaces per second.
     pub network_bytes_per_s: Option<f64>,
     /// TCP segments sent again for each megabyte (10^6 bytes) sent.
     pub retransmits_per_mb: Option<f64>,
     /// How often the database process changed.
     pub restarts: Option<u64>,
-    /// What the database itself counted.
+    /// What the database itself reported.
     pub work: DatabaseWork,
 }
 
@@ -93,8 +92,8 @@ pub struct HostWindow {
     pub throttled: Option<f64>,
     /// Share of the quota's periods in which it was reached.
     pub throttled_periods: Option<f64>,
-    /// Share of the window spent in garbage collection pauses.
-    pub gc_pause_share: Option<f64>,
+    /// Share of the window in which all of the database stood still.
+    pub pause_share: Option<f64>,
 }
 
 /// Requests and bytes of a volume in the measured window.
@@ -208,6 +207,8 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         VolumeRole::ALL.into_iter().filter_map(|role| Some((role, activity(window, role, length)?))).collect();
     let data = volumes.iter().filter(|(role, _)| role.is_data());
     let several = data.clone().count() > 1;
+    let work = DatabaseWork::of(window, length);
+    let longest = work.meaning(Meaning::LongestPauseS);
     DatabaseHost {
         members: data.filter(|_| several).map(|(role, activity)| (*role, activity.clone())).collect(),
         volumes,
@@ -224,13 +225,9 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         windows: steps.iter().filter_map(|(a, b)| host_window(a, b)).collect(),
         steal_share: steal(first, last),
         steal_share_worst: steps.iter().filter_map(|(a, b)| steal(a, b)).max_by(f64::total_cmp),
-        gc_pause_share: per_second(|h| h.gc_pause_s),
-        gc_longest_pause_s: last
-            .host
-            .gc_longest_pause_s
-            .filter(|longest| first.host.gc_longest_pause_s.is_none_or(|before| *longest > before)),
-        compactions: compactions(window),
-        dropped_messages: delta(|h| h.dropped_messages),
+        pause_share: work.meaning(Meaning::PausedS).grown().and_then(|paused_s| stats::ratio(paused_s, seconds)),
+        longest_pause_s: longest.last.filter(|pause_s| longest.first.is_none_or(|before| *pause_s > before)),
+        background_work: work.meaning(Meaning::BackgroundWork).ends,
         network_bytes_per_s: per_second(|h| h.network_sent_bytes)
             .zip(per_second(|h| h.network_received_bytes))
             .map(|(sent, received)| sent + received),
@@ -238,7 +235,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .zip(delta(|h| h.network_sent_bytes))
             .and_then(|(again, bytes)| stats::ratio(again, bytes / 1e6)),
         restarts: restarts(window),
-        work: DatabaseWork::of(window, length),
+        work,
     }
 }
 
@@ -259,6 +256,7 @@ fn host_window(a: &HostSample, b: &HostSample) -> Option<HostWindow> {
     let seconds = b.t_s - a.t_s;
     let rate = |figure: Counter| between(a, b, figure).and_then(|n| stats::ratio(n, seconds));
     let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+    let paused = |sample: &HostSample| sample.database.meaning(Meaning::PausedS);
     Some(HostWindow {
         used: rate(database_cpu_s)?,
         host_busy: sum(rate(|h| h.cpu_user_s), rate(|h| h.cpu_system_s)),
@@ -268,7 +266,7 @@ fn host_window(a: &HostSample, b: &HostSample) -> Option<HostWindow> {
         throttled_periods: between(a, b, |h| h.cgroup_throttled_periods)
             .zip(between(a, b, |h| h.cgroup_periods))
             .and_then(|(throttled, all)| stats::ratio(throttled, all)),
-        gc_pause_share: rate(|h| h.gc_pause_s),
+        pause_share: paused(b).zip(paused(a)).and_then(|(after, before)| stats::ratio(after - before, seconds)),
     })
 }
 
@@ -408,14 +406,6 @@ fn counters(volume: &VolumeFigures) -> Option<[f64; 4]> {
     Some([volume.reads?, volume.writes?, volume.read_bytes?, volume.write_bytes?])
 }
 
-/// Means of the first and of the last tenth of the samples that know it.
-fn compactions(window: &[HostSample]) -> Option<(f64, f64)> {
-    let pending: Vec<f64> = window.iter().filter_map(|s| s.host.pending_compactions).collect();
-    let part = pending.len().div_ceil(10);
-    let mean = |values: &[f64]| stats::ratio(values.iter().sum(), values.len() as f64);
-    mean(pending.get(..part)?).zip(mean(pending.get(pending.len() - part..)?))
-}
-
 /// Changes of the process id of the database from sample to sample; `None` where it was never seen.
 fn restarts(window: &[HostSample]) -> Option<u64> {
     let pids: Vec<f64> = window.iter().filter_map(|s| s.host.database_pid).collect();
@@ -424,6 +414,8 @@ fn restarts(window: &[HostSample]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use reported::{Reported, cassandra, jvm};
+
     use super::*;
 
     /// A second of the database host: 100 reads of 16 KiB and 10 writes of 64 KiB a second, half a CPU of two, 1 % in
@@ -432,16 +424,18 @@ mod tests {
         let host = HostFigures {
             cgroup_file_bytes: Some(1e6 + t),
             cgroup_cpu_s: Some(7.0 + 0.5 * t),
-            gc_pause_s: Some(0.2 + 0.01 * t),
-            gc_longest_pause_s: Some(if t < 20.0 { 0.1 } else { 0.7 }),
             database_pid: Some(if t < 45.0 { 4711.0 } else { 4712.0 }),
             cpu_user_s: Some(0.5 * t),
             cpu_system_s: Some(0.1 * t),
             cpu_idle_s: Some(1.36 * t),
             cpu_steal_s: Some(0.04 * t),
-            pending_compactions: Some((t / 10.0).floor().max(0.0)),
             ..HostFigures::default()
         };
+        let database = Reported::from([
+            (&jvm::GC_PAUSE_S, 0.2 + 0.01 * t),
+            (&jvm::GC_LONGEST_PAUSE_S, if t < 20.0 { 0.1 } else { 0.7 }),
+            (&cassandra::PENDING_COMPACTIONS, (t / 10.0).floor().max(0.0)),
+        ]);
         let counter = |rate: f64| Some(5000.0 + rate * t);
         let data = VolumeFigures {
             reads: counter(100.0),
@@ -451,7 +445,8 @@ mod tests {
             busy_s: counter(0.9),
             ..VolumeFigures::default()
         };
-        HostSample { t_s: t, host, volumes: BTreeMap::from([(VolumeRole::Data, data)]), ..HostSample::default() }
+        let volumes = BTreeMap::from([(VolumeRole::Data, data)]);
+        HostSample { t_s: t, host, database, volumes, ..HostSample::default() }
     }
 
     #[test]
@@ -496,8 +491,8 @@ mod tests {
         assert_eq!(data.windows.read_iops.len(), 4);
         is(data.busy_share, 0.9);
         is(host.cpus_used, 0.5);
-        is(host.gc_pause_share, 0.01);
-        assert_eq!(host.gc_longest_pause_s, Some(0.7), "the pause came inside the window");
+        is(host.pause_share, 0.01);
+        assert_eq!(host.longest_pause_s, Some(0.7), "the pause came inside the window");
         is(host.steal_share, 0.02);
         is(host.steal_share_worst, 0.02);
         assert_eq!(host.restarts, Some(0), "the process changed at 45 s, after the window");
@@ -507,12 +502,12 @@ mod tests {
         is(host.windows[0].host_idle, 1.36);
         is(host.windows[0].stolen, 0.04);
         assert_eq!(host.windows[0].throttled, None, "missing is not zero");
-        let (start, end) = host.compactions.unwrap();
+        let (start, end) = host.background_work.unwrap();
         assert!(start < 1.0 && end >= 3.0, "{start} {end}");
         assert!(!host.volumes.contains_key(&VolumeRole::Commitlog), "missing is not zero");
-        assert_eq!(host.dropped_messages, None);
+        assert_eq!(host.work.total(&cassandra::DROPPED_MESSAGES), None);
         assert_eq!(database_host(&samples, 0.0, 60.0).restarts, Some(1));
-        assert_eq!(database_host(&samples, 30.0, 40.0).gc_longest_pause_s, None);
+        assert_eq!(database_host(&samples, 30.0, 40.0).longest_pause_s, None);
     }
 
     /// A bucket of 3,000 and 300 IOPS whose credits end after 23.4 s of a window of 40 s.

@@ -5,29 +5,22 @@
 
 use std::collections::BTreeMap;
 
+use evidence::LatencyFigures;
 use experiment::LatencyFigure;
 use hdrhistogram::Histogram;
 use stats::Summary;
 
 use crate::document::{LONGEST, LatencyAnalysis};
 
-/// Latency figures of one series in one trial.
+/// Latency figures of one series in one trial, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LatencyFigures {
+pub struct SeriesLatency {
+    /// Mean and percentiles.
+    pub figures: LatencyFigures,
+    /// Longest.
+    pub max: f64,
     /// Samples.
     pub samples: u64,
-    /// Mean, microseconds.
-    pub mean: f64,
-    /// Median, microseconds.
-    pub p50: f64,
-    /// 95th percentile, microseconds.
-    pub p95: f64,
-    /// 99th percentile, microseconds.
-    pub p99: f64,
-    /// 99.9th percentile, microseconds.
-    pub p999: f64,
-    /// Longest, microseconds.
-    pub max: f64,
 }
 
 /// Slack for interval starts, which are kept to the millisecond.
@@ -50,52 +43,30 @@ pub fn curve(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
 /// The median over trials at each quantile that all of them carry.
 pub fn median_curve(curves: &[&Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
     let shortest = curves.iter().map(|c| c.len()).min().unwrap_or(0);
-    (0..shortest)
-        .filter_map(|i| {
-            let values: Vec<f64> = curves.iter().map(|c| c[i].1).collect();
-            Some((curves[0][i].0, stats::median(&values)?))
-        })
-        .collect()
+    (0..shortest).filter_map(|i| Some((curves[0][i].0, stats::median(curves.iter().map(|c| c[i].1))?))).collect()
 }
 
-impl LatencyFigures {
+impl SeriesLatency {
     /// Quantiles as HdrHistogram defines them: the highest value equivalent to the one at that rank.
     pub fn of(histogram: &Histogram<u64>) -> Self {
-        let at = |figure: LatencyFigure| match figure.quantile() {
+        let figures = LatencyFigures::of(|figure| match figure.quantile() {
             Some(quantile) => histogram.value_at_quantile(quantile) as f64,
             None => histogram.mean(),
-        };
-        let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(at);
-        Self { samples: histogram.len(), mean, p50, p95, p99, p999, max: histogram.max() as f64 }
-    }
-
-    /// One of the figures, microseconds.
-    pub fn figure(&self, figure: LatencyFigure) -> f64 {
-        match figure {
-            LatencyFigure::Mean => self.mean,
-            LatencyFigure::P50 => self.p50,
-            LatencyFigure::P95 => self.p95,
-            LatencyFigure::P99 => self.p99,
-            LatencyFigure::P999 => self.p999,
-        }
+        });
+        Self { figures, max: histogram.max() as f64, samples: histogram.len() }
     }
 }
 
 /// Across the trials of a cell: median and range of every figure. `None` without trials.
-pub fn across_trials(trials: &[LatencyFigures]) -> Option<LatencyAnalysis> {
-    let over = |of: &dyn Fn(&LatencyFigures) -> f64| Summary::of(&trials.iter().map(of).collect::<Vec<f64>>());
+pub fn across_trials(trials: &[SeriesLatency]) -> Option<LatencyAnalysis> {
+    let over = |of: &dyn Fn(&SeriesLatency) -> f64| Summary::of(trials.iter().map(of));
     let mut spread = BTreeMap::new();
     for figure in LatencyFigure::ALL {
-        spread.insert(figure.name().to_owned(), over(&|trial| trial.figure(figure))?);
+        spread.insert(figure.name().to_owned(), over(&|trial| trial.figures.figure(figure))?);
     }
     spread.insert(LONGEST.to_owned(), over(&|trial| trial.max)?);
-    let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(|figure| spread[figure.name()].median);
     Some(LatencyAnalysis {
-        mean,
-        p50,
-        p95,
-        p99,
-        p999,
+        figures: LatencyFigures::of(|figure| spread[figure.name()].median),
         max: spread[LONGEST].median,
         samples: trials.iter().map(|t| t.samples).min()?,
         spread,

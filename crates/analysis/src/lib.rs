@@ -85,7 +85,7 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, AnswerOutcome, AnyOf, BestOfAlike, Bound, BoundIs, CacheCurve, CacheEffect, CachePoint, CachePrediction,
     Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change,
-    Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, DecidedBy, Decision,
+    Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseFigures, DecidedBy, Decision,
     Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
     HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis,
     NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis,
@@ -98,14 +98,14 @@ pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
-pub use latency::LatencyFigures;
+pub use latency::SeriesLatency;
 pub use limit::{
     Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, SpreadKind,
     Unit, of_cell as limit_of_cell,
 };
 pub use lists::{each_once, grouped};
 pub use measure::measure;
-pub use measurement::{TrialEvidence, TrialMeasurement};
+pub use measurement::{Background, TrialEvidence, TrialMeasurement};
 pub use node::Node;
 pub use panels::{Line, Panel};
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
@@ -121,14 +121,14 @@ pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
 pub use seen::SeenOn;
 pub use steady::Window;
-pub use work::DatabaseWork;
+pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
+pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult};
 pub use experiment::{
     Arrivals, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
     DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
-    LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups,
-    TrialShape, VolumeRole, VolumeSetup,
+    LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Place, Placement, Plan, Provider, Section, Settings,
+    Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -145,7 +145,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
 
     let configurations = configurations(plan, setups, &ordered);
     let baseline = baseline(plan, setups);
-    let together = rules::RunContext::of(plan, setups, input.provider, &ordered);
+    let together = rules::RunContext::of(plan, setups, &ordered);
     // Each cell, with the findings on each of its valid trials.
     let (mut cells, of_valid): (Vec<CellAnalysis>, Vec<Vec<Vec<Finding>>>) = plan
         .cells
@@ -178,7 +178,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         cells[outlier.cell].findings.extend(found);
     }
     by_intervention(setups, &mut cells, &throughput);
-    throughput.carry_over(CarriedOver::of(input.provider, setups, &configurations, &mut cells));
+    throughput.carry_over(CarriedOver::of(&plan.place, setups, &configurations, &mut cells));
     comparisons::add(&mut cells, &baseline, &throughput);
     let impossible = physics::findings(&physics::ComparedCells {
         plan,
@@ -212,7 +212,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let cache_curves = cache_curve::curves(plan, &cells, &configurations, &figures, margin);
     let mut findings = rules::of_configurations(&configurations);
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
-    findings.extend(rules::of_setups(setups, plan.scale));
+    findings.extend(rules::of_setups(setups, plan.scale()));
     findings.extend(rules::faults_of_plan(&input.run, plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
     let trials = TrialCounts {
@@ -223,7 +223,6 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let recommendation = Answer {
         plan,
         setups,
-        provider: input.provider,
         configurations: &configurations,
         cells: &cells,
         hardware: &hardware,
@@ -235,7 +234,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         capacities: &capacities,
     }
     .recommendation();
-    let not_tried = advice::Seen { provider: input.provider, plan, configurations: &configurations, cells: &cells }
+    let not_tried = advice::Seen { plan, configurations: &configurations, cells: &cells }
         .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
 
     Analysis {
@@ -243,15 +242,15 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         run: input.run.clone(),
         experiment: plan.experiment.clone(),
         question: plan.question.clone(),
-        provider: input.provider,
+        provider: plan.place.provider(),
         baseline,
-        scale: plan.scale,
-        database: match &plan.target.database {
-            Database::Cassandra { version } => format!("Apache Cassandra {version}"),
-            Database::Hosts { hosts, tls, .. } => {
-                let how = if tls.is_some() { ", over TLS" } else { "" };
-                format!("existing CQL cluster at {}{how}", hosts.join(", "))
-            }
+        scale: plan.scale(),
+        database: match (&plan.target.database, plan.place.existing()) {
+            (Database::Started(started), _) => format!("{} {}", started.product.title, started.version),
+            (Database::Cql, cluster) => cluster.map_or_else(String::new, |cluster| {
+                let how = if cluster.tls.is_some() { ", over TLS" } else { "" };
+                format!("existing CQL cluster at {}{how}", cluster.hosts.join(", "))
+            }),
         },
         dataset: plan.dataset,
         origins: input.origins.to_vec(),

@@ -8,8 +8,8 @@ use hdrhistogram::Histogram;
 
 use crate::host::{DatabaseHost, database_host, window};
 use crate::latencies::Latencies;
-use crate::latency::{self, LatencyFigures};
-use crate::measurement::{TrialEvidence, TrialMeasurement};
+use crate::latency::{self, SeriesLatency};
+use crate::measurement::{Background, TrialEvidence, TrialMeasurement};
 use crate::phases::{self, Aftermath};
 use crate::steady::Window;
 use crate::work::DatabaseWork;
@@ -94,7 +94,7 @@ impl Latencies {
             failed: BTreeMap::new(),
             curves: BTreeMap::new(),
             hosts: trial.hosts.clone(),
-            background: None,
+            background: Vec::new(),
             backlog: trial.backlog,
             client_cpu_pressure: trial.client_cpu_pressure,
             panels: Vec::new(),
@@ -150,7 +150,7 @@ impl Latencies {
 impl TrialMeasurement {
     fn add_latencies(&mut self, merged: BTreeMap<Series, Histogram<u64>>) {
         for (series, histogram) in merged {
-            let figures = LatencyFigures::of(&histogram);
+            let figures = SeriesLatency::of(&histogram);
             match series {
                 Series::Response(kind) => {
                     self.response.insert(kind, figures);
@@ -163,18 +163,22 @@ impl TrialMeasurement {
     }
 }
 
-/// Flushes and compactions of all nodes in the whole measurement, with what was planned in it.
-fn background(
-    record: &TrialRecord,
-    by_host: &BTreeMap<HostId, Vec<HostSample>>,
-    measured_s: f64,
-) -> Option<(f64, f64)> {
-    let of_host = |host: HostId| {
-        let work = DatabaseWork::of(window(by_host.get(&host)?, 0.0, measured_s), measured_s);
-        work.flushes.zip(work.compactions)
+/// What all nodes did in the background in the whole measurement, with what was planned in it.
+fn background(record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>, measured_s: f64) -> Vec<Background> {
+    let of_host = |host: HostId| Some(DatabaseWork::of(window(by_host.get(&host)?, 0.0, measured_s), measured_s));
+    let nodes: Option<Vec<DatabaseWork>> = node::hosts(record).into_iter().map(of_host).collect();
+    let nodes = nodes.unwrap_or_default();
+    let of_product = |product: &&reported::Reports| {
+        let each = product.background.iter().map(|(series, one, several)| {
+            let times: Option<f64> = nodes.iter().map(|work| work.total(series)).sum();
+            Some(Background { times: times?, one, several })
+        });
+        each.collect::<Option<Vec<_>>>().filter(|known| !known.is_empty())
     };
-    let each: Option<Vec<(f64, f64)>> = node::hosts(record).into_iter().map(of_host).collect();
-    Some(each?.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+    match nodes.is_empty() {
+        true => Vec::new(),
+        false => reported::ALL.iter().find_map(of_product).unwrap_or_default(),
+    }
 }
 
 /// What a database host showed up to the first planned fault. Restarts are counted to the end of measurement, without

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialRecord, Validity};
 use experiment::{Plan, VolumeRole};
+use reported::{Figure, Nodes, Of, Series};
 
 use crate::backlog::CompactedBacklog;
 use crate::host::{DatabaseHost, VolumeActivity};
-use crate::latency::LatencyFigures;
+use crate::latency::SeriesLatency;
 use crate::node::{self, Node};
 use crate::panels::Panel;
 use crate::phases::{Aftermath, PhaseMeasurement};
@@ -28,6 +29,17 @@ pub struct TrialEvidence<'a> {
     pub samples: &'a BTreeMap<HostId, Vec<HostSample>>,
 }
 
+/// Work of a database in the background.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Background {
+    /// How often it was done.
+    pub times: f64,
+    /// What one is called.
+    pub one: &'static str,
+    /// What several are called.
+    pub several: &'static str,
+}
+
 /// The figures of one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialMeasurement {
@@ -42,19 +54,19 @@ pub struct TrialMeasurement {
     /// Latencies recorded in all measured seconds, to check the counters by.
     pub recorded: u64,
     /// Response times by kind.
-    pub response: BTreeMap<OperationKind, LatencyFigures>,
+    pub response: BTreeMap<OperationKind, SeriesLatency>,
     /// Open loop: service times by kind.
-    pub service: BTreeMap<OperationKind, LatencyFigures>,
+    pub service: BTreeMap<OperationKind, SeriesLatency>,
     /// Response times of failed operations.
-    pub failed: BTreeMap<ErrorKind, LatencyFigures>,
+    pub failed: BTreeMap<ErrorKind, SeriesLatency>,
     /// (quantile, microseconds) of the response times by kind.
     pub curves: BTreeMap<OperationKind, Vec<(f64, f64)>>,
     /// What each database host showed in the window; at least one. Where faults were planned, in the part of it before
     /// the first: counters of a process that was restarted begin at zero again.
     pub hosts: BTreeMap<HostId, DatabaseHost>,
-    /// Flushes and compactions of the database, all nodes together, in all measured seconds; `None` where it does not
-    /// say.
-    pub background: Option<(f64, f64)>,
+    /// What the database did in the background, all nodes together, in all measured seconds; empty where one of them
+    /// does not say.
+    pub background: Vec<Background>,
     /// The backlog of compaction that it began with; `None`: its data set was at rest. With one the figures are those
     /// of the whole measurement, and nobody asks whether they were steady.
     pub backlog: Option<CompactedBacklog>,
@@ -169,11 +181,21 @@ impl TrialMeasurement {
         stats::ratio(figure?, self.undisturbed().completed() as f64)
     }
 
-    /// SSTables whose rows were merged for each read of the table on a node; `None` where a database was not asked, or
-    /// read nothing.
-    pub fn sstables_per_read(&self) -> Option<f64> {
-        let merged = self.sum(|node| node.host.work.sstables_merged);
-        stats::ratio(merged?, self.sum(|node| node.host.work.reads)?)
+    /// A figure of what its databases reported; `None` where one of them did not.
+    pub fn reported(&self, figure: &Figure) -> Option<f64> {
+        let all = |series: &Series| {
+            let sum = self.sum(|node| node.host.work.total(series))?;
+            match series.nodes {
+                Nodes::Sum => Some(sum),
+                Nodes::Mean => stats::ratio(sum, self.nodes().count() as f64),
+            }
+        };
+        match figure.of {
+            Of::Trial(series) => all(series),
+            Of::Each(part, whole) => stats::ratio(all(part)?, all(whole)?),
+            Of::Operation(series) => self.per_operation(all(series)),
+            Of::Rule => None,
+        }
     }
 
     /// Page cache at the end / bytes of the data set on disk, of all nodes.

@@ -31,5 +31,5 @@ pub fn add_to_cell(plan: &Plan, cell: &mut CellAnalysis) {
 /// costs.
 pub fn operations_per_usd(plan: &Plan, throughput: f64, usd_per_month: f64) -> Option<f64> {
     let hours = plan.money.basis.hours_per_month;
-    stats::ratio(throughput * plan.scale * hours * 3600.0, usd_per_month)
+    stats::ratio(throughput * plan.scale() * hours * 3600.0, usd_per_month)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cassandra_model::{compaction_strategy, jvm, table, yaml};
+
 use crate::document::{ConfigurationFacts, Need};
 use crate::hardware::is_same_but_for_settings;
 
@@ -16,15 +18,15 @@ pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
         return Vec::new();
     }
     let (before, after) = (&from.settings, &to.settings);
-    let options = differing(&before.table, &after.table);
-    let keys = differing(&before.cassandra, &after.cassandra);
+    let options = differing(table(before), table(after));
+    let keys = differing(yaml(before), yaml(after));
     let are_in_files = options.iter().any(|option| IN_FILES.contains(option));
     let are_in_files = are_in_files || keys.iter().any(|key| KEYS_IN_FILES.contains(key));
     let all = [
         (Need::AlterTable, !options.is_empty()),
-        (Need::Restart, !keys.is_empty() || before.jvm != after.jvm),
+        (Need::Restart, !keys.is_empty() || jvm(before) != jvm(after)),
         (Need::Rewrite, are_in_files),
-        (Need::Recompaction, before.compaction_strategy() != after.compaction_strategy()),
+        (Need::Recompaction, compaction_strategy(before) != compaction_strategy(after)),
         (Need::Host, before.read_ahead_kb != after.read_ahead_kb),
     ];
     all.into_iter().filter(|(_, is)| *is).map(|(need, _)| need).collect()
@@ -40,7 +42,8 @@ fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap
 mod tests {
     use std::sync::LazyLock;
 
-    use experiment::{Settings, TableOption};
+    use cassandra_model::{JVM, TABLE, YAML};
+    use experiment::{Section, Setting, Settings};
 
     use super::*;
     use crate::analyse;
@@ -53,19 +56,21 @@ mod tests {
         ConfigurationFacts { settings, ..STORY.clone() }
     }
 
+    fn keys(section: &str, name: &str, value: &str) -> Settings {
+        let keys = BTreeMap::from([(name.to_owned(), Setting::Value(value.to_owned()))]);
+        Settings::default().with(section, Section::Keys(keys))
+    }
+
     fn key(name: &str, value: &str) -> Settings {
-        Settings { cassandra: BTreeMap::from([(name.to_owned(), value.to_owned())]), ..Settings::default() }
+        keys(YAML, name, value)
     }
 
     #[test]
     fn what_has_to_be_done_follows_from_where_a_setting_lives() {
         let plain = with(Settings::default());
-        let jvm = Settings { jvm: vec!["-XX:+UseZGC".to_owned()], ..Settings::default() };
+        let jvm = Settings::default().with(JVM, Section::Options(vec!["-XX:+UseZGC".to_owned()]));
         let read_ahead = Settings { read_ahead_kb: Some(8), ..Settings::default() };
-        let word = Settings {
-            table: BTreeMap::from([("speculative_retry".to_owned(), TableOption::Value("NONE".to_owned()))]),
-            ..Settings::default()
-        };
+        let word = keys(TABLE, "speculative_retry", "NONE");
         let all: [(Settings, &[Need]); 9] = [
             (Settings::default(), &[]),
             (table("compression", "chunk_length_in_kb", "4"), &[Need::AlterTable, Need::Rewrite]),

@@ -79,7 +79,7 @@ impl<'a> Objectives<'a> {
     fn latency(&self, cell: usize, wanted: &LatencyObjective) -> Check {
         let figure = |trial: &TrialMeasurement| -> Option<(OperationKind, f64)> {
             match wanted.operation {
-                Some(kind) => Some((kind, trial.response.get(&kind)?.figure(wanted.figure))),
+                Some(kind) => Some((kind, trial.response.get(&kind)?.figures.figure(wanted.figure))),
                 None => worst(trial, wanted.figure),
             }
         };
@@ -158,7 +158,7 @@ impl<'a> Objectives<'a> {
             trials.filter_map(|t| t.throughput()).filter(|v| *v > 0.0).map(f64::ln).collect()
         };
         let (range, tested) = self.level_of(cell, &of)?;
-        let factor = self.plan.scale * (1.0 - self.objective.headroom);
+        let factor = self.plan.scale() * (1.0 - self.objective.headroom);
         let scaled = Range { median: range.median * factor, low: range.low * factor, high: range.high * factor };
         Some((scaled, tested))
     }

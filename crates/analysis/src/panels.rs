@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostId, HostSample, NodeFacts, TrialRecord, VolumeFigures, VolumeRole};
+use reported::{Chart, Kind};
 
 use crate::host::database_cpu_s;
 use crate::latencies::{Latencies, Seconds as Points};
@@ -18,8 +19,7 @@ pub const POINTS: usize = 240;
 /// One chart of a trial; time runs from `-warmup_s` to `measured_s`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, `Garbage collection`,
-    /// `Compactions`, ...
+    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, what the product states, ...
     pub title: String,
     /// Unit of the vertical axis.
     pub unit: String,
@@ -239,21 +239,34 @@ fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     if facts.cpus > 0.0 {
         cpu.limits = vec![("database's CPUs".to_owned(), facts.cpus)];
     }
-    vec![
+    let mut panels = vec![
         memory,
         panel("Free memory of the host", "MiB", vec![line("available", gauge(|h| h.memory_available_bytes, MIB))]),
         cpu,
-        panel("Garbage collection", "% of time paused", vec![line("pauses", rate(|h| h.gc_pause_s, 0.01))]),
-        panel("Compactions", "waiting or running", vec![line("compactions", gauge(|h| h.pending_compactions, 1.0))]),
-        panel(
-            "Network of the host",
-            "MB/s",
-            vec![
-                line("received", rate(|h| h.network_received_bytes, MB)),
-                line("sent", rate(|h| h.network_sent_bytes, MB)),
-            ],
-        ),
-    ]
+    ];
+    panels.extend(reported::charts().into_iter().map(|chart| reported(chart, samples)));
+    panels.push(panel(
+        "Network of the host",
+        "MB/s",
+        vec![
+            line("received", rate(|h| h.network_received_bytes, MB)),
+            line("sent", rate(|h| h.network_sent_bytes, MB)),
+        ],
+    ));
+    panels
+}
+
+/// What a database reported over time, as its product states the chart.
+fn reported(chart: &Chart, samples: &[HostSample]) -> Panel {
+    let lines = chart.lines.iter().map(|(name, series, times)| {
+        let of = |sample: &HostSample| sample.database.get(series);
+        let points: Points = match series.kind {
+            Kind::Counter => rates(samples, of),
+            Kind::Steps | Kind::Level => samples.iter().map(|s| (s.t_s, of(s))).collect(),
+        };
+        line(name, points.into_iter().map(|(t, value)| (t, value.map(|v| v * times))).collect())
+    });
+    panel(chart.title, chart.unit, lines.collect())
 }
 
 fn panel(title: &str, unit: &str, lines: Vec<Line>) -> Panel {
@@ -312,11 +325,11 @@ mod tests {
     fn a_counter_that_falls_is_a_gap() {
         let sample = |t: f64, reads: f64| HostSample {
             t_s: t,
-            host: HostFigures { gc_pause_s: Some(reads), ..HostFigures::default() },
+            host: HostFigures { cgroup_cpu_s: Some(reads), ..HostFigures::default() },
             ..HostSample::default()
         };
         let samples = [sample(0.0, 5.0), sample(1.0, 7.0), sample(2.0, 1.0)];
-        let rates = rates(&samples, |s| s.host.gc_pause_s);
+        let rates = rates(&samples, |s| s.host.cgroup_cpu_s);
         assert_eq!(rates, [(1.0, Some(2.0)), (2.0, None)]);
     }
 

@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::{ErrorKind, HostId, HostSample, Interval, Series, TrialRecord, empty_histogram};
 use hdrhistogram::Histogram;
+use reported::cassandra::{COMPACTED_BYTES, PENDING_HINT_FILES};
 
 use crate::document::PhaseKind;
-use crate::latency::{LatencyFigures, START_SLACK_S};
+use crate::latency::{START_SLACK_S, SeriesLatency};
 
 /// Machines, limits and steadiness are judged by the seconds up to so long before the first fault: samples are taken
 /// once a second, so that the last one before it may already show the order to stop.
@@ -45,7 +46,7 @@ pub struct PhaseMeasurement {
     /// Operations that failed in these seconds.
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Response times of those that succeeded, of all kinds together; `None` where none did.
-    pub latency: Option<LatencyFigures>,
+    pub latency: Option<SeriesLatency>,
 }
 
 impl PhaseMeasurement {
@@ -177,7 +178,7 @@ impl Tallies {
             seconds: self.seconds(phase).count() as u64,
             completed: tally.responses.as_ref().map_or(0, Histogram::len),
             errors: tally.errors.iter().filter(|(_, n)| **n > 0).map(|(k, n)| (*k, *n)).collect(),
-            latency: tally.responses.as_ref().map(LatencyFigures::of),
+            latency: tally.responses.as_ref().map(SeriesLatency::of),
         };
         self.phases.iter().map(of_phase).collect()
     }
@@ -219,7 +220,7 @@ impl Tallies {
 pub fn hint_files(by_host: &BTreeMap<HostId, Vec<HostSample>>, during: &Phase, after: &Phase) -> Option<(f64, f64)> {
     let mut said: Vec<(f64, HostId, f64)> = by_host
         .iter()
-        .flat_map(|(host, samples)| samples.iter().map(move |s| (s.t_s, *host, s.host.pending_hint_files)))
+        .flat_map(|(host, samples)| samples.iter().map(move |s| (s.t_s, *host, s.database.get(&PENDING_HINT_FILES))))
         .filter(|(t, _, _)| *t >= during.from_s && *t <= after.to_s)
         .filter_map(|(t, host, files)| Some((t, host, files?)))
         .collect();
@@ -239,7 +240,7 @@ pub fn hint_files(by_host: &BTreeMap<HostId, Vec<HostSample>>, during: &Phase, a
 
 /// Bytes that compactions on a host have written in a phase: between the last sample before it and the first after it.
 pub fn compacted_bytes(samples: &[HostSample], during: &Phase) -> Option<f64> {
-    let known = || samples.iter().filter_map(|s| Some((s.t_s, s.host.compacted_bytes?)));
+    let known = || samples.iter().filter_map(|s| Some((s.t_s, s.database.get(&COMPACTED_BYTES)?)));
     let (_, before) = known().take_while(|(t, _)| *t <= during.from_s).last()?;
     let (_, after) = known().find(|(t, _)| *t >= during.to_s)?;
     Some(after - before)

@@ -20,8 +20,8 @@ const READS_FEW: f64 = 0.02;
 const TURNED_OVER: f64 = 4.0;
 /// Least rounds that show whether it goes on changing.
 const ROUNDS_MIN: usize = 8;
-/// Device reads for each operation may differ by so much, as a share, between the third and the last quarter of what was
-/// brought.
+/// Device reads for each operation may differ by so much, as a share, between the third and the last quarter of what
+/// was brought.
 const QUARTERS_LEVEL: f64 = 0.015;
 /// Two rounds of a page cache that was filled with what had settled may differ from that by so much, as a share: what
 /// rounds of a second differ by when nothing changes (measured: 1 to 4 %, one by one).
@@ -46,9 +46,9 @@ pub fn compilers_are_quiet(rounds: &[RestRound]) -> bool {
 /// times, whatever was in it before, and device reads for each operation have stopped changing. `None`: nobody limits
 /// it.
 ///
-/// Two neighbouring rounds look level long before it has settled, because the kernel promotes pages slowly. So the third
-/// quarter of all bytes that the keys have brought is held against the last one: what still changes while these become
-/// half as many again is seen, at any speed.
+/// Two neighbouring rounds look level long before it has settled, because the kernel promotes pages slowly. So the
+/// third quarter of all bytes that the keys have brought is held against the last one: what still changes while these
+/// become half as many again is seen, at any speed.
 pub fn cache_is_settled(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> bool {
     let [.., before, last] = rounds else { return false };
     if before.operations == 0 || last.operations == 0 {
@@ -95,8 +95,8 @@ fn brought(rounds: &[RestRound]) -> f64 {
     rounds.iter().map(|round| round.read_bytes).sum()
 }
 
-/// Rounds in which the keys bring as much as a page cache of so many bytes holds, at the pace of these; at least one, and
-/// at most as many as these. `None`: nobody limits it.
+/// Rounds in which the keys bring as much as a page cache of so many bytes holds, at the pace of these; at least one,
+/// and at most as many as these. `None`: nobody limits it.
 pub fn rounds_of_a_turnover(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> usize {
     let turnovers = page_cache_bytes.map_or(f64::INFINITY, |bytes| brought(rounds) / bytes.max(1) as f64);
     match turnovers >= 1.0 {
@@ -106,8 +106,8 @@ pub fn rounds_of_a_turnover(rounds: &[RestRound], page_cache_bytes: Option<u64>)
     }
 }
 
-/// Whether a page cache that was filled with what had settled before takes as many device reads for each operation as it
-/// did then.
+/// Whether a page cache that was filled with what had settled before takes as many device reads for each operation as
+/// it did then.
 pub fn cache_is_recalled(rounds: &[RestRound], settled_reads_per_operation: f64) -> bool {
     let [.., before, last] = rounds else { return false };
     let mut reads = Reads::default();
@@ -187,8 +187,8 @@ mod tests {
         assert!(settled(&[1_400.0, 1_100.0, 1_000.0, 905.0, 900.0, 900.0, 900.0, 900.0, 900.0], None));
     }
 
-    /// The kernel promotes pages slowly: with zipfian keys and chunks of 64 KiB, reads for an operation grew in steps of
-    /// 1 % from 0.74 to 1.0 (`examples/free-before-paid.toml`).
+    /// The kernel promotes pages slowly: with zipfian keys and chunks of 64 KiB, reads for an operation grew in steps
+    /// of 1 % from 0.74 to 1.0 (`examples/free-before-paid.toml`).
     #[test]
     fn a_page_cache_that_changes_in_small_steps_is_not_settled() {
         let curve = |rounds: u32| -> Vec<f64> {

@@ -2,29 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// The figure may not mean what it seems to.
-    Suspect,
-    /// The trial may not enter a comparison.
-    Invalid,
-    /// The configuration did not do what a database must; its figures count, and it is not recommended.
-    Failed,
-}
-
-impl Severity {
-    /// The name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Suspect => "suspect",
-            Self::Invalid => "invalid",
-            Self::Failed => "failed",
-        }
+experiment::word_enum! {
+    /// How much a finding weighs.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity by name {
+        /// Worth knowing.
+        Note = "note",
+        /// The figure may not mean what it seems to.
+        Suspect = "suspect",
+        /// The trial may not enter a comparison.
+        Invalid = "invalid",
+        /// The configuration did not do what a database must; its figures count, and it is not recommended.
+        Failed = "failed",
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is analysed.
 
 use evidence::{DataSetOrigin, RateProbe};
-use experiment::{Plan, Provider, Setups};
+use experiment::{Plan, Setups};
 
 use crate::measurement::TrialMeasurement;
 
@@ -10,8 +10,6 @@ use crate::measurement::TrialMeasurement;
 pub struct RunEvidence<'a> {
     /// Name of the run directory.
     pub run: String,
-    /// Where the machines came from.
-    pub provider: Provider,
     /// The frozen plan.
     pub plan: &'a Plan,
     /// What the provider made of the plan's configurations.

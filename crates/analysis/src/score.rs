@@ -1,10 +1,11 @@
 //! How far a load is from its objective: one number that searches and capacities are made from.
 
-use evidence::{OperationKind, RateProbe};
-use experiment::{LatencyFigure, LatencyObjective, Objective};
+use std::collections::BTreeMap;
+
+use evidence::{LatencyFigures, OperationKind, RateProbe};
+use experiment::{LatencyObjective, Objective};
 
 use crate::document::{Criterion, Withheld};
-use crate::figures::worst;
 use crate::measurement::TrialMeasurement;
 use crate::objective::held;
 
@@ -37,27 +38,16 @@ impl Score {
 
 /// Of a trial. `None` where nothing completed of a kind that is bounded.
 pub fn of_trial(objective: &Objective, trial: &TrialMeasurement) -> Option<Score> {
-    let latency = |operation: Option<OperationKind>, figure| match operation {
-        Some(kind) => Some((kind, trial.response.get(&kind)?.figure(figure))),
-        None => worst(trial, figure),
-    };
+    let response = trial.response.iter().map(|(kind, of)| (*kind, of.figures)).collect();
     let rate = (!held(trial)).then_some(far(Criterion::RateHeld));
-    score(objective, &latency, error_share(trial), rate)
+    score(objective, &response, error_share(trial), rate)
 }
 
 /// Of a probe. Whether it held its rate is left to trials: a queue that grows shows in the latency.
 pub fn of_probe(objective: &Objective, probe: &RateProbe) -> Option<Score> {
-    let figure = |kind: OperationKind, figure: LatencyFigure| Some(probe.response.get(&kind)?.figure(figure));
-    let latency = |operation: Option<OperationKind>, of| match operation {
-        Some(kind) => Some((kind, figure(kind, of)?)),
-        None => {
-            let all = probe.response.keys().filter_map(|kind| Some((*kind, figure(*kind, of)?)));
-            all.max_by(|a, b| a.1.total_cmp(&b.1))
-        }
-    };
     // Nothing came back of what was sent: as far away as can be.
     let silent = (probe.sent > 0 && probe.completed == 0).then_some(far(Criterion::RateHeld));
-    score(objective, &latency, Some(probe.error_share()), silent)
+    score(objective, &probe.response, Some(probe.error_share()), silent)
 }
 
 /// Failed operations / all operations.
@@ -78,7 +68,7 @@ fn far(of: Criterion) -> Score {
 
 fn score(
     objective: &Objective,
-    latency: &dyn Fn(Option<OperationKind>, LatencyFigure) -> Option<(OperationKind, f64)>,
+    response: &BTreeMap<OperationKind, LatencyFigures>,
     error_share: Option<f64>,
     other: Option<Score>,
 ) -> Option<Score> {
@@ -86,7 +76,9 @@ fn score(
         return other;
     }
     let of_bound = |bound: &LatencyObjective| {
-        let (kind, us) = latency(bound.operation, bound.figure)?;
+        let kinds = response.iter().filter(|(kind, _)| bound.operation.is_none_or(|only| only == **kind));
+        let figures = kinds.map(|(kind, figures)| (*kind, figures.figure(bound.figure)));
+        let (kind, us) = figures.max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Score {
             value: (1.0 - bound.limit_us / us).max(LEAST),
             of: Criterion::Latency { operation: Some(kind), figure: bound.figure, limit_us: bound.limit_us },

@@ -108,7 +108,7 @@ mod tests {
 
     use std::collections::BTreeMap;
 
-    use evidence::{OperationKind, ProbeLatency};
+    use evidence::{LatencyFigures, OperationKind};
     use experiment::{Arrivals, LatencyFigure, LatencyObjective};
 
     use super::*;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn probe(load: LoadLevel, completed: u64, p99: f64) -> RateProbe {
-        let latency = ProbeLatency { mean: p99, p50: p99, p95: p99, p99, p999: p99 };
+        let latency = LatencyFigures::of(|_| p99);
         RateProbe {
             search: "c.w.find".to_owned(),
             number: 1,

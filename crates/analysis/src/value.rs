@@ -178,7 +178,7 @@ impl Steps<'_> {
         let ratio = self.throughput.ratio(to.cell, from.cell)?;
         let value = self.value(from, to)?;
         let cost_ratio = to.usd / from.usd;
-        let gain = (to.figure - from.figure) * self.plan.scale;
+        let gain = (to.figure - from.figure) * self.plan.scale();
         let undecided = verdict == ValueVerdict::NotDecided && withheld.is_none();
         Some(ValueOfMoney {
             workload: self.cells[to.cell].workload.clone(),

@@ -1,15 +1,20 @@
 //! What shows that a database is not at rest: its compilers' part of its CPU time, and device reads over time.
 
 use evidence::{HostFigures, HostSample};
+use reported::Meaning;
 
 /// The part of the database's CPU time that its compilers used between the first and the last sample, 0 to 1; `None`
 /// where it has no compilers, or they were not seen.
 pub fn compiler_share(window: &[HostSample]) -> Option<f64> {
-    let knows = |sample: &&HostSample| sample.host.compiler_cpu_s.is_some() && database(&sample.host).is_some();
-    let first = &window.iter().find(knows)?.host;
-    let last = &window.iter().rev().find(knows)?.host;
-    let compiled = last.compiler_cpu_s? - first.compiler_cpu_s?;
-    stats::ratio(compiled.max(0.0), database(last)? - database(first)?)
+    let knows = |sample: &&HostSample| compiled(sample).is_some() && database(&sample.host).is_some();
+    let first = window.iter().find(knows)?;
+    let last = window.iter().rev().find(knows)?;
+    let grown = compiled(last)? - compiled(first)?;
+    stats::ratio(grown.max(0.0), database(&last.host)? - database(&first.host)?)
+}
+
+fn compiled(sample: &HostSample) -> Option<f64> {
+    sample.database.meaning(Meaning::CompilerCpuS)
 }
 
 /// The CPU time that the compilers' is a part of: that of their process.
@@ -60,7 +65,8 @@ mod tests {
     fn what_was_not_seen_is_no_share() {
         let sample = |process: f64, compilers: Option<f64>| {
             let mut sample = HostSample::default();
-            (sample.host.process_cpu_s, sample.host.compiler_cpu_s) = (Some(process), compilers);
+            sample.host.process_cpu_s = Some(process);
+            sample.database.set(&reported::jvm::COMPILER_CPU_S, compilers);
             sample
         };
         let share =

@@ -228,17 +228,6 @@ mod tests {
         DataSetSmaller::Others { bytes_on_disk: 1e9, median_bytes_of_the_run: 2e9, less_by_share: 0.5, threshold: 0.05 }
     }
 
-    fn hidden() -> SlowChangePossible {
-        SlowChangePossible {
-            window_s: 60.0,
-            change_over_window_share: 0.0,
-            change_low_share: -0.1,
-            change_high_share: 0.1,
-            independent_batches: 9.0,
-            threshold: 0.04,
-        }
-    }
-
     #[test]
     fn half_of_the_trials_stand_for_the_cell_and_a_doubt_does_not() {
         let (client, lag, none) = (vec![finding(saturated())], vec![finding(late(5_000))], Vec::new);
@@ -247,7 +236,7 @@ mod tests {
         assert_eq!(of_cell(&[], &[client.clone(), lag.clone(), none()], None, any), Some(Withheld::Client));
         let both = vec![[client, lag].concat(), none(), none()];
         assert_eq!(of_cell(&[], &both, None, any), None, "two findings of one trial are one trial");
-        let doubt = || vec![finding(hidden())];
+        let doubt = || vec![finding(SlowChangePossible::default())];
         assert_eq!(of_cell(&[], &[doubt(), doubt(), doubt()], None, any), None);
         assert_eq!(of_cell(&[finding(smaller())], &[none(), none(), none()], None, any), Some(Withheld::Data));
         assert_eq!(of_cell(&[finding(smaller())], &[], None, any), None, "nothing was measured");
@@ -297,46 +286,11 @@ mod tests {
         };
         let code =
             || finding(CodeNotWarm { compiler_share: Some(0.2), threshold: 0.05, preparation_ended_early: false });
-        let cache =
-            finding(CacheNotSettled { drift: None, filling: None, preparation_ended_early: true, threshold: 0.05 });
-        let reads = || {
-            finding(ReadsPerOperation {
-                other: "b".into(),
-                device_reads_per_operation: 1.0,
-                device_reads_per_operation_of_other: 0.5,
-                least_ratio: 1.9,
-                threshold: 1.15,
-            })
-        };
-        let rising = |trajectory| {
-            finding(StillRising {
-                first_third_ops_per_s: 1000.0,
-                last_third_ops_per_s: 1100.0,
-                change_share: 0.1,
-                threshold: 0.05,
-                window_s: 60.0,
-                trajectory,
-            })
-        };
-        let changing = finding(NoSteadyState {
-            measured_s: 60.0,
-            cut_s: 0.0,
-            change_over_window_share: 0.1,
-            change_low_share: 0.08,
-            change_high_share: 0.12,
-            trend_p_value: 0.001,
-            rounds_range_share: 0.1,
-            trajectory: None,
-        });
-        let short = |code_is_warm| {
-            finding(TooShortToJudge {
-                measured_s: 20.0,
-                needed_s: 40.0,
-                judged: None,
-                until_fault: false,
-                code_is_warm,
-            })
-        };
+        let cache = finding(CacheNotSettled::default());
+        let reads = || finding(ReadsPerOperation::default());
+        let rising = |trajectory| finding(StillRising { trajectory, ..StillRising::default() });
+        let changing = finding(NoSteadyState::default());
+        let short = |code_is_warm| finding(TooShortToJudge { code_is_warm, ..TooShortToJudge::default() });
         let gain = |explained_by| {
             finding(GainAboveResource {
                 over: "b".into(),
@@ -354,15 +308,7 @@ mod tests {
                 explained_by,
             })
         };
-        let cost = |code_is_warm| {
-            finding(CpuPerOperation {
-                other: "b".into(),
-                cpu_us_per_operation: 900.0,
-                cpu_us_per_operation_of_other: 300.0,
-                threshold: 2.0,
-                code_is_warm,
-            })
-        };
+        let cost = |code_is_warm| finding(CpuPerOperation { code_is_warm, ..CpuPerOperation::default() });
         let cases = [
             (code(), Cpu, Some(Unrest::Code)),
             (code(), NoneFound, Some(Unrest::Code)),

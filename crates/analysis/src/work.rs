@@ -1,110 +1,120 @@
-//! What a node's database counted in the measured window: SSTables that its reads merged, caches, flushes, compactions.
+//! What a node's database reported in the measured window, by series.
 //!
-//! The counts are those of the database; a node that nobody asks (one of a cluster that exists, a simulated one) has
-//! none, which is not zero.
+//! A node that nobody asks (one of a cluster that exists, a simulated one) has no series, which is not zero.
 
-use evidence::{HostFigures, HostSample};
+use std::collections::BTreeMap;
 
-/// What a database counted between the first and the last sample that has the figure, as it would be over the whole
-/// window.
+use evidence::HostSample;
+use reported::{ALL, Kind, Meaning, Series};
+
+/// Every series of which a sample of the window has a value.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DatabaseWork(BTreeMap<&'static str, Course>);
+
+/// A series in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct DatabaseWork {
-    /// Reads of the data set's table.
-    pub reads: Option<f64>,
-    /// SSTables whose rows were merged for these reads.
-    pub sstables_merged: Option<f64>,
-    /// Times that a bloom filter let a read into an SSTable without the row: the steps upwards, because an SSTable that
-    /// is compacted away takes its count with it.
-    pub bloom_false_positives: Option<f64>,
-    /// Hits of the chunk cache.
-    pub chunk_cache_hits: Option<f64>,
-    /// Look-ups in the chunk cache.
-    pub chunk_cache_requests: Option<f64>,
-    /// Hits of the key cache.
-    pub key_cache_hits: Option<f64>,
-    /// Look-ups in the key cache.
-    pub key_cache_requests: Option<f64>,
-    /// Bytes of the table's files / bytes before compression, at the end.
-    pub compression_ratio: Option<f64>,
-    /// Memory outside the heap that keeps where each chunk of the table's files begins, at the end, bytes.
-    pub compression_metadata_bytes: Option<f64>,
-    /// SSTables of the table, at the end.
-    pub sstables: Option<f64>,
-    /// Memtables of the table given to be flushed.
-    pub flushes: Option<f64>,
-    /// Bytes of the SSTables that flushes have written.
-    pub flushed_bytes: Option<f64>,
-    /// Compactions of the table.
-    pub compactions: Option<f64>,
-    /// Bytes of the SSTables that compactions have written.
-    pub compacted_bytes: Option<f64>,
+pub struct Course {
+    /// In the first sample; `None`: that one does not have it.
+    pub first: Option<f64>,
+    /// In the last sample.
+    pub last: Option<f64>,
+    /// Between the first and the last sample that have it, as it would be over the whole window: by how much a counter
+    /// grew; of one that also falls the steps upwards. Of a level the last value.
+    pub total: Option<f64>,
+    /// Means of the first and of the last tenth of the samples that have it.
+    pub ends: Option<(f64, f64)>,
 }
 
-/// A figure of a database that must have been seen for so much of a window: of less, nothing is said of the whole.
+/// A series must have been seen for so much of a window: of less, nothing is said of the whole.
 const SEEN_SHARE: f64 = 0.8;
-
-type Figure = fn(&HostFigures) -> Option<f64>;
 
 impl DatabaseWork {
     /// Of the samples of a window of so many seconds.
     pub(crate) fn of(window: &[HostSample], length: f64) -> Self {
-        let grown = |figure: Figure| over_all(window, length, figure, |known| Some(known.last()?.1 - known.first()?.1));
-        let steps_up = |known: &[(f64, f64)]| {
-            let steps = known.windows(2).map(|pair| (pair[1].1 - pair[0].1).max(0.0));
-            Some(steps.sum())
-        };
-        let last = |figure: Figure| window.iter().rev().find_map(|sample| figure(&sample.host));
-        Self {
-            reads: grown(|h| h.table_reads),
-            sstables_merged: grown(|h| h.sstables_merged),
-            bloom_false_positives: over_all(window, length, |h| h.bloom_false_positives, steps_up),
-            chunk_cache_hits: grown(|h| h.chunk_cache_hits),
-            chunk_cache_requests: grown(|h| h.chunk_cache_requests),
-            key_cache_hits: grown(|h| h.key_cache_hits),
-            key_cache_requests: grown(|h| h.key_cache_requests),
-            compression_ratio: last(|h| h.compression_ratio),
-            compression_metadata_bytes: last(|h| h.compression_metadata_bytes),
-            sstables: last(|h| h.sstables),
-            flushes: grown(|h| h.flushes),
-            flushed_bytes: grown(|h| h.flushed_bytes),
-            compactions: grown(|h| h.compactions),
-            compacted_bytes: grown(|h| h.compacted_bytes),
-        }
+        let of_series = |series: &'static Series| Some((series.key, Course::of(window, length, series)?));
+        Self(ALL.iter().flat_map(|product| product.all_series()).filter_map(of_series).collect())
+    }
+
+    /// What became of a series; of one that was not seen, nothing.
+    pub fn course(&self, series: &Series) -> Course {
+        self.0.get(series.key).copied().unwrap_or_default()
+    }
+
+    /// Its total.
+    pub fn total(&self, series: &Series) -> Option<f64> {
+        self.course(series).total
+    }
+
+    /// The series with this meaning, whatever the product.
+    pub fn meaning(&self, meaning: Meaning) -> Course {
+        let known = self.0.iter().filter_map(|(key, course)| Some((Series::of_key(key)?, course)));
+        let found = known.filter(|(series, _)| series.meaning == Some(meaning)).map(|(_, course)| *course).next();
+        found.unwrap_or_default()
+    }
+
+    /// Sets what became of a series.
+    pub fn set(&mut self, series: &'static Series, course: Course) {
+        self.0.insert(series.key, course);
     }
 }
 
-/// `sum` of the (second, value) in which the figure is known, for the whole window. A counter that went backwards is
-/// another process's: nothing is known of the window.
-fn over_all(
-    window: &[HostSample],
-    length: f64,
-    figure: Figure,
-    sum: impl Fn(&[(f64, f64)]) -> Option<f64>,
-) -> Option<f64> {
-    let seconds = window.last()?.t_s - window.first()?.t_s;
-    let known = window.iter().filter_map(|sample| Some((sample.t_s, figure(&sample.host)?)));
-    let known: Vec<(f64, f64)> = known.collect();
-    let seen = known.last()?.0 - known.first()?.0;
+impl Course {
+    /// Of a counter that began at zero.
+    pub fn from_zero(total: Option<f64>) -> Self {
+        Self { first: Some(0.0), last: total, total, ends: None }
+    }
+
+    /// By how much it grew from the first to the last sample.
+    pub fn grown(&self) -> Option<f64> {
+        Some(self.last? - self.first?)
+    }
+
+    /// `None`: no sample of the window has it.
+    fn of(window: &[HostSample], length: f64, series: &Series) -> Option<Self> {
+        let (first, last) = (window.first()?, window.last()?);
+        let seen = window.iter().filter_map(|sample| Some((sample.t_s, sample.database.get(series)?)));
+        let known: Vec<(f64, f64)> = seen.collect();
+        let (begin, end) = (known.first()?, known.last()?);
+        let steps = || known.windows(2).map(|pair| (pair[1].1 - pair[0].1).max(0.0)).sum();
+        let whole = |grown: f64| over_all(grown, end.0 - begin.0, last.t_s - first.t_s, length);
+        Some(Self {
+            first: first.database.get(series),
+            last: last.database.get(series),
+            total: match series.kind {
+                Kind::Counter => whole(end.1 - begin.1),
+                Kind::Steps => whole(steps()),
+                Kind::Level => Some(end.1),
+            },
+            ends: ends(&known),
+        })
+    }
+}
+
+/// What grew in `seen` of `seconds`, for a window of this length. A counter that went backwards is another process's:
+/// nothing is known of the window.
+fn over_all(grown: f64, seen: f64, seconds: f64, length: f64) -> Option<f64> {
     let is_enough = seen > 0.0 && seen >= SEEN_SHARE * seconds;
-    let grown = sum(&known).filter(|grown| is_enough && *grown >= 0.0)?;
-    Some(grown / seen * length)
+    (is_enough && grown >= 0.0).then(|| grown / seen * length)
+}
+
+fn ends(known: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let part = known.len().div_ceil(10);
+    let mean = |values: &[(f64, f64)]| stats::ratio(values.iter().map(|(_, v)| v).sum(), values.len() as f64);
+    mean(known.get(..part)?).zip(mean(known.get(known.len() - part..)?))
 }
 
 #[cfg(test)]
 mod tests {
+    use reported::Reported;
+    use reported::cassandra::{BLOOM_FALSE_POSITIVES, COMPRESSION_RATIO, FLUSHES, TABLE_READS};
+
     use super::*;
 
     fn sample(t_s: f64, reads: Option<f64>, false_positives: f64) -> HostSample {
-        HostSample {
-            t_s,
-            host: HostFigures {
-                table_reads: reads,
-                bloom_false_positives: Some(false_positives),
-                compression_ratio: Some(0.5 + t_s / 100.0),
-                ..HostFigures::default()
-            },
-            ..HostSample::default()
-        }
+        let mut database =
+            Reported::from([(&BLOOM_FALSE_POSITIVES, false_positives), (&COMPRESSION_RATIO, 0.5 + t_s / 100.0)]);
+        database.set(&TABLE_READS, reads);
+        HostSample { t_s, database, ..HostSample::default() }
     }
 
     #[test]
@@ -112,16 +122,20 @@ mod tests {
         let reported = |t: u32| (1..=10).contains(&t).then(|| 700.0 + 50.0 * f64::from(t));
         let samples: Vec<HostSample> = (0..=10).map(|t| sample(f64::from(t), reported(t), 3.0)).collect();
         let work = DatabaseWork::of(&samples, 10.0);
-        assert_eq!(work.reads, Some(500.0), "450 were counted in 9 of 10 s");
-        assert_eq!(work.compression_ratio, Some(0.6), "at the end");
-        assert_eq!((work.bloom_false_positives, work.flushes), (Some(0.0), None), "missing is not zero");
+        assert_eq!(work.total(&TABLE_READS), Some(500.0), "450 were counted in 9 of 10 s");
+        assert_eq!(work.total(&COMPRESSION_RATIO), Some(0.6), "at the end");
+        assert_eq!(
+            (work.total(&BLOOM_FALSE_POSITIVES), work.total(&FLUSHES)),
+            (Some(0.0), None),
+            "missing is not zero"
+        );
         // Known for half of it, or begun anew: nothing is said.
-        assert_eq!(DatabaseWork::of(&samples[..6], 5.0).reads, Some(250.0));
+        assert_eq!(DatabaseWork::of(&samples[..6], 5.0).total(&TABLE_READS), Some(250.0));
         let late: Vec<HostSample> =
             (0..=10).map(|t| sample(f64::from(t), reported(t).filter(|_| t > 4), 3.0)).collect();
-        assert_eq!(DatabaseWork::of(&late, 10.0).reads, None);
+        assert_eq!(DatabaseWork::of(&late, 10.0).total(&TABLE_READS), None);
         let anew = [sample(0.0, Some(900.0), 0.0), sample(10.0, Some(4.0), 0.0)];
-        assert_eq!(DatabaseWork::of(&anew, 10.0).reads, None);
+        assert_eq!(DatabaseWork::of(&anew, 10.0).total(&TABLE_READS), None);
         assert_eq!(DatabaseWork::of(&[], 10.0), DatabaseWork::default());
     }
 
@@ -130,6 +144,6 @@ mod tests {
     fn false_positives_are_the_steps_upwards() {
         let counts = [10.0, 14.0, 14.0, 2.0, 5.0];
         let samples: Vec<HostSample> = counts.iter().zip(0..).map(|(n, t)| sample(f64::from(t), None, *n)).collect();
-        assert_eq!(DatabaseWork::of(&samples, 4.0).bloom_false_positives, Some(7.0));
+        assert_eq!(DatabaseWork::of(&samples, 4.0).total(&BLOOM_FALSE_POSITIVES), Some(7.0));
     }
 }

@@ -1,6 +1,6 @@
 //! `host-<host>.parquet`: what a host showed once a second, one row per sample, one nullable DOUBLE column per figure.
 //!
-//! Missing is not zero: a figure that a host cannot give (no PSI, no GC log yet) is null. Column names and units are
+//! Missing is not zero: a figure that a host cannot give (no PSI, no database) is null. Column names and units are
 //! those of [`HostSample::columns`]. Low-level Parquet without Arrow keeps the program small; pages are not compressed
 //! (a trial has some hundred rows), dictionaries shrink the constant columns.
 
@@ -18,6 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+use reported::Reports;
 
 use crate::{Result, RunError};
 
@@ -30,9 +31,9 @@ const USUAL_COLUMNS: usize = 2 + HostFigures::FIELDS.len() + 2 * VolumeFigures::
 const ROW_BYTES: u64 = size_of::<f64>() as u64;
 const VERSION_KEY: &str = "iopslab.format_version";
 
-/// The file as bytes.
-pub fn encode(path: &Path, samples: &[HostSample]) -> Result<Vec<u8>> {
-    let rows: Vec<Vec<(&'static str, Option<f64>)>> = samples.iter().map(HostSample::columns).collect();
+/// The file as bytes; the database is this product.
+pub fn encode(path: &Path, reports: &Reports, samples: &[HostSample]) -> Result<Vec<u8>> {
+    let rows: Vec<Vec<(&'static str, Option<f64>)>> = samples.iter().map(|s| s.columns(reports)).collect();
     try_encode(&rows).map_err(|e| RunError::damaged(path, e))
 }
 

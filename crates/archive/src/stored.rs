@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use evidence::{HostId, HostSample, Interval, MOST_SAMPLES, TrialRecord};
+use reported::Reports;
 
 use crate::files::{parse_json, versioned_json, write_synced};
 use crate::hlog::LatencyLog;
@@ -33,10 +34,11 @@ pub struct StoredTrial {
     pub samples: BTreeMap<HostId, Vec<HostSample>>,
 }
 
-/// Fills an empty directory with a trial; every file is on the device when this returns. Gives the hash of each file by
+/// Fills an empty directory with a trial of this product; every file is on the device when this returns. Gives the hash of each file by
 /// its name, that of the record last.
 pub fn fill(
     directory: &Path,
+    reports: &Reports,
     record: &TrialRecord,
     intervals: &[Interval],
     by_host: &BTreeMap<HostId, Vec<HostSample>>,
@@ -50,7 +52,7 @@ pub fn fill(
     hashes.push(put(LATENCIES, &hlog::encode(&directory.join(LATENCIES), record, intervals)?)?);
     for (host, of_host) in by_host {
         let name = format!("host-{host}.parquet");
-        hashes.push(put(&name, &samples::encode(&directory.join(&name), of_host)?)?);
+        hashes.push(put(&name, &samples::encode(&directory.join(&name), reports, of_host)?)?);
     }
     hashes.extend(logs.place(directory)?);
     hashes.push(put(RECORD, &versioned_json(&directory.join(RECORD), record)?)?);
@@ -107,7 +109,7 @@ mod tests {
         let of_host: Vec<HostSample> = (0..50).map(sample).collect();
         for host in ["database", "database-2", "client"] {
             let path = directory.path().join(format!("host-{host}.parquet"));
-            fs::write(&path, samples::encode(&path, &of_host).unwrap()).unwrap();
+            fs::write(&path, samples::encode(&path, &reported::cassandra::REPORTS, &of_host).unwrap()).unwrap();
         }
         let read = samples_of(directory.path(), 150).unwrap();
         assert!(read.len() == 3 && read.values().all(|samples| *samples == of_host));

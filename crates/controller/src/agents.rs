@@ -79,11 +79,6 @@ impl Agents {
         self.work = work;
     }
 
-    /// Whether trials take no time.
-    pub fn is_simulated(&self) -> bool {
-        self.provider.is_simulated()
-    }
-
     /// Whether the user wants an end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
@@ -179,8 +174,8 @@ impl Agents {
         self.provider.place(host)
     }
 
-    /// Ends all agents: clients first, so that nothing loads a database that is being stopped. What one that was killed,
-    /// or lost, has left on this machine is undone here.
+    /// Ends all agents: clients first, so that nothing loads a database that is being stopped. What one that was
+    /// killed, or lost, has left on this machine is undone here.
     pub fn close(&mut self) {
         self.screen.about("");
         self.screen.doing("cleaning up", "");

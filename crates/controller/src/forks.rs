@@ -32,30 +32,18 @@ pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTri
 
 #[cfg(test)]
 mod tests {
+    use experiment::testing::{configuration, job, reads};
+
     use super::*;
-    use crate::written;
 
     #[test]
     fn trials_of_one_process_come_together_where_its_first_one_stands_and_blocks_stay_apart() {
-        let configuration = |name: &str, gib: u32, more: &str| {
-            format!(
-                "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 1, memory_gib = {gib} }}\n\
-                 data_volume = {{ iops = 100{more} }}\n"
-            )
-        };
-        let text = [
-            "name = \"x\"\n[dataset]\nrecords = 1000\n".to_owned(),
-            configuration("a", 16, ""),
-            configuration("b", 64, ""),
-            configuration("c", 16, "0"),
-            "[[workload]]\nname = \"w\"\nread = 1\n[load]\nconcurrency = [1]\n".to_owned(),
-        ]
-        .concat();
-        let mut job = written::job(&text);
+        let [a, b, c] = [("a", 16.0), ("b", 64.0), ("c", 16.0)].map(|(name, gib)| configuration(name, (1.0, gib), ""));
+        let mut job = job(&reads(&[a, b, c.replace("iops = 100", "iops = 1000")].concat(), ""));
         let trials = |words: &[&str]| -> Vec<PlannedTrial> {
             let of = |word: &&str| {
                 let (block, name) = word.split_at(1);
-                PlannedTrial { block: block.parse().unwrap(), cell: format!("{name}.w.c1") }
+                PlannedTrial { block: block.parse().unwrap(), cell: format!("{name}.w.c2") }
             };
             words.iter().map(of).collect()
         };

@@ -160,17 +160,13 @@ pub(super) fn work(job: &Job) -> Work {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::written;
+    use experiment::testing::one_and_three;
 
-    fn job() -> Job {
-        let three = "instance = { vcpus = 0.5, memory_gib = 4 }\ndata_volume = { iops = 100 }\nnodes = 3\nreplication_factor = 2";
-        written::job_of("records = 1_000_000", &[("one", written::SMALL), ("three", three)], "")
-    }
+    use super::*;
 
     #[test]
     fn hosts_are_those_of_the_largest_cluster_and_each_trial_has_its_own() {
-        let job = job();
+        let job = one_and_three();
         let names = |hosts: Vec<HostId>| hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(names(all(&job)), ["database", "database-2", "database-3", "client"]);
         assert_eq!(names(of_trial(&job.plan, &job.setups[0])), ["database", "client"]);
@@ -179,7 +175,7 @@ mod tests {
 
     #[test]
     fn configurations_with_machines_of_their_own_have_clusters_of_their_own() {
-        let mut job = job();
+        let mut job = one_and_three();
         let shared = HostId::database(0);
         assert_eq!(companions(&job.setups, shared).len(), 3);
         job.setups[1].first_host = 1;
@@ -199,7 +195,7 @@ mod tests {
 
     #[test]
     fn nodes_of_one_machine_need_what_they_need_together() {
-        let job = job();
+        let job = one_and_three();
         let all = nodes_of(&job.setups[1]);
         let needs_of = |hosts: &[HostId]| needs(&job, String::new(), None, hosts);
         let together = needs_of(&all);

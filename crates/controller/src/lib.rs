@@ -27,8 +27,6 @@ mod target;
 mod trial;
 mod trials;
 mod watched;
-#[cfg(test)]
-mod written;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};
@@ -41,7 +39,7 @@ use failure::answer;
 pub use failure::{Failure, Next};
 pub use live_metrics::LiveMetrics;
 pub use machines::take_as_they_are;
-pub use measured::{Measured, provider_of};
+pub use measured::Measured;
 pub use open::{BESIDE, goes_beside};
 pub use progress::Screen;
 pub use run::{NODE_DIRECTORY, Settings};

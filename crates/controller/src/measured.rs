@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
 use evidence::{Cause, DataSetOrigin, NodeFacts, RateProbe, TrialRecord, Validity};
-use experiment::{Job, Plan, PlannedTrial, Provider};
+use experiment::{Job, Plan, PlannedTrial};
 use process::failure::Failure;
 use process::machine;
 
@@ -15,7 +15,6 @@ use process::machine;
 pub struct Measured {
     job: Job,
     environment: serde_json::Value,
-    provider: Provider,
     trials: Vec<TrialMeasurement>,
     probes: Vec<RateProbe>,
     origins: Vec<DataSetOrigin>,
@@ -59,17 +58,11 @@ impl Measured {
         measured.sort_by_key(|(index, _)| *index);
         Ok(Self {
             job,
-            provider: provider_of(directory)?,
             environment: directory.environment().map_err(Failure::work)?,
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
             probes: directory.probes().map_err(Failure::work)?,
             origins: directory.origins().map_err(Failure::work)?,
         })
-    }
-
-    /// Where the machines came from.
-    pub fn provider(&self) -> Provider {
-        self.provider
     }
 
     /// The measurements.
@@ -81,7 +74,6 @@ impl Measured {
     pub fn evidence<'a>(&'a self, directory: &'a RunDirectory) -> RunEvidence<'a> {
         RunEvidence {
             run: directory.name(),
-            provider: self.provider,
             plan: &self.job.plan,
             setups: &self.job.setups,
             environment: self.environment.clone(),
@@ -105,22 +97,9 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         .find(|c| c.id == trial.cell)
         .ok_or_else(|| Failure::work(format!("plan.json is not whole: there is no cell {}", trial.cell)))?;
     let record = TrialRecord {
-        format_version: evidence::FORMAT_VERSION,
-        cell: cell.id.clone(),
-        block: trial.block,
-        configuration: cell.configuration.clone(),
-        workload: cell.workload.clone(),
-        load: cell.load,
         validity: Validity::Invalid { cause: Cause::Unreadable, reason: error.to_string(), log_tail: Vec::new() },
-        started_at: String::new(),
-        client: None,
-        clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
-        clocks: BTreeMap::new(),
-        faults: Vec::new(),
-        writes: None,
-        overhead: None,
-        fork: None,
+        ..TrialRecord::of(cell, trial.block)
     };
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
 }
@@ -130,14 +109,4 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
 /// it keeps them (mallopt(3), M_MMAP_THRESHOLD: "dynamically adjusted"). Other allocators ignore this.
 fn keep_freed_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(16 << 20)));
-}
-
-/// Where the machines of a run came from.
-pub fn provider_of(directory: &RunDirectory) -> Result<Provider, Failure> {
-    provider(&directory.environment().map_err(Failure::work)?)
-}
-
-fn provider(environment: &serde_json::Value) -> Result<Provider, Failure> {
-    serde_json::from_value(environment["provider"].clone())
-        .map_err(|error| Failure::work(format!("environment.json: {error}")))
 }

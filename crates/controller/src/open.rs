@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use archive::RunDirectory;
 use evidence::HostId;
-use experiment::Database;
+use experiment::{Database, Started};
 use process::failure;
 use process::paths::machine_lock;
 use storage::Measuring;
@@ -27,8 +27,7 @@ pub fn goes_beside(directory: &RunDirectory) -> Result<bool, failure::Failure> {
 /// Takes this machine where clients here load a cluster that exists: a client keeps nothing that outlives a request.
 /// Elsewhere the agents of databases take their machines.
 pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>, Failure> {
-    let database = &directory.plan().target.database;
-    let are_here = matches!(database, Database::Hosts { clients, .. } if clients.is_empty());
+    let are_here = directory.plan().place.existing().is_some_and(|cluster| cluster.clients.is_empty());
     let lock = machine_lock().filter(|_| are_here);
     let Some(lock) = lock.filter(|_| !directory.is_finished().unwrap_or(false)) else {
         return Ok(None);
@@ -44,7 +43,7 @@ pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Optio
 /// Takes the database hosts and makes sure that they have the data set.
 pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
     let setups = run.setups();
-    let Database::Cassandra { version } = &run.plan().target.database else {
+    let Database::Started(started) = &run.plan().target.database else {
         watched::find(setups, run.agents)?;
         return dataset::provide_existing(run);
     };
@@ -61,7 +60,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
     for number in 0..most {
         let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
         let request = |host: &HostId| {
-            let task = under_test(run, number, *host, version, beside);
+            let task = under_test(run, number, *host, started, beside);
             (*host, Request::Database(DatabaseRequest::Open(task)))
         };
         let requests = of_turn.map(request).collect();
@@ -82,7 +81,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
 }
 
 /// What a host is taken for: the nth database host of its machine, from 0.
-fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, version: &str, beside: bool) -> UnderTest {
+fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, started: &Started, beside: bool) -> UnderTest {
     let (plan, agents) = (run.plan(), &run.agents);
     let nodes = hosts::companions(run.setups(), host);
     let machine_use: Option<MachineUse> = agents.machine_use(host);
@@ -102,7 +101,7 @@ fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, version: &str, bes
         on_machine: on_machine as u32,
         cache_directory,
         machine_use,
-        version: version.to_owned(),
+        started: started.clone(),
         dataset: plan.dataset,
         patience: plan.patience,
         beside,

@@ -210,7 +210,6 @@ mod tests {
     use experiment::{Dataset, KeyFormat};
 
     use super::*;
-    use crate::written;
 
     fn hours(request: &Request) -> f64 {
         let work = Work { data_bytes: 36e9, volume_bytes: 360e9, ..Work::default() };
@@ -234,7 +233,7 @@ mod tests {
     #[test]
     fn loading_is_due_by_records_and_bytes() {
         let load = |records, field_length| {
-            let job = written::small_job("");
+            let job = experiment::testing::small_job("");
             let target = crate::target::Target::of(&job.plan).unwrap();
             let levels = job.plan.target.consistency;
             hours(&Request::Client(ClientRequest::Load {

@@ -1,7 +1,7 @@
 //! Where the database of a plan answers, and who asks.
 
 use database::loader::{KEYSPACE, TABLE};
-use experiment::{Access, ConsistencyLevels, Database, Plan};
+use experiment::{Access, ConsistencyLevels, ExistingCluster, Plan, Product};
 use process::failure::Failure;
 use wire::Endpoint;
 
@@ -10,6 +10,7 @@ use crate::secrets;
 /// The database's keyspace and the way into it.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
+    product: &'static Product,
     keyspace: String,
     access: Access,
 }
@@ -17,11 +18,14 @@ pub(super) struct Target {
 impl Target {
     /// That of a plan; password and certificates are read here.
     pub fn of(plan: &Plan) -> Result<Self, Failure> {
-        let Database::Hosts { keyspace, data_centre, user, password_file, tls, .. } = &plan.target.database else {
-            return Ok(Self { keyspace: KEYSPACE.to_owned(), access: Access::default() });
+        let product = plan.target.database.product();
+        let Some(ExistingCluster { keyspace, data_centre, user, password_file, tls, .. }) = plan.place.existing()
+        else {
+            return Ok(Self { product, keyspace: KEYSPACE.to_owned(), access: Access::default() });
         };
         let login = |user: &String| secrets::login(user, password_file.as_deref(), "password_file in [target]");
         Ok(Self {
+            product,
             keyspace: keyspace.clone(),
             access: Access {
                 login: user.as_ref().map(login).transpose()?,
@@ -39,6 +43,7 @@ impl Target {
         request_timeout_s: f64,
     ) -> Endpoint {
         Endpoint {
+            product: self.product,
             contact_points,
             keyspace: self.keyspace.clone(),
             table: TABLE.to_owned(),

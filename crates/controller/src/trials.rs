@@ -73,7 +73,7 @@ fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
             Completion::Failed(_) => failures_in_a_row += 1,
         }
         let done = done + 1;
-        let spent_s = if run.agents.is_simulated() {
+        let spent_s = if plan.place.is_simulated() {
             if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || done == remaining.len() {
                 run.say(&format!("[{done} of {}] simulated", remaining.len()));
             }

@@ -67,29 +67,19 @@ pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<(),
 
 #[cfg(test)]
 mod tests {
+    use experiment::testing::{configuration, job, reads};
+
     use super::*;
-    use crate::written;
 
     #[test]
     fn each_node_is_found_by_the_ports_of_its_own_cluster() {
-        let dataset = r#"
-            records = 1_000
-            [target]
-            hosts = ["10.0.0.5:9043", "10.0.0.6"]
-            keyspace = "lab"
-            [[target.node]]
-            ssh = "a"
-        "#;
-        let same = [written::SMALL, "commitlog_volume = { iops = 50 }"].join("\n");
-        let other = r#"
-            hosts = ["10.0.1.5:9042"]
-            [[configuration.node]]
-            ssh = "b"
-            process = "scylla"
-        "#;
-        let other = [written::SMALL, other].join("\n");
-        let setups =
-            written::job_of(dataset, &[("one", written::SMALL), ("same", &same), ("other", &other)], "").setups;
+        let log = "commitlog_volume = { iops = 50 }";
+        let elsewhere = "hosts = [\"10.0.1.5:9042\"]\n[[configuration.node]]\nssh = \"b\"\nprocess = \"scylla\"";
+        let configurations = [("one", ""), ("same", log), ("other", elsewhere)];
+        let configurations = configurations.map(|(name, more)| configuration(name, (1.0, 8.0), more)).concat();
+        let target = "[target]\nhosts = [\"10.0.0.5:9043\", \"10.0.0.6\"]\nkeyspace = \"lab\"\n\
+                      [[target.node]]\nssh = \"a\"\n";
+        let setups = job(&reads(&[target, &configurations].concat(), "")).setups;
         let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> =
             tasks.iter().map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog)).collect();

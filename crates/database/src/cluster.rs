@@ -77,7 +77,7 @@ impl ClusterSpec {
             memory: self.memory,
             cpus: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
             commitlog_bytes: None,
-            compacts: true,
+            maintains_itself: true,
             settings: Settings::default(),
             launch_prefix: Vec::new(),
         };

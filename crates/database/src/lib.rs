@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `plan` | what a node is to be: addresses, directories, memory, place |
 //! | `server` | the seam: install, start, settle, load, watch, stop |
+//! | `products` | which product is which code: its server, its client |
 //! | [`loader`] | what a database that loads a data set takes of its host |
 //! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
 //! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
@@ -22,6 +23,7 @@ mod frames;
 pub mod loader;
 pub mod null_server;
 mod plan;
+mod products;
 mod server;
 mod session;
 mod statements;
@@ -31,8 +33,9 @@ pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
+pub use products::{Client, ClientWork, NoHands, TableAt, server, with_client};
 pub use server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
-    RunningNode, Server, ServerError, Temporary, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, RunningNode,
+    Server, ServerError, Temporary, Work,
 };
 pub use session::{HAS_TLS, Refusal};

@@ -33,8 +33,8 @@ pub struct NodePlan {
     pub cpus: f64,
     /// Bytes that its commit log may take; `None`: the database's own choice.
     pub commitlog_bytes: Option<u64>,
-    /// Whether it compacts its tables by itself from its start.
-    pub compacts: bool,
+    /// Whether it brings the files of its tables into shape by itself from its start.
+    pub maintains_itself: bool,
     /// What is otherwise than this server is started as a rule.
     pub settings: Settings,
     /// Comes before the server's program on the command line, and ends by replacing itself with its arguments (`exec

@@ -3,12 +3,12 @@
 //! Three steps, three traits: a [`Server`] is a product in a version; installing it gives an [`Installed`] one;
 //! starting that gives a [`RunningNode`]. `iopslab run` and `iopslab db` go the same way.
 
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use experiment::{Dataset, Settings, SettingsInForce};
+use reported::{Reported, Series};
 
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 
@@ -127,7 +127,7 @@ pub trait RunningNode: Send {
     fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce, ServerError>;
 
     /// Waits until the node knows exactly `nodes` nodes, all in their places and of one schema, and has no work in the
-    /// background: no flush, compaction, hint. Gives the time that it took.
+    /// background. Gives the time that it took.
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
     /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits
@@ -145,29 +145,29 @@ pub trait RunningNode: Send {
 
     /// After a bulk load: writes everything to files and brings these to the shape that they keep, whatever the timing
     /// of the load was. [`Self::settle`] then waits for the rest.
-    fn compact(&mut self, keyspace: &str) -> Result<(), ServerError>;
+    fn maintain(&mut self, keyspace: &str) -> Result<(), ServerError>;
 
     /// Writes what a table has in memory into files: one for each data directory, unless the server spreads them
     /// otherwise.
     fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
 
-    /// Whether from here on the tables of a keyspace are compacted without being asked for. Where that is turned on,
-    /// the server's own tables are too, which a node whose plan says no does not compact either.
-    fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError>;
+    /// Whether from here on the server brings the files of a keyspace into shape without being asked for. Where that is
+    /// turned on, it does so with its own tables too, which a node whose plan says no does not do either.
+    fn maintain_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError>;
 
-    /// SSTables of a table, now.
-    fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError>;
+    /// What it reports of a table in this series, now.
+    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError>;
 
     /// Takes all rows of a table away, on all nodes of the cluster.
     fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
 
-    /// Takes the SSTables of a table below these directories, one for each data directory, into that table: each holds
+    /// Takes the files of a table below these directories, one for each data directory, into that table: each holds
     /// what a data directory of a node at rest held, and its files are moved.
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
 
-    /// Brings all files of a table to the shape that a compaction of the whole gives them, when it is called: beside
-    /// whatever else is asked of the node, until that is done.
-    fn compaction(&self, keyspace: &str, table: &str) -> Work;
+    /// Brings all files of a table to the shape that [`Self::maintain`] gives them, when it is called: beside whatever
+    /// else is asked of the node, until that is done.
+    fn maintenance(&self, keyspace: &str, table: &str) -> Work;
 
     /// A reader of its metrics and those of a table, with a connection of its own life: it goes on (with fewer figures)
     /// when the node ends. Counts that begin with the reader start at zero here.
@@ -201,12 +201,9 @@ pub trait RunningNode: Send {
 
 /// Reads the metrics of one node, about once a second.
 pub trait MetricsReader: Send {
-    /// What the node says about itself now. What it does not say is absent, never zero.
-    fn read(&mut self) -> Metrics;
+    /// What the node says of itself now, in its product's series.
+    fn read(&mut self) -> Reported;
 }
-
-/// Named series at one moment: the names are those of the database's own module.
-pub type Metrics = BTreeMap<&'static str, f64>;
 
 /// A log of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,10 +18,13 @@ use std::{
 use database::cassandra::{
     Admin, Counters, Distribution, DroppedMessages, Java, Management, Node, NodeConfig, NodeError,
     compact_automatically, compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact,
-    flush_table, series, sstables, versions,
+    flush_table, of_table, versions,
 };
 use database::{Account, Replication};
+use experiment::{Section, Setting};
 use nodetool::nodetool;
+use reported::cassandra as series;
+use reported::{Reported, Series};
 
 /// An address of this test alone.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
@@ -187,20 +190,20 @@ fn the_table_is_one_sstable(directory: &Path) {
 /// Every series of Cassandra's but those of the log and of what is on record; the chunk cache is off.
 fn its_own_figures_are_there(node: &Guarded) {
     let metrics = Counters::new(node.0.management(), "ycsb", "usertable").try_read().unwrap();
-    let of = |name: &str| metrics.get(name).copied();
+    let of = |series: &Series| metrics.get(series);
     for none in [
-        series::PENDING_COMPACTIONS,
-        series::PENDING_HINT_FILES,
-        series::PENDING_READS,
-        series::PENDING_MUTATIONS,
-        series::COORDINATOR_READS,
+        &series::PENDING_COMPACTIONS,
+        &series::PENDING_HINT_FILES,
+        &series::PENDING_READS,
+        &series::PENDING_MUTATIONS,
+        &series::COORDINATOR_READS,
     ] {
-        assert_eq!(of(none), Some(0.0), "{none}: {metrics:?}");
+        assert_eq!(of(none), Some(0.0), "{}: {metrics:?}", none.key);
     }
-    assert_eq!(of(series::COORDINATOR_WRITES), Some(f64::from(ROWS)));
-    assert!(of(series::CLIENT_REQUESTS) > Some(f64::from(ROWS)), "{metrics:?}");
-    assert!(of(series::KEY_CACHE_REQUESTS) >= of(series::KEY_CACHE_HITS) && of(series::KEY_CACHE_HITS).is_some());
-    assert_eq!(of(series::CHUNK_CACHE_REQUESTS), None);
+    assert_eq!(of(&series::COORDINATOR_WRITES), Some(f64::from(ROWS)));
+    assert!(of(&series::CLIENT_REQUESTS) > Some(f64::from(ROWS)), "{metrics:?}");
+    assert!(of(&series::KEY_CACHE_REQUESTS) >= of(&series::KEY_CACHE_HITS) && of(&series::KEY_CACHE_HITS).is_some());
+    assert_eq!(of(&series::CHUNK_CACHE_REQUESTS), None);
 }
 
 /// Two more SSTables, of which one has the same rows: a read of such a row merges two. `nodetool` says the same of what
@@ -213,11 +216,11 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
 ) {
     let mut counters = Counters::new(node.0.management(), "ycsb", "usertable");
     let before = counters.try_read().unwrap();
-    let of = |figures: &database::Metrics, name: &str| figures.get(name).copied();
-    assert_eq!(of(&before, series::SSTABLES), Some(1.0), "{before:?}");
-    let both = (of(&before, series::FLUSHED_BYTES).unwrap(), of(&before, series::COMPACTED_BYTES).unwrap());
+    let of = |figures: &Reported, series: &Series| figures.get(series);
+    assert_eq!(of(&before, &series::SSTABLES), Some(1.0), "{before:?}");
+    let both = (of(&before, &series::FLUSHED_BYTES).unwrap(), of(&before, &series::COMPACTED_BYTES).unwrap());
     assert!(both.0 > 0.0, "{before:?}");
-    let ratio = of(&before, series::COMPRESSION_RATIO).unwrap();
+    let ratio = of(&before, &series::COMPRESSION_RATIO).unwrap();
     assert!(ratio > 0.1 && ratio < 1.5, "{ratio}");
 
     for row in 0..100 {
@@ -231,22 +234,22 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
         admin.run(&read, experiment::Consistency::One).unwrap();
     }
     let after = counters.try_read().unwrap();
-    let grown = |name: &str| of(&after, name).unwrap() - of(&before, name).unwrap();
-    assert_eq!(of(&after, series::SSTABLES), Some(2.0));
-    assert_eq!((grown(series::TABLE_READS), grown(series::SSTABLES_MERGED)), (200.0, 300.0));
-    assert_eq!(grown(series::FLUSHES), 1.0);
-    assert!(grown(series::FLUSHED_BYTES) > 0.0 && grown(series::COMPACTED_BYTES) == 0.0);
+    let grown = |series: &Series| of(&after, series).unwrap() - of(&before, series).unwrap();
+    assert_eq!(of(&after, &series::SSTABLES), Some(2.0));
+    assert_eq!((grown(&series::TABLE_READS), grown(&series::SSTABLES_MERGED)), (200.0, 300.0));
+    assert_eq!(grown(&series::FLUSHES), 1.0);
+    assert!(grown(&series::FLUSHED_BYTES) > 0.0 && grown(&series::COMPACTED_BYTES) == 0.0);
     let stats = nodetool(distribution, java, node.0.config(), &["tablestats", "ycsb.usertable"]);
     let says = |name: &str| {
         let line = stats.lines().map(str::trim).find(|line| line.starts_with(name)).unwrap();
         line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()
     };
-    assert_eq!(of(&after, series::SSTABLES), Some(says("SSTable count:")), "{stats}");
-    assert_eq!(of(&after, series::BLOOM_FALSE_POSITIVES), Some(says("Bloom filter false positives:")), "{stats}");
+    assert_eq!(of(&after, &series::SSTABLES), Some(says("SSTable count:")), "{stats}");
+    assert_eq!(of(&after, &series::BLOOM_FALSE_POSITIVES), Some(says("Bloom filter false positives:")), "{stats}");
     let printed = says("SSTable Compression Ratio:");
-    assert!((of(&after, series::COMPRESSION_RATIO).unwrap() - printed).abs() < 1e-4, "{stats}");
+    assert!((of(&after, &series::COMPRESSION_RATIO).unwrap() - printed).abs() < 1e-4, "{stats}");
 
-    let offsets = of(&after, series::COMPRESSION_METADATA_BYTES).unwrap();
+    let offsets = of(&after, &series::COMPRESSION_METADATA_BYTES).unwrap();
     assert!(offsets > 0.0, "{after:?}");
     assert_eq!(offsets, says("Compression metadata off heap memory used:"), "{stats}");
 
@@ -271,7 +274,9 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     );
     // A table that is not there has no figures, and a port without a JVM is an error.
     let of_none = Counters::new(node.0.management(), "ycsb", "none").try_read().unwrap();
-    assert!(of_none.keys().all(|name| !name.starts_with("table.")), "{of_none:?}");
+    for of_table in [&series::SSTABLES, &series::TABLE_READS, &series::FLUSHES, &series::COMPACTED_BYTES] {
+        assert_eq!(of_none.get(of_table), None, "{of_none:?}");
+    }
     assert!(Counters::new(&Management::without_password(JMX_PORT + 9), "ycsb", "usertable").try_read().is_err());
     // As it was.
     let on_record = admin.compactions("ycsb", "usertable").unwrap();
@@ -280,23 +285,24 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     assert!(refused.contains("none"), "{refused}");
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
     let compacted = counters.try_read().unwrap();
-    assert_eq!(of(&compacted, series::SSTABLES), Some(1.0));
-    assert!(of(&compacted, series::COMPACTED_BYTES) > of(&after, series::COMPACTED_BYTES));
+    assert_eq!(of(&compacted, &series::SSTABLES), Some(1.0));
+    assert!(of(&compacted, &series::COMPACTED_BYTES) > of(&after, &series::COMPACTED_BYTES));
     assert_eq!(admin.compactions("ycsb", "usertable").unwrap(), on_record + 1);
 
+    let sstables = || of_table(node.0.management(), "ycsb", "usertable", &series::SSTABLES).unwrap();
     // Five flushes, one more than size tiers begin with: nothing is compacted until that is turned on.
     compact_automatically(node.0.management(), "ycsb", false).unwrap();
     for flushes in 1..=5 {
         let update = format!("UPDATE ycsb.usertable SET field0 = 'again' WHERE y_id = 'again{flushes}'");
         admin.run(&update, experiment::Consistency::One).unwrap();
         flush_table(node.0.management(), "ycsb", "usertable").unwrap();
-        assert_eq!(sstables(node.0.management(), "ycsb", "usertable").unwrap(), 1 + flushes);
+        assert_eq!(sstables(), f64::from(1 + flushes));
     }
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
-    assert_eq!(sstables(node.0.management(), "ycsb", "usertable").unwrap(), 6);
+    assert_eq!(sstables(), 6.0);
     compact_automatically(node.0.management(), "ycsb", true).unwrap();
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
-    assert!(sstables(node.0.management(), "ycsb", "usertable").unwrap() < 6);
+    assert!(sstables() < 6.0);
 }
 
 /// As `nodetool` prints them in microseconds, of the server's own tables too.
@@ -306,7 +312,7 @@ fn latencies_are_milliseconds(node: &Guarded, distribution: &Distribution, java:
     let columns: Vec<f64> = line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
     let expected_ms = columns[1] / 1000.0; // read, WRITE, range, ...
     let metrics = Counters::new(node.0.management(), "ycsb", "usertable").try_read().unwrap();
-    let p99_ms = metrics[series::COORDINATOR_WRITE_P99_MS];
+    let p99_ms = metrics.get(&series::COORDINATOR_WRITE_P99_MS).unwrap();
     assert!(p99_ms < 20.0 * expected_ms && p99_ms > expected_ms / 20.0, "{p99_ms}\n{printed}");
 }
 
@@ -379,13 +385,15 @@ fn a_start_that_fails_is_an_error_with_the_reason() {
     let mut bad = config(&work.path().join("node"));
     (bad.plan.address, bad.plan.ports.management) = (Ipv4Addr::new(127, 0, 41, 4), JMX_PORT + 4);
     bad.plan.seeds = vec![bad.plan.address];
-    bad.plan.settings.cassandra = [("no_such_key".into(), "1".into())].into();
+    let keys = [("no_such_key".to_owned(), Setting::Value("1".to_owned()))].into();
+    bad.plan.settings = bad.plan.settings.with(cassandra_model::YAML, Section::Keys(keys));
     let mut node = Guarded(Node::start(&distribution, &java, bad.clone()).unwrap());
     let error = node.0.wait_ready(TIMEOUT, &|| false).unwrap_err();
     assert!(matches!(error, NodeError::Died { .. }), "{error}");
     assert!(error.to_string().contains("no_such_key"), "{error}");
 
-    bad.plan.settings.jvm = vec!["-XX:+NoSuchFlag".into()];
+    let options = Section::Options(vec!["-XX:+NoSuchFlag".to_owned()]);
+    bad.plan.settings = bad.plan.settings.with(cassandra_model::JVM, options);
     let mut node = Guarded(Node::start(&distribution, &java, bad).unwrap());
     let error = node.0.wait_ready(TIMEOUT, &|| false).unwrap_err().to_string();
     assert!(error.contains("NoSuchFlag"), "what the JVM prints itself: {error}");

@@ -9,9 +9,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use cassandra_model::{TABLE, YAML, table, yaml};
 use database::cassandra::{Cassandra, Distribution, Java, Node, NodeConfig, ensure_distribution, find_java};
 use database::{DataSetTable, Directories, NodePlan, Ports, Replication, Server as _};
-use experiment::{Settings, TableOption};
+use experiment::{Section, Setting, Settings};
 
 /// An address of this test alone, and another one.
 const REFUSED: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 5);
@@ -39,8 +40,8 @@ fn start((distribution, java): &(Distribution, Java), directory: &Path, keys: &[
     let mut config = NodeConfig::new("settings", REFUSED, directory);
     config.plan.ports.management = 17_415;
     config.plan.memory.main_bytes = 512 << 20;
-    let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    config.plan.settings.cassandra = keys.iter().map(own).collect();
+    let own = |(key, value): &(&str, &str)| ((*key).to_owned(), Setting::Value((*value).to_owned()));
+    config.plan.settings = Settings::default().with(YAML, Section::Keys(keys.iter().map(own).collect()));
     Guarded(Node::start(distribution, java, config).unwrap())
 }
 
@@ -51,8 +52,8 @@ fn what_is_known_of_a_cassandra_is_what_its_classes_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(root.join("scripts/cassandra-settings.sh")).arg(VERSION).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let kept =
-        std::fs::read_to_string(root.join(format!("crates/experiment/src/known/cassandra-{VERSION}.txt"))).unwrap();
+    let kept = std::fs::read_to_string(root.join(format!("crates/cassandra_model/src/known/cassandra-{VERSION}.txt")))
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), kept);
 }
 
@@ -94,16 +95,14 @@ fn what_was_asked_for_is_found_in_the_node() {
         ("sstable", "{\"selected_format\":\"bti\"}"),
     ];
     let own = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    let keys = asked.map(|(key, value)| (key.to_owned(), Setting::Value(value.to_owned())));
     let strategy = [("class", "UnifiedCompactionStrategy"), ("scaling_parameters", "L8, T4")];
-    let settings = Settings {
-        cassandra: asked.map(own).into(),
-        table: [
-            ("compaction".to_owned(), TableOption::Map(strategy.map(own).into())),
-            ("memtable".to_owned(), TableOption::Value("trie".to_owned())),
-        ]
-        .into(),
-        ..Settings::default()
-    };
+    let options = [
+        ("compaction".to_owned(), Setting::Map(strategy.map(own).into())),
+        ("memtable".to_owned(), Setting::Value("trie".to_owned())),
+    ];
+    let settings =
+        Settings::default().with(YAML, Section::Keys(keys.into())).with(TABLE, Section::Keys(options.into()));
     let directory = tempfile::tempdir().unwrap();
     let server = Cassandra::new(VERSION);
     let installed = server.install(&shared::cache(), &mut |_, _| {}, &|| false, &|_| Ok(())).unwrap();
@@ -119,7 +118,7 @@ fn what_was_asked_for_is_found_in_the_node() {
         memory: server.memory(512 << 20),
         cpus: 2.0,
         commitlog_bytes: None,
-        compacts: true,
+        maintains_itself: true,
         settings: settings.clone(),
         launch_prefix: Vec::new(),
     };
@@ -129,17 +128,16 @@ fn what_was_asked_for_is_found_in_the_node() {
         node.settings_in_force(DataSetTable { keyspace: "ycsb", table: "usertable", is_restored: true })
     });
     node.kill();
-    let found = found.unwrap();
-    let is =
-        |name: &str, value: &str| assert_eq!(found.cassandra.get(name).map(String::as_str), Some(value), "{found:#?}");
+    let found = Settings { sections: found.unwrap().sections, read_ahead_kb: None };
+    let is = |name: &str, value: &str| assert_eq!(yaml(&found)[name].value(), value, "{found:#?}");
     is("concurrent_reads", "48");
     is("sstable.selected_format", "bti");
     is("memtable.configurations.trie.class_name", "TrieMemtable");
     is("commitlog_compression.class_name", "LZ4Compressor");
     is("disk_access_mode", "data files by standard, indexes by standard");
-    assert_eq!(found.cassandra.len(), asked.len());
-    assert_eq!(found.table["memtable"], settings.table["memtable"]);
-    let TableOption::Map(strategy) = &found.table["compaction"] else {
+    assert_eq!(yaml(&found).len(), asked.len());
+    assert_eq!(table(&found)["memtable"], table(&settings)["memtable"]);
+    let Setting::Map(strategy) = &table(&found)["compaction"] else {
         panic!("{found:#?}");
     };
     assert_eq!(strategy["class"], "org.apache.cassandra.db.compaction.UnifiedCompactionStrategy");

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use experiment::VolumeRole;
+use reported::{Reported, Reports, Series};
 use serde::{Deserialize, Serialize};
 
 /// Declares a struct whose fields are all optional figures, together with its columns. In JSON, which goes from agent
@@ -41,7 +42,7 @@ macro_rules! figures {
 }
 
 figures! {
-    /// Figures of a host and of the process watched on it.
+    /// Figures of a host and of the process watched on it, whatever that is.
     HostFigures {
         /// CPU time of the whole host in user mode, seconds (/proc/stat).
         cpu_user_s,
@@ -79,8 +80,6 @@ figures! {
         database_pid,
         /// CPU time of the watched process, seconds.
         process_cpu_s,
-        /// The part of it that a JVM's compiler threads used (C1 and C2), those that have ended included, seconds.
-        compiler_cpu_s,
         /// Resident set of the watched process, now, bytes.
         process_rss_bytes,
         /// Memory of the host that programs could still get, now, bytes.
@@ -101,61 +100,6 @@ figures! {
         network_sent_bytes,
         /// TCP segments sent again.
         tcp_retransmits,
-        /// Stop-the-world pauses of the Java garbage collector.
-        gc_pauses,
-        /// Their total, seconds.
-        gc_pause_s,
-        /// The longest so far, seconds.
-        gc_longest_pause_s,
-        /// Compactions that wait or run, now.
-        pending_compactions,
-        /// Messages that Cassandra dropped.
-        dropped_messages,
-        /// Hits of the chunk cache.
-        chunk_cache_hits,
-        /// Requests to the chunk cache.
-        chunk_cache_requests,
-        /// Hits of the key cache.
-        key_cache_hits,
-        /// Requests to the key cache.
-        key_cache_requests,
-        /// Reads of the table coordinated, as Cassandra counts them.
-        coordinator_reads,
-        /// Writes coordinated.
-        coordinator_writes,
-        /// 99th percentile of coordinated reads as Cassandra reports it (decaying reservoir), now, milliseconds.
-        coordinator_read_p99_ms,
-        /// The same for writes, now, milliseconds.
-        coordinator_write_p99_ms,
-        /// Requests of all clients that are done.
-        client_requests,
-        /// Reads that wait for a thread, now.
-        pending_reads,
-        /// Mutations that wait for a thread, now.
-        pending_mutations,
-        /// Files of hints that wait, now.
-        pending_hint_files,
-        /// Reads of the data set's table on this node, as Cassandra counts them.
-        table_reads,
-        /// SSTables whose rows were merged for these reads.
-        sstables_merged,
-        /// Times that a bloom filter let a read into an SSTable without the row, of the SSTables that are there, now:
-        /// the count of one that is compacted away goes with it.
-        bloom_false_positives,
-        /// Bytes of the table's files / bytes before compression, now.
-        compression_ratio,
-        /// Memory outside the heap that keeps where each compressed chunk of the table's files begins, now, bytes.
-        compression_metadata_bytes,
-        /// SSTables of the table, now.
-        sstables,
-        /// Memtables of the table given to be flushed.
-        flushes,
-        /// Bytes of the SSTables that flushes have written.
-        flushed_bytes,
-        /// Compactions of the table that Cassandra has on record.
-        compactions,
-        /// Bytes of the SSTables that compactions have written.
-        compacted_bytes,
     }
 }
 
@@ -208,20 +152,24 @@ pub struct HostSample {
     pub t_s: f64,
     /// The host's wall clock, Unix milliseconds.
     pub unix_ms: i64,
-    /// Host, cgroup, process, database.
+    /// Host, cgroup, process.
     pub host: HostFigures,
+    /// What the database on it says of itself.
+    #[serde(default, skip_serializing_if = "Reported::is_empty")]
+    pub database: Reported,
     /// Devices by role.
     pub volumes: BTreeMap<VolumeRole, VolumeFigures>,
 }
 
 impl HostSample {
-    /// The sample as a row of a flat table; every figure has a column, whether it is known or not. Those of a second
-    /// and further data volume are there where the host has one.
-    pub fn columns(&self) -> Vec<(&'static str, Option<f64>)> {
+    /// The sample as a row of a flat table; every figure and every series of the product has a column, whether it is
+    /// known or not. Those of a second and further data volume are there where the host has one.
+    pub fn columns(&self, reports: &Reports) -> Vec<(&'static str, Option<f64>)> {
         let none = VolumeFigures::default();
         let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
         let mut row = vec![("t_s", Some(self.t_s)), ("unix_ms", Some(self.unix_ms as f64))];
         row.extend(HostFigures::FIELDS.iter().copied().zip(self.host.values()));
+        row.extend(reports.all_series().map(|series| (series.key, self.database.get(series))));
         for VolumeColumns { role, names, .. } in VOLUME_COLUMNS.iter() {
             let is_usual = matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
             if is_usual || self.volumes.contains_key(role) {
@@ -247,7 +195,10 @@ impl HostSample {
                     }
                     Some(_) => {}
                     None if sample.host.set(other, *value) => {}
-                    None => return Err(format!("no sample of a host has a column {other}")),
+                    None => match Series::of_key(other) {
+                        Some(series) => sample.database.set(series, *value),
+                        None => return Err(format!("no sample of a host has a column {other}")),
+                    },
                 },
             }
         }
@@ -303,10 +254,15 @@ fn of_volume(column: &str) -> Option<(VolumeRole, &str)> {
 mod tests {
     use super::*;
 
+    const REPORTS: &Reports = &reported::cassandra::REPORTS;
+
     fn full() -> HostSample {
         let mut sample = HostSample { t_s: -3.5, unix_ms: 1_763_676_000_123, ..Default::default() };
         for (i, field) in HostFigures::FIELDS.iter().enumerate() {
             assert!(sample.host.set(field, Some(i as f64 + 0.25)));
+        }
+        for (series, i) in REPORTS.all_series().zip(1..) {
+            sample.database.set(series, Some(f64::from(i)));
         }
         for role in [VolumeRole::Data, VolumeRole::Data2, VolumeRole::Commitlog] {
             for (i, field) in VolumeFigures::FIELDS.iter().enumerate() {
@@ -320,7 +276,7 @@ mod tests {
     #[test]
     fn a_row_gives_the_same_sample_back_and_missing_stays_missing() {
         for sample in [full(), HostSample { t_s: 1.0, ..Default::default() }] {
-            assert_eq!(HostSample::from_columns(&sample.columns()), Ok(sample.clone()));
+            assert_eq!(HostSample::from_columns(&sample.columns(REPORTS)), Ok(sample.clone()));
             let text = serde_json::to_string(&sample).unwrap();
             assert_eq!(serde_json::from_str::<HostSample>(&text).unwrap(), sample);
         }
@@ -328,7 +284,7 @@ mod tests {
 
     #[test]
     fn column_names_are_unique() {
-        let columns = full().columns();
+        let columns = full().columns(REPORTS);
         let names: std::collections::BTreeSet<_> = columns.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), columns.len());
     }

@@ -23,7 +23,7 @@ pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
-pub use rate_probe::{ProbeLatency, RateProbe};
+pub use rate_probe::{LatencyFigures, RateProbe};
 pub use rest::{BacklogFound, Fork, Rest, RestRound, Warmed};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, OtherProgram, Overhead, ProbeResult, SendLag,

@@ -23,12 +23,12 @@ pub struct RateProbe {
     /// Operations failed.
     pub failed: u64,
     /// Response times of completed operations by kind.
-    pub response: BTreeMap<OperationKind, ProbeLatency>,
+    pub response: BTreeMap<OperationKind, LatencyFigures>,
 }
 
-/// Response times, microseconds.
+/// Response times of one kind of operation, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ProbeLatency {
+pub struct LatencyFigures {
     /// Arithmetic mean.
     pub mean: f64,
     /// Median.
@@ -41,7 +41,13 @@ pub struct ProbeLatency {
     pub p999: f64,
 }
 
-impl ProbeLatency {
+impl LatencyFigures {
+    /// Each of them as this says.
+    pub fn of(each: impl FnMut(LatencyFigure) -> f64) -> Self {
+        let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(each);
+        Self { mean, p50, p95, p99, p999 }
+    }
+
     /// One of the figures, microseconds.
     pub fn figure(&self, figure: LatencyFigure) -> f64 {
         match figure {

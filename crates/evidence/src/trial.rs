@@ -2,58 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
+use experiment::{Cell, FORMAT_VERSION, IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Rest, Warmed, WriteCheck};
 
-/// Why an operation failed. Errors are counted by kind and never end a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorKind {
-    /// The coordinator waited too long for replicas to read.
-    ReadTimeout,
-    /// The coordinator waited too long for replicas to write.
-    WriteTimeout,
-    /// Not enough live replicas.
-    Unavailable,
-    /// The coordinator shed load.
-    Overloaded,
-    /// No response within the client's own timeout.
-    ClientTimeout,
-    /// The connection failed.
-    Connection,
-    /// A read returned no row where one must exist.
-    NotFound,
-    /// Any other error the database returned.
-    Other,
-}
-
-impl ErrorKind {
-    /// Every kind.
-    pub const ALL: [Self; 8] = [
-        Self::ReadTimeout,
-        Self::WriteTimeout,
-        Self::Unavailable,
-        Self::Overloaded,
-        Self::ClientTimeout,
-        Self::Connection,
-        Self::NotFound,
-        Self::Other,
-    ];
-
-    /// The name used in files, the same as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ReadTimeout => "read_timeout",
-            Self::WriteTimeout => "write_timeout",
-            Self::Unavailable => "unavailable",
-            Self::Overloaded => "overloaded",
-            Self::ClientTimeout => "client_timeout",
-            Self::Connection => "connection",
-            Self::NotFound => "not_found",
-            Self::Other => "other",
-        }
+experiment::word_enum! {
+    /// Why an operation failed. Errors are counted by kind and never end a trial.
+    #[derive(Hash, PartialOrd, Ord)]
+    pub enum ErrorKind by name {
+        /// The coordinator waited too long for replicas to read.
+        ReadTimeout = "read_timeout",
+        /// The coordinator waited too long for replicas to write.
+        WriteTimeout = "write_timeout",
+        /// Not enough live replicas.
+        Unavailable = "unavailable",
+        /// The coordinator shed load.
+        Overloaded = "overloaded",
+        /// No response within the client's own timeout.
+        ClientTimeout = "client_timeout",
+        /// The connection failed.
+        Connection = "connection",
+        /// A read returned no row where one must exist.
+        NotFound = "not_found",
+        /// Any other error the database returned.
+        Other = "other",
     }
 }
 
@@ -297,6 +270,28 @@ impl NodeFacts {
 }
 
 impl TrialRecord {
+    /// A valid one of which nothing else is known yet.
+    pub fn of(cell: &Cell, block: u32) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            cell: cell.id.clone(),
+            block,
+            configuration: cell.configuration.clone(),
+            workload: cell.workload.clone(),
+            load: cell.load,
+            validity: Validity::Valid,
+            started_at: String::new(),
+            client: None,
+            clients: BTreeMap::new(),
+            nodes: Vec::new(),
+            clocks: BTreeMap::new(),
+            faults: Vec::new(),
+            writes: None,
+            overhead: None,
+            fork: None,
+        }
+    }
+
     /// The first database host: the whole database where there is one node.
     pub fn node(&self) -> &NodeFacts {
         static UNKNOWN: NodeFacts = NodeFacts::UNKNOWN;

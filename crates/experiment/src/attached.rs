@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use catalog::{CardPlacement, IoLimits, card_share};
 
-use crate::{Configuration, EbsCards, Experiment, Instance, VolumeKind};
+use crate::{Configuration, EbsCards, Experiment, Instance, Place, VolumeKind};
 
 impl Instance {
     /// What one of its EBS cards lets through: all of its path where it has one card.
@@ -17,7 +17,7 @@ impl Configuration {
     /// The configuration as its volumes are attached in a run: Terraform's provider (5.100) cannot say to which card, so
     /// that on AWS all are on the first.
     pub(crate) fn attached_for(&self, experiment: &Experiment) -> Cow<'_, Self> {
-        let Some(cards) = self.instance.ebs_cards.filter(|_| experiment.aws.is_some()) else {
+        let Some(cards) = self.instance.ebs_cards.filter(|_| matches!(experiment.place, Place::Bought(_))) else {
             return Cow::Borrowed(self);
         };
         let mut attached = self.clone();

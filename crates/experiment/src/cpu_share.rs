@@ -8,7 +8,7 @@
 use catalog::{CPU_REFERENCE, CpuSpeed};
 use serde::{Deserialize, Serialize};
 
-use crate::{Configuration, Database, Experiment, Instance, Note};
+use crate::{Configuration, Experiment, Instance, Note, Place};
 
 /// Smallest CPU share of a node: below it what Cassandra does in any case (gossip, collection, metrics: some 0.05 CPUs)
 /// is no longer small beside what it is asked for. The start is not bound by it.
@@ -70,9 +70,7 @@ pub(crate) struct Speeds {
 impl Speeds {
     /// `None` where the machines are what they are.
     pub(crate) fn of(experiment: &Experiment) -> Option<Self> {
-        let are_theirs = experiment.aws.is_some()
-            || matches!(experiment.target.database, Database::Hosts { .. })
-            || experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits);
+        let are_theirs = matches!(experiment.place, Place::AsIs(_) | Place::Bought(_) | Place::Existing(_));
         let speeds: Option<Vec<f64>> = experiment
             .configurations
             .iter()
@@ -115,7 +113,7 @@ fn unknown(experiment: &Experiment) -> Option<Note> {
 
 /// Configurations whose part of the CPUs is less than a database can be given: they have more than their part.
 fn raised(experiment: &Experiment, speeds: &Speeds) -> Option<Note> {
-    let scale = experiment.local.scale;
+    let scale = experiment.place.scale();
     let part = |configuration: &Configuration| speeds.share_of(&configuration.instance).worth() / scale;
     let few = experiment.configurations.iter().filter(|c| part(c) < LEAST_CPUS);
     let names: Vec<String> = few.map(|c| format!("{} {:.2}", c.name, part(c))).collect();

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BacklogFiles, Placement, Settings, Setup};
+use crate::products::of_files;
+use crate::{BacklogFiles, Placement, Setup};
+use product::Settings;
 
 /// The files of a data set: configurations that want the same share them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -22,7 +24,7 @@ impl DataSetFiles {
     pub fn of(setup: &Setup) -> Self {
         Self {
             placement: setup.placement,
-            settings: setup.settings.of_files(),
+            settings: of_files(&setup.settings),
             directories: setup.data_directory_count(),
             backlog: setup.backlog,
         }

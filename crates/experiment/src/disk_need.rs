@@ -53,34 +53,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ParseContext, ReadFor, job, parse};
-
-    const EXPERIMENT: &str = r#"
-        name = "x"
-        [dataset]
-        records = 1_000_000
-        [[configuration]]
-        name = "one"
-        instance = { vcpus = 1, memory_gib = 8 }
-        data_volume = { iops = 100 }
-        [[configuration]]
-        name = "three"
-        instance = { vcpus = 0.5, memory_gib = 4 }
-        data_volume = { iops = 100 }
-        nodes = 3
-        replication_factor = 2
-        [[workload]]
-        name = "w"
-        read = 1.0
-        [load]
-        concurrency = [2]
-    "#;
-
-    fn small_job() -> Job {
-        let catalog = catalog::Catalog::built_in();
-        let experiment = parse(catalog, "x.toml", EXPERIMENT, &ParseContext::alone(), ReadFor::Anybody);
-        job(&experiment.expect("a valid experiment"))
-    }
+    use crate::testing::one_and_three;
 
     fn assert_bytes(bytes: f64, expected: f64) {
         assert!((bytes - expected).abs() < 10.0, "{bytes} {expected}");
@@ -88,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_host_needs_room_for_its_part_of_each_data_set_loaded_and_copied() {
-        let job = small_job();
+        let job = one_and_three();
         // Two thirds of the data set on each of the three: 1.15 GB on disk, twice loaded, twice copied.
         let (whole, part) = (1e9 * 1.15, 1e9 * 1.15 * 2.0 / 3.0);
         let needed = |host, restored| job.needed_bytes(host, restored) as f64;
@@ -104,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_largest_data_set_is_the_one_with_a_backlog() {
-        let mut job = small_job();
+        let mut job = one_and_three();
         assert_bytes(job.most_data_bytes(), 1e9 * 1.15);
         job.setups[1].backlog = Some(crate::Backlog { overwrites: 0.5, sstables: 4 }.of(1_000_000));
         assert_bytes(job.most_data_bytes(), 1e9 * 1.15 * 1.5);

@@ -13,7 +13,8 @@
 use catalog::{Catalog, ClusterRequest, GIB, VolumeRequest};
 
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
-use crate::scale::{LEAST_HEAP, LEAST_PAGE_CACHE, page_cache_at_full_scale};
+use crate::products::PRODUCTS;
+use crate::scale::LEAST_PAGE_CACHE;
 use crate::{DEFAULT_HEADROOM, LoadLevel};
 
 /// What a draft is made from.
@@ -71,7 +72,7 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
         scale *= 2.0;
     }
     let memories: Vec<u64> = instances().map(|i| (i.memory_gib * GIB) as u64).collect();
-    let caches: Vec<f64> = memories.iter().filter_map(|m| page_cache_at_full_scale(*m)).collect();
+    let caches: Vec<f64> = memories.iter().filter_map(|m| PRODUCTS[0].memory.page_cache_bytes(*m)).collect();
     let least_share = caches.iter().copied().fold(f64::INFINITY, f64::min) / draft.data_bytes;
     let divided = draft.data_bytes / scale;
     // Enough data that the smallest page cache is one that the kernel can keep.
@@ -92,11 +93,12 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
 /// The memory limit, GiB, that leaves this share of the page cache that all of `memory` leaves: heap and buffers depend
 /// on it too, so it is searched for.
 fn limit_for(memory: u64, share: f64) -> Option<f64> {
-    let wanted = page_cache_at_full_scale(memory)? * share;
+    let rules = &PRODUCTS[0].memory;
+    let wanted = rules.page_cache_bytes(memory)? * share;
     let (mut low, mut high) = (0, memory);
     while high - low > 1 << 20 {
         let middle = low + (high - low) / 2;
-        match page_cache_at_full_scale(middle) {
+        match rules.page_cache_bytes(middle) {
             Some(left) if left >= wanted => high = middle,
             _ => low = middle,
         }
@@ -291,7 +293,7 @@ scale = {}
     if model.reduced_to.is_some() {
         text += &format!(
             "# memory_limit_gib stands for a smaller machine; Cassandra needs this heap all the same.\nheap_mib = {}\n",
-            LEAST_HEAP / catalog::MIB
+            PRODUCTS[0].memory.least_main_bytes / catalog::MIB
         );
     }
     text

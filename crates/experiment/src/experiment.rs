@@ -7,13 +7,10 @@ use catalog::{Basis, Burst, ByteBurst, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::{Arrivals, Definition};
 
-use crate::words::words;
-use crate::{
-    AwsSettings, ClientCost, ConsistencyLevels, DataLayout, HostsSettings, Placement, Provider, SshFiles, Truth,
-    VolumeKind, WatchedNode,
-};
+use crate::{ClientCost, ConsistencyLevels, DataLayout, PRODUCTS, Place, Placement, Started, VolumeKind, WatchedNode};
+use product::Product;
 
-/// A checked experiment, at full scale (before `provider.local.scale`).
+/// A checked experiment, at full scale (before that of its [`Place`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// Short name, used for the run directory.
@@ -46,141 +43,45 @@ pub struct Experiment {
     pub basis: Basis,
     /// What the configurations cost on that basis.
     pub money: crate::Money,
-    /// Settings of the local provider.
-    pub local: LocalSettings,
-    /// Truth of the simulated provider; `None` where the file states none.
-    pub simulated: Option<Truth>,
-    /// Machines of the hosts provider; `None` where it does not carry the experiment out.
-    pub hosts: Option<HostsSettings>,
-    /// Machines that the AWS provider makes; `None` where it does not carry the experiment out.
-    pub aws: Option<AwsSettings>,
+    /// Where configurations run.
+    pub place: Place,
+    /// Java heap in bytes, instead of what a rule makes of memory.
+    pub heap_bytes: Option<u64>,
+    /// How long Cassandra may take.
+    pub patience: Patience,
     /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
     #[serde(skip)]
     pub notes: Vec<crate::Note>,
 }
 
-impl Experiment {
-    /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
-    /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
-    /// Only a run on hosts has hosts, and only one on AWS has its machines, which are what they are: nothing is scaled.
-    /// Neither AWS nor a simulation serves volumes.
-    #[must_use]
-    pub fn carried_out_by(mut self, provider: Provider) -> Self {
-        if provider != Provider::Hosts {
-            self.hosts = None;
-        }
-        if provider != Provider::Aws {
-            self.aws = None;
-        }
-        match provider {
-            Provider::Local | Provider::Hosts => self.simulated = None,
-            Provider::Aws => {
-                self.simulated = None;
-                (self.local.scale, self.local.page_cache_bytes) = (1.0, None);
-                self.local.volumes = Emulation::Throttled;
-                for configuration in &mut self.configurations {
-                    configuration.memory_limit_bytes = configuration.instance.memory_bytes;
-                }
-            }
-            Provider::Simulated => {
-                self.simulated.get_or_insert_with(Truth::default);
-                self.load.rest_max_s = 0.0;
-                self.load.forks = 1;
-                self.data_set_store = None;
-                self.local.volumes = Emulation::Throttled;
-                if let Some(most) = self.load.warmup_max_s.take() {
-                    self.load.warmup_s = most;
-                }
-            }
-        }
-        self
-    }
-}
-
 /// The database under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// A database that iopslab starts, or a cluster that exists already.
+    /// What it is.
     pub database: Database,
     /// Consistency level of every kind of request, where a configuration does not state its own.
     pub consistency: ConsistencyLevels,
 }
 
-/// Where the database comes from.
+/// What a database is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "one value in the life of a process")]
 pub enum Database {
-    /// Apache Cassandra of this version, started by iopslab.
-    Cassandra {
-        /// For example `5.0.9`.
-        version: String,
-    },
-    /// An existing CQL cluster, as `host:port` contact points; iopslab owns nothing there but a keyspace.
-    Hosts {
-        /// Contact points, where a configuration does not state its own.
-        hosts: Vec<String>,
-        /// Where the data set goes.
-        keyspace: String,
-        /// Data centre whose nodes are asked; `None`: any.
-        data_centre: Option<String>,
-        /// User; its password is in no file of a run.
-        user: Option<String>,
-        /// File with the password; `None`: the environment has it.
-        password_file: Option<String>,
-        /// How connections are encrypted; `None`: they are not.
-        tls: Option<TlsFiles>,
-        /// Machines that send the load, as `ssh` takes them; none: this one.
-        clients: Vec<String>,
-        /// How machines of clients and of watched nodes are reached.
-        ssh: SshFiles,
-    },
+    /// Whatever speaks CQL: that of a cluster that exists.
+    Cql,
+    /// One that iopslab starts.
+    #[serde(untagged)]
+    Started(Started),
 }
 
 impl Database {
-    /// The files that it names, so that they can be looked for beside the experiment.
-    pub fn files_mut(&mut self) -> Vec<&mut String> {
-        let Self::Hosts { password_file, tls, ssh, .. } = self else {
-            return Vec::new();
-        };
-        let mut files: Vec<_> = password_file.iter_mut().chain(ssh.files_mut()).collect();
-        if let Some(tls) = tls {
-            files.extend(&mut tls.ca_file);
-            if let Some(IdentityFiles { certificate, key }) = &mut tls.identity {
-                files.extend([certificate, key]);
-            }
+    /// Its product; that of a cluster that exists is the one whose protocol it speaks.
+    pub fn product(&self) -> &'static Product {
+        match self {
+            Self::Started(started) => started.product,
+            Self::Cql => PRODUCTS[0],
         }
-        files
     }
-
-    /// Those of them that nobody else should be able to read.
-    pub fn secret_files(&self) -> Vec<&String> {
-        let Self::Hosts { password_file, tls, .. } = self else {
-            return Vec::new();
-        };
-        let identity = tls.as_ref().and_then(|tls| tls.identity.as_ref());
-        password_file.iter().chain(identity.map(|identity| &identity.key)).collect()
-    }
-}
-
-/// Where the certificates of encrypted connections are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TlsFiles {
-    /// Authorities that may have signed a server's certificate; `None`: those of the client's operating system.
-    pub ca_file: Option<String>,
-    /// What the client shows of itself.
-    pub identity: Option<IdentityFiles>,
-    /// Whether a server's certificate must name the address, or the host name, that was connected to.
-    pub verify_host_name: bool,
-}
-
-/// A client's certificate with its key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdentityFiles {
-    /// The certificate.
-    pub certificate: String,
-    /// Its private key.
-    pub key: String,
 }
 
 /// The records that are loaded once and restored before every trial.
@@ -256,7 +157,7 @@ pub struct Configuration {
     /// The nodes of that cluster, where they are watched.
     pub watched: Vec<WatchedNode>,
     /// What of its database is otherwise than iopslab starts it.
-    pub settings: crate::Settings,
+    pub settings: product::Settings,
     /// The backlog of compaction with which its trials begin; `None`: its data set is at rest.
     pub backlog: Option<crate::Backlog>,
     /// Its price as the file states it, instead of the catalog's.
@@ -288,7 +189,7 @@ pub struct Instance {
     pub ebs_cards: Option<crate::EbsCards>,
     /// How its bandwidth is weighted, which is in the limits above; `None`: as the type has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bandwidth_weighting: Option<crate::BandwidthWeighting>,
+    pub bandwidth_weighting: Option<catalog::BandwidthWeighting>,
     /// How fast one of its vCPUs is: as the experiment states it, or as the catalog knows it; `None`: not known.
     pub cpu_speed: Option<catalog::CpuSpeed>,
 }
@@ -454,37 +355,6 @@ impl LoadLevel {
             Self::Rate { operations_per_s, arrivals: Arrivals::Poisson } => format!("p{operations_per_s}"),
             Self::Rate { operations_per_s, arrivals: Arrivals::Constant } => format!("r{operations_per_s}"),
         }
-    }
-}
-
-/// Settings of the local provider.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LocalSettings {
-    /// Where volumes, snapshots and the ledger live; `None`: the default of the machine.
-    pub work_directory: Option<String>,
-    /// 1:N model; 1 is the real thing.
-    pub scale: f64,
-    /// Page-cache budget in bytes on this machine, instead of the scaled one.
-    pub page_cache_bytes: Option<u64>,
-    /// Java heap in bytes on this machine, instead of the scaled rule.
-    pub heap_bytes: Option<u64>,
-    /// Start every gp2-like bucket that states nothing itself with this share of its credits, 0..=1; 0 unless stated.
-    pub burst_credits_start: f64,
-    /// How long Cassandra may take.
-    pub patience: Patience,
-    /// How volumes are emulated.
-    pub volumes: Emulation,
-}
-
-words! {
-    /// How volumes are emulated.
-    #[derive(Default)]
-    pub enum Emulation {
-        /// The kernel's throttle holds the database to their limits.
-        #[default]
-        Throttled = "throttled",
-        /// A process answers for them as such volumes do.
-        Served = "served",
     }
 }
 

@@ -53,7 +53,7 @@ impl Plan {
                             id: id.clone(),
                             configuration: of.configuration.clone(),
                             workload: of.workload.clone(),
-                            load: level.map_rate(|rate| rate / self.scale),
+                            load: level.map_rate(|rate| rate / self.scale()),
                         });
                     }
                     of_round.push(id);

@@ -11,14 +11,8 @@ pub struct HostsSettings {
     pub database: Vec<DatabaseMachine>,
     /// Names of the machines that make the load, as `ssh` takes them; at least one.
     pub client: Vec<String>,
-    /// Configuration file of `ssh`, instead of the user's.
-    pub ssh_config: Option<String>,
-    /// Whether configurations' CPUs, memory and IOPS are in force there.
-    pub limits: bool,
-    /// iopslab for x86-64, where this program's own file is not one.
-    pub binary_x86_64: Option<String>,
-    /// iopslab for aarch64, where this program's own file is not one.
-    pub binary_aarch64: Option<String>,
+    /// How all of them are reached.
+    pub ssh: SshFiles,
 }
 
 /// A machine that runs a node.
@@ -53,7 +47,7 @@ pub struct WatchedNode {
     pub process: Option<String>,
 }
 
-/// How machines of an existing cluster's clients and watched nodes are reached.
+/// How machines are reached by SSH.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SshFiles {
     /// Configuration file of `ssh`, instead of the user's.
@@ -66,7 +60,7 @@ pub struct SshFiles {
 
 impl SshFiles {
     /// The files that are named.
-    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn files_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let Self { ssh_config, binary_x86_64, binary_aarch64 } = self;
         [ssh_config, binary_x86_64, binary_aarch64].into_iter().flatten()
     }

@@ -4,7 +4,6 @@
 //! the [`Plan`] of cells and trials, and [`setups()`] says what its configurations become on a machine. All are pure.
 
 mod access;
-mod amount;
 mod attached;
 mod aws;
 mod backlog;
@@ -19,15 +18,12 @@ mod data_set_store;
 mod disk_need;
 mod draft;
 mod ebs_cards;
+mod existing;
 mod experiment;
 mod growth;
 mod hosts;
-mod in_force;
 mod job;
 mod judged;
-mod jvm_option;
-mod kept_key;
-mod known;
 mod mistakes;
 mod money;
 mod node_fault;
@@ -36,17 +32,20 @@ mod notes;
 mod objective;
 mod order;
 mod parse;
+mod place;
 mod placement;
 mod plan;
 mod pricing;
+mod products;
 mod provider;
 mod raw;
 mod scale;
 mod search;
-mod settings;
 mod setup;
 mod simulated;
 mod spanned;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod volume_kind;
 mod volume_role;
 mod volume_server;
@@ -71,15 +70,14 @@ pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use draft::{Draft, draft};
 pub use ebs_cards::EbsCards;
+pub use existing::{ExistingCluster, IdentityFiles, TlsFiles};
 pub use experiment::{
-    Adaptive, Configuration, ConfiguredVolume, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance,
-    Load, LoadLevel, LocalSettings, Patience, Target, TlsFiles, part_of,
+    Adaptive, Configuration, ConfiguredVolume, Database, Dataset, Experiment, Find, Instance, Load, LoadLevel,
+    Patience, Target, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
-pub use in_force::{cassandra_values, is_cassandra_value};
 pub use job::{Job, job};
 pub use judged::CLIENT_CPU_MAX;
-pub use jvm_option::{KeptOption, jvm_option_name, kept_jvm_option};
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
 pub use node_fault::{FailingRequests, FaultAction, NodeFault, NodeFaultKind};
@@ -89,17 +87,20 @@ pub use objective::{
     DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
 };
 pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};
+pub use place::{Emulation, Machines, Model, Place};
 pub use placement::Placement;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
+pub use product::{Product, Section, Setting, Settings, SettingsInForce};
+pub use products::{PRODUCTS, Started, product_name};
 pub use provider::Provider;
-pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
+pub use scale::{setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
-pub use settings::{CHUNK_BYTES, Settings, SettingsInForce, TableOption, USUAL_STRATEGY};
 pub use setup::{BurstStart, FORMAT_VERSION, ServedAs, Setup, Setups, VolumeSetup};
 pub use simulated::{Fault, FaultKind, SettingsEffect, Truth, WakingUp};
 pub use volume_kind::{DataLayout, VolumeKind};
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
+pub use words::Word;
 pub use workload::{Arrivals, Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.

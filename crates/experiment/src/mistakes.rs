@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+pub(crate) use product::{choice, nearest};
 use serde::{Serialize, Serializer};
 
 /// One mistake.
@@ -117,6 +118,12 @@ impl<'a> Collector<'a> {
         self.add_in(file, text, span, message, help);
     }
 
+    /// The same for a value that does not come of it.
+    pub fn refuse<T>(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.add(span, message, help);
+        None
+    }
+
     /// Notes a mistake in another file.
     pub fn add_in(
         &mut self,
@@ -154,22 +161,4 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
     (line, column)
-}
-
-/// The nearest of `names`, if any is near enough to be a slip.
-pub(crate) fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    names
-        .into_iter()
-        .map(|name| (strsim::normalized_damerau_levenshtein(given, name), name))
-        .filter(|(likeness, _)| *likeness >= 0.5)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}
-
-/// `did you mean `x`?`, or the whole choice.
-pub(crate) fn choice(given: &str, names: &[&str]) -> String {
-    match nearest(given, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`? valid: {}", names.join(", ")),
-        None => format!("valid: {}", names.join(", ")),
-    }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use catalog::{Catalog, VolumeRequest, through_cards};
 
 use crate::{
-    Configuration, ConfiguredVolume, Database, Experiment, NodeFaultKind, Note, Provider, Setup, VolumeKind, cpu_share,
-    judged, setups, volume_server,
+    Configuration, ConfiguredVolume, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider, Setup,
+    VolumeKind, cpu_share, judged, setups, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -22,10 +22,11 @@ pub fn static_notes(
     provider: Option<Provider>,
     machine_cpus: Option<f64>,
 ) -> Vec<Note> {
-    let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
+    let place = &experiment.place;
+    let meant = provider.or(place.truth().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
-    notes.extend(judged::notes(&experiment.load, experiment.local.scale));
+    notes.extend(judged::notes(&experiment.load, place.scale()));
     notes.extend(node_faults(experiment));
     notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
@@ -34,11 +35,11 @@ pub fn static_notes(
     }
     notes.extend(cpu_share::notes(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
-    let exists = matches!(experiment.target.database, Database::Hosts { .. });
+    let exists = place.existing().is_some();
     for configuration in &experiment.configurations {
         notes.extend(configuration.volumes().filter_map(|v| above_instance(catalog, experiment, configuration, v)));
         notes.extend(together_above_instance(configuration));
-        if meant == Some(Provider::Aws) || (meant.is_none() && experiment.aws.is_some()) {
+        if meant == Some(Provider::Aws) || (meant.is_none() && matches!(place, Place::Bought(_))) {
             notes.extend(cards_on_aws(configuration));
         }
         notes.extend(weighted(catalog, configuration));
@@ -65,7 +66,7 @@ pub fn static_notes(
     for setup in setups(experiment).iter().filter(|s| s.existing.is_none()) {
         // What each node holds of it.
         let share = setup.placement.share_per_node();
-        let payload = share * experiment.dataset.payload_bytes() as f64 / experiment.local.scale;
+        let payload = share * experiment.dataset.payload_bytes() as f64 / place.scale();
         let budget = setup.page_cache_budget_bytes as f64;
         if payload <= budget && !experiment.caches.ask_for_memory() {
             let message = format!(
@@ -84,9 +85,7 @@ pub fn static_notes(
 
 /// A contact point that is another machine for each client.
 fn loopback_of_clients(experiment: &Experiment) -> Option<Note> {
-    let Database::Hosts { hosts, clients, .. } = &experiment.target.database else {
-        return None;
-    };
+    let ExistingCluster { hosts, clients, .. } = experiment.place.existing()?;
     let of_each = experiment.configurations.iter().filter_map(|c| c.hosts.as_ref());
     let is_loopback = |point: &&String| ["127.", "localhost", "[::1]"].iter().any(|start| point.starts_with(start));
     let point = of_each.chain([hosts]).flatten().find(is_loopback).filter(|_| !clients.is_empty())?;
@@ -147,7 +146,7 @@ fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
     let all = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
     let wanting: Vec<_> = setups.iter().filter(|s| s.existing.is_none() && all(s) > machine_cpus).collect();
     let most = wanting.iter().map(|setup| all(setup)).reduce(f64::max)?;
-    let scale = experiment.local.scale;
+    let scale = experiment.place.scale();
     let names: Vec<_> = wanting
         .iter()
         .map(|s| match s.placement.nodes {

@@ -7,13 +7,12 @@ use workload::Definition;
 
 use crate::judged::ROOMY_S;
 use crate::order::orders;
-use crate::scale::{page_cache_at_full_scale, scaled_dataset};
+use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
 use crate::warming::warming_s;
 use crate::{
-    Adaptive, AwsSettings, CacheState, Caches, Configuration, DataSetStore, Dataset, DecisionRules, Experiment,
-    FORMAT_VERSION, HostsSettings, Load, LoadLevel, Money, NodeFault, Objective, Patience, Search, SearchPlan, Target,
-    Truth,
+    Adaptive, CacheState, Caches, Configuration, DataSetStore, Dataset, DecisionRules, Experiment, FORMAT_VERSION,
+    Load, LoadLevel, Money, NodeFault, Objective, Patience, Place, Search, SearchPlan, Target,
 };
 
 /// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
@@ -30,12 +29,10 @@ pub struct Plan {
     pub baseline: Option<String>,
     /// Database and consistency.
     pub target: Target,
-    /// `provider.local.work_directory` (or `None`), kept here so that a resumed run finds its snapshot again.
-    pub work_directory: Option<String>,
+    /// Where configurations run.
+    pub place: Place,
     /// How long Cassandra may take.
     pub patience: Patience,
-    /// 1:N model.
-    pub scale: f64,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
@@ -70,12 +67,6 @@ pub struct Plan {
     pub decision: DecisionRules,
     /// Seed of orders and key choosers.
     pub seed: u64,
-    /// Truth of a simulated run.
-    pub simulated: Option<Truth>,
-    /// Machines of a run on hosts.
-    pub hosts: Option<HostsSettings>,
-    /// Machines of a run on AWS.
-    pub aws: Option<AwsSettings>,
     /// What the configurations cost.
     pub money: Money,
     /// Estimated seconds for the whole run on this machine.
@@ -176,7 +167,8 @@ impl Experiment {
         let each = levels * load.repetitions as usize;
         let placement = configuration.placement;
         let held = self.dataset.bytes_on_disk() * placement.share_per_node();
-        let budget = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
+        let memory = &self.target.database.product().memory;
+        let budget = memory.page_cache_bytes(configuration.memory_limit_bytes).unwrap_or(0.0);
         let warm = self.workloads.iter().filter(|w| self.caches.state(&w.name) == CacheState::Warm).count();
         let warming = warm as f64 * warming_s(&configuration.data_volume, true, held, budget);
         let trials = self.workloads.len() as f64 * trial_s(&shape_of(load, 1.0), placement.nodes);
@@ -188,7 +180,7 @@ impl Experiment {
 /// decides (after the randomised multiple interleaved trials of Abedi and Brecht, ICPE 2017), so that a slow hour of
 /// the machine hits all cells alike.
 pub fn plan(experiment: &Experiment) -> Plan {
-    let scale = experiment.local.scale;
+    let scale = experiment.place.scale();
     let dataset = scaled_dataset(experiment);
     let mut cells = Vec::new();
     for configuration in &experiment.configurations {
@@ -220,9 +212,8 @@ pub fn plan(experiment: &Experiment) -> Plan {
         question: experiment.question.clone(),
         baseline: experiment.baseline.clone(),
         target: experiment.target.clone(),
-        work_directory: experiment.local.work_directory.clone(),
-        patience: experiment.local.patience,
-        scale,
+        place: experiment.place.clone(),
+        patience: experiment.patience,
         estimated_s: 0.0,
         dataset,
         data_set_store: experiment.data_set_store.clone(),
@@ -241,9 +232,6 @@ pub fn plan(experiment: &Experiment) -> Plan {
         objective: experiment.objective.clone(),
         decision: experiment.decision,
         seed: load.seed,
-        simulated: experiment.simulated.clone(),
-        hosts: experiment.hosts.clone(),
-        aws: experiment.aws.clone(),
         money: experiment.money.clone(),
     };
     plan.estimated_s = plan.estimate();
@@ -252,7 +240,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
 
 /// Names of configurations whose trials one process of the database can serve; none where nobody starts one.
 fn processes(experiment: &Experiment) -> Vec<Vec<String>> {
-    if experiment.simulated.is_some() {
+    if experiment.place.is_simulated() {
         return Vec::new();
     }
     let setups = crate::setups(experiment);
@@ -316,6 +304,11 @@ fn search(experiment: &Experiment) -> Option<SearchPlan> {
 }
 
 impl Plan {
+    /// N of its model of 1:N.
+    pub fn scale(&self) -> f64 {
+        self.place.scale()
+    }
+
     /// Seconds until all of its trials are done: fetching, loading and everything else included.
     pub(crate) fn estimate(&self) -> f64 {
         let expected = self.expected_trials();

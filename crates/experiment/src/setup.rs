@@ -7,10 +7,11 @@ use catalog::{Burst, ByteBurst, IoLimits, Latency, through_cards};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_share::CpuShare;
-use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
+use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, VolumeRole, WatchedNode};
+use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

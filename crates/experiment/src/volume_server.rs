@@ -1,7 +1,7 @@
 //! What a machine must be able to do for its volumes: the process that answers for served ones needs CPU beside the
 //! databases.
 
-use crate::{DataLayout, Database, Experiment, Note, Provider, Setup, VolumeSetup, setups};
+use crate::{DataLayout, Experiment, Note, Provider, Setup, VolumeSetup, setups};
 
 /// CPU that it takes for a request, seconds (docs/emulation.md: 70 to 153 us, most where requests are few).
 const REQUEST_S: f64 = 150e-6;
@@ -93,7 +93,7 @@ pub(crate) fn beside_databases(experiment: &Experiment, machine_cpus: f64) -> Op
 /// Why volumes that nobody asked to be served, or not to be, are left to the kernel's throttle; `None`: they are
 /// served.
 pub(crate) fn is_too_much(experiment: &Experiment, machine: &ThisMachine) -> Option<Note> {
-    if matches!(experiment.target.database, Database::Hosts { .. }) {
+    if experiment.place.existing().is_some() {
         return None;
     }
     let (why, advice) = match &machine.cannot_serve {

@@ -4,10 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{VcpuPool, VolumeType};
 use experiment::{
-    AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSite, ParseContext, Provider, QuotaNeeds, ReadFor, parse,
+    AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite, Experiment, ParseContext, Provider, QuotaNeeds,
+    ReadFor, parse,
 };
 
 use crate::story;
+
+fn aws_of(experiment: Experiment) -> AwsSettings {
+    experiment.place.aws().unwrap().clone()
+}
 
 const CLUSTER: &str = r#"
 name = "x"
@@ -71,7 +76,7 @@ fn stated(settings: &str) -> String {
 #[test]
 fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
     let experiment = planned(&stated("client_zone = \"other\"\nclient = \"c7g.xlarge\"")).unwrap();
-    let aws = experiment.aws.as_ref().unwrap();
+    let aws = experiment.place.aws().unwrap();
     let [batch] = aws.batches.as_slice() else { panic!("{:?}", aws.batches) };
     let seen: Vec<(&str, u32, u32, &str)> =
         batch.machines.iter().map(|m| (m.name.as_str(), m.host, m.zone, m.architecture.as_str())).collect();
@@ -108,7 +113,7 @@ fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
     let of_ebs = 500.0 * 0.125 + 8_000.0 * 0.065 + 50.0 * 0.08;
     let machines = 3.0 * on_demand("r4.xlarge") + on_demand("i3.xlarge") + 2.0 * on_demand("c7i.2xlarge");
     let expected = machines + (3.0 * of_ebs + 6.0 * 64.0 * 0.08) / 730.0;
-    let price = |experiment: experiment::Experiment| experiment.aws.unwrap().batches[0].prices.clone();
+    let price = |experiment: experiment::Experiment| experiment.place.aws().unwrap().batches[0].prices.clone();
     let AwsPrice::UsdPerHour(usd) = price(experiment)[0] else {
         panic!("no price");
     };
@@ -130,7 +135,7 @@ fn at_sites(limits: &str) -> String {
 #[test]
 fn sites_share_the_configurations_and_each_stays_within_its_limits() {
     let experiment = planned(&at_sites("volume_gib = 2000")).unwrap();
-    let aws = experiment.aws.as_ref().unwrap();
+    let aws = experiment.place.aws().unwrap();
     let placed: Vec<(usize, &[String])> = aws.batches.iter().map(|b| (b.site, b.configurations.as_slice())).collect();
     assert_eq!(placed, [(0, &["ebs".to_owned()][..]), (1, &["nvme".to_owned()])]);
     assert_eq!((aws.sites[0].name.as_str(), aws.sites[1].name.as_str()), ("a", "us-west-2"));
@@ -147,7 +152,7 @@ fn sites_share_the_configurations_and_each_stays_within_its_limits() {
     // One site with little room works through them in turn.
     let one =
         stated("") + "[[provider.aws.site]]\nregion = \"us-east-1\"\nmachines = { \"c7i.2xlarge\" = 2 }\nvcpus = 28\n";
-    let aws = planned(&one).unwrap().aws.unwrap();
+    let aws = aws_of(planned(&one).unwrap());
     let placed: Vec<(usize, usize)> = aws.batches.iter().map(|b| (b.site, b.configurations.len())).collect();
     assert_eq!(placed, [(0, 1), (0, 1)]);
 }
@@ -156,7 +161,7 @@ fn sites_share_the_configurations_and_each_stays_within_its_limits() {
 fn a_site_is_held_to_what_aws_grants_less_what_is_in_use_and_to_what_is_stated() {
     let at = |limits: &str| stated("") + &format!("[[provider.aws.site]]\nregion = \"us-east-1\"\n{limits}\n");
     let text = at("limits = \"quotas\"");
-    let batches = |text: &str, vcpus, gp3| granted(text, vcpus, gp3).unwrap().aws.unwrap().batches.len();
+    let batches = |text: &str, vcpus, gp3| aws_of(granted(text, vcpus, gp3).unwrap()).batches.len();
     // Databases of 12 and 4 vCPUs, clients of 16 beside each batch; 3 volumes of 50 GiB, and roots of 64.
     assert_eq!(batches(&text, 42, 1_000), 1);
     assert_eq!(batches(&text, 41, 1_000), 2);
@@ -164,7 +169,7 @@ fn a_site_is_held_to_what_aws_grants_less_what_is_in_use_and_to_what_is_stated()
     assert_eq!(batches(&text, 42, 3 * 50 + 6 * 64 + 9), 2);
     // What is stated beside it holds as well.
     assert_eq!(batches(&at("limits = \"quotas\"\nvcpus = 28"), 1_000, 1_000), 2);
-    let kept = granted(&text, 42, 1_000).unwrap().aws.unwrap().sites[0].limits.clone();
+    let kept = aws_of(granted(&text, 42, 1_000).unwrap()).sites[0].limits.clone();
     let quotas = kept.quotas.unwrap();
     assert_eq!((quotas.vcpus[&VcpuPool::Standard].left(), kept.vcpus), (32, None));
     let said = granted(&text, 37, 1_000).unwrap_err();
@@ -217,7 +222,7 @@ fn machines_are_measured_at_full_size() {
     let text = stated("") + "[provider.local]\nscale = 64\npage_cache_mib = 100\n";
     let experiment = planned(&text.replace("nodes = 3", "memory_limit_gib = 4\nnodes = 3")).unwrap();
     let (plan, setups) = (experiment::plan(&experiment), experiment::setups(&experiment));
-    assert_eq!((plan.scale, plan.dataset.records), (1.0, 1_000_000));
+    assert_eq!((plan.scale(), plan.dataset.records), (1.0, 1_000_000));
     assert_eq!(setups[0].cpus, 4.0);
     assert!(setups[0].page_cache_budget_bytes > 20 << 30, "32 GiB less a heap of 8");
     let notes = experiment::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Aws), None);
@@ -227,14 +232,14 @@ fn machines_are_measured_at_full_size() {
     }
     // Elsewhere AWS is not mentioned, and nobody makes machines.
     let here = run_by(&text, Provider::Local).unwrap();
-    assert_eq!(here.aws, None);
+    assert_eq!(here.place.aws(), None);
     assert_eq!(experiment::setups(&here)[1].first_host, 0);
 }
 
 #[test]
 fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
     let plan = planned(CLUSTER).unwrap();
-    assert_eq!(plan.aws.unwrap().sites[0].region, "us-east-1");
+    assert_eq!(aws_of(plan).sites[0].region, "us-east-1");
     let said = run_by(CLUSTER, Provider::Aws).unwrap_err();
     assert!(said.contains("controller_cidr is missing"), "{said}");
     assert!(said.contains("no way in but public addresses"), "{said}");
@@ -268,7 +273,7 @@ fn what_aws_has_not_is_refused_at_its_place() {
 #[test]
 fn the_state_may_be_kept_where_that_was_tried_and_nowhere_else() {
     let of = |backend: &str| planned(&stated(&format!("backend = {{ {backend} }}")));
-    let kept = |backend: &str| of(backend).unwrap().aws.unwrap().backend.unwrap();
+    let kept = |backend: &str| aws_of(of(backend).unwrap()).backend.unwrap();
     let s3 = kept("type = \"s3\", bucket = \"b\", region = \"eu-west-1\", prefix = \"/lab/\", use_lockfile = true");
     let expected = AwsBackend::S3 {
         bucket: "b".to_owned(),
@@ -365,7 +370,7 @@ const SNAPSHOT: &str = "snapshot = \"snap-0123456789abcdef0\"\n";
 #[test]
 fn data_volumes_are_made_from_a_snapshot_and_a_plan_estimates_how_long_reading_them_takes() {
     let experiment = planned(&format!("{ONE}{SNAPSHOT}")).unwrap();
-    let aws = experiment.aws.unwrap();
+    let aws = aws_of(experiment);
     assert_eq!(aws.sites[0].snapshot.as_deref(), Some("snap-0123456789abcdef0"));
     let reported: Vec<(&str, u32)> =
         aws.initialisations.iter().map(|one| (one.configuration.as_str(), one.size_gib)).collect();
@@ -379,7 +384,7 @@ fn data_volumes_are_made_from_a_snapshot_and_a_plan_estimates_how_long_reading_t
     assert_eq!(aws.initialisation_s(&both[..1]), 2_048.0);
 
     // Without one nothing is read, and the file plans as before.
-    let aws = planned(ONE).unwrap().aws.unwrap();
+    let aws = aws_of(planned(ONE).unwrap());
     assert!(aws.initialisations.is_empty() && aws.sites[0].snapshot.is_none());
 }
 
@@ -419,7 +424,7 @@ fn a_snapshot_belongs_to_a_region_so_each_site_has_its_own_or_none_has() {
     };
     let other = SNAPSHOT.replace("abcdef0", "abcdef1");
     let both = format!("{ONE}{}{}", site("a", "us-east-1", SNAPSHOT), site("b", "eu-west-1", &other));
-    let aws = planned(&both).unwrap().aws.unwrap();
+    let aws = aws_of(planned(&both).unwrap());
     let ids: Vec<_> = aws.sites.iter().map(|site| site.snapshot.as_deref().unwrap()).collect();
     assert_eq!(ids, ["snap-0123456789abcdef0", "snap-0123456789abcdef1"]);
     assert_eq!(aws.initialisations.len(), 2);
@@ -437,5 +442,5 @@ fn a_rehearsal_elsewhere_makes_no_volume_from_a_snapshot() {
     // As all of [provider.aws]: the same file is rehearsed on one machine, and its data set is loaded there.
     let text = format!("{ONE}{SNAPSHOT}").replace("[provider.aws]", "[provider.local]\nscale = 1000\n[provider.aws]");
     let experiment = run_by(&text, Provider::Local).unwrap();
-    assert!(experiment.aws.is_none_or(|aws| aws.batches.is_empty() && aws.initialisations.is_empty()));
+    assert_eq!(experiment.place.aws(), None);
 }

@@ -77,7 +77,7 @@ fn that_the_data_fits_is_reported_where_memory_was_not_asked_to_answer() {
 #[test]
 fn a_simulation_begins_in_the_state_that_is_asked_for() {
     let text = and("cache = [\"cold\", \"warm\"]\n");
-    let experiment = accepted(&text).carried_out_by(Provider::Simulated);
+    let experiment = carried_out_by(Provider::Simulated, &text).unwrap();
     assert_eq!(experiment::plan(&experiment).caches.state("w-warm"), CacheState::Warm);
 }
 

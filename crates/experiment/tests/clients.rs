@@ -34,7 +34,7 @@ fn on_aws_the_number_follows_from_the_highest_rate_and_the_type_of_the_clients()
         ("5_000, 80_000", "", 1),
         ("80_001, 5_000", "", 2),
         ("500_000", "", 7),
-        ("500_000", "[provider.local]\nscale = 10", 1),
+        ("500_000", "[provider.local]\nscale = 10", 7),
         ("80_001", "[provider.aws]\nclient = \"c7i.4xlarge\"", 1),
         ("80_001", "[provider.aws]\nclient = \"c7g.xlarge\"", 3),
     ] {
@@ -49,7 +49,7 @@ fn on_aws_the_number_follows_from_the_highest_rate_and_the_type_of_the_clients()
     );
     // So many machines are made, and what was counted is not doubted.
     let experiment = read(&text, Provider::Aws).unwrap();
-    let machines = &experiment.aws.as_ref().unwrap().batches[0].machines;
+    let machines = &experiment.place.aws().unwrap().batches[0].machines;
     let made = machines.iter().filter(|machine| machine.configuration.is_none());
     assert_eq!(made.count(), 3);
     assert!(notes(&experiment, "clients_too_few", Some(Provider::Aws)).is_empty());

@@ -1,8 +1,8 @@
 //! Where data sets are kept: what may be stated, and what is refused with its reason.
 
 use crate::story;
-use crate::story::{accepted, notes, refused, with};
-use experiment::{DataSetPlace, DataSetStore, Provider};
+use crate::story::{accepted, notes, read, refused, with};
+use experiment::{DataSetPlace, DataSetStore, Provider, ReadFor};
 
 fn stated(store: &str) -> String {
     with("records = 1000", &format!("records = 1000\n[dataset.store]\n{store}"))
@@ -63,6 +63,6 @@ fn nothing_is_restored_into_a_cluster_that_exists_and_a_simulation_has_nothing_t
     let reported = notes(&accepted(&store), "key_without_effect", Some(Provider::Simulated));
     assert!(reported.iter().any(|note| note.contains("[dataset.store]")), "{reported:?}");
     assert!(notes(&accepted(&store), "key_without_effect", Some(Provider::Local)).is_empty());
-    let simulated = accepted(&store).carried_out_by(Provider::Simulated);
+    let simulated = read(&store, ReadFor::PlanOf(Provider::Simulated)).unwrap();
     assert_eq!(simulated.data_set_store, None);
 }

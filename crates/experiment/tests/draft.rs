@@ -1,7 +1,7 @@
 //! What is drafted is a sound experiment, and the model in it keeps what decides.
 
 use catalog::{Catalog, ClusterRequest};
-use experiment::{Arrivals, Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, plan};
+use experiment::{Arrivals, Draft, Experiment, LoadLevel, PRODUCTS, Plan, VolumeKind, draft, plan};
 
 use crate::story::accepted;
 
@@ -64,7 +64,7 @@ fn a_bound_on_latency_is_in_force_at_full_scale_alone() {
         let objective = experiment.objective.as_ref();
         assert_eq!(objective.and_then(|o| o.throughput), demand);
         let bounds: Vec<f64> = objective.into_iter().flat_map(|o| &o.latency).map(|l| l.limit_us).collect();
-        if plan.scale > 1.0 {
+        if plan.scale() > 1.0 {
             assert_eq!(bounds, [0.0; 0], "{text}");
             assert!(text.contains("# Latency is no objective at 1:8: "), "{text}");
             assert!(text.contains("\n# p99_ms = 7.5 "), "the bound is kept: {text}");
@@ -95,7 +95,7 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
         for (setup, configuration) in experiment::setups(&experiment).iter().zip(&experiment.configurations) {
             assert!(setup.cpus <= machine_cpus / 2.0, "{}: {text}", setup.cpus);
             let memory = Catalog::built_in().instance(&configuration.instance.label).unwrap().memory_gib;
-            let cache = page_cache_at_full_scale((memory * 1_073_741_824.0) as u64).unwrap();
+            let cache = PRODUCTS[0].memory.page_cache_bytes((memory * 1_073_741_824.0) as u64).unwrap();
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
             // Rounding of the limit to a thousandth of a GiB, and of records to thousands.
             assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");

@@ -1,7 +1,7 @@
 //! `[provider.hosts]`: machines of one's own, checked at their places, and what a run on them takes from a file.
 
 use crate::story::{self, GOOD};
-use experiment::{MachineStorage, Provider, ReadFor};
+use experiment::{MachineStorage, Machines, Place, Provider, ReadFor};
 
 fn with(hosts: &str) -> String {
     format!("{GOOD}\n[provider.hosts]\n{hosts}\n")
@@ -21,13 +21,15 @@ fn names_and_tables_are_machines_and_only_a_run_on_hosts_has_them() {
         "client = [\"load1\"]\ndatabase = [\"db1\", { ssh = \"me@db2\", address = \"10.0.0.5\", data = \"/mnt/nvme\", \
          commitlog_device = \"/dev/sdb\" }]",
     );
-    let hosts = read(&text, Provider::Hosts).unwrap().hosts.unwrap();
-    assert_eq!((hosts.client, hosts.limits), (vec!["load1".to_owned()], false));
+    let Place::AsIs(hosts) = read(&text, Provider::Hosts).unwrap().place else {
+        panic!("nobody asked for limits");
+    };
+    assert_eq!(hosts.client, ["load1"]);
     let second = &hosts.database[1];
     assert_eq!((second.ssh.as_str(), second.address), ("me@db2", Some([10, 0, 0, 5].into())));
     assert_eq!(second.data, Some(MachineStorage::Directory("/mnt/nvme".to_owned())));
     assert_eq!(second.commitlog, Some(MachineStorage::Device("/dev/sdb".to_owned())));
-    assert_eq!(read(&text, Provider::Local).unwrap().hosts, None);
+    assert_eq!(read(&text, Provider::Local).unwrap().place.provider(), Provider::Local);
 }
 
 #[test]
@@ -62,7 +64,9 @@ fn what_would_not_be_measured_is_refused() {
     let said = read(&scaled, Provider::Hosts).unwrap_err();
     assert!(said.contains("scale = 4: machines without limits are measured as they are"), "{said}");
     let limited = scaled.replace("client =", "limits = true\nclient =");
-    read(&limited, Provider::Hosts).unwrap();
+    let held = read(&limited, Provider::Hosts).unwrap().place;
+    assert_eq!((held.provider(), held.scale()), (Provider::Hosts, 4.0));
+    assert!(matches!(held, Place::Emulated { machines: Machines::Hosts(_), .. }), "{held:?}");
     read(&scaled, Provider::Local).unwrap();
     let said = refused("limits = true\ndatabase = [{ ssh = \"db1\", data = \"/mnt\" }]\nclient = [\"load1\"]");
     assert!(said.contains("limits = true cannot hold one to its IOPS"), "{said}");

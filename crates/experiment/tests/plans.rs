@@ -3,7 +3,7 @@
 use crate::story;
 use std::collections::BTreeSet;
 
-use experiment::{Experiment, LoadLevel, Plan, Provider, plan};
+use experiment::{Experiment, LoadLevel, Plan, Provider, ReadFor, plan};
 use proptest::prelude::*;
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
@@ -132,7 +132,7 @@ fn json_says_of_arrivals_whether_they_are_a_poisson_process() {
 fn a_database_of_our_own_is_brought_to_rest_for_a_time_that_can_be_stated() {
     let seconds = |load: &str, provider| {
         let text = story::with("concurrency = [10]", load) + "[objective]\np99_ms = 20\n";
-        let experiment = story::accepted(&text).carried_out_by(provider);
+        let experiment = story::read(&text, ReadFor::PlanOf(provider)).unwrap();
         let plan = experiment::plan(&experiment);
         // Its time is counted.
         let without =
@@ -156,7 +156,7 @@ fn configurations_share_a_process_where_what_differs_can_change_while_it_runs() 
     let processes = |differing: &str| {
         let second = format!("[[configuration]]\nname = \"b\"\n{differing}\n\n[[workload]]");
         let text = story::with("[[workload]]", &second);
-        experiment::plan(&story::accepted(&text).carried_out_by(Provider::Local)).processes
+        experiment::plan(&story::accepted(&text)).processes
     };
     let (same, gp2) = ("instance = \"r4.4xlarge\"", "data_volume = { type = \"gp2\", size_gib = 320 }");
     let together = vec![vec!["a".to_owned(), "b".to_owned()]];
@@ -170,6 +170,6 @@ fn configurations_share_a_process_where_what_differs_can_change_while_it_runs() 
     assert_eq!(processes(&format!("{same}\n{gp2}\nsettings = {{ jvm = [\"-XX:+UseParallelGC\"] }}")), apart);
     assert_eq!(processes(&format!("{same}\n{gp2}\nnodes = 3\nreplication_factor = 3")), apart);
     // Nobody starts a process in a simulation.
-    let simulated = experiment::plan(&story::accepted(story::GOOD).carried_out_by(Provider::Simulated));
+    let simulated = experiment::plan(&story::read(story::GOOD, ReadFor::PlanOf(Provider::Simulated)).unwrap());
     assert!(simulated.processes.is_empty() && simulated.shape.rest_max_s == 0.0);
 }

@@ -2,7 +2,7 @@
 
 use crate::story::{GOOD, read, with};
 use catalog::Catalog;
-use experiment::{Emulation, Experiment, ParseContext, Provider, ReadFor, ThisMachine, parse, static_notes};
+use experiment::{Experiment, ParseContext, Provider, ReadFor, ThisMachine, parse, static_notes};
 
 fn machine(cpus: f64) -> ThisMachine {
     ThisMachine { cpus, cannot_serve: None, cannot_stripe: None }
@@ -25,11 +25,11 @@ fn reported(experiment: &Experiment, provider: Option<Provider>) -> Vec<String> 
 fn they_are_served_where_the_cpus_are_there_and_else_throttled_with_the_reason() {
     let text = format!("{GOOD}[provider.local]\nscale = 8\n");
     for provider in [None, Some(Provider::Local)] {
-        for (cpus, way) in [(2.06, Emulation::Served), (2.05, Emulation::Throttled)] {
+        for (cpus, way) in [(2.06, true), (2.05, false)] {
             let read = on(Some(machine(cpus)), &text, provider).unwrap();
-            assert_eq!(read.local.volumes, way, "{cpus}");
+            assert_eq!(read.place.serves_volumes(), way, "{cpus}");
             let said = reported(&read, provider);
-            assert_eq!(said.len(), usize::from(way == Emulation::Throttled), "{cpus}: {said:?}");
+            assert_eq!(said.len(), usize::from(!way), "{cpus}: {said:?}");
             assert!(said.iter().all(|s| s.contains("0.06 CPUs") && s.contains("this machine's 2.05")), "{said:?}");
         }
     }
@@ -44,8 +44,21 @@ fn a_database_asks_for_no_more_than_its_cpus_can_make() {
             "instance = \"i3.4xlarge\"\ndata_volume = \"local\"",
         ) + &format!("[provider.local]\nscale = {scale}\n")
     };
-    for (cpus, way) in [(1.91, Emulation::Served), (1.89, Emulation::Throttled)] {
-        assert_eq!(on(Some(machine(cpus)), &fast(16), None).unwrap().local.volumes, way, "{cpus}");
+    for (cpus, way) in [(1.91, true), (1.89, false)] {
+        assert_eq!(on(Some(machine(cpus)), &fast(16), None).unwrap().place.serves_volumes(), way, "{cpus}");
+    }
+}
+
+/// Machines that are stated for another run say nothing of what this one's have to do.
+#[test]
+fn sections_of_other_providers_do_not_decide() {
+    let text = format!("{GOOD}[provider.local]\nscale = 8\n");
+    let hosts = "[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n";
+    for others in [hosts, "[provider.aws]\n"] {
+        for (cpus, served) in [(2.06, true), (2.05, false)] {
+            let read = on(Some(machine(cpus)), &format!("{text}{others}"), Some(Provider::Local)).unwrap();
+            assert_eq!(read.place.serves_volumes(), served, "{cpus} {others}");
+        }
     }
 }
 
@@ -54,28 +67,28 @@ fn a_machine_without_fuse_throttles_and_says_why() {
     let without =
         ThisMachine { cpus: 64.0, cannot_serve: Some("/dev/fuse: no such device".to_owned()), cannot_stripe: None };
     let read = on(Some(without.clone()), GOOD, None).unwrap();
-    assert_eq!(read.local.volumes, Emulation::Throttled);
+    assert!(!read.place.serves_volumes());
     let said = reported(&read, None);
     assert!(said[0].contains("/dev/fuse: no such device"), "{said:?}");
     let stated = format!("{GOOD}[provider.local]\nvolumes = \"served\"\n");
     let read = on(Some(without), &stated, None).unwrap();
-    assert_eq!(read.local.volumes, Emulation::Served, "refused where it would be served");
+    assert!(read.place.serves_volumes(), "refused where it would be served");
 }
 
 #[test]
 fn what_the_file_states_is_obeyed_and_nothing_is_served_elsewhere() {
     let stated = |way: &str| format!("{GOOD}[provider.local]\nvolumes = \"{way}\"\n");
-    for (way, scale) in [("served", Emulation::Served), ("throttled", Emulation::Throttled)] {
+    for (way, scale) in [("served", true), ("throttled", false)] {
         for cpus in [0.1, 64.0] {
             let read = on(Some(machine(cpus)), &stated(way), None).unwrap();
-            assert_eq!((read.local.volumes, reported(&read, None)), (scale, Vec::new()));
+            assert_eq!((read.place.serves_volumes(), reported(&read, None)), (scale, Vec::new()));
         }
     }
-    assert_eq!(on(None, GOOD, None).unwrap().local.volumes, Emulation::Throttled);
+    assert!(!on(None, GOOD, None).unwrap().place.serves_volumes());
     let truth = format!("{GOOD}[provider.simulated]\n");
     for provider in [None, Some(Provider::Simulated)] {
         let read = on(Some(machine(64.0)), &truth, provider).unwrap();
-        assert_eq!(read.local.volumes, Emulation::Throttled, "a simulation serves nothing");
+        assert!(!read.place.serves_volumes(), "a simulation serves nothing");
     }
 }
 

@@ -24,7 +24,7 @@ fn options_of_the_jvm_go_to_the_configuration_as_they_stand_and_cost_nothing() {
     for text in [settings(stated), inline] {
         let experiment = accepted(&text);
         let expected = ["-XX:TieredStopAtLevel=1", "-Xss512k", "-Dio.netty.eventLoopThreads=4", "-ea:org.example"];
-        assert_eq!(experiment.configurations[0].settings.jvm, expected);
+        assert_eq!(experiment.configurations[0].settings.options("jvm"), expected);
         assert_eq!(setups(&experiment)[0].settings, experiment.configurations[0].settings);
         assert_eq!(experiment.money, plain.money);
     }
@@ -144,7 +144,10 @@ host = { read_ahead_kb = 8 }
 /// What decides the bytes of files is loaded apart; all else is set when a node starts.
 #[test]
 fn settings_that_shape_files_are_told_from_those_that_do_not() {
-    let of_files = |lines: &str| accepted(&settings(lines)).configurations[0].settings.of_files().labels();
+    let of_files = |lines: &str| {
+        let setups = setups(&accepted(&settings(lines)));
+        experiment::DataSetFiles::of(&setups[0]).settings.labels()
+    };
     assert_eq!(
         of_files("cassandra = { concurrent_reads = 64 }\njvm = [\"-Xss1m\"]\nhost = { read_ahead_kb = 8 }"),
         [""; 0]
@@ -512,7 +515,7 @@ fn a_simulation_takes_settings_whose_effect_is_stated() {
     };
     let all = stated(&["chunks-4k", "mmap", "b"]);
     let experiment = read(&all, ReadFor::PlanOf(Provider::Simulated)).unwrap();
-    let truth = experiment.simulated.unwrap();
+    let truth = experiment.place.truth().unwrap();
     let of: Vec<&str> = truth.settings.keys().map(String::as_str).collect();
     assert_eq!(of, ["a_chunks-4k", "b", "b_chunks-4k", "b_mmap"]);
     // One that is left out is still made up by nobody.

@@ -1,7 +1,7 @@
 //! `[[target.node]]`: nodes of an existing cluster that are watched by SSH, and what cannot be one.
 
 use crate::story::{GOOD, accepted, each_refused, notes, with};
-use experiment::{Database, Job, Plan, Provider, WatchedNode};
+use experiment::{ExistingCluster, Job, Plan, Provider, WatchedNode};
 
 /// The sound file on an existing cluster, with more lines of `[target]`.
 fn target(lines: &str) -> String {
@@ -38,7 +38,7 @@ fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
     };
     let second = node(1, "me@cass2", Some("/var/lib/cassandra/data"), Some("CassandraDaemon"));
     assert_eq!(setups[0].watched, [node(0, "cass1", None, None), second]);
-    let Database::Hosts { ssh, .. } = &plan.target.database else {
+    let Some(ExistingCluster { ssh, .. }) = plan.place.existing() else {
         panic!("it exists");
     };
     assert_eq!((ssh.ssh_config.as_deref(), ssh.binary_aarch64.as_deref()), (Some("c"), Some("b")));
@@ -116,7 +116,7 @@ fn clients_of_an_existing_cluster_may_have_machines_of_their_own_one_each() {
     let two = "client = [\"load1\", \"me@load2\"]\nssh_config = \"c\"";
     let job = job(&clients(2, &target(two)));
     let plan = &job.plan;
-    let Database::Hosts { clients: named, .. } = &plan.target.database else {
+    let Some(ExistingCluster { clients: named, .. }) = plan.place.existing() else {
         panic!("it exists");
     };
     assert_eq!((plan.clients, named.as_slice()), (2, &["load1".to_owned(), "me@load2".to_owned()][..]));

@@ -60,8 +60,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn truth(experiment: &str) -> Result<Truth, Box<dyn std::error::Error>> {
     let (catalog, purpose) = (catalog::Catalog::built_in(), ReadFor::PlanOf(Provider::Simulated));
     let read = experiment::parse(catalog, "experiment.toml", experiment, &ParseContext::alone(), purpose);
-    let truth = read.map_err(|mistakes| mistakes.to_string())?.simulated;
-    Ok(truth.ok_or("the experiment has no truth")?)
+    let place = read.map_err(|mistakes| mistakes.to_string())?.place;
+    Ok(place.truth().ok_or("the experiment has no truth")?.clone())
 }
 
 fn start(database: &mut dyn Agent, job: &Job, trial: &PlannedTrial) -> Result<(), Box<dyn std::error::Error>> {

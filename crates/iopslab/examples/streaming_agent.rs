@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 use evidence::{HostFigures, HostId, HostSample};
 use experiment::{Job, PlannedTrial};
 use monitor::{CgroupFiles, Sampler, Sources};
+use reported::Series;
+use reported::cassandra::REPORTS;
 use simulator::{SimulatedTrial, Simulation};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Reply, Request, RequestError, Second, StartedTrial, TrialResult, TrialTask,
@@ -60,9 +62,7 @@ fn main() -> Result<()> {
 fn job() -> Result<Job> {
     let experiment = PathBuf::from(std::env::var("IOPSLAB_SCALE_EXPERIMENT")?);
     let text = std::fs::read_to_string(experiment)?;
-    let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-    let read = experiment::parse(catalog, "experiment.toml", &text, &alone, experiment::ReadFor::Anybody);
-    Ok(experiment::job(&read.map_err(|mistakes| mistakes.to_string())?))
+    Ok(experiment::testing::job(&text))
 }
 
 /// Unix milliseconds with their fraction.
@@ -154,7 +154,7 @@ impl StreamingAgent {
         if self.trial.as_ref().is_some_and(|(known, _)| *known == planned) {
             return Ok(());
         }
-        let truth = self.job.plan.simulated.clone();
+        let truth = self.job.plan.place.truth().cloned();
         let truth = truth.ok_or_else(|| RequestError::new("the experiment has no [provider.simulated]"))?;
         let simulated = Simulation::new(&self.job, &truth).trial(&planned);
         let simulated = simulated.ok_or_else(|| RequestError::new(format!("no cell {} in the plan", planned.cell)))?;
@@ -313,12 +313,12 @@ fn sources() -> Sources {
 /// A sample as full as a real one: simulated figures, what the simulation leaves out from this machine, and a counter
 /// that grows for what only a real database has.
 fn together(simulated: &HostSample, own: &HostSample, t_s: f64) -> HostSample {
-    let own: BTreeMap<&str, Option<f64>> = own.columns().into_iter().collect();
-    let is_of_host = |name: &str| HostFigures::FIELDS.contains(&name);
+    let own: BTreeMap<&str, Option<f64>> = own.columns(&REPORTS).into_iter().collect();
+    let is_of_host = |name: &str| HostFigures::FIELDS.contains(&name) || Series::of_key(name).is_some();
     let figure = |(name, value): (&'static str, Option<f64>)| {
         let counted = || is_of_host(name).then(|| (t_s * 1_234.5).floor() + name.len() as f64);
         (name, value.or(own.get(name).copied().flatten()).or_else(counted))
     };
-    let row: Vec<(&str, Option<f64>)> = simulated.columns().into_iter().map(figure).collect();
+    let row: Vec<(&str, Option<f64>)> = simulated.columns(&REPORTS).into_iter().map(figure).collect();
     HostSample::from_columns(&row).expect("columns of a sample")
 }

@@ -14,26 +14,29 @@ use std::process::Command;
 /// Which rooms a room may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("catalog", &[]),
+    ("reported", &[]),
     ("stats", &[]),
     ("guarded", &[]),
     ("workload", &[]),
     ("volume", &["catalog", "stats"]),
-    ("experiment", &["catalog", "stats", "workload"]),
-    ("evidence", &["experiment"]),
-    ("simulator", &["evidence", "experiment", "workload"]),
-    ("analysis", &["evidence", "experiment", "catalog", "stats"]),
-    ("sizing", &["analysis", "evidence", "experiment", "catalog", "stats", "workload"]),
-    ("report", &["analysis", "sizing"]),
+    ("product", &["reported"]),
+    ("cassandra_model", &["product", "reported"]),
+    ("experiment", &["product", "cassandra_model", "catalog", "stats", "workload"]),
+    ("evidence", &["experiment", "reported"]),
+    ("simulator", &["evidence", "experiment", "reported", "workload"]),
+    ("analysis", &["cassandra_model", "evidence", "experiment", "reported", "catalog", "stats"]),
+    ("sizing", &["analysis", "evidence", "experiment", "reported", "catalog", "stats", "workload"]),
+    ("report", &["analysis", "sizing", "reported"]),
     ("engine", &["workload", "evidence"]),
-    ("database", &["engine", "experiment", "guarded"]),
+    ("database", &["cassandra_model", "engine", "experiment", "reported", "guarded"]),
     ("datasets", &["evidence", "guarded"]),
-    ("monitor", &["evidence"]),
+    ("monitor", &["evidence", "reported"]),
     ("served", &["volume"]),
     ("storage", &["catalog", "experiment", "volume", "served", "guarded"]),
     ("wire", &["experiment", "evidence"]),
     ("offers", &["catalog"]),
     ("provider", &["wire", "simulator", "evidence", "experiment", "guarded"]),
-    ("archive", &["evidence", "experiment", "guarded"]),
+    ("archive", &["evidence", "experiment", "reported", "guarded"]),
     ("process", &["experiment", "guarded"]),
     (
         "agent",
@@ -51,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "catalog",
             "evidence",
             "experiment",
+            "reported",
             "guarded",
         ],
     ),
@@ -73,8 +77,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-const PURE: [&str; 10] =
-    ["catalog", "stats", "workload", "volume", "experiment", "evidence", "simulator", "analysis", "sizing", "report"];
+const PURE: [&str; 13] = [
+    "catalog",
+    "reported",
+    "stats",
+    "workload",
+    "volume",
+    "product",
+    "cassandra_model",
+    "experiment",
+    "evidence",
+    "simulator",
+    "analysis",
+    "sizing",
+    "report",
+];
 
 /// Normal dependencies between rooms, as cargo sees them.
 fn edges() -> BTreeMap<String, BTreeSet<String>> {

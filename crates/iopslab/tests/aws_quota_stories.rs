@@ -134,7 +134,7 @@ fn a_plan_is_held_to_what_the_account_has_left() {
         assert!(said.contains(part), "{part}: {said}");
     }
     let document: Value = serde_json::from_slice(&aws.plan(&["--format", "json"]).stdout).unwrap();
-    let quotas = &document["plan"]["aws"]["sites"][0]["limits"]["quotas"];
+    let quotas = &document["plan"]["place"]["bought"]["sites"][0]["limits"]["quotas"];
     assert_eq!(
         quotas["vcpus"]["standard"],
         json!({ "code": "L-1216C47A", "granted": 8, "in_use": 4, "is_default": false })

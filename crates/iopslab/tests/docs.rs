@@ -340,6 +340,19 @@ fn the_reference_has_every_column_of_a_host() {
     for name in evidence::HostFigures::FIELDS.iter().chain(evidence::VolumeFigures::FIELDS) {
         assert!(reference.contains(&format!("| `{name}` |")), "{name}");
     }
+    for series in reported::ALL.iter().flat_map(|product| product.all_series()) {
+        let line = format!("| `{}` | {} |", series.key, series.about);
+        assert!(reference.contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn the_reference_has_every_figure_of_a_database() {
+    let reference = read("docs/reference.md");
+    let line = reference.lines().find(|line| line.starts_with("| `database` | What the database")).unwrap();
+    for figure in reported::ALL.iter().flat_map(|product| product.figures) {
+        assert!(line.contains(&format!("`{}`", figure.key)), "{}", figure.key);
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn a_demand_is_written_and_a_latency_is_judged_at_full_scale_alone() {
         let output = lab.output(&flags);
         assert!(output.status.success(), "{}", words(&output));
         let plan = planned(&file);
-        let scaled = plan["plan"]["scale"].as_f64().unwrap() > 1.0;
+        let scaled = plan["plan"]["place"]["emulated"]["model"]["scale"].as_f64().unwrap() > 1.0;
         let bounded = plan["plan"]["objective"]["latency"].is_array();
         // One vCPU fits any machine that builds this.
         assert_eq!((scaled, bounded), (name == "large", name == "small"), "{plan}");

@@ -200,10 +200,13 @@ fn a_terraform_that_is_at_work_is_waited_for() {
 fn where_machines_are_taken_away_is_what_the_experiment_says() {
     type Forge = fn(&mut Value);
     let forged: [(Forge, &str); 5] = [
-        (|plan| plan["aws"]["backend"] = json!({ "type": "local", "path": "/srv/evil" }), "aws.backend"),
-        (|plan| plan["aws"]["sites"][0]["profile"] = json!("prod-admin"), "aws.sites.0.profile"),
-        (|plan| plan["aws"]["sites"][0]["region"] = json!("eu-west-1"), "aws.sites.0.region"),
-        (|plan| plan["aws"]["batches"][0]["site"] = json!(7), "aws.batches"),
+        (
+            |plan| plan["place"]["bought"]["backend"] = json!({ "type": "local", "path": "/srv/evil" }),
+            "place.bought.backend",
+        ),
+        (|plan| plan["place"]["bought"]["sites"][0]["profile"] = json!("prod-admin"), "place.bought.sites.0.profile"),
+        (|plan| plan["place"]["bought"]["sites"][0]["region"] = json!("eu-west-1"), "place.bought.sites.0.region"),
+        (|plan| plan["place"]["bought"]["batches"][0]["site"] = json!(7), "place.bought.batches"),
         (|plan| plan["experiment"] = json!("prod"), "experiment"),
     ];
     let story = Story::begun();

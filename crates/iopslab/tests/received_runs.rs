@@ -122,6 +122,16 @@ fn a_run_that_is_not_all_ones_own_does_not_go_on() {
     assert_eq!(code, Some(0), "{stderr}");
 }
 
+/// A machine by SSH that is held to configurations, with this configuration of `ssh`.
+fn held_and_reached_by(config: &Path) -> Value {
+    let machine =
+        json!({"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null});
+    let ssh = json!({"ssh_config": config, "binary_x86_64": null, "binary_aarch64": null});
+    let hosts = json!({"database": [machine], "client": ["client1"], "ssh": ssh});
+    let model = json!({"scale": 1.0, "page_cache_bytes": null});
+    json!({"emulated": {"model": model, "volumes": "throttled", "machines": {"hosts": hosts}}})
+}
+
 /// Each of these was obeyed.
 #[test]
 fn what_the_experiment_does_not_say_is_not_obeyed() {
@@ -139,8 +149,8 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     refused(&options, "setups.json: setups.0.heap_bytes is not what its experiment.toml comes to");
 
     let elsewhere = received(&lab, &whole, "elsewhere");
-    change(&elsewhere.join("plan.json"), |plan| plan["work_directory"] = json!("/etc"));
-    refused(&elsewhere, "plan.json: work_directory is not what");
+    change(&elsewhere.join("plan.json"), |plan| plan["place"]["simulated"]["model"]["scale"] = json!(2.0));
+    refused(&elsewhere, "plan.json: place.simulated.model.scale is not what");
 
     // A configuration of ssh whose command makes a file.
     let by_ssh = received(&lab, &whole, "by-ssh");
@@ -149,10 +159,7 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     std::fs::write(&config, text).unwrap();
     change(&by_ssh.join("environment.json"), |facts| facts["provider"] = json!("hosts"));
     change(&by_ssh.join("plan.json"), |plan| {
-        plan["hosts"] = json!({
-            "database": [{"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null}],
-            "client": ["client1"], "ssh_config": config, "limits": true, "binary_x86_64": null, "binary_aarch64": null
-        });
+        plan["place"] = held_and_reached_by(&config);
     });
     let (code, stderr) = ask(&lab, &["run", "--resume", by_ssh.to_str().unwrap()]);
     assert_eq!(code, Some(2), "{stderr}");
@@ -186,10 +193,7 @@ fn a_file_that_somebody_else_could_exchange_is_not_obeyed() {
         change(&run.join("plan.json"), |plan| {
             // What comes after files is refused in any case.
             plan["seed"] = json!(4_711);
-            plan["hosts"] = json!({
-                "database": [{"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null}],
-                "client": ["client1"], "ssh_config": config, "limits": true, "binary_x86_64": null, "binary_aarch64": null
-            });
+            plan["place"] = held_and_reached_by(config);
         });
         let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
         assert_eq!(code, Some(2), "{stderr}");

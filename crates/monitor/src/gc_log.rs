@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use evidence::HostFigures;
+use reported::{Reported, jvm};
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -59,14 +59,14 @@ impl GcLog {
         }
     }
 
-    pub fn read(&mut self, figures: &mut HostFigures) {
+    pub fn read(&mut self, reported: &mut Reported) {
         if self.take_in().is_some() {
             self.seen = true;
         }
         if self.seen {
-            figures.gc_pauses = Some(self.pauses);
-            figures.gc_pause_s = Some(self.total_s);
-            figures.gc_longest_pause_s = Some(self.longest_s);
+            reported.set(&jvm::GC_PAUSES, Some(self.pauses));
+            reported.set(&jvm::GC_PAUSE_S, Some(self.total_s));
+            reported.set(&jvm::GC_LONGEST_PAUSE_S, Some(self.longest_s));
         }
     }
 
@@ -174,12 +174,12 @@ mod tests {
         let path = directory.path().join("gc.log");
         let line = |ms: f64| format!("[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) {ms:.1}ms\n");
         std::fs::write(&path, line(2.0) + &line(3.0)).unwrap();
-        let (mut log, mut figures) = (log(&path), HostFigures::default());
+        let (mut log, mut figures) = (log(&path), Reported::default());
         log.read(&mut figures);
         std::fs::write(&path, line(4.0)).unwrap();
         log.read(&mut figures);
-        assert_eq!(figures.gc_pauses, Some(3.0));
-        assert!((figures.gc_pause_s.unwrap() - 0.009).abs() < 1e-12);
+        assert_eq!(figures.get(&jvm::GC_PAUSES), Some(3.0));
+        assert!((figures.get(&jvm::GC_PAUSE_S).unwrap() - 0.009).abs() < 1e-12);
     }
 
     #[test]
@@ -187,18 +187,18 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("gc.log");
         let mut log = log(&path);
-        let mut figures = HostFigures::default();
+        let mut figures = Reported::default();
         log.read(&mut figures);
-        assert_eq!(figures.gc_pauses, None, "no log yet");
+        assert_eq!(figures.get(&jvm::GC_PAUSES), None, "no log yet");
         let mut file = File::create(&path).unwrap();
         write!(file, "[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.0ms\n[2s][info][gc] GC(1) Pause Young")
             .unwrap();
         log.read(&mut figures);
-        assert_eq!((figures.gc_pauses, figures.gc_pause_s), (Some(1.0), Some(0.002)));
+        assert_eq!((figures.get(&jvm::GC_PAUSES), figures.get(&jvm::GC_PAUSE_S)), (Some(1.0), Some(0.002)));
         writeln!(file, " (Normal) 24M->4M(256M) 6.0ms").unwrap();
         log.read(&mut figures);
-        assert_eq!((figures.gc_pauses, figures.gc_pause_s), (Some(2.0), Some(0.008)));
-        assert_eq!(figures.gc_longest_pause_s, Some(0.006));
+        assert_eq!((figures.get(&jvm::GC_PAUSES), figures.get(&jvm::GC_PAUSE_S)), (Some(2.0), Some(0.008)));
+        assert_eq!(figures.get(&jvm::GC_LONGEST_PAUSE_S), Some(0.006));
     }
 
     /// What does not end was kept in memory as a whole.
@@ -208,12 +208,12 @@ mod tests {
         let path = directory.path().join("gc.log");
         let line = "[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.0ms\n";
         std::fs::write(&path, "x".repeat(3 << 20)).unwrap();
-        let (mut log, mut figures) = (log(&path), HostFigures::default());
+        let (mut log, mut figures) = (log(&path), Reported::default());
         log.read(&mut figures);
-        assert_eq!((figures.gc_pauses, log.partial.len()), (Some(0.0), 0));
+        assert_eq!((figures.get(&jvm::GC_PAUSES), log.partial.len()), (Some(0.0), 0));
         let mut file = File::options().append(true).open(&path).unwrap();
         write!(file, "{line}{line}").unwrap();
         log.read(&mut figures);
-        assert_eq!(figures.gc_pauses, Some(1.0), "the first is the end of the long one");
+        assert_eq!(figures.get(&jvm::GC_PAUSES), Some(1.0), "the first is the end of the long one");
     }
 }

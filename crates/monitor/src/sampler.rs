@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use evidence::{HostSample, VolumeRole};
+use reported::jvm;
 
 use crate::cgroup::CgroupFiles;
 use crate::compilers::CompilerMeter;
@@ -56,11 +57,11 @@ impl Sampler {
             proc::process(&directory, pid, figures);
             if self.sources.is_database {
                 figures.database_pid = Some(f64::from(pid));
-                figures.compiler_cpu_s = self.compilers.read(&self.sources.root, pid);
+                sample.database.set(&jvm::COMPILER_CPU_S, self.compilers.read(&self.sources.root, pid));
             }
         }
         if let Some(log) = &mut self.gc_log {
-            log.read(figures);
+            log.read(&mut sample.database);
         }
         if let Some(diskstats) = proc::text(&directory.join("diskstats")) {
             for (role, name) in &self.sources.devices {

@@ -90,11 +90,11 @@ mod tests {
     #[test]
     fn it_ticks_once_a_second() {
         let (to, samples) = channel();
-        let annotate: Annotate = Box::new(|sample: &mut HostSample| sample.host.client_requests = Some(5.0));
+        let annotate: Annotate = Box::new(|sample: &mut HostSample| sample.host.process_cpu_s = Some(5.0));
         let monitor = Monitor::start(this_machine(), Some(annotate), Box::new(move |sample| to.send(sample).unwrap()));
         let ticks: Vec<HostSample> = samples.iter().take(3).collect();
         monitor.stop();
-        assert_eq!(ticks[0].host.client_requests, Some(5.0));
+        assert_eq!(ticks[0].host.process_cpu_s, Some(5.0));
         for (at, tick) in ticks.iter().enumerate() {
             assert!(tick.t_s >= at as f64, "no tick comes before its second: {}", tick.t_s);
         }

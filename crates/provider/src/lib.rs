@@ -66,9 +66,4 @@ pub trait Provider {
     fn may_come_back(&self) -> bool {
         false
     }
-
-    /// Whether time passes: a simulation's trials take none, so that its own seconds are what a budget of time counts.
-    fn is_simulated(&self) -> bool {
-        false
-    }
 }

@@ -45,10 +45,6 @@ impl Provider for SimulatedHosts {
     fn place(&self, host: HostId) -> HostAddress {
         HostAddress { machine: host.to_string(), address: Ipv4Addr::LOCALHOST }
     }
-
-    fn is_simulated(&self) -> bool {
-        true
-    }
 }
 
 /// A database that is loaded again and again.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use analysis::{
-    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup, each_once,
+    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Place, Plan, Setups, VolumeSetup, each_once,
 };
 
 use crate::document::section::Section;
@@ -17,7 +17,8 @@ use crate::labels;
 pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: usize) -> String {
     let speeds = labels::cpu_speeds(setups.iter().filter_map(|s| s.stands_for.as_ref())).map(|speeds| {
         format!(
-            "CPUs are given by the speed of a vCPU, beside {CPU_REFERENCE}: {speeds}; a CPU here stands for the fastest of them"
+            "CPUs are given by the speed of a vCPU, beside {CPU_REFERENCE}: {speeds}; a CPU here stands for the \
+             fastest of them"
         )
     });
     let with_settings = setups.iter().filter(|setup| !setup.settings.is_empty());
@@ -57,7 +58,7 @@ fn matrix(plan: &Plan) -> Vec<String> {
             plan.dataset.fields,
             plan.dataset.field_length,
             bytes(plan.dataset.payload_bytes() as f64),
-            labels::scale(plan.scale),
+            labels::scale(plan.scale()),
         ),
     ]);
     lines.extend(plan.data_set_store.iter().map(store));
@@ -79,7 +80,7 @@ fn matrix(plan: &Plan) -> Vec<String> {
         let faults: Vec<String> = plan.faults.iter().map(analysis::NodeFault::label).collect();
         lines.push(format!("In each trial: {}; every acknowledged write is read back at its end", faults.join(", ")));
     }
-    let time = if plan.simulated.is_some() { "Simulated" } else { "Estimated" };
+    let time = if plan.place.is_simulated() { "Simulated" } else { "Estimated" };
     lines.push(format!("{time} time: {}", duration(plan.estimated_s)));
     lines
 }
@@ -98,8 +99,8 @@ fn store(store: &DataSetStore) -> String {
 fn cells(plan: &Plan) -> String {
     if let Some(search) = &plan.search {
         return format!(
-            "{} x {}: for each the highest rate that meets the objective. Short probes look for it; then it is measured, with \
-             8 % less and 8 % more, by {} each (and further rates, where these do not suffice)",
+            "{} x {}: for each the highest rate that meets the objective. Short probes look for it; then it is \
+             measured, with 8 % less and 8 % more, by {} each (and further rates, where these do not suffice)",
             several(plan.configurations.len() as u64, "configuration"),
             several(plan.workloads.len() as u64, "workload"),
             several(search.repetitions.into(), "whole trial"),
@@ -142,9 +143,9 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
             bytes(setup.page_cache_budget_bytes as f64)
         )
     };
-    let (database, limits) = match plan.aws {
-        Some(_) => ("Database\non its machine", "Volumes and\ntheir limits"),
-        None => ("Database\non this machine", "Volumes and their\nlimits on this machine"),
+    let (database, limits) = match plan.place {
+        Place::Bought(_) => ("Database\non its machine", "Volumes and\ntheir limits"),
+        _ => ("Database\non this machine", "Volumes and their\nlimits on this machine"),
     };
     let volumes = |setup: &analysis::Setup| {
         let mut lines = vec![match setup.layout {
@@ -215,10 +216,8 @@ fn money(plan: &Plan) -> Vec<String> {
             labels::not_priced(priced)
         ));
     }
-    let is_made = matches!(plan.target.database, Database::Cassandra { .. });
-    if let Some(usd) =
-        plan.usd_of(plan.trials.iter().chain(&plan.expected_trials())).filter(|_| is_made && plan.aws.is_none())
-    {
+    let is_free = !matches!(plan.place, Place::Bought(_) | Place::Existing(_));
+    if let Some(usd) = plan.usd_of(plan.trials.iter().chain(&plan.expected_trials())).filter(|_| is_free) {
         lines.push(format!(
             "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the \
             hour for its own; here nothing.",
@@ -241,10 +240,7 @@ fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
 /// What a process that answers for it makes of it.
 fn service(volume: &VolumeSetup) -> Option<String> {
     let served = volume.served?;
-    let counted = match volume.is_combined() {
-        true => "reads and writes together",
-        false => "reads and writes apart",
-    };
+    let counted = if volume.is_combined() { "reads and writes together" } else { "reads and writes apart" };
     let takes = match served.latency {
         Some(latency) => format!("a request takes {} us (sigma {})", given(latency.median_us), given(latency.sigma)),
         None => "a request takes what this machine takes".to_owned(),

@@ -21,7 +21,7 @@ fn story() -> (Analysis, Charts) {
             measured_s: 60.0,
             steady_from_s: 5.0,
             fault_spans: Vec::new(),
-            background: None,
+            background: Vec::new(),
             panels: vec![Panel {
                 title: "Throughput".into(),
                 unit: "operations/s".into(),

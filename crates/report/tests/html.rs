@@ -33,7 +33,7 @@ fn charts(analysis: &Analysis, trials: u32) -> Charts {
                 measured_s: 200.0,
                 steady_from_s: 15.0,
                 fault_spans: Vec::new(),
-                background: None,
+                background: Vec::new(),
                 panels: (0..10).map(|p| panel("Data volume IOPS", i * 20 + 2 * p)).collect(),
             })
             .collect(),

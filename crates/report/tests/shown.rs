@@ -1,7 +1,7 @@
 //! What people see in a terminal and in Markdown.
 
 use crate::page;
-use analysis::{Analysis, Charts, DataSetOrigin, Initialised, Job, Plan, Setup, Setups};
+use analysis::{Analysis, Charts, DataSetOrigin, Initialised, Job, Plan, Section, Setup, Setups};
 use report::{TerminalOptions, html, markdown, plan_table, terminal};
 
 fn story() -> Analysis {
@@ -102,7 +102,8 @@ fn settings_are_reported_everywhere_with_the_configuration_that_has_them() {
         assert!(!text.contains("Settings"), "there are none");
     }
     let name = analysis.configurations[0].name.clone();
-    analysis.configurations[0].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-Xss512k".to_owned()];
+    let options = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-Xss512k".to_owned()];
+    analysis.configurations[0].settings.sections.insert("jvm".to_owned(), Section::Options(options));
     let sentence = format!("Settings of {name}: jvm -XX:TieredStopAtLevel=1, jvm -Xss512k.");
     let [terminal, markdown, page] = shown(&analysis);
     for text in [&terminal, &markdown, &page] {
@@ -160,10 +161,12 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
     };
     let setups = [setup("gp2-320", log), setup("gp2-320-shared", serde_json::Value::Null)];
     let mut setups: [Setup; 2] = setups.map(|setup| serde_json::from_value(setup).unwrap());
-    setups[1].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()];
+    let options = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()];
+    setups[1].settings.sections.insert("jvm".to_owned(), Section::Options(options));
     let plan: Plan = serde_json::from_value(serde_json::json!({
-        "format_version": 3, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
-        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"}, "work_directory": null, "scale": 16.0,
+        "format_version": 4, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"}, 
+        "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null}, "volumes": "throttled", "machines": {"this": {"work_directory": null}}}},
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [configuration("gp2-320"), configuration("gp2-320-shared")], "workloads": [],
         "patience": {"start_s": 180.0, "settle_s": 600.0}, "caches": {"conditions": {}, "warming_s": {}}, "processes": [], "clients": 1, "faults": [],

@@ -90,7 +90,6 @@ pub struct Closed<'a> {
     world: &'a World<'a>,
     stops: &'a Stops,
     in_flight: f64,
-    /// The nodes.
     pub nodes: Vec<ClosedNode<'a>>,
     /// Requests that waited through stops: how many, and for how long, seconds. The oldest first.
     late: VecDeque<(f64, f64)>,

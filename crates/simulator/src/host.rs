@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostId, HostSample, VolumeFigures};
 use experiment::{FaultKind, VolumeRole};
+use reported::{Reported, cassandra, jvm};
 
 use crate::closed::PERIOD_S;
 use crate::recorder::{Done, Tally};
@@ -81,10 +82,7 @@ impl<'a> Counters<'a> {
     }
 
     fn cpus(&self) -> f64 {
-        let of_client = match self.has_client() {
-            true => f64::from(self.world.truth.client_threads),
-            false => 0.0,
-        };
+        let of_client = if self.has_client() { f64::from(self.world.truth.client_threads) } else { 0.0 };
         self.world.setup.cpus.max(1.0) + of_client
     }
 
@@ -124,21 +122,23 @@ impl<'a> Counters<'a> {
             cgroup_memory_bytes: Some(1.3 * setup.heap_bytes as f64 + cached_bytes),
             database_pid: Some(if self.restarted { 1001.0 } else { 1000.0 }),
             process_cpu_s: Some(sum.cpu_s),
-            compiler_cpu_s: Some(sum.compiled_s),
-            gc_pauses: Some(pauses),
-            gc_pause_s: Some(paused_s),
-            gc_longest_pause_s: longest,
-            pending_compactions: Some(self.pending.floor()),
-            dropped_messages: Some(self.dropped.floor()),
-            client_requests: Some(self.operations),
             ..host.clone()
         };
+        let mut reported = Reported::from([
+            (&jvm::COMPILER_CPU_S, sum.compiled_s),
+            (&jvm::GC_PAUSES, pauses),
+            (&jvm::GC_PAUSE_S, paused_s),
+            (&cassandra::PENDING_COMPACTIONS, self.pending.floor()),
+            (&cassandra::DROPPED_MESSAGES, self.dropped.floor()),
+            (&cassandra::CLIENT_REQUESTS, self.operations),
+        ]);
+        reported.set(&jvm::GC_LONGEST_PAUSE_S, longest);
         let client = HostFigures { process_cpu_s: Some(self.client_cpu_s), ..host };
-        let sample = |host, volumes| HostSample { t_s, unix_ms, host, volumes };
+        let sample = |host, database, volumes| HostSample { t_s, unix_ms, host, database, volumes };
         let id = HostId::database(self.world.node as u32);
-        let mut samples = vec![(id, sample(database, self.volumes(volume)))];
+        let mut samples = vec![(id, sample(database, reported, self.volumes(volume)))];
         if self.has_client() {
-            samples.push((HostId::CLIENT, sample(client, BTreeMap::new())));
+            samples.push((HostId::CLIENT, sample(client, Reported::default(), BTreeMap::new())));
         }
         samples
     }

@@ -192,7 +192,6 @@ pub struct Open<'a> {
     noise: Noise,
     /// Shares of the kinds, summed up.
     mix: Vec<(f64, OperationKind)>,
-    /// The nodes.
     pub nodes: Vec<OpenNode<'a>>,
     pending: BTreeMap<u64, Pending>,
     requests: u64,

@@ -67,7 +67,6 @@ impl Spread {
         Self { first, read, waits, copies, slowest_of_read: slowest(read), slowest_of_write: ordered(copies, waits) }
     }
 
-    /// Nodes.
     pub fn nodes(&self) -> usize {
         self.first.len()
     }

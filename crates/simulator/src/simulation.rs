@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{
-    ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
-    VolumeFacts, Warmed,
+    ClientResult, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, VolumeFacts, Warmed,
 };
 use experiment::{
     CacheState, Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, SettingsInForce, Setups,
@@ -311,13 +310,6 @@ impl Trial<'_> {
 
     fn record(&self, warmup_s: f64, sums: Sums, recorder: &Recorder<'_>) -> TrialRecord {
         TrialRecord {
-            format_version: FORMAT_VERSION,
-            cell: self.cell.id.clone(),
-            block: self.planned.block,
-            configuration: self.cell.configuration.clone(),
-            workload: self.cell.workload.clone(),
-            load: self.cell.load,
-            validity: Validity::Valid,
             started_at: rfc3339(self.started_unix_s),
             client: Some(ClientResult {
                 warmup_s,
@@ -331,13 +323,8 @@ impl Trial<'_> {
                 threads: self.world.truth.client_threads,
                 notes: Vec::new(),
             }),
-            clients: BTreeMap::new(),
             nodes: self.worlds.iter().zip(sums.credits).map(|(w, c)| self.node(w, c)).collect(),
-            clocks: BTreeMap::new(),
-            faults: Vec::new(),
-            writes: None,
-            overhead: None,
-            fork: None,
+            ..TrialRecord::of(self.cell, self.planned.block)
         }
     }
 
@@ -354,12 +341,9 @@ impl Trial<'_> {
             heap_bytes: setup.heap_bytes,
             memory_limit_bytes: setup.memory_limit_bytes,
             page_cache_budget_bytes: setup.page_cache_budget_bytes,
-            program_cache_bytes: None,
             data_bytes_on_disk: world.data_bytes as u64,
-            restored_keys_checked: 0,
             volumes: volumes.map(|v| facts(world, v, credits)).collect(),
-            settings: SettingsInForce::default(),
-            rest: None,
+            settings: SettingsInForce::none_of(&setup.settings),
             warmed: self.is_warm().then(|| {
                 let all = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
                 let bytes = (all as f64 * self.warmed_share()) as u64;
@@ -373,8 +357,7 @@ impl Trial<'_> {
                     cached_bytes: Some(bytes),
                 }
             }),
-            others: Vec::new(),
-            backlog: None,
+            ..NodeFacts::UNKNOWN
         }
     }
 }

@@ -11,9 +11,7 @@ use crate::noise::{Chain, Noise, factor, linked};
 /// Speeds against the usual ones; the device's is one over its work per operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Of the CPUs.
     pub cpu: f64,
-    /// Of the device.
     pub device: f64,
 }
 

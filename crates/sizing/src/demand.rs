@@ -104,7 +104,8 @@ impl Demand {
         let cpu_told_apart = shares.clone().fold(0.0, f64::max) - shares.fold(1.0, f64::min) >= DIFFERENT_MIXES;
         let coordinator_share = coordinator_share(observations, cpu_told_apart);
         let cpu = CpuCost::fit(observations, cpu_told_apart, coordinator_share)?;
-        let settings = &observations[0].configuration.settings;
+        let (product, settings) = (observations[0].product, &observations[0].configuration.settings);
+        let chunk_bytes = product.unit_bytes_of(settings);
         let sstables = sstables::by_mix(observations);
         let missing = |o: &Observation<'_>| o.reads * (1.0 - o.hit_ratio);
         // Each of the SSTables that a read merges is looked up in the page cache by itself.
@@ -120,14 +121,10 @@ impl Demand {
         let (reads_per_miss, reads_per_write) = match (rows.is_empty(), cpu_told_apart) {
             (true, _) => (1.0, 0.0),
             (false, true) => two_parts(&rows),
-            (false, false) => {
-                let each: Vec<f64> = rows.iter().map(|(missing, _, reads)| reads / missing).collect();
-                (stats::median(&each)?, 0.0)
-            }
+            (false, false) => (stats::median(rows.iter().map(|(missing, _, reads)| reads / missing))?, 0.0),
         };
         let median = |figure: &dyn Fn(&Observation<'_>) -> Option<f64>| {
-            let values: Vec<f64> = observations.iter().filter_map(|o| figure(o)).collect();
-            stats::median(&values)
+            stats::median(observations.iter().filter_map(|o| figure(o)))
         };
         let per_write = |figure: fn(&Observation<'_>) -> f64| {
             median(&move |o: &Observation<'_>| (o.writes > 0.0).then(|| figure(o) / o.writes)).unwrap_or(0.0)
@@ -137,12 +134,12 @@ impl Demand {
             read_cpu_us: cpu.read_us,
             write_cpu_us: cpu.write_us,
             cpu_told_apart,
-            chunk_bytes: settings.chunk_bytes(),
-            chunk_is_stated: settings.stated_chunk_bytes().is_some(),
+            chunk_bytes,
+            chunk_is_stated: (product.stated_unit_bytes)(settings).is_some(),
             reads_per_miss,
             misses_measured: !rows.is_empty(),
             reads_per_write,
-            read_request_bytes: median(&|o| o.read_request_bytes).unwrap_or(settings.chunk_bytes()),
+            read_request_bytes: median(&|o| o.read_request_bytes).unwrap_or(chunk_bytes),
             sstables,
             writes_per_write: per_write(|o| o.device_writes),
             bytes_per_write: per_write(|o| o.write_bytes),
@@ -219,8 +216,7 @@ impl CpuCost {
         let (read_us, write_us) = if told_apart {
             two_parts(&rows)
         } else {
-            let each: Vec<f64> = rows.iter().map(|(reads, writes, cpu)| cpu / (reads + writes)).collect();
-            let both = stats::median(&each)?;
+            let both = stats::median(rows.iter().map(|(reads, writes, cpu)| cpu / (reads + writes)))?;
             (both, both)
         };
         let off = |(reads, writes, cpu): &(f64, f64, f64)| ((read_us * reads + write_us * writes) / cpu - 1.0).powi(2);

@@ -10,7 +10,8 @@ use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
     each_once, limit_of_cell, nodes_of_cell, rules,
 };
-use experiment::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Setup};
+use experiment::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Product, Setup};
+use reported::cassandra::SSTABLES_PER_READ;
 use workload::{Distribution, PageCache};
 
 use crate::document::Limit;
@@ -23,6 +24,7 @@ pub(super) struct Observation<'a> {
     /// The cell.
     pub cell: &'a str,
     pub run: usize,
+    pub product: &'static Product,
     pub configuration: &'a Configuration,
     pub setup: &'a Setup,
     pub scale: f64,
@@ -94,7 +96,8 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 if has_several_data_volumes(configuration) {
                     continue;
                 }
-                let (dataset, chunk_bytes) = (&plan.dataset, configuration.settings.chunk_bytes());
+                let product = plan.target.database.product();
+                let (dataset, chunk_bytes) = (&plan.dataset, product.unit_bytes_of(&configuration.settings));
                 let cache = caches.entry(chunk_bytes as u64).or_insert_with(|| {
                     PageCache::new(workload.distribution, dataset.records, dataset.record_bytes(), chunk_bytes)
                 });
@@ -126,10 +129,11 @@ pub(super) fn with_several_data_volumes(runs: &[RunEvidence<'_>]) -> Vec<String>
 /// configurations that are left out therefore. A demand is of a database as it was set.
 pub(super) fn of_one_set(observations: Vec<Observation<'_>>) -> (Vec<Observation<'_>>, Vec<String>) {
     let settings = |o: &Observation<'_>| o.configuration.settings.clone();
-    let is_plain = observations.iter().any(|o| o.configuration.settings.is_empty());
-    let first = observations.first().filter(|_| !is_plain);
-    let learned = first.map(settings).unwrap_or_default();
-    let (kept, others): (Vec<_>, Vec<_>) = observations.into_iter().partition(|o| settings(o) == learned);
+    let is_plain = |o: &Observation<'_>| o.configuration.settings.is_empty();
+    let learned = observations.first().filter(|_| !observations.iter().any(is_plain)).map(settings);
+    let is_learned =
+        |o: &Observation<'_>| learned.as_ref().map_or_else(|| is_plain(o), |learned| settings(o) == *learned);
+    let (kept, others): (Vec<_>, Vec<_>) = observations.into_iter().partition(is_learned);
     (kept, each_once(others.iter().map(|other| other.configuration.name.clone())))
 }
 
@@ -155,7 +159,7 @@ fn of_trials<'a>(
     let values = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| -> Vec<f64> {
         trials.iter().filter_map(|t| figure(t)).collect()
     };
-    let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
+    let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(values(figure));
     let placement = built.configuration.placement;
     let nodes = f64::from(placement.nodes);
     // A trial of which a node said nothing would look like a smaller cluster.
@@ -177,8 +181,9 @@ fn of_trials<'a>(
         cell,
         run: built.index,
         configuration: built.configuration,
+        product: plan.target.database.product(),
         setup: built.setup,
-        scale: plan.scale,
+        scale: plan.scale(),
         distribution: built.workload.distribution,
         reads,
         writes,
@@ -205,11 +210,11 @@ fn of_trials<'a>(
         })?,
         cache_share,
         hit_ratio: built.cache.hit_ratio(cache_share),
-        sstables_per_read: median(&TrialMeasurement::sstables_per_read),
+        sstables_per_read: median(&|t| t.reported(&SSTABLES_PER_READ)),
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
-        p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),
-        data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale))?,
+        p99_us: median(&|t| t.response.values().map(|of| of.figures.p99).max_by(f64::total_cmp)),
+        data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale()))?,
         on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
         record_bytes: plan.dataset.record_bytes(),
     })

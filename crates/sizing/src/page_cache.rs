@@ -34,6 +34,7 @@ mod tests {
     const ROWS: usize = 480_000;
     const RECORD_BYTES: f64 = 1024.0;
     const ROWS_OF_A_CHUNK: usize = 16;
+    const CHUNK_BYTES: f64 = ROWS_OF_A_CHUNK as f64 * RECORD_BYTES;
     const COPIES: usize = 3;
 
     /// Chunks of one node, the least recently used first.
@@ -91,11 +92,11 @@ mod tests {
     fn a_node_caches_its_share_of_the_clusters_rows() {
         let zipfian = Distribution::Zipfian { constant: 0.99 };
         let payload = ROWS as f64 * RECORD_BYTES;
-        let model = of_cluster(zipfian, payload, RECORD_BYTES, experiment::CHUNK_BYTES);
+        let model = of_cluster(zipfian, payload, RECORD_BYTES, CHUNK_BYTES);
         for (nodes, cached) in [(9, 0.1), (9, 0.3), (21, 0.1), (21, 0.3)] {
             let (real, ours) = (simulated(nodes, cached), model.hit_ratio(cached));
             let part = payload * COPIES as f64 / nodes as f64;
-            let of_one_node = of_cluster(zipfian, part, RECORD_BYTES, experiment::CHUNK_BYTES);
+            let of_one_node = of_cluster(zipfian, part, RECORD_BYTES, CHUNK_BYTES);
             let before = of_one_node.hit_ratio(cached);
             println!(
                 "{nodes} nodes, {cached} cached: simulated LRUs {real:.3}, model {ours:.3}, by a node's rows {before:.3}"

@@ -18,10 +18,7 @@ pub(super) fn by_mix(observations: &[&Observation<'_>]) -> Vec<SstablesOfMix> {
 fn grouped(mut counted: Vec<(f64, f64)>) -> Vec<SstablesOfMix> {
     counted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let same = counted.chunk_by(|a, b| b.0 - a.0 <= SAME_MIX);
-    let median = |of: &[(f64, f64)], figure: fn(&(f64, f64)) -> f64| {
-        let values: Vec<f64> = of.iter().map(figure).collect();
-        stats::median(&values)
-    };
+    let median = |of: &[(f64, f64)], figure: fn(&(f64, f64)) -> f64| stats::median(of.iter().map(figure));
     let mix = |of: &[(f64, f64)]| {
         Some(SstablesOfMix { read_share: median(of, |pair| pair.0)?, per_read: median(of, |pair| pair.1)? })
     };

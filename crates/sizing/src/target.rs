@@ -88,8 +88,9 @@ pub enum TargetError {
     },
     /// Too few copies.
     #[error(
-        "replication factor {replication_factor} over {zones} zones leaves {left} of the copies with {down} down, and {needed} must answer (a quorum, and as \
-         many as the consistency asks); raise --replication-factor, ask for less consistency, or give --survive none"
+        "replication factor {replication_factor} over {zones} zones leaves {left} of the copies with {down} down, and \
+         {needed} must answer (a quorum, and as many as the consistency asks); raise --replication-factor, ask for \
+         less consistency, or give --survive none"
     )]
     TooFewCopies {
         /// Copies of each record.

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::ledger::{Ledger, LedgerItem};
 use crate::loops;
 
-/// What a ledger names, and what the block devices of that have done: as long as one of them changes, undoing goes on. An
-/// unmount may write for minutes what memory still holds.
+/// What a ledger names, and what the block devices of that have done: as long as one of them changes, undoing goes on.
+/// An unmount may write for minutes what memory still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     /// Things that may still exist.

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use experiment::{Dataset, Patience};
+use experiment::{Dataset, Patience, Started};
 use serde::{Deserialize, Serialize};
 
 use crate::MachineUse;
@@ -76,8 +76,8 @@ pub struct UnderTest {
     pub on_machine: u32,
     /// Where downloads are kept; empty: the default of that machine.
     pub cache_directory: String,
-    /// Cassandra version.
-    pub version: String,
+    /// What is to be started.
+    pub started: Started,
     /// The data set on this machine.
     pub dataset: Dataset,
     /// Bytes that this node needs in the work directory.

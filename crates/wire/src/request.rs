@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Endpoint, ExistingDataset, Needs, Transfer, TrialTask, UnderTest, WatchTask};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 23;
+pub const PROTOCOL: u32 = 24;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -212,4 +212,16 @@ pub enum ClientRequest {
     Trial(Box<TrialTask>),
     /// Exit.
     Close,
+}
+
+impl ClientRequest {
+    /// The database that is to be asked.
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            Self::Take(existing) | Self::Loaded(existing) => Some(&existing.endpoint),
+            Self::Load { endpoint, .. } => Some(endpoint),
+            Self::Warm { task, .. } | Self::Trial(task) => Some(&task.endpoint),
+            Self::Close => None,
+        }
+    }
 }

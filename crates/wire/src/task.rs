@@ -1,6 +1,8 @@
 //! What a client has to do.
 
-use experiment::{Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, PlannedTrial, TrialShape};
+use experiment::{
+    Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, PlannedTrial, Product, TrialShape,
+};
 use serde::{Deserialize, Serialize};
 
 /// A data set in a cluster that iopslab does not own.
@@ -48,6 +50,9 @@ pub struct TrialTask {
 /// Where a database listens and how to talk to it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Endpoint {
+    /// The product that listens there.
+    #[serde(with = "experiment::product_name")]
+    pub product: &'static Product,
     /// `host:port` contact points.
     pub contact_points: Vec<String>,
     /// Keyspace of the data set.

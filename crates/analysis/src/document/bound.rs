@@ -19,18 +19,16 @@ impl Bound {
     }
 }
 
-/// What a ratio says where this machine was a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum BoundIs {
-    /// The side that is more was limited: the truth is the lower end of the interval or more.
-    #[serde(rename = "at least")]
-    AtLeast,
-    /// The side that it is compared with was limited: the truth is the upper end of the interval or less.
-    #[serde(rename = "at most")]
-    AtMost,
-    /// Both were: each of them could do more, and nobody knows how much.
-    #[serde(rename = "nothing")]
-    Nothing,
+experiment::word_enum! {
+    /// What a ratio says where this machine was a limit.
+    pub enum BoundIs by words {
+        /// The side that is more was limited: the truth is the lower end of the interval or more.
+        AtLeast = "at least",
+        /// The side that it is compared with was limited: the truth is the upper end of the interval or less.
+        AtMost = "at most",
+        /// Both were: each of them could do more, and nobody knows how much.
+        Nothing = "nothing",
+    }
 }
 
 /// A configuration that this machine limited.

@@ -15,7 +15,7 @@ use super::limit::Limit;
 use super::node::{DataVolumeAnalysis, NodeAnalysis};
 use super::ratio::Ratio;
 use super::recommendation::Withheld;
-use super::work::DatabaseCounts;
+use super::work::DatabaseFigures;
 use crate::Finding;
 
 /// One cell: the median of its valid trials with an interval.
@@ -62,7 +62,7 @@ pub struct CellAnalysis {
     /// Bytes written to the volumes for each completed operation.
     pub device_write_bytes_per_operation: Option<f64>,
     /// What the database itself counted.
-    pub database: DatabaseCounts,
+    pub database: DatabaseFigures,
     /// Read requests of the data volumes of all nodes per second.
     pub device_read_iops: Option<f64>,
     /// Write requests of the data volumes of all nodes per second.

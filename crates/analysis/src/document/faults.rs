@@ -16,27 +16,17 @@ pub struct FaultsAnalysis {
     pub faults: Vec<FaultAnalysis>,
 }
 
-/// A part of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseKind {
-    /// From the start of measurement to the first fault.
-    Before,
-    /// From the moment a fault began until its node answered clients again, or its disk had none any more, or its
-    /// compaction was done, or the trial ended.
-    During,
-    /// From then on, until the next fault began or the trial ended.
-    After,
-}
-
-impl PhaseKind {
-    /// The name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::During => "during",
-            Self::After => "after",
-        }
+experiment::word_enum! {
+    /// A part of a trial.
+    #[derive(PartialOrd, Ord)]
+    pub enum PhaseKind by name {
+        /// From the start of measurement to the first fault.
+        Before = "before",
+        /// From the moment a fault began until its node answered clients again, or its disk had none any more, or its
+        /// compaction was done, or the trial ended.
+        During = "during",
+        /// From then on, until the next fault began or the trial ended.
+        After = "after",
     }
 }
 

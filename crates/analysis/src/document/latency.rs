@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use evidence::LatencyFigures;
 use experiment::LatencyFigure;
 use serde::{Deserialize, Serialize};
 use stats::Summary;
@@ -12,16 +13,9 @@ pub const LONGEST: &str = "max";
 /// Response times of one kind of operation: each figure is the median over trials of that figure of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyAnalysis {
-    /// Mean, microseconds.
-    pub mean: f64,
-    /// Median, microseconds.
-    pub p50: f64,
-    /// 95th percentile, microseconds.
-    pub p95: f64,
-    /// 99th percentile, microseconds.
-    pub p99: f64,
-    /// 99.9th percentile, microseconds.
-    pub p999: f64,
+    /// Mean and percentiles.
+    #[serde(flatten)]
+    pub figures: LatencyFigures,
     /// Longest, microseconds.
     pub max: f64,
     /// Fewest samples that any of the trials has.
@@ -33,13 +27,7 @@ pub struct LatencyAnalysis {
 impl LatencyAnalysis {
     /// One of the figures, microseconds.
     pub fn figure(&self, figure: LatencyFigure) -> f64 {
-        match figure {
-            LatencyFigure::Mean => self.mean,
-            LatencyFigure::P50 => self.p50,
-            LatencyFigure::P95 => self.p95,
-            LatencyFigure::P99 => self.p99,
-            LatencyFigure::P999 => self.p999,
-        }
+        self.figures.figure(figure)
     }
 
     /// All figures and the longest, by their names in `spread`.

@@ -103,22 +103,18 @@ impl LimitKind {
     }
 }
 
-/// What repetitions of a cell have reason to spread like. A volume at its limit repeats within one or two percent, CPUs
-/// within ten to twenty-five.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SpreadKind {
-    /// Volumes, and the way to them.
-    Volume,
-    /// CPUs, and pauses of them.
-    Cpu,
-    /// Anything else, and what is not known.
-    Other,
-}
-
-impl SpreadKind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Volume, Self::Cpu, Self::Other];
+experiment::word_enum! {
+    /// What repetitions of a cell have reason to spread like. A volume at its limit repeats within one or two percent,
+    /// CPUs within ten to twenty-five.
+    #[derive(PartialOrd, Ord)]
+    pub enum SpreadKind by name {
+        /// Volumes, and the way to them.
+        Volume = "volume",
+        /// CPUs, and pauses of them.
+        Cpu = "cpu",
+        /// Anything else, and what is not known.
+        Other = "other",
+    }
 }
 
 impl LimitKind {
@@ -178,38 +174,23 @@ impl ResourceUse {
     }
 }
 
-/// Units of resources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Requests per second.
-    Iops,
-    /// Bytes per second.
-    BytesPerS,
-    /// CPUs.
-    Cpus,
-    /// CPU seconds.
-    CpuS,
-    /// Share of the time.
-    Share,
-    /// Waiting compactions by which the debt grew, beside one.
-    Grown,
-    /// Operations per second.
-    OpsPerS,
-}
-
-impl Unit {
-    /// The name in `evidence`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iops => "iops",
-            Self::BytesPerS => "bytes_per_s",
-            Self::Cpus => "cpus",
-            Self::CpuS => "cpu_s",
-            Self::Share => "share",
-            Self::Grown => "grown",
-            Self::OpsPerS => "ops_per_s",
-        }
+experiment::word_enum! {
+    /// Units of resources.
+    pub enum Unit by name {
+        /// Requests per second.
+        Iops = "iops",
+        /// Bytes per second.
+        BytesPerS = "bytes_per_s",
+        /// CPUs.
+        Cpus = "cpus",
+        /// CPU seconds.
+        CpuS = "cpu_s",
+        /// Share of the time.
+        Share = "share",
+        /// Waiting compactions by which the debt grew, beside one.
+        Grown = "grown",
+        /// Operations per second.
+        OpsPerS = "ops_per_s",
     }
 }
 

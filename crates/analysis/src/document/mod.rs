@@ -23,7 +23,7 @@ mod node;
 mod ratio;
 mod recommendation;
 mod scaling;
-mod work;
+pub(crate) mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
 use experiment::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
@@ -57,7 +57,7 @@ pub use recommendation::{
 };
 
 pub use scaling::{Scaling, ScalingPoint};
-pub use work::DatabaseCounts;
+pub use work::DatabaseFigures;
 
 /// The whole document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -44,39 +44,20 @@ pub struct ValueOfMoney {
     pub knee: bool,
 }
 
-/// What a step is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ValueVerdict {
-    /// Throughput grows more than cost: the whole interval of the value ratio lies above 1.
-    #[serde(rename = "worth it")]
-    WorthIt,
-    /// Throughput grows, but less than cost: the same money in more of the cheaper one buys more, if it scales.
-    #[serde(rename = "not worth it")]
-    NotWorthIt,
-    /// The interval holds both.
-    #[serde(rename = "not decided")]
-    NotDecided,
-    /// Shown to pay for itself and no more: the value ratio is 1 within the margin of practical importance.
-    #[serde(rename = "break-even")]
-    BreakEven,
-    /// A configuration that costs no more is at least as fast.
-    #[serde(rename = "dominated")]
-    Dominated,
-    /// Throughput is the same within the margin of practical importance: the extra money buys nothing.
-    #[serde(rename = "the same")]
-    Same,
-}
-
-impl ValueVerdict {
-    /// The words, as in JSON.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::WorthIt => "worth it",
-            Self::NotWorthIt => "not worth it",
-            Self::NotDecided => "not decided",
-            Self::BreakEven => "break-even",
-            Self::Dominated => "dominated",
-            Self::Same => "the same",
-        }
+experiment::word_enum! {
+    /// What a step is worth.
+    pub enum ValueVerdict by words {
+        /// Throughput grows more than cost: the whole interval of the value ratio lies above 1.
+        WorthIt = "worth it",
+        /// Throughput grows, but less than cost: the same money in more of the cheaper one buys more, if it scales.
+        NotWorthIt = "not worth it",
+        /// The interval holds both.
+        NotDecided = "not decided",
+        /// Shown to pay for itself and no more: the value ratio is 1 within the margin of practical importance.
+        BreakEven = "break-even",
+        /// A configuration that costs no more is at least as fast.
+        Dominated = "dominated",
+        /// Throughput is the same within the margin of practical importance: the extra money buys nothing.
+        Same = "the same",
     }
 }

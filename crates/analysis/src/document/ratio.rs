@@ -5,26 +5,27 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
 
-/// What cells are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Operations/s.
-    Throughput,
-    /// Seconds for the planned number of operations.
-    Runtime,
-    /// Mean response time of the worst operation kind, microseconds.
-    Mean,
-    /// Median of the same.
-    P50,
-    /// 95th percentile of the same.
-    P95,
-    /// 99th percentile of the same.
-    P99,
-    /// 99.9th percentile of the same.
-    P999,
-    /// Operations per dollar.
-    OperationsPerDollar,
+experiment::word_enum! {
+    /// What cells are compared by.
+    #[derive(PartialOrd, Ord)]
+    pub enum Metric by name {
+        /// Operations/s.
+        Throughput = "throughput",
+        /// Seconds for the planned number of operations.
+        Runtime = "runtime",
+        /// Mean response time of the worst operation kind, microseconds.
+        Mean = "mean",
+        /// Median of the same.
+        P50 = "p50",
+        /// 95th percentile of the same.
+        P95 = "p95",
+        /// 99th percentile of the same.
+        P99 = "p99",
+        /// 99.9th percentile of the same.
+        P999 = "p999",
+        /// Operations per dollar.
+        OperationsPerDollar = "operations_per_dollar",
+    }
 }
 
 impl Metric {
@@ -33,20 +34,6 @@ impl Metric {
         [Self::Throughput, Self::Runtime, Self::Mean, Self::P99, Self::OperationsPerDollar];
     /// What two runs are compared by.
     pub const CHANGES: [Self; 6] = [Self::Throughput, Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999];
-
-    /// The name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Runtime => "runtime",
-            Self::Mean => LatencyFigure::Mean.name(),
-            Self::P50 => LatencyFigure::P50.name(),
-            Self::P95 => LatencyFigure::P95.name(),
-            Self::P99 => LatencyFigure::P99.name(),
-            Self::P999 => LatencyFigure::P999.name(),
-            Self::OperationsPerDollar => "operations_per_dollar",
-        }
-    }
 
     /// Whether more is better.
     pub fn higher_is_better(self) -> bool {
@@ -110,51 +97,52 @@ pub struct Ratio {
     pub verdict: Verdict,
 }
 
-/// What a comparison shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
-    /// The cell itself.
-    #[serde(rename = "reference")]
-    Reference,
-    /// Better: higher throughput, or a lower latency. The whole interval lies on that side of 1.
-    #[serde(rename = "faster")]
-    Faster,
-    /// Worse: the whole interval lies on the other side of 1.
-    #[serde(rename = "slower")]
-    Slower,
-    /// The whole interval lies within the margin of practical importance.
-    #[serde(rename = "the same")]
-    Same,
-    /// The interval holds 1 and reaches beyond the margin.
-    #[serde(rename = "no difference shown")]
-    NoDifferenceShown,
-    /// The interval would show something of this machine, and `bound` leaves open whether it is so of the
-    /// configurations.
-    #[serde(rename = "not carried over")]
-    NotCarriedOver,
-    /// Fewer than three pairs of valid trials: what was observed is shown, nothing is tested.
-    #[serde(rename = "too few to test")]
-    TooFew,
-    /// No common block, or a figure that is not measured here (throughput at a given rate).
-    #[serde(rename = "not comparable")]
-    NotComparable,
+impl Ratio {
+    /// A ratio of 1 about which nothing is known.
+    pub fn blank(to: &str, verdict: Verdict, pairs: u64) -> Self {
+        Self {
+            to: to.to_owned(),
+            median: 1.0,
+            low: 1.0,
+            high: 1.0,
+            pairs,
+            level: 0.0,
+            pooled: false,
+            p_value: None,
+            p_adjusted: None,
+            p_sign_flip: None,
+            smallest_detectable: None,
+            unpaired: false,
+            bound: None,
+            verdict,
+        }
+    }
+}
+
+experiment::word_enum! {
+    /// What a comparison shows.
+    pub enum Verdict by words {
+        /// The cell itself.
+        Reference = "reference",
+        /// Better: higher throughput, or a lower latency. The whole interval lies on that side of 1.
+        Faster = "faster",
+        /// Worse: the whole interval lies on the other side of 1.
+        Slower = "slower",
+        /// The whole interval lies within the margin of practical importance.
+        Same = "the same",
+        /// The interval holds 1 and reaches beyond the margin.
+        NoDifferenceShown = "no difference shown",
+        /// The interval would show something of this machine, and `bound` leaves open whether it is so of the
+        /// configurations.
+        NotCarriedOver = "not carried over",
+        /// Fewer than three pairs of valid trials: what was observed is shown, nothing is tested.
+        TooFew = "too few to test",
+        /// No common block, or a figure that is not measured here (throughput at a given rate).
+        NotComparable = "not comparable",
+    }
 }
 
 impl Verdict {
-    /// The words, as in JSON.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Same => "the same",
-            Self::NoDifferenceShown => "no difference shown",
-            Self::NotCarriedOver => "not carried over",
-            Self::TooFew => "too few to test",
-            Self::NotComparable => "not comparable",
-        }
-    }
-
     /// Whether a test was made.
     pub fn is_tested(self) -> bool {
         matches!(self, Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown | Self::NotCarriedOver)

@@ -46,28 +46,15 @@ pub struct AnyOf {
     pub apart: Option<f64>,
 }
 
-/// Whether there is an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
-    /// Yes.
-    #[serde(rename = "decided")]
-    Decided,
-    /// The evidence does not decide, or the answer depends on workload or load.
-    #[serde(rename = "not decided")]
-    NotDecided,
-    /// Too little has been measured.
-    #[serde(rename = "no answer yet")]
-    NoAnswerYet,
-}
-
-impl Status {
-    /// The words, as in JSON.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Decided => "decided",
-            Self::NotDecided => "not decided",
-            Self::NoAnswerYet => "no answer yet",
-        }
+experiment::word_enum! {
+    /// Whether there is an answer.
+    pub enum Status by words {
+        /// Yes.
+        Decided = "decided",
+        /// The evidence does not decide, or the answer depends on workload or load.
+        NotDecided = "not decided",
+        /// Too little has been measured.
+        NoAnswerYet = "no answer yet",
     }
 }
 
@@ -355,18 +342,16 @@ impl FleetOf {
     }
 }
 
-/// Whether an objective is met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Meets {
-    /// The whole interval lies on the good side.
-    #[serde(rename = "yes")]
-    Yes,
-    /// The whole interval lies on the bad side.
-    #[serde(rename = "no")]
-    No,
-    /// The interval holds both, or there are too few trials for one.
-    #[serde(rename = "not decided")]
-    NotDecided,
+experiment::word_enum! {
+    /// Whether an objective is met.
+    pub enum Meets by words {
+        /// The whole interval lies on the good side.
+        Yes = "yes",
+        /// The whole interval lies on the bad side.
+        No = "no",
+        /// The interval holds both, or there are too few trials for one.
+        NotDecided = "not decided",
+    }
 }
 
 /// One part of an objective.

@@ -20,10 +20,10 @@ pub fn host_windows(node: &Node<'_>) -> Vec<HostWindow> {
     let mean = HostWindow {
         used: host.cpus_used.unwrap_or(0.0),
         throttled_periods: host.cpu_throttled_share,
-        gc_pause_share: host.gc_pause_share,
+        pause_share: host.pause_share,
         ..HostWindow::default()
     };
-    match (host.cpus_used, host.gc_pause_share) {
+    match (host.cpus_used, host.pause_share) {
         (None, None) => Vec::new(),
         _ => vec![mean],
     }

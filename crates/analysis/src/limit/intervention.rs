@@ -250,10 +250,7 @@ fn bounding(
         (Some(Counted::Writes), _) if most(to.reads) >= most(from.reads) => writes,
         (Some(Counted::Together | Counted::InUnits), Some(share)) => {
             // Requests of this mix until one direction is full; a share of nothing fills nothing.
-            match most(to.reads) / share <= most(to.writes) / (1.0 - share) {
-                true => reads,
-                false => writes,
-            }
+            if most(to.reads) / share <= most(to.writes) / (1.0 - share) { reads } else { writes }
         }
         _ => (from.lesser(), to.lesser()),
     }

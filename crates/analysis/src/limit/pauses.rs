@@ -24,8 +24,8 @@ impl Pauses {
     /// Of a node; none where nobody read its collector.
     pub fn of(node: &Node<'_>) -> Self {
         let windows = cpu::host_windows(node);
-        let shares: Option<Vec<f64>> = windows.iter().map(|window| window.gc_pause_share).collect();
-        Self { windows: shares.unwrap_or_default(), mean: node.host.gc_pause_share.unwrap_or(0.0) }
+        let shares: Option<Vec<f64>> = windows.iter().map(|window| window.pause_share).collect();
+        Self { windows: shares.unwrap_or_default(), mean: node.host.pause_share.unwrap_or(0.0) }
     }
 
     /// Of a window by its place; of one that the host's counters do not have, the mean of the trial.
@@ -35,7 +35,7 @@ impl Pauses {
 
     /// What is common to all nodes of a trial: the client waits for all of them, and they need not stop together.
     pub fn of_all(trial: &TrialMeasurement) -> f64 {
-        let shares = trial.nodes().map(|node| node.host.gc_pause_share.unwrap_or(0.0));
+        let shares = trial.nodes().map(|node| node.host.pause_share.unwrap_or(0.0));
         counted(shares.fold(1.0, f64::min))
     }
 }

@@ -79,7 +79,7 @@ fn typical(watched: Watched, trials: &[Vec<Window>]) -> Option<ResourceUse> {
     }
     let kind = full.into_iter().max_by_key(|(_, counts)| *counts).map(|(kind, _)| kind)?;
     let middle: Vec<Window> = trials.iter().filter_map(|windows| middle_of(windows, kind)).collect();
-    let median = |figure: fn(&Window) -> f64| stats::median(&middle.iter().map(figure).collect::<Vec<_>>());
+    let median = |figure: fn(&Window) -> f64| stats::median(middle.iter().map(figure));
     let shares: Vec<f64> = trials
         .iter()
         .filter_map(|windows| {

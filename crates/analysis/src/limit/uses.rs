@@ -27,7 +27,7 @@ pub fn of_load(trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {
 pub fn of_node(setup: Option<&Setup>, node: &Node<'_>) -> Vec<(Watched, Vec<Window>)> {
     let mut uses = vec![
         (Watched::Gc, gc(node)),
-        (Watched::Compaction, compaction(node).into_iter().collect()),
+        (Watched::Compaction, background_work(node).into_iter().collect()),
         (Watched::Cpu, cpu::windows(node)),
     ];
     let pauses = Pauses::of(node);
@@ -81,7 +81,7 @@ fn gc(node: &Node<'_>) -> Vec<Window> {
     cpu::host_windows(node)
         .into_iter()
         .filter_map(|window| {
-            let paused = window.gc_pause_share?;
+            let paused = window.pause_share?;
             let busy = cpu::of_window(node, &window).is_some_and(|cpu| cpu.share() >= cpu::AT_CAP * (1.0 - paused));
             Some(Window {
                 kind: LimitKind::Gc,
@@ -94,8 +94,8 @@ fn gc(node: &Node<'_>) -> Vec<Window> {
 }
 
 /// A debt that grew by at least two tasks and by half.
-fn compaction(node: &Node<'_>) -> Option<Window> {
-    let (start, end) = node.host.compactions?;
+fn background_work(node: &Node<'_>) -> Option<Window> {
+    let (start, end) = node.host.background_work?;
     let grown = (end - start - 1.0).max(0.0);
     Some(Window::at(LimitKind::Compaction, grown, 1.0 + start / 2.0, 1.0))
 }

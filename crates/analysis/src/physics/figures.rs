@@ -60,7 +60,7 @@ pub enum GainExplained {
 }
 
 /// An operation cost far more of the database's CPU than in another cell of its workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuPerOperation {
     /// The configuration of the cheapest cell.
     pub other: String,
@@ -75,7 +75,7 @@ pub struct CpuPerOperation {
 }
 
 /// An operation took more device reads than in another cell with the same page cache.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadsPerOperation {
     /// The configuration of the other cell.
     pub other: String,

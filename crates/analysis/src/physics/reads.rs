@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use reported::cassandra::SSTABLES_PER_READ;
+
 use super::pair::ComparedCells;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
@@ -32,8 +34,8 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
         let is_one_cache = cell.load == other.load && together.has_same_page_cache(cell, other);
         let merges_more = cell
             .database
-            .sstables_per_read
-            .zip(other.database.sstables_per_read)
+            .get(&SSTABLES_PER_READ)
+            .zip(other.database.get(&SSTABLES_PER_READ))
             .is_some_and(|(mine, theirs)| mine > theirs * (1.0 + SSTABLES_MORE));
         let ratios = pairs.iter().map(|(mine, theirs)| mine / theirs);
         (is_shown && is_one_cache && !merges_more).then(|| ratios.fold(f64::INFINITY, f64::min))

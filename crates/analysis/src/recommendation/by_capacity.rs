@@ -102,10 +102,7 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     if most.unwrap_or(0) < stats::REPETITIONS_MIN {
         return AnswerOutcome::TooFew { pairs: most.unwrap_or(0) };
     }
-    let price = |c: &Capacity| match by_money {
-        true => c.usd_per_month.unwrap_or(f64::INFINITY),
-        false => 1.0,
-    };
+    let price = |c: &Capacity| if by_money { c.usd_per_month.unwrap_or(f64::INFINITY) } else { 1.0 };
     let least = |c: &Capacity| c.low_ops_per_s.unwrap_or(0.0) / price(c);
     let utmost = |c: &Capacity| c.high_ops_per_s.unwrap_or(f64::INFINITY) / price(c);
     let Some(leader) = judged.iter().copied().max_by(|a, b| least(a).total_cmp(&least(b))) else {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use experiment::Provider;
-
 use super::Answer;
 use crate::document::{
     AnswerOutcome, Capacity, Doubt, FleetOf, LimitedHere, NotConsidered, NotJudged, OverallCandidate, Verdict,
@@ -100,7 +98,7 @@ impl Answer<'_> {
         run: Option<&str>,
     ) -> Vec<Doubt> {
         let mut doubts = Vec::new();
-        if self.provider == Provider::Simulated {
+        if self.plan.place.is_simulated() {
             doubts.push(Doubt::Simulated);
         }
         if let Some(others) = self.environment.get("beside") {
@@ -167,8 +165,8 @@ impl Answer<'_> {
         if !limited.is_empty() {
             doubts.push(Doubt::LimitedHere { all: limited });
         }
-        if self.plan.scale != 1.0 {
-            doubts.push(Doubt::Scale { scale: self.plan.scale });
+        if self.plan.scale() != 1.0 {
+            doubts.push(Doubt::Scale { scale: self.plan.scale() });
         }
         if let Some(why) = self.plan.adaptive.as_ref().and_then(|a| a.stopped.clone()) {
             doubts.push(Doubt::Stopped { why });

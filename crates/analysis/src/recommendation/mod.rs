@@ -9,7 +9,7 @@ mod doubts;
 mod settings;
 mod writes;
 
-use experiment::{LoadLevel, Plan, Provider, Setups};
+use experiment::{LoadLevel, Plan, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
@@ -28,8 +28,6 @@ pub struct Answer<'a> {
     pub plan: &'a Plan,
     /// What the provider made of its configurations.
     pub setups: &'a Setups,
-    /// Where the evidence comes from.
-    pub provider: Provider,
     /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
     /// All cells.

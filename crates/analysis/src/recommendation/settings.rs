@@ -52,10 +52,7 @@ impl Answer<'_> {
                 && others.iter().all(|other| self.is_no_worse(i, *other, by))
         };
         // Where the leader is not shown to be the best, another of its settings may be.
-        let pick = match are_same || is_best(pick) {
-            true => pick,
-            false => contenders.iter().copied().find(|i| is_best(*i))?,
-        };
+        let pick = if are_same || is_best(pick) { pick } else { contenders.iter().copied().find(|i| is_best(*i))? };
         let is_worse = |i: usize| {
             let mut all = others.iter().filter_map(|other| self.advantage(i, *other, by));
             all.any(|r| r.verdict == Verdict::Slower)

@@ -12,7 +12,7 @@ use crate::seen::Seen;
 use crate::waking::in_second;
 
 /// The page cache was not at rest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CacheNotSettled {
     /// How device reads changed; `None`: no change was shown.
     pub drift: Option<ReadsDrift>,

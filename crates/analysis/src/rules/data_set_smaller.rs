@@ -105,8 +105,7 @@ fn of_one_replica(trial: &TrialMeasurement, setups: &Setups) -> f64 {
 
 /// Median over the run's trials of the bytes on disk of one replica of the data set.
 pub(crate) fn typical(setups: &Setups, trials: &[&TrialMeasurement]) -> Option<f64> {
-    let bytes: Vec<f64> = trials.iter().map(|t| of_one_replica(t, setups)).filter(|bytes| *bytes > 0.0).collect();
-    stats::median(&bytes)
+    stats::median(trials.iter().map(|t| of_one_replica(t, setups)).filter(|bytes| *bytes > 0.0))
 }
 
 #[cfg(test)]

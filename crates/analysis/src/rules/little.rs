@@ -30,7 +30,8 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<LittlesLaw>> {
     };
     trial.record.client.as_ref()?;
     // Sum of all response times / window = mean number in flight.
-    let busy_us: f64 = trial.response.values().chain(trial.failed.values()).map(|f| f.mean * f.samples as f64).sum();
+    let busy_us: f64 =
+        trial.response.values().chain(trial.failed.values()).map(|f| f.figures.mean * f.samples as f64).sum();
     let mean_in_flight = stats::ratio(busy_us / 1e6, trial.window_s())?;
     let off = stats::ratio(mean_in_flight, f64::from(in_flight))? - 1.0;
     let answers = trial.completed() as f64 + trial.failed.values().map(|f| f.samples as f64).sum::<f64>();

@@ -107,10 +107,7 @@ type Member<'a> = (VolumeRole, &'a VolumeActivity);
 fn members<'a>(node: &Node<'a>) -> Vec<Member<'a>> {
     let members: Vec<Member<'a>> = node.host.members.iter().map(|(role, activity)| (*role, activity)).collect();
     let most = members.iter().map(|(_, activity)| activity.requests()).fold(0.0, f64::max);
-    match most >= REQUESTS {
-        true => members,
-        false => Vec::new(),
-    }
+    if most >= REQUESTS { members } else { Vec::new() }
 }
 
 /// The member whose requests took longest, beside the others together.

@@ -56,7 +56,7 @@ pub mod writes_lost;
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use experiment::{Dataset, Plan, Provider, Setup, Setups, VolumeRole};
+use experiment::{Dataset, Plan, Setup, Setups, VolumeRole};
 use serde_json::Value;
 use stats::Outlier;
 
@@ -175,30 +175,29 @@ pub fn forbidden(trial: &TrialMeasurement) -> Option<String> {
 pub struct RunContext<'a> {
     plan: &'a Plan,
     setups: &'a Setups,
-    provider: Provider,
     /// Median over the run's trials of the bytes on disk of one replica of the data set.
     data_bytes: Option<f64>,
 }
 
 impl<'a> RunContext<'a> {
     /// What the trials of a run have in common.
-    pub fn of(plan: &'a Plan, setups: &'a Setups, provider: Provider, trials: &[&TrialMeasurement]) -> Self {
-        Self { plan, setups, provider, data_bytes: data_set_smaller::typical(setups, trials) }
+    pub fn of(plan: &'a Plan, setups: &'a Setups, trials: &[&TrialMeasurement]) -> Self {
+        Self { plan, setups, data_bytes: data_set_smaller::typical(setups, trials) }
     }
 }
 
 /// The findings on a trial, completed by what only the plan knows, and those that only its fellows show.
 pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> Vec<Finding> {
-    let RunContext { plan, setups, provider, .. } = *together;
+    let RunContext { plan, setups, .. } = *together;
     let undisturbed = trial.undisturbed();
     let own = of_trial(trial).into_iter();
     let mut found =
         Found { scope: of(trial), findings: own.filter_map(|finding| completed(finding, trial, together)).collect() };
-    found.add(burst::unseen(trial, setups, plan.scale));
+    found.add(burst::unseen(trial, setups, plan.scale()));
     found.add(data_set_smaller::than_the_others(trial, setups, together.data_bytes));
     found.add(still_rising::finding(undisturbed, plan));
     found.add(cache_not_settled::finding(undisturbed, plan));
-    found.add(other_work::finding(undisturbed, provider));
+    found.add(other_work::finding(undisturbed, plan.place.provider()));
     found.add(fault_not_as_planned::finding(trial, plan));
     found.add(cassandra::writes_not_flushed::finding(undisturbed, plan, setups));
     found.findings
@@ -207,7 +206,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> V
 /// The finding with what only the plan knows; `None` where that shows that it is none.
 fn completed(mut finding: Finding, trial: &TrialMeasurement, together: &RunContext<'_>) -> Option<Finding> {
     let known =
-        burst::Known { trial, setups: together.setups, scale: together.plan.scale, nodes: finding.nodes.as_ref() };
+        burst::Known { trial, setups: together.setups, scale: together.plan.scale(), nodes: finding.nodes.as_ref() };
     let stays = match &mut finding.remark {
         Remark::NoSteadyState(found) => {
             no_steady_state::complete(found, trial, together.plan);

@@ -10,7 +10,7 @@ use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
 /// Throughput was still changing while it was measured. Shares are of the mean.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoSteadyState {
     /// Seconds of measurement.
     pub measured_s: f64,

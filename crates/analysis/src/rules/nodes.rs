@@ -30,11 +30,14 @@ pub fn first_named<'t>(trial: &'t TrialMeasurement, nodes: Option<&SeenOn>) -> O
 
 #[cfg(test)]
 mod tests {
+    use reported::cassandra::DROPPED_MESSAGES;
+
     use super::*;
     use crate::finding::Finding;
     use crate::rule::Rule;
     use crate::rules::cases::{found, sound};
     use crate::rules::cassandra::dropped_messages::DroppedMessages;
+    use crate::work::Course;
 
     /// Three nodes; messages that each dropped.
     fn dropped(by_node: [f64; 3]) -> Option<Finding> {
@@ -47,7 +50,7 @@ mod tests {
             trial.record.nodes.retain(|n| n.host != id);
             trial.record.nodes.push(facts);
             let mut host = host.clone();
-            host.dropped_messages = Some(messages);
+            host.work.set(&DROPPED_MESSAGES, Course::from_zero(Some(messages)));
             trial.hosts.insert(id, host);
         }
         found(&trial, Rule::DroppedMessages)
@@ -65,7 +68,7 @@ mod tests {
 
     #[test]
     fn of_one_node_nothing_is_said() {
-        let trial = crate::rules::cases::changed_host(|h| h.dropped_messages = Some(1.0));
+        let trial = crate::rules::cases::changed_host(|h| h.work.set(&DROPPED_MESSAGES, Course::from_zero(Some(1.0))));
         let reported = found(&trial, Rule::DroppedMessages).unwrap();
         assert_eq!(reported.nodes, None);
     }

@@ -11,7 +11,7 @@ use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
 /// No trend was shown, but a large one could hide. Shares are of the mean.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlowChangePossible {
     /// Seconds of the window.
     pub window_s: f64,

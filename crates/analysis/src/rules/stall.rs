@@ -150,7 +150,7 @@ fn of_speed(seconds: &[Second], from: usize, began_s: f64, load: LoadLevel) -> V
 }
 
 fn median_rate(seconds: &[Second]) -> f64 {
-    stats::median(&seconds.iter().map(|s| s.completed as f64).collect::<Vec<_>>()).unwrap_or(0.0)
+    stats::median(seconds.iter().map(|s| s.completed as f64)).unwrap_or(0.0)
 }
 
 fn overlap(a: &Stop, b: &Stop) -> bool {

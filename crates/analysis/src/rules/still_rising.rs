@@ -12,7 +12,7 @@ use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
 /// Throughput went one way by more than its noise explains.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StillRising {
     /// Operations per second in the first third of the window.
     pub first_third_ops_per_s: f64,

@@ -8,7 +8,7 @@ use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
 /// Too short to tell a steady state from a passing one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TooShortToJudge {
     /// Seconds of measurement.
     pub measured_s: f64,

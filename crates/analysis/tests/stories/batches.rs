@@ -15,6 +15,7 @@ const EXPERIMENTS: u64 = 60;
 /// Three configurations alike in everything but the batch that each is measured in.
 fn job(batches: [u32; 3]) -> Job {
     let Job { mut plan, setups } = crate::story::job();
+    plan.place = crate::story::place(experiment::Provider::Aws);
     let (setup, cell) = (setups[0].clone(), plan.cells[0].clone());
     let mut made = Vec::new();
     (plan.cells, plan.trials) = Default::default();
@@ -66,7 +67,6 @@ fn analysed(batches: [u32; 3], trials: &[TrialMeasurement]) -> Analysis {
     let Job { plan, setups } = &job(batches);
     analyse(&RunEvidence {
         run: "story".to_owned(),
-        provider: experiment::Provider::Aws,
         plan,
         setups,
         trials,

@@ -1,12 +1,12 @@
 //! What carries over from this machine: the same figures, limited by what is emulated, or by what is not.
 
 use analysis::{
-    Analysis, Bound, BoundIs, HostId, LimitedHere, OfThisMachine, Provider, Ratio, RunEvidence, TrialMeasurement,
-    ValueVerdict, Verdict, VolumeRole, analyse, precision, rules,
+    Analysis, Bound, BoundIs, HostId, LimitedHere, OfThisMachine, Provider, Ratio, TrialMeasurement, ValueVerdict,
+    Verdict, VolumeRole, analyse, precision, rules,
 };
 use experiment::{Adaptive, Basis, ConfigurationMoney, Job, Money};
 
-use crate::story::{Reported, SECONDS, job, measured, record, run};
+use crate::story::{Reported, SECONDS, job, measured, place, record, run};
 
 /// What the trials of a configuration showed.
 #[derive(Clone, Copy)]
@@ -61,9 +61,10 @@ fn analysed(provider: Provider, gp2: Seen, io1: Seen, usd: f64, change: fn(&mut 
     };
     job.plan.money =
         Money { basis: Basis::default(), configurations: vec![price("gp2-320", 100.0), price("io1-10000", usd)] };
+    job.plan.place = place(provider);
     change(&mut job);
     let all = [trials("gp2-320", gp2), trials("io1-10000", io1)].concat();
-    analyse(&RunEvidence { provider, ..run(&job, &all) })
+    analyse(&run(&job, &all))
 }
 
 fn here(gp2: Seen, io1: Seen) -> Analysis {

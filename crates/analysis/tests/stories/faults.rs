@@ -13,6 +13,7 @@ use analysis::{
 };
 use evidence::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 use experiment::{Consistency, FailingRequests, FaultAction, NodeFault, NodeFaultKind, VolumeRole};
+use reported::cassandra::{COMPACTED_BYTES, DROPPED_MESSAGES};
 use stats::Summary;
 
 const SLOW: &str = "gp2-320";
@@ -36,7 +37,7 @@ fn fault(cell: &CellAnalysis) -> &FaultAnalysis {
 }
 
 fn at(value: f64) -> Option<Summary> {
-    Summary::of(&[value])
+    Summary::of([value])
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
     for node in trial.nodes() {
         let cpus = node.host.cpus_used.unwrap();
         assert!((cpus - 0.5).abs() < 1e-9, "{}: {cpus}", node.id);
-        assert_eq!(node.host.dropped_messages, Some(0.0));
+        assert_eq!(node.host.work.total(&DROPPED_MESSAGES), Some(0.0));
     }
     // 180 reads of the volumes for 1000 operations, not for 863.
     let reads = trial.per_operation(trial.sum_of_volumes(experiment::VolumeRole::Data, |v| v.reads)).unwrap();
@@ -257,8 +258,8 @@ fn repetitions_give_a_median_and_a_range() {
     let cell = of_cell(vec![planned()], &trials);
     let reported = fault(&cell);
     assert_eq!((reported.trials, reported.not_back), (3, 1));
-    assert_eq!(reported.back_s, Summary::of(&[45.0, 52.0]));
-    assert_eq!(reported.began_s, Summary::of(&[20.1, 20.2, 20.3]));
+    assert_eq!(reported.back_s, Summary::of([45.0, 52.0]));
+    assert_eq!(reported.began_s, Summary::of([20.1, 20.2, 20.3]));
     assert_eq!(reported.return_took_s.map(|s| (s.low, s.high)), Some((5.0, 12.0)));
     assert_eq!(reported.recovery.recovered, 2);
     // The second in which the node went away is in neither.
@@ -387,7 +388,7 @@ fn a_compaction_is_reported_with_its_time_and_the_bytes_that_it_wrote() {
     let with = |counted: &dyn Fn(f64) -> Option<f64>| {
         let mut samples = trial.samples();
         for sample in samples.get_mut(&HostId::database(1)).unwrap() {
-            sample.host.compacted_bytes = counted(sample.t_s);
+            sample.database.set(&COMPACTED_BYTES, counted(sample.t_s));
         }
         let job = plan_with(vec![planned], 1);
         let analysis = analyse(&run(&job, &[trial.measured_with(samples)]));

@@ -1,8 +1,9 @@
 //! What a step for no money costs besides, worked out by hand.
 
-use analysis::{FreeStep, Need, Spending, TrialMeasurement, Verdict, analyse};
+use analysis::{Course, FreeStep, Need, Spending, TrialMeasurement, Verdict, analyse};
 use evidence::HostId;
 use experiment::{Basis, ConfigurationMoney, CostLine, Money};
+use reported::cassandra::{COMPACTED_BYTES, COMPRESSION_METADATA_BYTES, FLUSHED_BYTES};
 
 use crate::story::{Reported, job, measured, record, run};
 
@@ -14,9 +15,10 @@ fn trial(configuration: &'static str, block: u32, operations: u64, written: Opti
     let reported = Reported { configuration, block, operations, device_reads, probe_read_iops: 60.1 };
     let mut trial = measured(&record(reported), device_reads);
     let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-    host.work.flushed_bytes = written.map(|(flushed, _)| flushed * operations as f64);
-    host.work.compacted_bytes = written.map(|(_, compacted)| compacted * operations as f64);
-    host.work.compression_metadata_bytes = Some(if configuration == "gp2-320" { 1e5 } else { 4e5 });
+    let mut reported = |series, total| host.work.set(series, Course::from_zero(total));
+    reported(&FLUSHED_BYTES, written.map(|(flushed, _)| flushed * operations as f64));
+    reported(&COMPACTED_BYTES, written.map(|(_, compacted)| compacted * operations as f64));
+    reported(&COMPRESSION_METADATA_BYTES, Some(if configuration == "gp2-320" { 1e5 } else { 4e5 }));
     trial
 }
 
@@ -26,7 +28,8 @@ fn step(before: Option<Written>, after: Option<Written>) -> FreeStep {
     let mut job = job();
     let volume = job.setups[0].data.clone();
     job.setups[1].data = volume;
-    job.setups[1].settings.jvm = vec!["-XX:+UseZGC".to_owned()];
+    let options = experiment::Section::Options(vec!["-XX:+UseZGC".to_owned()]);
+    job.setups[1].settings.sections.insert("jvm".to_owned(), options);
     let money = |setup: &experiment::Setup| ConfigurationMoney {
         configuration: setup.configuration.clone(),
         usd_per_month: Some(100.0),

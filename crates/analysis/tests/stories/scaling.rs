@@ -55,7 +55,6 @@ fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
 fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
     analyse(&RunEvidence {
         run: "story".to_owned(),
-        provider: experiment::Provider::Local,
         plan: &job.plan,
         setups: &job.setups,
         trials,

@@ -89,7 +89,8 @@ impl RunDirectory {
     ) -> Result<()> {
         files::remove_directory(aside)?;
         create_directories(aside)?;
-        let hashes = stored::fill(aside, record, intervals, samples, logs)?;
+        let hashes =
+            stored::fill(aside, self.plan().target.database.product().reports, record, intervals, samples, logs)?;
         sync_directory(aside)?;
         let trials = self.path.join(TRIALS);
         let cell = trials.join(&record.cell);

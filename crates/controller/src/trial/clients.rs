@@ -161,10 +161,9 @@ mod tests {
     use super::super::state::TrialState;
     use super::*;
     use crate::target::Target;
-    use crate::written;
 
     fn whole(load: LoadLevel) -> TrialTask {
-        let job = written::small_job("operations = 1_000\nseed = 7\n");
+        let job = experiment::testing::small_job("operations = 1_000\nseed = 7\n");
         let cell = job.plan.cells[0].id.clone();
         let target = Target::of(&job.plan).unwrap();
         let planned = PlannedTrial { block: 0, cell };

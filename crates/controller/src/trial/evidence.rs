@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use archive::{JournalEvent, TrialLogs};
-use evidence::{
-    Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures,
-};
-use experiment::{Cell, PlannedTrial, Setup};
+use evidence::{Clock, ClockReading, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures};
+use experiment::{Cell, PlannedTrial, SettingsInForce, Setup};
 use wire::StoppedTrial;
 
 use super::state::TrialState;
@@ -40,12 +38,6 @@ pub(super) fn record(
         (*host, Clock { start: *start, end })
     };
     TrialRecord {
-        format_version: FORMAT_VERSION,
-        cell: cell.id.clone(),
-        block: planned.block,
-        configuration: cell.configuration.clone(),
-        workload: cell.workload.clone(),
-        load: cell.load,
         validity: state.validity.clone(),
         started_at: state.warmup_began().to_string(),
         client: measured.and_then(|m| m.result.clone()),
@@ -56,6 +48,7 @@ pub(super) fn record(
         writes: measured.and_then(|m| m.writes.clone()),
         overhead: overheads.reduce(slowest),
         fork: state.started.values().next().and_then(|started| started.fork),
+        ..TrialRecord::of(cell, planned.block)
     }
 }
 
@@ -99,7 +92,7 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
         },
         restored_keys_checked: started.map_or(0, |s| s.keys_checked),
         volumes,
-        settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
+        settings: started.map_or_else(|| SettingsInForce::none_of(&setup.settings), |s| s.settings.clone()),
         warmed: started.and_then(|s| s.warmed),
         rest: state.rests.get(&host).cloned(),
         others: stopped.map(|s| s.others.clone()).unwrap_or_default(),

@@ -99,7 +99,7 @@ pub(super) fn run(
     evidence::store(run, &record, state, logs)?;
     let screen = &run.agents.screen;
     screen.publish(|live| live.stored(record.validity == Validity::Valid));
-    if !run.agents.is_simulated() {
+    if !parts.plan.place.is_simulated() {
         screen.say(&summary(&label, &record));
     }
     let notes = record.client.iter().flat_map(|client| &client.notes);

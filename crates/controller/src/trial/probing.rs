@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use ::evidence::{OperationKind, ProbeLatency, RateProbe, Series};
-use analysis::{LatencyFigures, Step};
+use ::evidence::{OperationKind, RateProbe, Series};
+use analysis::{SeriesLatency, Step};
 use archive::JournalEvent;
 use experiment::{Arrivals, CEILING_IN_FLIGHT, Cell, LoadLevel, PlannedTrial, Round, Search, rounded};
 use wire::{Event, TrialTask};
@@ -45,7 +45,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
         let number = probes.len() as u32 + 1;
         match probe(run, search, (number, load), &mut session) {
             Ok(probe) => {
-                run.say(&format!("{label}: {}", reported(&probe, plan.scale)));
+                run.say(&format!("{label}: {}", reported(&probe, plan.scale())));
                 run.note(JournalEvent::Probed(probe.clone()))?;
                 probes.push(probe);
             }
@@ -65,7 +65,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
     if session.is_some() {
         end(run, search)?;
     }
-    let rates = rates.into_iter().map(|rate| rounded(rate * plan.scale)).collect();
+    let rates = rates.into_iter().map(|rate| rounded(rate * plan.scale())).collect();
     Ok(Round { search: search.id.clone(), round: 1, rates })
 }
 
@@ -153,15 +153,7 @@ fn of(search: &Search, number: u32, load: LoadLevel, measured: Measured) -> Resu
             let _ = all.add(&histogram);
             all
         })?;
-        let figures = LatencyFigures::of(&merged);
-        let latency = ProbeLatency {
-            mean: figures.mean,
-            p50: figures.p50,
-            p95: figures.p95,
-            p99: figures.p99,
-            p999: figures.p999,
-        };
-        (!merged.is_empty()).then_some((*kind, latency))
+        (!merged.is_empty()).then(|| (*kind, SeriesLatency::of(&merged).figures))
     };
     Ok(RateProbe {
         search: search.id.clone(),

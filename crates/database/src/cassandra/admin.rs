@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use experiment::{Access, TableOption};
+use experiment::{Access, Setting};
 use scylla::{
     client::{PoolSize, execution_profile::ExecutionProfile, session::Session, session_builder::SessionBuilder},
     policies::host_filter::AllowListHostFilter,
@@ -222,7 +222,7 @@ impl Admin {
         table: &str,
         dataset: &experiment::Dataset,
         replication: &Replication,
-        options: &BTreeMap<String, TableOption>,
+        options: &BTreeMap<String, Setting>,
     ) -> Result<(), AdminError> {
         for statement in schema_statements(keyspace, table, dataset, replication, options) {
             let mut request = Statement::new(statement.clone());
@@ -305,7 +305,7 @@ impl Admin {
     }
 
     /// The options of a table as its schema has them.
-    pub fn table_schema(&self, keyspace: &str, table: &str) -> Result<BTreeMap<String, TableOption>, AdminError> {
+    pub fn table_schema(&self, keyspace: &str, table: &str) -> Result<BTreeMap<String, Setting>, AdminError> {
         let statement = "SELECT * FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?";
         let rows = self.execute(Statement::new(statement), (keyspace, table))?;
         let row = rows.into_iter().next().unwrap_or_default();

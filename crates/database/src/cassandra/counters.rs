@@ -6,48 +6,51 @@
 
 use std::time::Duration;
 
+use reported::cassandra as series;
+use reported::{Reported, Series};
+
 use super::jmx::{Jmx, JmxError};
 use super::management::Management;
 use super::serialized::Value;
-use super::series;
-use crate::server::Metrics as Named;
 
 /// How long one answer may take. A node that stands still longer than this is not asked for the rest of the second.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a node under load may take to answer for a figure that has to be known.
+const NEEDED: Duration = Duration::from_secs(30);
 
-/// A figure, the bean that it is, the attribute that has it, and how many of that make one. Those of one name are
+/// A series, the bean that it is, the attribute that has it, and how many of that make one. Those of one series are
 /// added.
-type Figure = (&'static str, &'static str, &'static str, f64);
+type Figure = (&'static Series, &'static str, &'static str, f64);
 
 /// Of the table.
 const OF_TABLE: &[Figure] = &[
-    (series::BLOOM_FALSE_POSITIVES, "BloomFilterFalsePositives", "Value", 1.0),
-    (series::COMPRESSION_RATIO, "CompressionRatio", "Value", 1.0),
-    (series::COMPRESSION_METADATA_BYTES, "CompressionMetadataOffHeapMemoryUsed", "Value", 1.0),
-    (series::SSTABLES, "LiveSSTableCount", "Value", 1.0),
-    (series::FLUSHES, "MemtableSwitchCount", "Count", 1.0),
-    (series::FLUSHED_BYTES, "BytesFlushed", "Count", 1.0),
-    (series::COMPACTED_BYTES, "CompactionBytesWritten", "Count", 1.0),
-    (series::COORDINATOR_READS, "CoordinatorReadLatency", "Count", 1.0),
-    (series::COORDINATOR_WRITES, "CoordinatorWriteLatency", "Count", 1.0),
+    (&series::BLOOM_FALSE_POSITIVES, "BloomFilterFalsePositives", "Value", 1.0),
+    (&series::COMPRESSION_RATIO, "CompressionRatio", "Value", 1.0),
+    (&series::COMPRESSION_METADATA_BYTES, "CompressionMetadataOffHeapMemoryUsed", "Value", 1.0),
+    (&series::SSTABLES, "LiveSSTableCount", "Value", 1.0),
+    (&series::FLUSHES, "MemtableSwitchCount", "Count", 1.0),
+    (&series::FLUSHED_BYTES, "BytesFlushed", "Count", 1.0),
+    (&series::COMPACTED_BYTES, "CompactionBytesWritten", "Count", 1.0),
+    (&series::COORDINATOR_READS, "CoordinatorReadLatency", "Count", 1.0),
+    (&series::COORDINATOR_WRITES, "CoordinatorWriteLatency", "Count", 1.0),
     // Microseconds.
-    (series::COORDINATOR_READ_P99_MS, "CoordinatorReadLatency", "99thPercentile", 1e3),
-    (series::COORDINATOR_WRITE_P99_MS, "CoordinatorWriteLatency", "99thPercentile", 1e3),
+    (&series::COORDINATOR_READ_P99_MS, "CoordinatorReadLatency", "99thPercentile", 1e3),
+    (&series::COORDINATOR_WRITE_P99_MS, "CoordinatorWriteLatency", "99thPercentile", 1e3),
 ];
 /// Of the node's pools of threads.
 const OF_POOLS: &[Figure] = &[
-    (series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=ActiveTasks", "Value", 1.0),
-    (series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=PendingTasks", "Value", 1.0),
-    (series::PENDING_READS, "path=request,scope=ReadStage,name=PendingTasks", "Value", 1.0),
-    (series::PENDING_MUTATIONS, "path=request,scope=MutationStage,name=PendingTasks", "Value", 1.0),
-    (series::CLIENT_REQUESTS, "path=transport,scope=Native-Transport-Requests,name=CompletedTasks", "Value", 1.0),
+    (&series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=ActiveTasks", "Value", 1.0),
+    (&series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=PendingTasks", "Value", 1.0),
+    (&series::PENDING_READS, "path=request,scope=ReadStage,name=PendingTasks", "Value", 1.0),
+    (&series::PENDING_MUTATIONS, "path=request,scope=MutationStage,name=PendingTasks", "Value", 1.0),
+    (&series::CLIENT_REQUESTS, "path=transport,scope=Native-Transport-Requests,name=CompletedTasks", "Value", 1.0),
 ];
 /// Of the node's caches. The chunk cache is there where it is on.
 const OF_CACHES: &[Figure] = &[
-    (series::CHUNK_CACHE_HITS, "scope=ChunkCache,name=Hits", "Count", 1.0),
-    (series::CHUNK_CACHE_REQUESTS, "scope=ChunkCache,name=Requests", "Count", 1.0),
-    (series::KEY_CACHE_HITS, "scope=KeyCache,name=Hits", "Count", 1.0),
-    (series::KEY_CACHE_REQUESTS, "scope=KeyCache,name=Requests", "Count", 1.0),
+    (&series::CHUNK_CACHE_HITS, "scope=ChunkCache,name=Hits", "Count", 1.0),
+    (&series::CHUNK_CACHE_REQUESTS, "scope=ChunkCache,name=Requests", "Count", 1.0),
+    (&series::KEY_CACHE_HITS, "scope=KeyCache,name=Hits", "Count", 1.0),
+    (&series::KEY_CACHE_REQUESTS, "scope=KeyCache,name=Requests", "Count", 1.0),
 ];
 const METRICS: &str = "org.apache.cassandra.metrics:";
 /// Who knows the files of hints that wait.
@@ -70,13 +73,13 @@ impl Counters {
         Self { node: node.clone(), beans, connection: None }
     }
 
-    /// The counters now, by name. What the node does not answer is absent.
-    pub fn read(&mut self) -> Named {
+    /// The counters now. What the node does not answer is absent.
+    pub fn read(&mut self) -> Reported {
         self.try_read().unwrap_or_else(|error| {
             tracing::debug!("{error}");
             // The next reading begins anew.
             self.connection = None;
-            Named::new()
+            Reported::default()
         })
     }
 
@@ -84,34 +87,50 @@ impl Counters {
     ///
     /// # Errors
     /// Nobody answers.
-    pub fn try_read(&mut self) -> Result<Named, JmxError> {
+    pub fn try_read(&mut self) -> Result<Reported, JmxError> {
         let kept = self.connection.take().filter(Jmx::is_fresh);
         let connection = match kept {
             Some(connection) => connection,
             None => Jmx::connect(&self.node, PATIENCE)?,
         };
         let connection = self.connection.insert(connection);
-        let mut named = Named::new();
+        let mut reported = Reported::default();
         let kinds = [(self.beans.as_str(), OF_TABLE), ("type=ThreadPools,", OF_POOLS), ("type=Cache,", OF_CACHES)];
         for (of, figures) in kinds {
-            for (name, metric, attribute, per) in figures {
+            for (series, metric, attribute, per) in figures {
                 let answer = connection.attribute(&format!("{METRICS}{of}{metric}"), attribute);
                 let number = known(answer)?.and_then(|value| value.number());
                 // A table without a compressed file has the ratio -1.
                 if let Some(number) = number.filter(|number| *number >= 0.0) {
-                    *named.entry(*name).or_default() += number / per;
+                    reported.add(series, number / per);
                 }
             }
         }
         let hints = known(connection.attribute(HINTS, "PendingHints"))?;
-        named.extend(hints.as_ref().and_then(hint_files).map(|files| (series::PENDING_HINT_FILES, files)));
+        reported.set(&series::PENDING_HINT_FILES, hints.as_ref().and_then(hint_files));
         let buckets = known(connection.invoke(&format!("{METRICS}{}{SSTABLES_PER_READ}", self.beans), "values", &[]))?;
         if let Some((reads, merged)) = buckets.as_ref().and_then(sum) {
-            named.insert(series::TABLE_READS, reads);
-            named.insert(series::SSTABLES_MERGED, merged);
+            reported.set(&series::TABLE_READS, Some(reads));
+            reported.set(&series::SSTABLES_MERGED, Some(merged));
         }
-        Ok(named)
+        Ok(reported)
     }
+}
+
+/// What a node reports of a table in one series, now.
+///
+/// # Errors
+/// Nobody answers, the table does not exist, or tables have no such series.
+pub fn of_table(node: &Management, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, JmxError> {
+    let nothing = |reason: String| JmxError::Connection { port: node.port, reason };
+    let (_, metric, attribute, per) = OF_TABLE
+        .iter()
+        .find(|(of, ..)| of.key == series.key)
+        .ok_or_else(|| nothing(format!("a table has no series {}", series.key)))?;
+    let bean = format!("{METRICS}type=Table,keyspace={keyspace},scope={table},name={metric}");
+    let answer = Jmx::connect(node, NEEDED)?.attribute(&bean, attribute)?;
+    let number = answer.number().ok_or_else(|| nothing(format!("{answer:?} is no number of {}", series.key)))?;
+    Ok(number / per)
 }
 
 /// `None`: this server has no such figure.

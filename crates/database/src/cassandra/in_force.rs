@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use experiment::{SettingsInForce, cassandra_values, is_cassandra_value, jvm_option_name};
+use cassandra_model::{JVM, TABLE, YAML, is_value, jvm, jvm_option_name, table, values, yaml};
+use experiment::{Section, Setting, SettingsInForce};
 
 use super::{
     admin::Admin,
@@ -20,39 +21,44 @@ pub(crate) fn settings(
     node: &Node,
     admin: &Admin,
     version: &str,
-    DataSetTable { keyspace, table, is_restored }: DataSetTable<'_>,
+    DataSetTable { keyspace, table: name, is_restored }: DataSetTable<'_>,
 ) -> Result<SettingsInForce, NodeError> {
     let config = node.config();
+    let settings = &config.plan.settings;
     let refused =
         |(setting, why): NotInForce| NodeError::NotInForce { address: config.plan.client_address(), setting, why };
-    let mut found = SettingsInForce::default();
-    if !config.plan.settings.jvm.is_empty() {
+    let mut found = SettingsInForce::none_of(settings);
+    let options = jvm(settings);
+    if !options.is_empty() {
         let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
         let line = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
         let path = config.console_log();
         let console = log::of_start(&path).map_err(|source| NodeError::io(&path, source))?;
-        let checked = jvm_options(&config.plan.settings.jvm, &line, &console);
+        let checked = jvm_options(options, &line, &console);
         checked.map_err(|(option, why)| refused((option.clone(), why)))?;
-        found.jvm.clone_from(&config.plan.settings.jvm);
+        found.sections.insert(JVM.to_owned(), Section::Options(options.to_vec()));
     }
-    if !config.plan.settings.cassandra.is_empty() {
+    let mut format = None;
+    if !yaml(settings).is_empty() {
         let shown = admin.settings()?;
         let path = config.system_log();
         let said = log::of_start(&path).map_err(|source| NodeError::io(&path, source))?;
-        found.cassandra = keys(version, &config.plan.settings.cassandra, &shown, &said).map_err(refused)?;
+        let shown = keys(version, yaml(settings), &shown, &said).map_err(refused)?;
+        format = shown.get("sstable.selected_format").map(|format| format.value().to_owned());
+        found.sections.insert(YAML.to_owned(), Section::Keys(shown));
     }
-    let format = found.cassandra.get("sstable.selected_format");
-    if !config.plan.settings.table.is_empty() || format.is_some() {
-        let schema = admin.table_schema(keyspace, table)?;
-        found.table = table_in_force::check(&config.plan.settings.table, &schema).map_err(refused)?;
+    if !table(settings).is_empty() || format.is_some() {
+        let schema = admin.table_schema(keyspace, name)?;
+        let options = table_in_force::check(table(settings), &schema).map_err(refused)?;
+        found.sections.insert(TABLE.to_owned(), Section::Keys(options));
         if is_restored {
             let mut files = Vec::new();
             for directory in &config.plan.directories.data {
                 let directory = directory.join(keyspace);
-                let found = sstable_files::of_table(&directory, table);
+                let found = sstable_files::of_table(&directory, name);
                 files.extend(found.map_err(|source| NodeError::io(&directory, source))?);
             }
-            found.files = sstable_files::check(&files, &config.plan.settings.table, format).map_err(refused)?;
+            found.files = sstable_files::check(&files, table(settings), format.as_ref()).map_err(refused)?;
         }
     }
     Ok(found)
@@ -62,22 +68,22 @@ pub(crate) fn settings(
 /// for, what its log says was made of it.
 fn keys(
     version: &str,
-    asked: &BTreeMap<String, String>,
+    asked: &BTreeMap<String, Setting>,
     shown: &BTreeMap<String, String>,
     said: &str,
-) -> Result<BTreeMap<String, String>, NotInForce> {
+) -> Result<BTreeMap<String, Setting>, NotInForce> {
     let mut found = BTreeMap::new();
-    for (key, value) in asked {
-        for (name, wanted) in cassandra_values(key, value) {
+    for (key, value) in asked.iter().map(|(key, setting)| (key, setting.value())) {
+        for (name, wanted) in values(key, value) {
             let setting = || format!("cassandra {name} = {wanted}");
             let shown = shown_value(&name, shown).ok_or_else(|| {
                 let why = format!("system_views.settings of this node does not show {name}");
                 (setting(), why)
             })?;
-            if !is_cassandra_value(version, &name, &wanted, &shown) {
+            if !is_value(version, &name, &wanted, &shown) {
                 return Err((setting(), format!("system_views.settings shows {name} = {shown}")));
             }
-            found.insert(name, shown);
+            found.insert(name, Setting::Value(shown));
         }
         let bare = value.trim_matches('"');
         if let Some((made, says)) = made_of(key, bare, said) {
@@ -85,7 +91,7 @@ fn keys(
                 let why = format!("its log says: {says}");
                 return Err((format!("cassandra {key} = {bare}"), why));
             };
-            found.insert(key.clone(), made);
+            found.insert(key.clone(), Setting::Value(made));
         }
     }
     Ok(found)
@@ -155,11 +161,13 @@ fn jvm_options<'a>(asked: &'a [String], line: &[u8], console: &str) -> Result<()
 mod tests {
     use std::collections::BTreeMap;
 
+    use experiment::Setting;
+
     use super::{jvm_options, keys};
 
     #[test]
     fn a_key_is_in_force_if_the_node_shows_it_as_asked_and_its_log_does_not_differ() {
-        let asked = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        let asked = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), Setting::Value(value.to_owned()))]);
         let shown: BTreeMap<String, String> = [
             ("concurrent_reads", "64"),
             ("read_request_timeout", "10000ms"),
@@ -170,10 +178,10 @@ mod tests {
         .into();
         let log = "INFO  [main] DatabaseDescriptor.java:1 - DiskAccessMode is standard, indexAccessMode is mmap\n";
         let checked = |key, value| keys("5.0.9", &asked(key, value), &shown, log);
-        assert_eq!(checked("concurrent_reads", "64").unwrap()["concurrent_reads"], "64");
-        assert_eq!(checked("read_request_timeout", "\"10s\"").unwrap()["read_request_timeout"], "10000ms");
+        assert_eq!(checked("concurrent_reads", "64").unwrap()["concurrent_reads"].value(), "64");
+        assert_eq!(checked("read_request_timeout", "\"10s\"").unwrap()["read_request_timeout"].value(), "10000ms");
         let nested = checked("sstable", "{\"selected_format\":\"bti\"}").unwrap();
-        assert_eq!(nested["sstable.selected_format"], "bti");
+        assert_eq!(nested["sstable.selected_format"].value(), "bti");
 
         let (setting, why) = checked("concurrent_reads", "65").unwrap_err();
         assert_eq!(setting, "cassandra concurrent_reads = 65");

@@ -122,7 +122,7 @@ pub(crate) fn arguments(
     add(format!("-XX:MaxDirectMemorySize={}", config.plan.memory.buffer_bytes));
 
     // Garbage collector (jvm11/17-server.options)
-    if !config.plan.settings.jvm.iter().any(|option| COLLECTORS.contains(&option.as_str())) {
+    if !cassandra_model::jvm(&config.plan.settings).iter().any(|option| COLLECTORS.contains(&option.as_str())) {
         // The JVM refuses two.
         add("-XX:+UseG1GC".into());
     }
@@ -179,12 +179,12 @@ pub(crate) fn arguments(
     add("-Dcassandra.skip_wait_for_gossip_to_settle=0".into());
     add("-Dcassandra.superuser_setup_delay_ms=0".into());
     // Options of the user's may lay objects out otherwise: then the server measures for itself.
-    let is_as_measured =
-        config.plan.memory.main_bytes < COMPRESSED_POINTERS_BELOW && config.plan.settings.jvm.is_empty();
+    let is_as_measured = config.plan.memory.main_bytes < COMPRESSED_POINTERS_BELOW
+        && cassandra_model::jvm(&config.plan.settings).is_empty();
     if let Some(bytes) = distribution.row_overhead_bytes.filter(|_| is_as_measured) {
         add(format!("-Dcassandra.memtable.row_overhead_size={bytes}"));
     }
-    if !config.plan.settings.cassandra.is_empty() {
+    if !cassandra_model::yaml(&config.plan.settings).is_empty() {
         // What is in force of keys with keys of their own is read from there: as JSON.
         add("-Dcassandra.virtual_table_complex_settings_format_json=true".into());
     }
@@ -206,7 +206,7 @@ pub(crate) fn arguments(
     if let (ArchiveUse::Use(_) | ArchiveUse::None, Some(jamm)) = (archive, distribution.jar("jamm-")) {
         add(format!("-javaagent:{}", jamm.display()));
     }
-    arguments.extend(config.plan.settings.jvm.iter().cloned());
+    arguments.extend(cassandra_model::jvm(&config.plan.settings).iter().cloned());
     arguments.extend(["-cp".into(), distribution.classpath(), "org.apache.cassandra.service.CassandraDaemon".into()]);
     arguments
 }
@@ -245,7 +245,8 @@ mod tests {
         let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
         config.plan.memory.main_bytes = 8 * GIB;
         config.plan.place = Some(crate::plan::NodeLocation { data_centre: "dc1".to_owned(), rack: "rack1".to_owned() });
-        config.plan.settings.jvm = options.iter().map(|option| (*option).to_owned()).collect();
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        config.plan.settings = config.plan.settings.with(cassandra_model::JVM, experiment::Section::Options(options));
         let archive = ArchiveUse::Use(Path::new("/cache/cassandra/archive.jsa"));
         arguments(&distribution, &java, &config, archive)
     }
@@ -262,9 +263,9 @@ mod tests {
         let options = all.iter().take_while(|word| *word != "-cp");
         let mut kept = 0;
         for option in options {
-            let name = experiment::jvm_option_name(option);
+            let name = cassandra_model::jvm_option_name(option);
             let is_open = open.contains(&name.split(':').next().unwrap()) || open.contains(&name.as_str());
-            let is_kept = experiment::kept_jvm_option(option).is_some();
+            let is_kept = cassandra_model::kept_jvm_option(option).is_some();
             assert!(is_open != is_kept, "{option}: open {is_open}, kept {is_kept}");
             kept += usize::from(is_kept);
         }

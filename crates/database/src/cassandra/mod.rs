@@ -10,7 +10,6 @@
 //! | [`snapshot`] | which files are the data set, and the key that names it |
 //! | [`Counters`] | what it counts of itself and of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
 //! | [`compact_table`] and its like | what it does with a table when it is asked, over the same connection |
-//! | [`series`] | its metrics by name |
 //! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 pub mod admin;
@@ -32,7 +31,6 @@ mod node_error;
 mod node_files;
 mod schema;
 mod serialized;
-pub mod series;
 mod server;
 pub mod snapshot;
 mod sstable_files;
@@ -43,7 +41,7 @@ mod verified;
 mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
-pub use counters::Counters;
+pub use counters::{Counters, of_table};
 pub use distribution::{Distribution, download_bytes, ensure_distribution};
 pub use distribution_error::DistributionError;
 pub use fetch::Fetched;
@@ -61,5 +59,5 @@ pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
 pub use table_service::{
-    compact_automatically, compact_table, flush_and_compact, flush_table, import_sstables, sstables, truncate_table,
+    compact_automatically, compact_table, flush_and_compact, flush_table, import_sstables, truncate_table,
 };

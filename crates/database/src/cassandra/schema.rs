@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use experiment::TableOption;
+use experiment::Setting;
 use scylla::value::CqlValue;
 
 use crate::plan::Replication;
@@ -23,7 +23,7 @@ pub(crate) fn schema_statements(
     table: &str,
     dataset: &experiment::Dataset,
     replication: &Replication,
-    options: &BTreeMap<String, TableOption>,
+    options: &BTreeMap<String, Setting>,
 ) -> Vec<String> {
     let fields: String = (0..dataset.fields).map(|field| format!(", field{field} varchar")).collect();
     let copies = match replication {
@@ -37,7 +37,7 @@ pub(crate) fn schema_statements(
         Some(asked) => format!("{name} = {}", in_cql(asked)),
         None => format!("{name} = {value}"),
     });
-    let is_other = |(name, _): &(&String, &TableOption)| !TABLE_OPTIONS.iter().any(|(usual, _)| usual == name);
+    let is_other = |(name, _): &(&String, &Setting)| !TABLE_OPTIONS.iter().any(|(usual, _)| usual == name);
     let others = options.iter().filter(is_other);
     let others = others.map(|(name, asked)| format!("{name} = {}", in_cql(asked)));
     let with: Vec<String> = usual.chain(others).collect();
@@ -54,8 +54,8 @@ pub(crate) fn schema_statements(
 }
 
 /// An option of a table as a value of its row; `None`: of another kind than options are.
-pub(super) fn option_of(value: CqlValue) -> Option<TableOption> {
-    Some(TableOption::Value(match value {
+pub(super) fn option_of(value: CqlValue) -> Option<Setting> {
+    Some(Setting::Value(match value {
         CqlValue::Text(text) | CqlValue::Ascii(text) => text,
         CqlValue::Double(number) => number.to_string(),
         CqlValue::Int(number) => number.to_string(),
@@ -63,18 +63,18 @@ pub(super) fn option_of(value: CqlValue) -> Option<TableOption> {
         CqlValue::Map(entries) => {
             let text = |value: &CqlValue| value.as_text().cloned();
             let entry = |(key, value): &(CqlValue, CqlValue)| Some((text(key)?, text(value)?));
-            return Some(TableOption::Map(entries.iter().filter_map(entry).collect()));
+            return Some(Setting::Map(entries.iter().filter_map(entry).collect()));
         }
         _ => return None,
     }))
 }
 
 /// An option's value; CQL takes numbers in quotes, too.
-fn in_cql(option: &TableOption) -> String {
+fn in_cql(option: &Setting) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     match option {
-        TableOption::Value(value) => quoted(value),
-        TableOption::Map(map) => {
+        Setting::Value(value) => quoted(value),
+        Setting::Map(map) => {
             let each = map.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value)));
             format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
         }

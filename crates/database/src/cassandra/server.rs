@@ -1,4 +1,4 @@
-//! Cassandra behind the seam: the traits of [`crate::server`] over this module's own parts.
+//! Cassandra behind the seam: the traits of [`mod@crate::server`] over this module's own parts.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use experiment::{Dataset, Settings, SettingsInForce};
+use reported::{Reported, Series, cassandra};
 
 use super::admin::{Admin, AdminError};
-use super::counters::Counters;
+use super::counters::{Counters, of_table};
 use super::distribution::{Distribution, ensure_distribution};
 use super::distribution_error::DistributionError;
 use super::in_force;
@@ -18,7 +19,6 @@ use super::log::DroppedMessages;
 use super::node::Node;
 use super::node_config::{NodeConfig, PORTS};
 use super::node_error::NodeError;
-use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
 use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
@@ -26,8 +26,8 @@ use super::table_service::{self, compact_table};
 use crate::account::{Account, AccountError};
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
-    RunningNode, Server, ServerError, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, RunningNode,
+    Server, ServerError, Work,
 };
 
 /// Name of the garbage collector's log among a trial's evidence.
@@ -142,8 +142,8 @@ impl Installed for Software {
     fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
         let (distribution, java) = &*self.0;
         // A plan may come from a run directory of somebody else's.
-        for option in &plan.settings.jvm {
-            if let Some(kept) = experiment::kept_jvm_option(option) {
+        for option in cassandra_model::jvm(&plan.settings) {
+            if let Some(kept) = cassandra_model::kept_jvm_option(option) {
                 return Err(ServerError::Failed(format!("{option}: {} ({})", kept.why, kept.help).into()));
             }
         }
@@ -200,7 +200,7 @@ impl RunningNode for Running {
         dataset: &Dataset,
         replication: &Replication,
     ) -> Result<(), ServerError> {
-        let options = self.node.config().plan.settings.table.clone();
+        let options = cassandra_model::table(&self.node.config().plan.settings).clone();
         let admin = self.admin()?;
         Ok(admin.create_schema(keyspace, table, dataset, replication, &options)?)
     }
@@ -209,7 +209,7 @@ impl RunningNode for Running {
         Ok(self.admin()?.count_sample(keyspace, table, keys)?)
     }
 
-    fn compact(&mut self, keyspace: &str) -> Result<(), ServerError> {
+    fn maintain(&mut self, keyspace: &str) -> Result<(), ServerError> {
         Ok(table_service::flush_and_compact(self.node.management(), keyspace)?)
     }
 
@@ -217,13 +217,13 @@ impl RunningNode for Running {
         Ok(table_service::flush_table(self.node.management(), keyspace, table)?)
     }
 
-    fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError> {
+    fn maintain_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError> {
         let node = self.node.management();
         Ok(table_service::compact_automatically(node, keyspace, is_on)?)
     }
 
-    fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError> {
-        Ok(table_service::sstables(self.node.management(), keyspace, table)?)
+    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError> {
+        Ok(of_table(self.node.management(), keyspace, table, series)?)
     }
 
     fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
@@ -242,7 +242,7 @@ impl RunningNode for Running {
         Ok(table_service::import_sstables(node, keyspace, table, &tables)?)
     }
 
-    fn compaction(&self, keyspace: &str, table: &str) -> Work {
+    fn maintenance(&self, keyspace: &str, table: &str) -> Work {
         let node = self.node.management().clone();
         let (keyspace, table) = (keyspace.to_owned(), table.to_owned());
         Box::new(move || Ok(compact_table(&node, &keyspace, &table)?))
@@ -307,12 +307,12 @@ struct Reader {
 }
 
 impl MetricsReader for Reader {
-    fn read(&mut self) -> Metrics {
-        let mut metrics = self.counters.read();
-        let compacted_bytes = metrics.get(series::COMPACTED_BYTES).copied();
-        metrics.extend(self.compactions.count(&self.admin, compacted_bytes).map(|n| (series::COMPACTIONS, n)));
-        metrics.extend(self.dropped.total().map(|n| (DROPPED_MESSAGES, n as f64)));
-        metrics
+    fn read(&mut self) -> Reported {
+        let mut reported = self.counters.read();
+        let compacted_bytes = reported.get(&cassandra::COMPACTED_BYTES);
+        reported.set(&cassandra::COMPACTIONS, self.compactions.count(&self.admin, compacted_bytes));
+        reported.set(&cassandra::DROPPED_MESSAGES, self.dropped.total().map(|n| n as f64));
+        reported
     }
 }
 

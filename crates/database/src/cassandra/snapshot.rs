@@ -29,12 +29,12 @@ pub fn snapshot_key(
     directories: u32,
 ) -> String {
     let experiment::Dataset { records, fields, field_length, compressibility, seed } = dataset;
-    let schema = schema_statements("k", "t", dataset, replication, &settings.table).join("\n");
+    let schema = schema_statements("k", "t", dataset, replication, cassandra_model::table(settings)).join("\n");
     let nodes = places.len();
     let placed: String =
         places.iter().flatten().map(|place| format!("place {:?} {:?}\n", place.data_centre, place.rack)).collect();
-    let keys: String =
-        settings.cassandra.iter().map(|(key, value)| format!("cassandra.yaml {key}: {value}\n")).collect();
+    let keys = cassandra_model::yaml(settings).iter();
+    let keys: String = keys.map(|(key, setting)| format!("cassandra.yaml {key}: {}\n", setting.value())).collect();
     let spread = match directories {
         0 | 1 => String::new(),
         n => format!("data directories {n}\n"),
@@ -63,13 +63,15 @@ mod tests {
         let with = |settings: experiment::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings, 1);
         let table = |name: &str, key: &str, value: &str| {
             let map = [(key.to_owned(), value.to_owned())].into();
-            let table = [(name.to_owned(), experiment::TableOption::Map(map))].into();
-            with(experiment::Settings { table, ..experiment::Settings::default() })
+            let table = [(name.to_owned(), experiment::Setting::Map(map))].into();
+            with(experiment::Settings::default().with(cassandra_model::TABLE, experiment::Section::Keys(table)))
         };
         let nodes = |places: &[Option<NodeLocation>], copies: &Replication| {
             snapshot_key("5.0.9", &base, places, copies, &none, 1)
         };
         let by_centre = Replication::ByDataCentre([("north".to_owned(), 3)].into());
+        let size = experiment::Setting::Value("\"64KiB\"".to_owned());
+        let key_of_files = [("column_index_size".to_owned(), size)].into();
         let mut keys = vec![
             key(base),
             snapshot_key("5.0.8", &base, &one, &each(1), &none, 1),
@@ -88,10 +90,7 @@ mod tests {
             table("compression", "chunk_length_in_kb", "4"),
             table("compression", "chunk_length_in_kb", "64"),
             table("compaction", "class", "LeveledCompactionStrategy"),
-            with(experiment::Settings {
-                cassandra: [("column_index_size".to_owned(), "\"64KiB\"".to_owned())].into(),
-                ..experiment::Settings::default()
-            }),
+            with(experiment::Settings::default().with(cassandra_model::YAML, experiment::Section::Keys(key_of_files))),
         ];
         // Whoever changes the name has every data set loaded anew.
         assert_eq!(keys[0], "cassandra-5.0.9-1000x10x100-4dd71818309bcb6a");

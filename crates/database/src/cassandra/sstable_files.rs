@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use experiment::TableOption;
+use experiment::Setting;
 
 use super::node_error::NotInForce;
 
@@ -77,7 +77,7 @@ pub(super) fn of_table(keyspace: &Path, table: &str) -> io::Result<Vec<SsTable>>
 /// What the files are, each once, if they are as was asked.
 pub(super) fn check(
     files: &[SsTable],
-    asked: &BTreeMap<String, TableOption>,
+    asked: &BTreeMap<String, Setting>,
     format: Option<&String>,
 ) -> Result<Vec<String>, NotInForce> {
     let refused =
@@ -86,12 +86,12 @@ pub(super) fn check(
         if let Some(format) = format.filter(|format| **format != file.format) {
             return refused(format!("cassandra sstable.selected_format = {format}"), file);
         }
-        if let Some(option @ TableOption::Map(map)) = asked.get("compression")
+        if let Some(option @ Setting::Map(map)) = asked.get("compression")
             && !is_compressed_so(map, file.compression.as_ref())
         {
             return refused(format!("table compression = {}", option.label()), file);
         }
-        if let Some(TableOption::Value(asked)) = asked.get("bloom_filter_fp_chance") {
+        if let Some(Setting::Value(asked)) = asked.get("bloom_filter_fp_chance") {
             let wanted = asked.parse::<f64>().ok();
             let is_it = |(wanted, chance): (f64, f64)| (wanted - chance).abs() <= wanted * 1e-9;
             if !wanted.zip(file.bloom_filter_fp_chance).is_some_and(is_it) {
@@ -216,17 +216,16 @@ mod tests {
         let compression = |class: &str, kib: &str| {
             let entries = [("class", class), ("chunk_length_in_kb", kib)];
             let own = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
-            [("compression".to_owned(), TableOption::Map(own.into()))].into()
+            [("compression".to_owned(), Setting::Map(own.into()))].into()
         };
         check(&files, &compression("LZ4Compressor", "16"), None).unwrap();
         let (setting, why) = check(&files, &compression("LZ4Compressor", "4"), None).unwrap_err();
         assert_eq!(setting, "table compression = LZ4Compressor, chunk_length_in_kb 4");
         assert!(why.contains("in chunks of 16 KiB"), "{why}");
         check(&files, &compression("ZstdCompressor", "16"), None).unwrap_err();
-        let off = TableOption::Map([("enabled".to_owned(), "false".to_owned())].into());
+        let off = Setting::Map([("enabled".to_owned(), "false".to_owned())].into());
         check(&files, &[("compression".to_owned(), off)].into(), None).unwrap_err();
-        let chance =
-            |chance: &str| [("bloom_filter_fp_chance".to_owned(), TableOption::Value(chance.to_owned()))].into();
+        let chance = |chance: &str| [("bloom_filter_fp_chance".to_owned(), Setting::Value(chance.to_owned()))].into();
         check(&files, &chance("0.01"), None).unwrap();
         check(&files, &chance("0.1"), None).unwrap_err();
         check(&files, &BTreeMap::new(), Some(&"bti".to_owned())).unwrap_err();

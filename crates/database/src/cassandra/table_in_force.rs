@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use experiment::TableOption;
+use experiment::Setting;
 
 use super::node_error::NotInForce;
 
 /// The options that were asked for, as the schema has them.
 pub(super) fn check(
-    asked: &BTreeMap<String, TableOption>,
-    schema: &BTreeMap<String, TableOption>,
-) -> Result<BTreeMap<String, TableOption>, NotInForce> {
+    asked: &BTreeMap<String, Setting>,
+    schema: &BTreeMap<String, Setting>,
+) -> Result<BTreeMap<String, Setting>, NotInForce> {
     let mut found = BTreeMap::new();
     for (name, wanted) in asked {
         let setting = || format!("table {name} = {}", wanted.label());
@@ -26,10 +26,10 @@ pub(super) fn check(
 }
 
 /// The schema may have more than was asked for: what was left out has a value of its own.
-fn is_it(wanted: &TableOption, shown: &TableOption) -> bool {
+fn is_it(wanted: &Setting, shown: &Setting) -> bool {
     match (wanted, shown) {
-        (TableOption::Value(wanted), TableOption::Value(shown)) => is_same(wanted, shown),
-        (TableOption::Map(wanted), TableOption::Map(shown)) => {
+        (Setting::Value(wanted), Setting::Value(shown)) => is_same(wanted, shown),
+        (Setting::Map(wanted), Setting::Map(shown)) => {
             wanted.iter().all(|(key, value)| shown.get(key).is_some_and(|shown| is_same(value, shown)))
         }
         _ => false,
@@ -49,14 +49,14 @@ fn is_same(wanted: &str, shown: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn map(entries: &[(&str, &str)]) -> TableOption {
+    fn map(entries: &[(&str, &str)]) -> Setting {
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        TableOption::Map(entries.iter().map(own).collect())
+        Setting::Map(entries.iter().map(own).collect())
     }
 
     #[test]
     fn an_option_is_in_force_if_the_schema_has_all_of_it() {
-        let schema: BTreeMap<String, TableOption> = [
+        let schema: BTreeMap<String, Setting> = [
             (
                 "compaction".to_owned(),
                 map(&[
@@ -64,20 +64,20 @@ mod tests {
                     ("sstable_size_in_mb", "160"),
                 ]),
             ),
-            ("bloom_filter_fp_chance".to_owned(), TableOption::Value("0.1".to_owned())),
+            ("bloom_filter_fp_chance".to_owned(), Setting::Value("0.1".to_owned())),
         ]
         .into();
-        let checked = |name: &str, wanted: TableOption| check(&[(name.to_owned(), wanted)].into(), &schema);
+        let checked = |name: &str, wanted: Setting| check(&[(name.to_owned(), wanted)].into(), &schema);
         let leveled = checked("compaction", map(&[("class", "LeveledCompactionStrategy")])).unwrap();
         assert_eq!(leveled["compaction"], schema["compaction"], "what is kept is what was found");
-        checked("bloom_filter_fp_chance", TableOption::Value("0.10".to_owned())).unwrap();
+        checked("bloom_filter_fp_chance", Setting::Value("0.10".to_owned())).unwrap();
 
         let (setting, why) = checked("compaction", map(&[("class", "UnifiedCompactionStrategy")])).unwrap_err();
         assert_eq!(setting, "table compaction = UnifiedCompactionStrategy");
         assert!(why.contains("shows org.apache.cassandra.db.compaction.LeveledCompactionStrategy"), "{why}");
         let other = map(&[("class", "LeveledCompactionStrategy"), ("sstable_size_in_mb", "10")]);
         checked("compaction", other).unwrap_err();
-        let (_, why) = checked("memtable", TableOption::Value("trie".to_owned())).unwrap_err();
+        let (_, why) = checked("memtable", Setting::Value("trie".to_owned())).unwrap_err();
         assert_eq!(why, "system_schema.tables does not show it");
     }
 }

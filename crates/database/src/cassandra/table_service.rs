@@ -121,19 +121,3 @@ pub fn compact_automatically(node: &Management, keyspace: &str, is_on: bool) -> 
     }
     Ok(())
 }
-
-/// SSTables of a table, now.
-///
-/// # Errors
-/// As [`compact_table`]; the table does not exist.
-pub fn sstables(node: &Management, keyspace: &str, table: &str) -> Result<u64, JmxError> {
-    let bean =
-        format!("org.apache.cassandra.metrics:type=Table,keyspace={keyspace},scope={table},name=LiveSSTableCount");
-    let answer = Jmx::connect(node, AN_ANSWER)?.attribute(&bean, "Value")?;
-    let number = answer.number().ok_or_else(|| JmxError::Connection {
-        port: node.port,
-        reason: format!("{answer:?} is no number of SSTables"),
-    })?;
-    // Whole, and far below 2^53.
-    Ok(number as u64)
-}

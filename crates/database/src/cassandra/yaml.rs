@@ -32,15 +32,15 @@ const MIB: u64 = 1 << 20;
 /// The settings as (key, YAML value), in order; those of the plan replace keys or are added.
 pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
     let mut settings = settings(config);
-    for (key, value) in &config.plan.settings.cassandra {
+    let asked = cassandra_model::yaml(&config.plan.settings);
+    for (key, value) in asked.iter().map(|(key, setting)| (key, setting.value())) {
         match settings.iter_mut().find(|(known, _)| known == key) {
-            Some(setting) => setting.1.clone_from(value),
-            None => settings.push((key.clone(), value.clone())),
+            Some(setting) => value.clone_into(&mut setting.1),
+            None => settings.push((key.clone(), value.to_owned())),
         }
     }
     // Cassandra refuses the period of a way to write the commit log that is not used.
-    let asked = &config.plan.settings.cassandra;
-    let is_other = asked.get("commitlog_sync").is_some_and(|way| way.trim_matches('"') != "periodic");
+    let is_other = asked.get("commitlog_sync").is_some_and(|way| way.label() != "periodic");
     if is_other && !asked.contains_key("commitlog_sync_period") {
         settings.retain(|(key, _)| key != "commitlog_sync_period");
     }
@@ -158,7 +158,7 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     let directories = u32::try_from(data.len()).unwrap_or(u32::MAX);
     set("concurrent_compactors", cpus.min(directories).clamp(2, 8).to_string());
     set("compaction_throughput", "64MiB/s".into());
-    if !config.plan.compacts {
+    if !config.plan.maintains_itself {
         set("autocompaction_on_startup_enabled", "false".into());
     }
     set("sstable_preemptive_open_interval", "50MiB".into());
@@ -242,13 +242,19 @@ pub(crate) fn rackdc_properties(place: &NodeLocation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use experiment::{Section, Setting, Settings};
+
     use super::*;
+
+    fn with(keys: &[(&str, &str)]) -> Settings {
+        let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), Setting::Value((*value).to_owned())));
+        Settings::default().with(cassandra_model::YAML, Section::Keys(keys.collect()))
+    }
 
     #[test]
     fn keys_are_unique_and_extra_yaml_replaces_or_adds() {
         let mut config = NodeConfig::new("a \"b\"", "127.0.41.1".parse().unwrap(), "/x y".as_ref());
-        config.plan.settings.cassandra =
-            [("concurrent_reads".into(), "7".into()), ("paxos_variant".into(), "v2".into())].into();
+        config.plan.settings = with(&[("concurrent_reads", "7"), ("paxos_variant", "v2")]);
         let text = cassandra_yaml(&config);
         let mut keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key).collect();
         assert!(text.contains("\nconcurrent_reads: 7\n") && text.contains("\npaxos_variant: v2\n"));
@@ -276,7 +282,7 @@ mod tests {
     fn the_period_of_the_commit_log_goes_with_its_way() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(cassandra_yaml(&config).contains("\ncommitlog_sync_period: 10000ms\n"));
-        config.plan.settings.cassandra = [("commitlog_sync".into(), "\"batch\"".into())].into();
+        config.plan.settings = with(&[("commitlog_sync", "\"batch\"")]);
         let text = cassandra_yaml(&config);
         assert!(text.contains("\ncommitlog_sync: \"batch\"\n") && !text.contains("commitlog_sync_period"), "{text}");
     }
@@ -286,7 +292,7 @@ mod tests {
     fn a_node_that_is_not_to_compact_is_reported_so_before_it_starts() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(!cassandra_yaml(&config).contains("autocompaction_on_startup_enabled"));
-        config.plan.compacts = false;
+        config.plan.maintains_itself = false;
         assert!(cassandra_yaml(&config).contains("\nautocompaction_on_startup_enabled: false\n"));
     }
 

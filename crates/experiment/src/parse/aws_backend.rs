@@ -53,8 +53,7 @@ pub(super) fn check(given: &Spanned<raw::AwsBackend>, mistakes: &mut Collector<'
             let help = "valid: s3, local; without a backend the state lies in the run directory";
             let message =
                 format!("the backend `{other}` was never tried with iopslab, and a lost state loses machines");
-            mistakes.add(given.kind.span(), message, help);
-            None
+            mistakes.refuse(given.kind.span(), message, help)
         }
     }
 }

@@ -242,8 +242,7 @@ fn databases(
             true => instance(catalog, &configuration.instance.label, at, mistakes),
             false => {
                 let message = format!("`{}` is no instance type of AWS", configuration.instance.label);
-                mistakes.add(at, message, "name a type; see: iopslab catalog list");
-                None
+                mistakes.refuse(at, message, "name a type; see: iopslab catalog list")
             }
         };
         if let Some(stated) =
@@ -325,8 +324,7 @@ fn instance<'c>(
     let found = known_instance(catalog, name, at.clone(), mistakes)?;
     if found.lifecycle == Lifecycle::Retired {
         let message = format!("AWS no longer offers {name}");
-        mistakes.add(at, message, "measure it emulated on one machine: without --provider aws");
-        return None;
+        return mistakes.refuse(at, message, "measure it emulated on one machine: without --provider aws");
     }
     Some(found)
 }

@@ -51,12 +51,11 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Ve
             "{} has no snapshot and other sites have one: data volumes would not be made alike",
             sites[without].name
         );
-        mistakes.add(
+        return mistakes.refuse(
             given.site[without].span(),
             message,
             "copy the snapshot to its region and account and name the copy, or leave all of them out",
         );
-        return None;
     }
     sound.then_some(sites)
 }
@@ -122,13 +121,11 @@ fn network(
         (None, None) => None,
         (Some(vpc), None) => {
             let help = "subnets = [\"subnet-...\"], one for each zone";
-            mistakes.add(vpc.span(), "vpc without subnets", help);
-            None
+            mistakes.refuse(vpc.span(), "vpc without subnets", help)
         }
         (None, Some(subnets)) => {
             let help = "vpc = \"vpc-...\", to which they belong";
-            mistakes.add(subnets.span(), "subnets without a vpc", help);
-            None
+            mistakes.refuse(subnets.span(), "subnets without a vpc", help)
         }
         (Some(vpc), Some(subnets)) => {
             let distinct: BTreeSet<&String> = subnets.iter().collect();

@@ -1,17 +1,13 @@
 //! `backlog`: SSTables of overwritten records with which a configuration's trials begin.
 
+use product::BacklogRules;
+
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
-use crate::{Backlog, Configuration, Dataset, Load, LocalSettings, raw};
+use crate::{Backlog, Configuration, Dataset, Load, raw};
 
 /// The most SSTables of a backlog: each is a flush that is waited for.
 const MOST_SSTABLES: i64 = 1_000;
-/// Payload of one SSTable on a node that loads alone, bytes. An SSTable of a backlog is one flush of one memtable: a
-/// loading node has 2 GiB of heap, and flushes by itself when its memtables have 170 MiB of it, which 64 MiB of fields
-/// of 100 bytes do not fill.
-const MOST_ALONE_BYTES: f64 = 67_108_864.0;
-/// The same where several nodes load: they share those 2 GiB.
-const MOST_OF_SEVERAL_BYTES: f64 = 33_554_432.0;
 
 /// What stands there by itself.
 pub(super) fn check(given: &raw::Backlog, mistakes: &mut Collector<'_>) -> Option<Backlog> {
@@ -20,12 +16,11 @@ pub(super) fn check(given: &raw::Backlog, mistakes: &mut Collector<'_>) -> Optio
     let share = mistakes.stated_number(overwrites, "overwrites", 0.001..=MOST_SSTABLES as f64);
     let (count, share) = (count?, share?);
     if share > count as f64 {
-        mistakes.add(
+        return mistakes.refuse(
             overwrites.span(),
             format!("overwrites = {share} in {count} SSTables: one of them holds no record twice"),
             format!("at most {count}, or more sstables"),
         );
-        return None;
     }
     Some(Backlog { overwrites: share, sstables: count as u32 })
 }
@@ -33,7 +28,8 @@ pub(super) fn check(given: &raw::Backlog, mistakes: &mut Collector<'_>) -> Optio
 /// What else the experiment states that does not go with it.
 pub(super) fn fits(
     file: &raw::Experiment,
-    (dataset, local): (Option<&Dataset>, &LocalSettings),
+    rules: &BacklogRules,
+    (dataset, scale): (Option<&Dataset>, f64),
     load: Option<&Load>,
     configurations: &[Option<Configuration>],
     mistakes: &mut Collector<'_>,
@@ -55,9 +51,9 @@ pub(super) fn fits(
                 "remove it, or give rate = [N]",
             );
         }
-        compaction_is_ours(given, name, mistakes);
+        compaction_is_ours(given, rules.kept, mistakes);
         if let (Some(dataset), Some(checked)) = (dataset, checked) {
-            size(backlog, dataset, local, checked, mistakes);
+            size(backlog, dataset, (scale, rules), checked, mistakes);
         }
     }
 }
@@ -66,12 +62,12 @@ pub(super) fn fits(
 fn size(
     given: &Spanned<raw::Backlog>,
     dataset: &Dataset,
-    local: &LocalSettings,
+    (scale, rules): (f64, &BacklogRules),
     of: &Configuration,
     mistakes: &mut Collector<'_>,
 ) {
     let Some(backlog) = of.backlog else { return };
-    let records = dataset.records as f64 / local.scale * backlog.overwrites / f64::from(backlog.sstables);
+    let records = dataset.records as f64 / scale * backlog.overwrites / f64::from(backlog.sstables);
     if records < 1.0 {
         mistakes.add(
             given.span(),
@@ -80,14 +76,15 @@ fn size(
         );
     }
     let is_cluster = of.placement.is_cluster();
-    let most = if is_cluster { MOST_OF_SEVERAL_BYTES } else { MOST_ALONE_BYTES };
+    let most = if is_cluster { rules.most_of_several_bytes } else { rules.most_alone_bytes };
     let bytes = records * dataset.record_bytes() * of.placement.share_per_node();
     if bytes > most {
         let enough = (f64::from(backlog.sstables) * bytes / most).ceil();
         mistakes.add(
             given.span(),
             format!(
-                "backlog of {}: {:.0} MiB of payload in an SSTable, which is one flush of one memtable: {:.0} MiB at most",
+                "backlog of {}: {:.0} MiB of payload in an SSTable, which is one flush of one memtable: {:.0} MiB at \
+                 most",
                 of.name,
                 bytes / catalog::MIB,
                 most / catalog::MIB
@@ -98,14 +95,15 @@ fn size(
 }
 
 /// Automatic compaction is off until measurement begins, and on from there.
-fn compaction_is_ours(given: &raw::Configuration, name: &str, mistakes: &mut Collector<'_>) {
-    const KEY: &str = "autocompaction_on_startup_enabled";
-    let keys = given.settings.as_ref().and_then(|settings| settings.cassandra.as_ref());
-    if let Some((key, _)) = keys.and_then(|keys| keys.get_key_value(KEY)) {
+fn compaction_is_ours(given: &raw::Configuration, (section, key): (&str, &str), mistakes: &mut Collector<'_>) {
+    let name = &given.name;
+    let keys = given.settings.as_ref().and_then(|settings| settings.keys(section));
+    if let Some((at, _)) = keys.and_then(|keys| keys.get_key_value(key)) {
         mistakes.add(
-            key.span(),
+            at.span(),
             format!(
-                "{KEY}: {name} has a backlog, and iopslab keeps automatic compaction off until measurement begins, and turns it on then"
+                "{key}: {name} has a backlog, and iopslab keeps automatic compaction off until measurement begins, and \
+                 turns it on then"
             ),
             "remove one of the two",
         );

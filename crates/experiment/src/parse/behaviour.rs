@@ -5,8 +5,9 @@ use std::ops::Range;
 use catalog::{Latency, VolumeType, latency_of};
 
 use super::inline::within;
+use super::local::LocalSettings;
 use crate::mistakes::Collector;
-use crate::{Emulation, LocalSettings, raw};
+use crate::{Emulation, raw};
 
 /// The keys, as they stand in the file.
 pub(super) const KEYS: [&str; 3] = ["latency_us", "latency_sigma", "combined"];

@@ -11,7 +11,7 @@ use crate::scale::LEAST_PAGE_CACHE;
 use crate::spanned::Spanned;
 use crate::warming::budget_bytes;
 use crate::words::Word as _;
-use crate::{Configuration, Dataset, LocalSettings, Provider, raw};
+use crate::{Configuration, Dataset, Provider, raw};
 
 /// The states that are asked for, in the file's order; where none is stated warm. `None`: a mistake was found.
 pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Vec<CacheState>> {
@@ -19,12 +19,11 @@ pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Op
         return Some(vec![CacheState::default()]);
     };
     if file.has_existing_cluster() {
-        mistakes.add(
+        return mistakes.refuse(
             given.span(),
             "cache: the memory of an existing cluster is as it is; iopslab neither empties nor fills it",
             "remove it; or leave [target] hosts out, for a Cassandra of its own",
         );
-        return None;
     }
     let words = match given.get_ref() {
         Value::String(word) => vec![word.clone()],
@@ -57,7 +56,7 @@ fn word(value: &Value) -> String {
 /// mistake was found.
 pub(super) fn ratios(
     file: &raw::Experiment,
-    experiment: (Option<&Dataset>, &[Option<Configuration>], &LocalSettings),
+    (dataset, configurations, scale): (Option<&Dataset>, &[Option<Configuration>], f64),
     provider: Option<Provider>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Vec<f64>> {
@@ -84,8 +83,8 @@ pub(super) fn ratios(
         if let Some(by) = &sweep.cache_ratio_by {
             check_by(by, mistakes);
         }
-        if let (Some(dataset), configurations, local) = experiment {
-            too_small(given, dataset, (configurations, local.scale), mistakes);
+        if let Some(dataset) = dataset {
+            too_small(given, dataset, (configurations, scale), mistakes);
         }
         ratios
     })
@@ -98,8 +97,8 @@ fn check_by(by: &Spanned<String>, mistakes: &mut Collector<'_>) {
         "records" => mistakes.add(
             by.span(),
             "cache_ratio_by = \"records\": each ratio would need a data set of its own, and an experiment has one",
-            "\"memory\" (the default): the ratio decides what a page cache finds, whichever of the two makes it; for data sets of \
-             several sizes an experiment for each",
+            "\"memory\" (the default): the ratio decides what a page cache finds, whichever of the two makes it; for \
+             data sets of several sizes an experiment for each",
         ),
         _ => mistakes.refuse_other(by, "cache_ratio_by cannot be", &["memory", "records"]),
     }
@@ -150,7 +149,8 @@ fn too_small(
             mistakes.add(
                 ratio.span(),
                 format!(
-                    "cache_ratio {ratio} leaves {} a page cache of {:.0} MiB; below {:.0} MiB nothing is measured but thrashing",
+                    "cache_ratio {ratio} leaves {} a page cache of {:.0} MiB; below {:.0} MiB nothing is measured but \
+                     thrashing",
                     configuration.name,
                     bytes / catalog::MIB,
                     LEAST_PAGE_CACHE / catalog::MIB

@@ -93,8 +93,7 @@ pub(super) fn check(
         }
         other => {
             let help = format!("a whole number from 1 to {MOST_CLIENTS}, or \"auto\"");
-            mistakes.add(given.span(), format!("clients cannot be {other}"), help);
-            None
+            mistakes.refuse(given.span(), format!("clients cannot be {other}"), help)
         }
     };
     carried(clients?, load, levels, scale, mistakes)
@@ -120,7 +119,7 @@ fn carried(
         if threads == 1 { "" } else { "s" },
         if scale > 1.0 { format!(" (of the model of 1:{scale})") } else { String::new() },
     );
-    mistakes.add(
+    mistakes.refuse(
         rate.span(),
         format!(
             "{most:.0} operations/s{scaled} are more than this machine's client can send: {threads} load thread{s} of \
@@ -128,8 +127,7 @@ fn carried(
             cost.closed_us
         ),
         "give a lower rate, or send from machines of their own: [provider.hosts] client, [target] client",
-    );
-    None
+    )
 }
 
 fn counted(
@@ -140,21 +138,19 @@ fn counted(
     mistakes: &mut Collector<'_>,
 ) -> Option<u32> {
     if !load.concurrency.is_empty() {
-        mistakes.add(
+        return mistakes.refuse(
             at,
-            "clients = \"auto\" takes the number from the rates, and a closed loop states none: how fast it gets is what \
-             is measured",
+            "clients = \"auto\" takes the number from the rates, and a closed loop states none: how fast it gets is \
+             what is measured",
             "state a number of clients, or rate = [N] instead of concurrency",
         );
-        return None;
     }
     if levels.is_empty() && load.rate.as_ref().is_some_and(|rate| rate.is_str()) {
-        mistakes.add(
+        return mistakes.refuse(
             at,
             "clients = \"auto\" takes the number from the rates, and rate = \"find\" states none",
             "state a number of clients",
         );
-        return None;
     }
     // Without a level there is a mistake already.
     let most = highest_rate(levels, scale)?;
@@ -175,7 +171,8 @@ fn counted(
             let number = (most / carried_by(threads)).ceil().max(1.0);
             let share = CLIENT_CPU_MAX * f64::from(threads);
             let each = format!(
-                "a client of {kind} ({vcpus} vCPUs) has {threads} load threads, of which {:.0} % may be busy: {share:.1} CPUs",
+                "a client of {kind} ({vcpus} vCPUs) has {threads} load threads, of which {:.0} % may be busy: \
+                 {share:.1} CPUs",
                 CLIENT_CPU_MAX * 100.0
             );
             if too_many(number, format!("{cost}; {each}"), mistakes) {
@@ -189,7 +186,8 @@ fn counted(
             }
             let each = most / (*number).max(1) as f64;
             let message = format!(
-                "clients = \"auto\" is {number}, all machines that {key} names: {cost}, and {each:.0} operations/s from each"
+                "clients = \"auto\" is {number}, all machines that {key} names: {cost}, and {each:.0} operations/s \
+                 from each"
             );
             (u32::try_from(*number).unwrap_or(u32::MAX), message)
         }

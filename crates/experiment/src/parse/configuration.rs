@@ -8,13 +8,13 @@ use catalog::{
 use toml::Value;
 
 use super::inline::{table, within};
+use super::local::LocalSettings;
 use super::{backlog, behaviour, consistency, explicit_volume, members, of_instance, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;
-use crate::scale::page_cache_at_full_scale;
 use crate::spanned::{Form, Spanned};
 use crate::words::Word as _;
-use crate::{Configuration, ConfiguredVolume, Database, Emulation, Instance, LocalSettings, Target, VolumeKind, raw};
+use crate::{Configuration, ConfiguredVolume, Database, Emulation, Instance, PRODUCTS, Target, VolumeKind, raw};
 
 /// Speeds of a vCPU that may be stated: beyond them it is another unit, such as GHz or a percentage.
 const CPU_SPEEDS: RangeInclusive<f64> = 0.1..=10.0;
@@ -42,11 +42,9 @@ pub(super) fn check(
     }
     let placement = placement::check(raw, mistakes);
     let consistency = raw.consistency.as_ref().map(|given| consistency::check(given, mistakes));
-    let version = match target.map(|target| &target.database) {
-        Some(Database::Cassandra { version }) => version.as_str(),
-        _ => "",
-    };
-    let settings = settings::check(raw.settings.as_deref(), version, mistakes);
+    let database = target.map(|target| &target.database);
+    let product = database.map_or(PRODUCTS[0], Database::product);
+    let settings = settings::check(raw.settings.as_deref(), (product, database), mistakes);
     let backlog = raw.backlog.as_ref().map(|given| backlog::check(given, mistakes));
     let price = mistakes.stated_number(&raw.price_usd_per_month, "price_usd_per_month", 0.01..=1e9);
     let cpu_speed = mistakes.stated_number(&raw.cpu_speed, "cpu_speed", CPU_SPEEDS);
@@ -70,11 +68,9 @@ pub(super) fn check(
         backlog: backlog.flatten(),
         price_usd_per_month: price,
     };
-    if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {
+    if local.page_cache_bytes.is_none() && product.memory.page_cache_bytes(configuration.memory_limit_bytes).is_none() {
         let at = memory.map_or(raw.span(), Spanned::span);
-        let help = "heap (a quarter, at most 8 GiB) and 0.5 GiB of the JVM's own memory come first";
-        mistakes.add(at, "this memory limit leaves nothing for the page cache", help);
-        return None;
+        return mistakes.refuse(at, "this memory limit leaves nothing for the page cache", product.memory.in_words);
     }
     Some(configuration)
 }
@@ -124,8 +120,7 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
             let raw::InstanceSize { vcpus, memory_gib } = table(given, "instance", mistakes)?;
             if !(vcpus > 0.0 && vcpus <= 1024.0 && memory_gib > 0.0 && memory_gib <= 32_768.0) {
                 let message = format!("no instance has {vcpus} vCPUs and {memory_gib} GiB");
-                mistakes.add(given.span(), message, "vcpus and memory_gib are positive numbers");
-                return None;
+                return mistakes.refuse(given.span(), message, "vcpus and memory_gib are positive numbers");
             }
             of_instance::none_of_a_size(raw, mistakes)?;
             Some(Instance {
@@ -142,8 +137,7 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
         other => {
             let message = format!("an instance cannot be {}", other.type_str());
             let help = "a catalog name, or { vcpus = 4, memory_gib = 16 }";
-            mistakes.add(given.span(), message, help);
-            None
+            mistakes.refuse(given.span(), message, help)
         }
     }
 }
@@ -171,8 +165,7 @@ fn volume(
             let message = format!("{key} cannot be {other}");
             let help =
                 "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }";
-            mistakes.add(given.span(), message, help);
-            None
+            mistakes.refuse(given.span(), message, help)
         }
     }
 }
@@ -187,8 +180,7 @@ fn instance_store(
     let Some((disks, limits)) = found.and_then(|i| Some((i.local_disks.as_ref()?, i.local_limits()?))) else {
         let message = format!("`{}` has no local disks", instance.label);
         let help = "name a volume, or an instance type with an instance store, such as i3.4xlarge";
-        mistakes.add(span, message, help);
-        return None;
+        return mistakes.refuse(span, message, help);
     };
     Some(ConfiguredVolume::plain(disks.label(), VolumeKind::Local, disks.total_gb() * 1e9, limits))
 }
@@ -232,8 +224,7 @@ fn of_type(
     }
     let Some(size_gib) = raw.size_gib else {
         let message = format!("a {} volume needs size_gib", kind.name());
-        mistakes.add(span, message, "for example size_gib = 320");
-        return None;
+        return mistakes.refuse(span, message, "for example size_gib = 320");
     };
     let request = VolumeRequest { kind, size_gib, iops: raw.iops, mib_per_s: raw.mib_per_s };
     let rules = rules(kind, raw.era.as_deref(), &span, mistakes)?;

@@ -28,8 +28,7 @@ pub(super) fn check(given: &Given, mistakes: &mut Collector<'_>) -> Option<Consi
         other => {
             let message = format!("consistency cannot be {}", other.type_str());
             let help = "a level such as \"quorum\", or { read = \"one\", update = \"quorum\" }";
-            mistakes.add(given.span(), message, help);
-            None
+            mistakes.refuse(given.span(), message, help)
         }
     }
 }
@@ -69,7 +68,7 @@ pub(super) fn reachable(
     for (at, levels) in stated {
         any_reads(at, levels, workloads, mistakes);
     }
-    let ours = target.is_none_or(|t| matches!(t.database, Database::Cassandra { .. }));
+    let ours = target.is_none_or(|t| matches!(t.database, Database::Started(_)));
     for (own, configuration) in of_each.into_iter().filter(|_| ours) {
         let replicas = configuration.placement.replication_factor;
         let Some((at, levels)) = own.or(of_all) else { continue };

@@ -13,12 +13,12 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
         return Some(None);
     };
     if file.has_existing_cluster() {
-        mistakes.add(
+        return mistakes.refuse(
             given.span(),
-            "[dataset.store] is for databases that iopslab starts: a data set is not restored into a cluster that exists",
+            "[dataset.store] is for databases that iopslab starts: a data set is not restored into a cluster that \
+             exists",
             "leave it out; what is in the cluster already is not loaded again",
         );
-        return None;
     }
     let place = match given.at.strip_prefix(S3) {
         Some(rest) => of_s3(given, rest, mistakes),
@@ -30,8 +30,7 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
         None => {
             let message = format!("`{}` is neither a bucket nor an absolute directory", given.at);
             let help = "at = \"s3://BUCKET/PREFIX\", or a directory of the database hosts: at = \"/mnt/data-sets\"";
-            mistakes.add(given.at.span(), message, help);
-            None
+            mistakes.refuse(given.at.span(), message, help)
         }
     };
     Some(Some(DataSetStore { place: place?, keep: given.keep.unwrap_or(false) }))

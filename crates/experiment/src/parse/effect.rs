@@ -4,7 +4,7 @@
 use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};
 use crate::spanned::Form;
-use crate::{Configuration, ConfiguredVolume, Database, Emulation, Experiment, LoadLevel, Note, Provider, raw};
+use crate::{Configuration, ConfiguredVolume, Database, Experiment, LoadLevel, Note, Provider, raw};
 
 /// The notes on keys without effect.
 pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
@@ -134,8 +134,8 @@ fn limits_memory(file: &raw::Experiment) -> bool {
 /// A level that waits for more than one replica, where there is one.
 fn one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     let advice = match experiment.target.database {
-        Database::Cassandra { .. } => "What it costs is measured with more nodes and replicas",
-        Database::Hosts { .. } => "State `nodes` and `replication_factor` as the cluster has them",
+        Database::Started(_) => "What it costs is measured with more nodes and replicas",
+        Database::Cql => "State `nodes` and `replication_factor` as the cluster has them",
     };
     let note = |of: OfOneReplica| {
         let whose = match of.configurations.len() == experiment.configurations.len() {
@@ -211,8 +211,7 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         (None, Some(_)) => "burst_credits_start",
         (None, None) => return None,
     };
-    let follows =
-        |volume: &ConfiguredVolume| volume.byte_burst.is_some() && experiment.local.volumes == Emulation::Served;
+    let follows = |volume: &ConfiguredVolume| volume.byte_burst.is_some() && experiment.place.serves_volumes();
     let taken = volumes(file, experiment)
         .any(|(raw, checked)| (checked.burst.is_some() || follows(checked)) && raw.get("burst").is_none());
     (!taken).then(|| {
@@ -260,7 +259,7 @@ fn closed_loop(experiment: &Experiment) -> Option<Note> {
 /// is good enough in production.
 fn latency_in_a_model(experiment: &Experiment) -> Option<Note> {
     let bounded = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
-    let scale = experiment.local.scale;
+    let scale = experiment.place.scale();
     (bounded && scale > 1.0).then(|| {
         let message = format!(
             "the objective bounds latency at scale 1:{scale}, where a queue in front of a volume takes {scale} times as \

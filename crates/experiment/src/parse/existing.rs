@@ -7,38 +7,35 @@ use super::hosts::{client_names, ssh_name};
 use super::inline::table;
 use crate::mistakes::Collector;
 use crate::spanned::{Form, Spanned, place};
-use crate::{Configuration, Database, IdentityFiles, LocalSettings, SshFiles, TlsFiles, raw};
+use crate::{Configuration, ExistingCluster, IdentityFiles, SshFiles, TlsFiles, raw};
 
 /// The cluster of the target.
 pub(super) fn check(
     hosts: &Spanned<Vec<String>>,
     target: &raw::Target,
     mistakes: &mut Collector<'_>,
-) -> Option<Database> {
+) -> Option<ExistingCluster> {
     let Some(keyspace) = &target.keyspace else {
-        mistakes.add(
+        return mistakes.refuse(
             hosts.span(),
             "`hosts` without `keyspace`: where the data set goes in a cluster of yours is for you to say",
             "for example keyspace = \"iopslab\"; it is created where it does not exist, and never dropped",
         );
-        return None;
     };
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let begins = keyspace.starts_with(|c: char| c.is_ascii_lowercase());
     if !(begins && keyspace.len() <= 48 && keyspace.chars().all(plain)) {
         let help = "lower-case letters, digits and _, at most 48, a letter first";
-        mistakes.add(keyspace.span(), format!("`{keyspace}` is no name of a keyspace here"), help);
-        return None;
+        return mistakes.refuse(keyspace.span(), format!("`{keyspace}` is no name of a keyspace here"), help);
     }
     if let (Some(file), None) = (&target.password_file, &target.user) {
         let help = "state the user, or remove it";
-        mistakes.add(file.span(), "`password_file` without `user`", help);
-        return None;
+        return mistakes.refuse(file.span(), "`password_file` without `user`", help);
     }
     let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
     let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
     let clients = target.client.as_ref();
-    Some(Database::Hosts {
+    Some(ExistingCluster {
         hosts: hosts.get_ref().clone(),
         keyspace: keyspace.get_ref().clone(),
         data_centre: own(&target.data_centre),
@@ -62,8 +59,7 @@ fn tls(given: &Form<bool, raw::Tls>, mistakes: &mut Collector<'_>) -> Option<Tls
         Value::Table(_) => table(given, "tls", mistakes)?,
         other => {
             let message = format!("tls cannot be {}", other.type_str());
-            mistakes.add(given.span(), message, "true, or { ca_file = \"ca.pem\" }");
-            return None;
+            return mistakes.refuse(given.span(), message, "true, or { ca_file = \"ca.pem\" }");
         }
     };
     if raw.client_cert.is_some() != raw.client_key.is_some() {
@@ -109,13 +105,12 @@ pub(super) fn fits(
     file: &raw::Experiment,
     configurations: &[Option<Configuration>],
     workloads: &[Option<Definition>],
-    local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) {
     let Some(hosts) = file.existing() else {
         return without_cluster(file, mistakes);
     };
-    if let Some(scale) = file.provider.local.scale.as_ref().filter(|_| local.scale != 1.0) {
+    if let Some(scale) = file.provider.local.scale.as_ref().filter(|scale| ***scale != 1.0) {
         mistakes.add(
             scale.span(),
             "an existing cluster is what it is: nothing of it can be divided by a scale",

@@ -5,8 +5,9 @@ use std::ops::Range;
 use catalog::{GIB, IoLimits};
 
 use super::behaviour;
+use super::local::LocalSettings;
 use crate::mistakes::Collector;
-use crate::{ConfiguredVolume, LocalSettings, VolumeKind, raw};
+use crate::{ConfiguredVolume, VolumeKind, raw};
 
 /// A volume given by its limits alone; no instance caps it, because nobody sells it.
 pub(super) fn check(
@@ -17,8 +18,7 @@ pub(super) fn check(
 ) -> Option<ConfiguredVolume> {
     if raw.era.is_some() {
         let help = "give `type` as well, or leave it out";
-        mistakes.add(span, "`era` belongs to a volume type", help);
-        return None;
+        return mistakes.refuse(span, "`era` belongs to a volume type", help);
     }
     if raw.burst.is_some() {
         let message = "a volume given by its limits has no burst bucket: it does its limits at all times";
@@ -27,8 +27,7 @@ pub(super) fn check(
     }
     if raw.iops.is_none() && raw.mib_per_s.is_none() {
         let help = "either type = \"gp2\", or iops and/or mib_per_s";
-        mistakes.add(span, "this volume has neither a type nor a limit", help);
-        return None;
+        return mistakes.refuse(span, "this volume has neither a type nor a limit", help);
     }
     let latency = mistakes.sound(|mistakes| {
         for (key, value, least) in

@@ -64,7 +64,7 @@ fn fault(given: &raw::Fault, duration_s: f64, mistakes: &mut Collector<'_>) -> O
         over.zip(for_s.as_ref()).map(|(until_s, at)| (at.span(), format!("for_s = {at}: {until_s} s")))
     };
     if let Some((at, what)) = late {
-        mistakes.add(
+        return mistakes.refuse(
             at,
             format!("{what} is not within the measurement of {duration_s} s"),
             match fault.kind() {
@@ -75,7 +75,6 @@ fn fault(given: &raw::Fault, duration_s: f64, mistakes: &mut Collector<'_>) -> O
                 _ => "raise duration_s in [load]; without for_s the node stays away to the end",
             },
         );
-        return None;
     }
     Some(fault)
 }

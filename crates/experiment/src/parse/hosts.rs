@@ -9,7 +9,7 @@ use toml::Value;
 use super::inline::{table, within};
 use crate::mistakes::Collector;
 use crate::spanned::{Form, Spanned};
-use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
+use crate::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, raw};
 
 /// The settings; what is wrong with them is noted at its place, and there are none then.
 pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
@@ -23,10 +23,11 @@ pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> Option<
     Some(HostsSettings {
         database: database.into_iter().collect::<Option<_>>()?,
         client: client?,
-        ssh_config: hosts.ssh_config.as_deref().cloned(),
-        limits,
-        binary_x86_64: hosts.binary_x86_64.as_deref().cloned(),
-        binary_aarch64: hosts.binary_aarch64.as_deref().cloned(),
+        ssh: SshFiles {
+            ssh_config: hosts.ssh_config.as_deref().cloned(),
+            binary_x86_64: hosts.binary_x86_64.as_deref().cloned(),
+            binary_aarch64: hosts.binary_aarch64.as_deref().cloned(),
+        },
     })
 }
 
@@ -151,8 +152,7 @@ fn stated(
 
 fn neither<S, T>(given: &Spanned<Value, S>, mistakes: &mut Collector<'_>) -> Option<T> {
     let help = "\"db1\", or { ssh = \"db1\", ... }";
-    mistakes.add(given.span(), "a machine is a name or a table", help);
-    None
+    mistakes.refuse(given.span(), "a machine is a name or a table", help)
 }
 
 /// A name that `ssh` cannot take for an option.

@@ -20,8 +20,7 @@ pub(super) fn table<A, T: DeserializeOwned>(given: &Form<A, T>, key: &str, mista
                 let named = message.split('`').nth(1).unwrap_or_default();
                 (within(mistakes.text, &given.span(), named), message, help)
             });
-            mistakes.add(at, format!("in {key}: {message}"), help);
-            None
+            mistakes.refuse(at, format!("in {key}: {message}"), help)
         }
     }
 }

@@ -18,8 +18,7 @@ pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Expe
     let mut document = match DeTable::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            mistakes.add(error.span().unwrap_or(0..0), error.message(), "");
-            return None;
+            return mistakes.refuse(error.span().unwrap_or(0..0), error.message(), "");
         }
     };
     loop {

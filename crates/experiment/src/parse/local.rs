@@ -2,7 +2,19 @@
 
 use crate::mistakes::Collector;
 use crate::raw::BurstWord;
-use crate::{Emulation, LocalSettings, Patience, raw};
+use crate::{Emulation, Patience, raw};
+
+/// `[provider.local]`, checked. What of it is for which run, the place says that is made of it.
+pub(super) struct LocalSettings {
+    pub work_directory: Option<String>,
+    pub scale: f64,
+    pub page_cache_bytes: Option<u64>,
+    pub heap_bytes: Option<u64>,
+    /// Start every gp2-like bucket that states nothing itself with this share of its credits, 0..=1; 0 unless stated.
+    pub burst_credits_start: f64,
+    pub patience: Patience,
+    pub volumes: Emulation,
+}
 
 /// `unstated`: how volumes are emulated where the file does not say it.
 pub(super) fn check(local: &raw::Local, unstated: Emulation, mistakes: &mut Collector<'_>) -> LocalSettings {

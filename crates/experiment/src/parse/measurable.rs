@@ -6,7 +6,7 @@ use super::inline::within;
 use super::{behaviour, effect, members};
 use crate::mistakes::{Collector, Mistakes};
 use crate::spanned::{Spanned, place};
-use crate::{ConfiguredVolume, Database, Emulation, Experiment, Job, NodeFaultKind, Note, Provider, raw};
+use crate::{ConfiguredVolume, Emulation, Experiment, Job, Machines, NodeFaultKind, Note, Place, Provider, raw};
 
 /// Why a run would not measure what the file states, at its place.
 struct Problem {
@@ -27,13 +27,7 @@ fn problem(at: Range<usize>, what: impl Into<String>, help: &'static str) -> Pro
 pub fn refuse_unmeasurable(source_name: &str, text: &str, Job { plan, setups }: &Job) -> Result<(), Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     if let Ok(file) = toml::from_str::<raw::Experiment>(text) {
-        let provider = match (&plan.simulated, &plan.hosts, &plan.aws) {
-            (Some(_), _, _) => Provider::Simulated,
-            (None, Some(_), _) => Provider::Hosts,
-            (None, None, Some(_)) => Provider::Aws,
-            (None, None, None) => Provider::Local,
-        };
-        check(&file, Some(provider), &mut mistakes);
+        check(&file, Some(plan.place.provider()), &mut mistakes);
         for configuration in &file.configuration {
             let name = &configuration.name;
             let planned = setups.of(name).map_or(1, |setup| i64::from(setup.placement.nodes));
@@ -72,14 +66,14 @@ pub(super) fn credits(
     mistakes: &mut Collector<'_>,
 ) {
     let is_known = is_known || file.provider.local.volumes.is_some();
-    let is_emulated = match provider {
-        Some(Provider::Local) => is_known,
-        Some(Provider::Hosts) => file.holds_hosts_to_limits(),
-        Some(Provider::Aws | Provider::Simulated) => false,
-        None => is_known && file.provider.simulated.is_none() && file.provider.aws.is_none(),
+    let is_throttled = match &experiment.place {
+        Place::Emulated { volumes: Emulation::Throttled, machines: Machines::This { .. }, .. } => {
+            is_known && (provider.is_some() || file.provider.aws.is_none())
+        }
+        Place::Emulated { volumes: Emulation::Throttled, .. } => true,
+        _ => false,
     };
-    let exist = matches!(experiment.target.database, Database::Hosts { .. });
-    if !is_emulated || exist || experiment.local.volumes == Emulation::Served {
+    if !is_throttled {
         return;
     }
     let local = &file.provider.local;

@@ -10,7 +10,7 @@ mod basis;
 mod behaviour;
 mod beside;
 mod cache;
-mod cassandra_keys;
+mod carried_out;
 mod clients;
 mod configuration;
 mod consistency;
@@ -28,25 +28,24 @@ mod load;
 mod local;
 mod measurable;
 mod members;
+mod nothing_for;
 mod objective;
 mod of_instance;
 mod placement;
 mod settings;
-mod table_options;
 mod target;
+mod truth;
 mod values;
 mod variant;
 mod watched;
 mod workload;
 
-use std::ops::Range;
-
 use ::workload::{Definition, OperationKind};
 use catalog::Catalog;
 
-use crate::mistakes::{Collector, Mistakes, choice};
-use crate::spanned::{Spanned, place};
-use crate::{AwsSettings, Configuration, Dataset, Emulation, Experiment, Objective, Provider, raw, volume_server};
+use crate::mistakes::{Collector, Mistakes};
+use crate::spanned::place;
+use crate::{Configuration, Dataset, Emulation, Experiment, Objective, PRODUCTS, Place, Provider, raw, volume_server};
 pub use beside::ParseContext;
 pub use measurable::refuse_unmeasurable;
 
@@ -80,26 +79,13 @@ pub fn parse(
         ReadFor::PlanOf(provider) => (Some(provider), false),
         ReadFor::Run(provider) => (Some(provider), true),
     };
-    let experiment = read(catalog, (source_name, text), beside, (provider, is_run))?;
-    Ok(match provider {
-        Some(provider) => experiment.carried_out_by(provider),
-        None => experiment,
-    })
-}
-
-fn read(
-    catalog: &Catalog,
-    (source_name, text): (&str, &str),
-    beside: &ParseContext<'_>,
-    (provider, is_run): (Option<Provider>, bool),
-) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     let Some(mut file) = keys::read(text, &mut mistakes) else {
         return mistakes.finish(None);
     };
     variant::apply(&mut file, &mut mistakes);
     let mut unstated = Emulation::Throttled;
-    let is_here = provider.map_or(file.provider.simulated.is_none(), |it| it == Provider::Local);
+    let is_here = carried_out::provider(&file, provider) == Provider::Local;
     let machine = beside.machine.as_ref().filter(|_| is_here);
     let mut throttled = None;
     if let Some(machine) = machine.filter(|_| file.provider.local.volumes.is_none()) {
@@ -121,13 +107,8 @@ fn read(
         experiment.notes.extend(throttled);
         let striped = machine.and_then(|machine| volume_server::no_raid0_here(experiment, machine));
         experiment.notes.extend(striped);
-        let is_on_aws = is_run && provider == Some(Provider::Aws);
-        if let Some(aws) = experiment.aws.as_ref().filter(|_| is_on_aws) {
+        if let Some(aws) = experiment.place.aws().filter(|_| is_run) {
             aws::reachable(&file, aws, &mut mistakes);
-        }
-        if provider.is_none() {
-            // A plan does not say whose machines will carry it out.
-            (experiment.hosts, experiment.aws) = (None, None);
         }
     }
     mistakes.finish(experiment)
@@ -141,10 +122,13 @@ fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<Experiment> {
     let name = mistakes.safe_name(&file.name, "experiment");
-    let target = target::check(file.target.as_ref(), mistakes);
+    let (target, existing) = target::check(file.target.as_ref(), mistakes).unzip();
+    let product = target.as_ref().map_or(PRODUCTS[0], |target: &crate::Target| target.database.product());
+    nothing_for::check(file, product, mistakes);
     let dataset = mistakes.sound(|mistakes| dataset(&file.dataset, mistakes));
     let data_set_store = data_set_store::check(file, mistakes);
     let local = local::check(&file.provider.local, unstated, mistakes);
+    let model = carried_out::model(file, provider, &local);
     at_least_one(file, mistakes);
     let each = file.configuration.iter();
     let mut configurations: Vec<_> =
@@ -156,34 +140,32 @@ fn check(
     let names = file.workload.iter().zip(&workloads);
     let names = names.filter_map(|(raw, checked)| Some((raw.span(), checked.as_ref()?.name.as_str())));
     mistakes.unique(names, "workload");
-    existing::fits(file, &configurations, &workloads, &local, mistakes);
+    existing::fits(file, &configurations, &workloads, mistakes);
     watched::check(file, &mut configurations, mistakes);
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
     let states = cache::states(file, mistakes);
-    let ratios = cache::ratios(file, (dataset.as_ref(), &configurations, &local), provider, mistakes);
+    let ratios = cache::ratios(file, (dataset.as_ref(), &configurations, model.scale), provider, mistakes);
     let divided = all
         .zip(states.zip(ratios))
         .map(|(all, (states, ratios))| cache::divided(all, (&states, &ratios), file, mistakes));
     let decision = objective::decision(file.decision.as_ref(), mistakes);
     let senders = clients::Senders::of(catalog, file, provider, beside.client);
-    let load = load::check(&file.load, (&senders, local.scale), mistakes);
+    let load = load::check(&file.load, (&senders, model.scale), mistakes);
     if load.as_ref().is_some_and(|load| load.find.is_some()) {
         rates_to_find(file, objective.as_ref(), mistakes);
     }
     warms_up_to_rest(file, &workloads, mistakes);
     if let Some(baseline) = &file.baseline {
-        is_configuration(file, baseline.span(), "baseline ", baseline, mistakes);
+        truth::is_configuration(file, baseline.span(), "baseline ", baseline, mistakes);
     }
-    backlog::fits(file, (dataset.as_ref(), &local), load.as_ref(), &configurations, mistakes);
+    if let Some(rules) = &product.backlog {
+        backlog::fits(file, rules, (dataset.as_ref(), model.scale), load.as_ref(), &configurations, mistakes);
+    }
     let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
-    let simulated = file.provider.simulated.as_ref().map(|truth| {
-        truth_checked(truth, file, mistakes);
-        variant::with_effects(truth, file)
-    });
-    let hosts = file.provider.hosts.as_ref().and_then(|given| hosts::check(given, mistakes));
-    let aws = on_aws(file, provider, mistakes);
+    let (patience, heap_bytes) = (local.patience, local.heap_bytes);
+    let place = carried_out::place(file, provider, existing.flatten(), (local, model), mistakes);
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
     let (workloads, caches) = divided?;
     let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
@@ -203,18 +185,16 @@ fn check(
         objective,
         decision,
         basis,
-        local,
-        simulated,
-        hosts,
-        aws: None,
+        place: place?,
+        heap_bytes,
+        patience,
         notes: Vec::new(),
     };
-    experiment.aws = aws.map(|mut aws| {
-        if provider == Some(Provider::Aws) {
-            aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
-        }
-        aws
-    });
+    carried_out::adapt(&mut experiment, provider);
+    if let Some(mut aws) = experiment.place.aws().cloned() {
+        aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
+        experiment.place = Place::Bought(aws);
+    }
     has_prices(file, &experiment, mistakes);
     Some(experiment)
 }
@@ -251,46 +231,6 @@ fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mi
         let message =
             format!("warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest", w.name);
         mistakes.add(at, message, "give warmup_s in seconds");
-    }
-}
-
-/// Refuses a name that no configuration has.
-fn is_configuration(file: &raw::Experiment, at: Range<usize>, what: &str, name: &str, mistakes: &mut Collector<'_>) {
-    let names: Vec<&str> = file.configuration.iter().map(|c| c.name.as_str()).collect();
-    if !names.contains(&name) {
-        let message = format!("{what}`{name}` is no configuration");
-        mistakes.add(at, message, choice(name, &names));
-    }
-}
-
-/// `[provider.aws]`, which says nothing that is not a default where AWS is to carry the experiment out without it.
-fn on_aws(file: &raw::Experiment, provider: Option<Provider>, mistakes: &mut Collector<'_>) -> Option<AwsSettings> {
-    match &file.provider.aws {
-        Some(given) => aws::check(given, mistakes),
-        None if provider == Some(Provider::Aws) => aws::check(&raw::Aws::default(), mistakes),
-        None => None,
-    }
-}
-
-/// Figures that are possible, names that exist.
-fn truth_checked(truth: &Spanned<crate::Truth>, file: &raw::Experiment, mistakes: &mut Collector<'_>) {
-    if let Some(problem) = truth.problem() {
-        let help = "see [provider.simulated] in the schema: iopslab schema";
-        mistakes.add(truth.span(), problem, help);
-    }
-    let named = truth.fault.iter().filter_map(|f| f.configuration.as_ref());
-    for name in truth.speed.keys().chain(named) {
-        is_configuration(file, truth.span(), "", name, mistakes);
-    }
-    let variants = file.variant.iter().map(|v| v.name.as_str());
-    let with_settings = file.configuration.iter().filter(|c| c.settings.is_some());
-    let known: Vec<&str> = variants.chain(with_settings.map(|c| c.name.as_str())).collect();
-    for name in truth.settings.keys().filter(|name| !known.contains(&name.as_str())) {
-        mistakes.add(
-            truth.span(),
-            format!("settings of [provider.simulated]: `{name}` is no variant, and no configuration with settings"),
-            choice(name, &known),
-        );
     }
 }
 

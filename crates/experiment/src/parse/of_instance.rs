@@ -2,10 +2,11 @@
 
 use catalog::{BandwidthWeighting, InstanceType};
 
+use crate::EbsCards;
 use crate::mistakes::Collector;
 use crate::raw::{self, CardWord, WeightingWord};
 use crate::spanned::Spanned;
-use crate::{CardPlacement, EbsCards};
+use catalog::CardPlacement;
 
 /// The type with its bandwidth weighted as stated.
 pub(super) fn weighted(

@@ -23,20 +23,18 @@ pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> O
         return Some(placement);
     };
     if !nodes.is_multiple_of(racks) {
-        mistakes.add(
+        return mistakes.refuse(
             stated.span(),
             format!("{nodes} nodes cannot be spread evenly over {racks} racks: some would hold more data than others"),
             "give a number of racks that divides the number of nodes",
         );
-        return None;
     }
     if racks > 1 && racks < replicas {
-        mistakes.add(
+        return mistakes.refuse(
             stated.span(),
             format!("{replicas} replicas in {racks} racks: one rack would hold two of them, and its nodes more data"),
             "give one rack, or as many as there are replicas",
         );
-        return None;
     }
     Some(placement)
 }
@@ -59,6 +57,5 @@ fn of_nodes(
         most => format!("{most} nodes"),
     };
     let help = format!("a whole number from 1 to {most}; or state more `nodes`");
-    mistakes.add(stated.span(), format!("{key} = {value} is not possible with {of}"), help);
-    None
+    mistakes.refuse(stated.span(), format!("{key} = {value} is not possible with {of}"), help)
 }

@@ -4,21 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 
-use toml::Value;
-
 use crate::mistakes::{Collector, choice};
 use crate::spanned::Spanned;
 use crate::words::Word;
-
-/// Whether every number inside of a value is one: TOML has `nan` and `inf`, and JSON has neither.
-pub(super) fn is_finite(value: &Value) -> bool {
-    match value {
-        Value::Float(number) => number.is_finite(),
-        Value::Array(values) => values.iter().all(is_finite),
-        Value::Table(keys) => keys.values().all(is_finite),
-        Value::String(_) | Value::Integer(_) | Value::Boolean(_) | Value::Datetime(_) => true,
-    }
-}
 
 impl Collector<'_> {
     fn ranged<N: Copy + PartialOrd + Display, S>(

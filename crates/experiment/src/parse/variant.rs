@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::jvm_option::jvm_option_name;
 use crate::mistakes::{Collector, choice};
 use crate::spanned::Spanned;
 use crate::{Truth, raw};
@@ -52,13 +51,7 @@ fn made(of: &str, variant: &raw::Variant) -> String {
 fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
     mistakes.safe_name(&variant.name, "variant");
     let name = &variant.name;
-    let says = |keys: &Option<raw::Keys>| keys.as_ref().is_some_and(|keys| !keys.is_empty());
-    let sets = |settings: &raw::Settings| {
-        let raw::Settings { jvm, cassandra, table, host } = settings;
-        let says_jvm = jvm.as_ref().is_some_and(|options| !options.is_empty());
-        says_jvm || says(cassandra) || says(table) || says(host)
-    };
-    if !variant.settings.as_deref().is_some_and(sets) && variant.bandwidth_weighting.is_none() {
+    if variant.settings.as_ref().is_none_or(|settings| settings.is_empty()) && variant.bandwidth_weighting.is_none() {
         mistakes.add(
             variant.settings.as_ref().map_or(variant.name.span(), Spanned::span),
             format!("variant `{name}` sets nothing: it is the configuration itself"),
@@ -95,36 +88,10 @@ fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<r
     configuration.name = Spanned::new(variant.name.span(), name);
     if let Some(over) = &variant.settings {
         let own = configuration.settings.take().map(Spanned::into_inner).unwrap_or_default();
-        configuration.settings = Some(Spanned::new(over.span(), merged(own, over)));
+        configuration.settings = Some(Spanned::new(over.span(), own.varied(over)));
     }
     if variant.bandwidth_weighting.is_some() {
         configuration.bandwidth_weighting.clone_from(&variant.bandwidth_weighting);
     }
     Spanned::new(of.span(), configuration)
-}
-
-fn merged(own: raw::Settings, over: &raw::Settings) -> raw::Settings {
-    let jvm = match (own.jvm, over.jvm.clone()) {
-        (Some(own), Some(over)) => {
-            let wins: BTreeSet<String> = over.iter().map(|option| jvm_option_name(option)).collect();
-            let kept = own.into_iter().filter(|option| !wins.contains(&jvm_option_name(option)));
-            Some(kept.chain(over).collect())
-        }
-        (own, over) => over.or(own),
-    };
-    let keys = |own: Option<raw::Keys>, over: &Option<raw::Keys>| match (own, over.clone()) {
-        (Some(mut own), Some(over)) => {
-            // Of equal keys the map would keep the first one's place.
-            own.retain(|key, _| !over.contains_key(key));
-            own.extend(over);
-            Some(own)
-        }
-        (own, over) => over.or(own),
-    };
-    raw::Settings {
-        jvm,
-        cassandra: keys(own.cassandra, &over.cassandra),
-        table: keys(own.table, &over.table),
-        host: keys(own.host, &over.host),
-    }
 }

@@ -20,8 +20,7 @@ pub(super) fn check(
     }
     let Some(name) = &raw.name else {
         let help = "for example name = \"read-heavy\"";
-        mistakes.add(raw.span(), "this workload has no name", help);
-        return None;
+        return mistakes.refuse(raw.span(), "this workload has no name", help);
     };
     let name = mistakes.safe_name(name, "workload");
     let mix = mistakes.sound(|mistakes| {
@@ -37,8 +36,7 @@ pub(super) fn check(
     if (mix.sum() - 1.0).abs() > 1e-6 {
         let message = format!("the proportions sum to {}, not 1", (mix.sum() * 1e6).round() / 1e6);
         let help = "read + update + insert + scan + read_modify_write = 1";
-        mistakes.add(raw.span(), message, help);
-        return None;
+        return mistakes.refuse(raw.span(), message, help);
     }
     of_no_use(raw, &mix, mistakes);
     let distribution = match &raw.distribution {
@@ -162,8 +160,7 @@ fn from_ycsb(
     let own: Vec<&str> = own.map(|(key, _)| key).collect();
     if !own.is_empty() {
         let message = format!("`ycsb` and {} exclude each other", own.join(", "));
-        mistakes.add(file.span(), message, "the property file states them");
-        return None;
+        return mistakes.refuse(file.span(), message, "the property file states them");
     }
     let path = file.as_str();
     let stem = path.rsplit('/').next().unwrap_or(path);
@@ -175,8 +172,7 @@ fn from_ycsb(
     let text = match read_file(path) {
         Ok(text) => text,
         Err(error) => {
-            mistakes.add(file.span(), error, "the path is relative to the experiment file");
-            return None;
+            return mistakes.refuse(file.span(), error, "the path is relative to the experiment file");
         }
     };
     let parsed = match workload::parse_ycsb(&name, &text) {

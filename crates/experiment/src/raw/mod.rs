@@ -15,7 +15,7 @@ pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use instance::{CardWord, WeightingWord};
 pub(crate) use load::Load;
-pub(crate) use settings::{Keys, Settings, Variant};
+pub(crate) use settings::{Keys, Section, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
 pub(crate) use workload::{Distribution, Workload};
 

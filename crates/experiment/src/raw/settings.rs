@@ -1,12 +1,17 @@
 //! Settings of a configuration, and those for several.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::OnceLock;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use product::SectionKind;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use toml::Value;
 
 use super::instance::WeightingWord;
+use crate::products::{section, sections};
 use crate::spanned::Spanned;
 
 /// Keys of somebody else, each with its place.
@@ -14,7 +19,7 @@ pub(crate) type Keys = BTreeMap<Spanned<String>, Spanned<Value, serde_json::Valu
 
 /// A set of settings for all configurations, or for the named ones: each of them is measured with these settings too,
 /// as a configuration of its own called `CONFIGURATION_VARIANT`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variant {
     /// Unique name. Letters, digits, `-` and `_`.
@@ -27,22 +32,172 @@ pub(crate) struct Variant {
     pub bandwidth_weighting: Option<Spanned<String, WeightingWord>>,
 }
 
-/// What of a configuration is otherwise than iopslab has it.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// What of a configuration is otherwise than iopslab has it: sections of products, and of the machine `host`.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab
-    /// keeps to itself: memory, CPUs, files, logs, ports, start and end.
-    pub jvm: Option<Vec<Spanned<String>>>,
-    /// Keys of `cassandra.yaml`, such as `concurrent_reads = 64` or `compaction_throughput = "16MiB/s"`. Refused are
-    /// those that iopslab keeps to itself: directories, addresses, place in the cluster, security.
-    pub cassandra: Option<Keys>,
-    /// Options of the data set's table (`WITH` of CQL), such as `compression = { chunk_length_in_kb = 4 }`. The data
-    /// set is loaded with them and kept apart.
-    pub table: Option<Keys>,
+    /// By their names, which are those of [`sections`].
+    pub sections: BTreeMap<&'static str, Section>,
     /// Of the machine: `read_ahead_kb` of the configuration's volumes.
-    #[schemars(with = "Option<Host>")]
     pub host: Option<Keys>,
+}
+
+/// What a section states.
+#[derive(Debug, Clone)]
+pub(crate) enum Section {
+    /// Options of a command line.
+    Options(Vec<Spanned<String>>),
+    /// Keys with their values.
+    Keys(Keys),
+}
+
+/// The key of what is set of the machine.
+const HOST: &str = "host";
+
+impl Section {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Options(options) => options.is_empty(),
+            Self::Keys(keys) => keys.is_empty(),
+        }
+    }
+}
+
+impl Settings {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.host.as_ref().is_none_or(Keys::is_empty) && self.sections.values().all(Section::is_empty)
+    }
+
+    /// The keys that a section states.
+    pub fn keys(&self, section: &str) -> Option<&Keys> {
+        match self.sections.get(section)? {
+            Section::Keys(keys) => Some(keys),
+            Section::Options(_) => None,
+        }
+    }
+
+    /// What the sections state, without its places.
+    pub fn stated(&self) -> toml::Table {
+        let plain = |section: &Section| match section {
+            Section::Options(options) => {
+                Value::Array(options.iter().map(|option| Value::String(option.to_string())).collect())
+            }
+            Section::Keys(keys) => {
+                Value::Table(keys.iter().map(|(key, value)| (key.to_string(), value.get_ref().clone())).collect())
+            }
+        };
+        self.sections.iter().map(|(name, section)| ((*name).to_owned(), plain(section))).collect()
+    }
+
+    /// These settings with others after them, which win where both set the same.
+    pub fn varied(self, over: &Self) -> Self {
+        let keys = |mut own: Keys, over: &Keys| {
+            // Of equal keys the map would keep the first one's place.
+            own.retain(|key, _| !over.contains_key(key));
+            own.extend(over.clone());
+            own
+        };
+        let Self { mut sections, host } = self;
+        for (name, over) in &over.sections {
+            let both = match (sections.remove(name), over) {
+                (Some(Section::Options(own)), Section::Options(over)) => {
+                    let sets = |option: &str| match section(name).map(|section| section.kind) {
+                        Some(SectionKind::Options(sets)) => sets(option),
+                        _ => option.to_owned(),
+                    };
+                    let wins: BTreeSet<String> = over.iter().map(|option| sets(option)).collect();
+                    let kept = own.into_iter().filter(|option| !wins.contains(&sets(option)));
+                    Section::Options(kept.chain(over.iter().cloned()).collect())
+                }
+                (Some(Section::Keys(own)), Section::Keys(over)) => Section::Keys(keys(own, over)),
+                (_, over) => over.clone(),
+            };
+            sections.insert(*name, both);
+        }
+        let host = match (host, &over.host) {
+            (Some(own), Some(over)) => Some(keys(own, over)),
+            (own, over) => over.clone().or(own),
+        };
+        Self { sections, host }
+    }
+}
+
+/// Names of what can be set.
+fn names() -> &'static [&'static str] {
+    static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    NAMES.get_or_init(|| sections().into_iter().map(|section| section.name).chain([HOST]).collect())
+}
+
+/// A name of what can be set.
+struct Name(&'static str);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let given = String::deserialize(from)?;
+        let known = names().iter().find(|name| **name == given);
+        known.map(|name| Self(name)).ok_or_else(|| serde::de::Error::unknown_field(&given, names()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_struct("Settings", names(), OfSections)
+    }
+}
+
+struct OfSections;
+
+impl<'de> Visitor<'de> for OfSections {
+    type Value = Settings;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("struct Settings")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Settings, M::Error> {
+        let mut settings = Settings::default();
+        while let Some(Name(name)) = map.next_key()? {
+            let stated = match section(name).map(|section| section.kind) {
+                Some(SectionKind::Options(_)) => Section::Options(map.next_value()?),
+                Some(SectionKind::Keys) => Section::Keys(map.next_value()?),
+                None => {
+                    settings.host = Some(map.next_value()?);
+                    continue;
+                }
+            };
+            settings.sections.insert(name, stated);
+        }
+        Ok(settings)
+    }
+}
+
+impl JsonSchema for Settings {
+    fn schema_name() -> Cow<'static, str> {
+        "Settings".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = serde_json::Map::new();
+        let mut add = |name: &str, mut schema: Schema, about: &str| {
+            schema.insert("description".to_owned(), about.into());
+            properties.insert(name.to_owned(), schema.to_value());
+        };
+        for section in sections() {
+            let schema = match section.kind {
+                SectionKind::Options(_) => generator.subschema_for::<Option<Vec<String>>>(),
+                SectionKind::Keys => generator.subschema_for::<Option<Keys>>(),
+            };
+            add(section.name, schema, section.about);
+        }
+        let host = generator.subschema_for::<Option<Host>>();
+        add(HOST, host, "Of the machine: `read_ahead_kb` of the configuration's volumes.");
+        json_schema!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": properties,
+            "description": "What of a configuration is otherwise than iopslab has it.",
+        })
+    }
 }
 
 /// Settings of a machine.

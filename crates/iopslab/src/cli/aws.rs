@@ -389,7 +389,7 @@ pub struct DestroyArgs {
 pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
     let directory = RunDirectory::open(&args.run).map_err(Failure::input)?;
     directory.check_own().map_err(Failure::input)?;
-    let Some(settings) = directory.plan().aws.clone() else {
+    let Some(settings) = directory.plan().place.aws().cloned() else {
         return Err(Failure::input(format!(
             "{} made no machines on AWS: there is nothing to destroy",
             args.run.display()

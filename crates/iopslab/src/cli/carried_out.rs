@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agent::database_server;
 use archive::RunDirectory;
 use controller::{Agents, Channel, Screen, Settings};
 use evidence::{Environment, HostId};
-use experiment::{AwsSettings, Database, Job, Plan, Provider};
+use experiment::{AwsSettings, Database, Job, Machines, Place, Plan, Provider};
 use process::failure::Failure;
 use process::paths::{cache_directory, work_directory};
 use provider::local::Local;
@@ -59,21 +58,15 @@ impl User<'_> {
     }
 
     /// The agents of a job's hosts, none of them started yet.
-    pub fn agents(
-        &self,
-        provider: Provider,
-        job: &Job,
-        goes_beside: bool,
-        channel: Channel,
-    ) -> Result<Agents, Failure> {
-        let hosts = hosts_of(provider, job, goes_beside)?;
+    pub fn agents(&self, job: &Job, goes_beside: bool, channel: Channel) -> Result<Agents, Failure> {
+        let hosts = hosts_of(job, goes_beside)?;
         Ok(Agents::new(hosts, channel, &self.screen, &self.interrupted))
     }
 
     /// Waits until no other process of this machine holds the work directory, as long as one that was killed may take
     /// to leave it. The agent takes the lock later; what it would refuse is refused before a run directory is made.
-    pub fn wait_for_work_directory(&self, provider: Provider, plan: &Plan) -> Result<(), Failure> {
-        if provider != Provider::Local {
+    pub fn wait_for_work_directory(&self, plan: &Plan) -> Result<(), Failure> {
+        if plan.place.provider() != Provider::Local {
             return Ok(());
         }
         let is_interrupted = || self.interrupted.load(Ordering::Relaxed);
@@ -90,38 +83,26 @@ impl User<'_> {
 }
 
 /// Where the hosts of this job come from.
-fn hosts_of(provider: Provider, job: &Job, goes_beside: bool) -> Result<Box<dyn provider::Provider>, Failure> {
+fn hosts_of(job: &Job, goes_beside: bool) -> Result<Box<dyn provider::Provider>, Failure> {
     let plan = &job.plan;
-    match provider {
-        Provider::Local => {
-            let local = Local::new(machines::own_binary()?);
-            let local = match &plan.target.database {
-                Database::Cassandra { version } if goes_beside => {
-                    local.beside(database_server(version, None).ports().clients)
-                }
-                _ => local,
-            };
-            let existing = machines::of_existing(&plan.target.database, &plan.configurations)?;
-            Ok(match existing {
-                Some(all) if all.has_clients() => Box::new(all),
-                Some(nodes) => Box::new(Watched::new(local, nodes)),
-                None => Box::new(local),
-            })
-        }
-        Provider::Hosts => {
-            let hosts = plan.hosts.as_ref();
-            let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;
-            Ok(Box::new(machines::hosts(hosts)?))
-        }
-        Provider::Aws => Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
-        Provider::Simulated => {
-            let truth = plan.simulated.as_ref().ok_or_else(|| {
-                Failure::input("this run has no truth to simulate")
-                    .help("state it in [provider.simulated] of the experiment")
-            })?;
-            Ok(Box::new(SimulatedHosts::new(job, truth)))
-        }
-    }
+    let local = || Ok::<_, Failure>(Local::new(machines::own_binary()?));
+    Ok(match &plan.place {
+        Place::Emulated { machines: Machines::This { .. }, .. } => match &plan.target.database {
+            Database::Started(started) if goes_beside => {
+                let server = database::server(started, None).map_err(Failure::work)?;
+                Box::new(local()?.beside(server.ports().clients))
+            }
+            _ => Box::new(local()?),
+        },
+        Place::Existing(cluster) => match machines::of_existing(cluster, &plan.configurations)? {
+            Some(all) if all.has_clients() => Box::new(all),
+            Some(nodes) => Box::new(Watched::new(local()?, nodes)),
+            None => Box::new(local()?),
+        },
+        Place::Emulated { .. } | Place::AsIs(_) => Box::new(machines::hosts(&plan.place)?),
+        Place::Bought(_) => return Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
+        Place::Simulated { truth, .. } => Box::new(SimulatedHosts::new(job, truth)),
+    })
 }
 
 /// Trials of one configuration on two machines are not repetitions:
@@ -153,7 +134,10 @@ pub(super) fn same_machine(
 
 /// Directories of this machine, and no bound of money.
 pub(super) fn settings_for(plan: &experiment::Plan) -> Settings {
-    let stated = plan.work_directory.as_deref();
+    let stated = match &plan.place {
+        Place::Emulated { machines: Machines::This { work_directory }, .. } => work_directory.as_ref(),
+        _ => None,
+    };
     Settings {
         work_directory: stated.map_or_else(work_directory, PathBuf::from),
         cache_directory: cache_directory(),

@@ -117,10 +117,10 @@ fn directories() -> Result<Vec<Check>, Failure> {
     let plan = &job.plan;
     let cache = cache_directory();
     let downloads = match &plan.target.database {
-        experiment::Database::Cassandra { version } => {
-            database::cassandra::download_bytes(version).map_err(Failure::work)? + START_ARCHIVE_BYTES
+        experiment::Database::Started(started) => {
+            database::cassandra::download_bytes(&started.version).map_err(Failure::work)? + START_ARCHIVE_BYTES
         }
-        experiment::Database::Hosts { .. } => 0,
+        experiment::Database::Cql => 0,
     };
     let there = storage::tree_bytes(&cache.join("cassandra"));
     Ok(vec![

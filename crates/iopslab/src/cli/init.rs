@@ -104,7 +104,7 @@ fn tell_of_latency(args: &InitArgs, experiment: &Experiment) {
         eprintln!(
             "note: p99_ms = {ms} is a comment in the file: in a 1:{} model a queue in front of a volume takes that many \
              times as long. --demand states an objective that carries over",
-            experiment.local.scale
+            experiment.place.scale()
         );
     }
 }

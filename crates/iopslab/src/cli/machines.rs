@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use experiment::{Configuration, Database, HostsSettings, Provider, ReadFor};
+use experiment::{Configuration, ExistingCluster, Machines, Place, Provider, ReadFor};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use provider::hosts::{Cleaned, Hosts};
@@ -18,16 +18,21 @@ pub(super) fn own_binary() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))
 }
 
-/// The machines, whose addresses are known from here on.
-pub(super) fn hosts(settings: &HostsSettings) -> Result<Hosts, Failure> {
-    Hosts::new(settings, &own_binary()?).map_err(Failure::work)
+/// The machines of a place, whose addresses are known from here on.
+pub(super) fn hosts(place: &Place) -> Result<Hosts, Failure> {
+    let (settings, limits) = match place {
+        Place::AsIs(settings) => (settings, false),
+        Place::Emulated { machines: Machines::Hosts(settings), .. } => (settings, true),
+        _ => return Err(Failure::input("the experiment names no machines")),
+    };
+    Hosts::new(settings, limits, &own_binary()?).map_err(Failure::work)
 }
 
 /// The machines of an existing cluster's clients and watched nodes; `None`: none is reached by SSH.
-pub(super) fn of_existing(database: &Database, configurations: &[Configuration]) -> Result<Option<Hosts>, Failure> {
-    let Database::Hosts { ssh, clients, .. } = database else {
-        return Ok(None);
-    };
+pub(super) fn of_existing(
+    ExistingCluster { ssh, clients, .. }: &ExistingCluster,
+    configurations: &[Configuration],
+) -> Result<Option<Hosts>, Failure> {
     let watched = configurations.iter().flat_map(|configuration| &configuration.watched);
     // By the numbers of their hosts, which leave none out.
     let names: BTreeMap<u32, String> = watched.map(|node| (node.host, node.ssh.clone())).collect();
@@ -39,18 +44,8 @@ pub(super) fn of_existing(database: &Database, configurations: &[Configuration])
 }
 
 /// Files that the experiment names are found beside it, from wherever the run is resumed.
-pub(super) fn settle_files(settings: &mut HostsSettings, experiment: &Path) -> Result<(), Failure> {
-    let HostsSettings { ssh_config, binary_x86_64, binary_aarch64, .. } = settings;
-    let files = [ssh_config, binary_x86_64, binary_aarch64];
-    settle(files.into_iter().flatten(), "[provider.hosts]", experiment)
-}
-
-/// The same for files that `section` names, whose resumed run knows them without their experiment.
-pub(super) fn settle<'a>(
-    files: impl IntoIterator<Item = &'a mut String>,
-    section: &str,
-    experiment: &Path,
-) -> Result<(), Failure> {
+pub(super) fn settle_files(place: &mut Place, experiment: &Path) -> Result<(), Failure> {
+    let (section, files) = place.files_mut();
     let beside = experiment.parent().unwrap_or(Path::new("."));
     for file in files {
         let path = beside.join(&*file);
@@ -97,20 +92,19 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
 fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let catalog = catalog()?;
     let mut read = read_experiment(&catalog, experiment, ReadFor::Anybody)?.experiment;
-    if let Database::Hosts { .. } = read.target.database {
-        settle(read.target.database.files_mut(), "[target]", experiment)?;
-        let found = of_existing(&read.target.database, &read.configurations)?;
-        return found.ok_or_else(|| {
-            Failure::input(
-                "nothing of this experiment runs on another machine: [target] names no node to watch and no client",
-            )
-            .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
-        });
+    if read.place.existing().is_none() {
+        read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
     }
-    let read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
-    let mut settings = read.hosts.ok_or_else(|| Failure::input("the experiment names no machines"))?;
-    settle_files(&mut settings, experiment)?;
-    hosts(&settings)
+    settle_files(&mut read.place, experiment)?;
+    let Some(cluster) = read.place.existing() else {
+        return hosts(&read.place);
+    };
+    of_existing(cluster, &read.configurations)?.ok_or_else(|| {
+        Failure::input(
+            "nothing of this experiment runs on another machine: [target] names no node to watch and no client",
+        )
+        .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
+    })
 }
 
 /// For people: what was removed, what was not, or why nothing could be done.

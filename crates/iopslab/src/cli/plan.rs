@@ -38,7 +38,7 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let is_here = matches!(provider, None | Some(Provider::Local));
     let cpus = is_here.then(|| machine::cpus() as f64);
     let notes = experiment::static_notes(&catalog, &experiment, provider, cpus);
-    let on_aws = plan.aws.as_ref().map(|settings| (settings, aws::estimate(&job, settings)));
+    let on_aws = plan.place.aws().map(|settings| (settings, aws::estimate(&job, settings)));
     match format {
         Format::Human => {
             println!("{}", ::report::plan_table(&job, &notes, terminal::width()));

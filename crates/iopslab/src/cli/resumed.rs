@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
 use experiment::{
-    AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Plan, Provider, QuotaNeeds, ReadFor, Setups,
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Place, Plan, QuotaNeeds, ReadFor, Setups,
 };
 use guarded::NotPrivate;
 use process::failure::Failure;
@@ -22,15 +22,15 @@ use super::facts::catalog;
 
 /// Refuses a run that may not be obeyed. Where it makes machines on AWS its settings come back, with the prices of
 /// today's catalog.
-pub(super) fn check(directory: &RunDirectory, provider: Provider) -> Result<Option<AwsSettings>, Failure> {
+pub(super) fn check(directory: &RunDirectory) -> Result<Option<AwsSettings>, Failure> {
     directory.check_own().map_err(Failure::input)?;
     let frozen = directory.job();
     // What a client costs here may have been measured since.
     let mut differs = Ok(None);
     for client in [client_cost::known(), None] {
-        let mut again = parsed_again(directory, provider, client)?;
+        let mut again = parsed_again(directory, client)?;
         settle_files(&mut again.plan, &frozen.plan, directory.path())?;
-        let prices = again.plan.aws.clone();
+        let prices = again.plan.place.aws().cloned();
         differs = first_difference(&again, frozen).map(Err).unwrap_or(Ok(prices));
         if differs.is_ok() {
             break;
@@ -55,13 +55,13 @@ fn not_obeyed(directory: &RunDirectory, difference: &str) -> Failure {
 /// be what its experiment says. Nothing else of the plan is obeyed then, and may have come to something else since:
 /// machines that stand cost money.
 pub(super) fn check_to_take_away(directory: &RunDirectory) -> Result<(), Failure> {
-    let again = parsed_again(directory, Provider::Aws, client_cost::known());
-    let again = again.or_else(|_| parsed_again(directory, Provider::Aws, None));
+    let again = parsed_again(directory, client_cost::known());
+    let again = again.or_else(|_| parsed_again(directory, None));
     let again = again.map_err(|failure| Failure::input(failure.message).help(OTHERWISE))?;
     let plan = directory.plan();
     let is_nowhere = |aws: &AwsSettings| aws.batches.iter().any(|batch| batch.site >= aws.sites.len());
-    let difference = match plan.aws.as_ref().is_some_and(is_nowhere) {
-        true => Some("aws.batches".to_owned()),
+    let difference = match plan.place.aws().is_some_and(is_nowhere) {
+        true => Some("place.bought.batches".to_owned()),
         false => differs("", &of_machines(&again.plan), &of_machines(plan)),
     };
     let refused = |at: String| Err(not_obeyed(directory, &format!("plan.json: {at}")).help(OTHERWISE));
@@ -78,11 +78,11 @@ fn of_machines(plan: &Plan) -> Value {
         let sites = aws.sites.iter().map(|site| serde_json::json!({ "region": site.region, "profile": site.profile }));
         serde_json::json!({ "sites": sites.collect::<Vec<_>>(), "backend": aws.backend })
     };
-    serde_json::json!({ "experiment": plan.experiment, "aws": plan.aws.as_ref().map(of_aws) })
+    serde_json::json!({ "experiment": plan.experiment, "place": { "bought": plan.place.aws().map(of_aws) } })
 }
 
 /// The job of the frozen experiment, on what was frozen with it.
-fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<ClientCost>) -> Result<Job, Failure> {
+fn parsed_again(directory: &RunDirectory, client: Option<ClientCost>) -> Result<Job, Failure> {
     let catalog = catalog()?;
     let text = directory.experiment_text().map_err(Failure::input)?;
     let texts = directory.beside().map_err(Failure::input)?;
@@ -94,12 +94,12 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
     let beside = ParseContext { file: &read, quotas: &quotas, client, machine: Some(this_machine()) };
     let name = directory.path().join("experiment.toml").display().to_string();
-    let experiment = experiment::parse(&catalog, &name, &text, &beside, ReadFor::Run(provider));
+    let experiment = experiment::parse(&catalog, &name, &text, &beside, ReadFor::Run(plan.place.provider()));
     let mut job = experiment::job(&experiment.map_err(Failure::mistakes)?);
     if job.plan.search.is_some() {
         job.plan.grow(&directory.rounds().map_err(Failure::input)?);
     }
-    if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+    if let Place::AsIs(_) = job.plan.place {
         use_machines_of(directory, &mut job.setups)?;
     }
     Ok(job)
@@ -107,7 +107,7 @@ fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<Cli
 
 /// What AWS granted when the run began: it is held to that, whatever has changed since.
 fn quotas_of(plan: &Plan, site: &AwsSite) -> Result<AwsQuotas, String> {
-    let sites = plan.aws.iter().flat_map(|aws| &aws.sites);
+    let sites = plan.place.aws().into_iter().flat_map(|aws| &aws.sites);
     let mut same = sites.filter(|frozen| frozen.name == site.name && frozen.region == site.region);
     let quotas = same.find_map(|frozen| frozen.limits.quotas.clone());
     quotas.ok_or_else(|| "the run does not say what AWS granted when it began".to_owned())
@@ -137,7 +137,8 @@ fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), 
 fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
     let run = run.canonicalize().map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
     let mut frozen = frozen.clone();
-    for (written, found) in files(again).into_iter().zip(files(&mut frozen)) {
+    let ((_, written), (_, found)) = (again.place.files_mut(), frozen.place.files_mut());
+    for (written, found) in written.into_iter().zip(found) {
         let path = Path::new(&*found);
         let is_named = path.is_absolute() && path.ends_with(tail(Path::new(&*written)));
         let why = match is_named {
@@ -161,19 +162,6 @@ fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failu
 /// Of a file that a run names.
 const IN_THE_RUN: &str = "lies in the run's own directory";
 
-/// The files that are obeyed, always in the same order.
-fn files(plan: &mut Plan) -> Vec<&mut String> {
-    let mut files = plan.target.database.files_mut();
-    if let Some(hosts) = &mut plan.hosts {
-        let named = [&mut hosts.ssh_config, &mut hosts.binary_x86_64, &mut hosts.binary_aarch64];
-        files.extend(named.into_iter().flatten());
-    }
-    if let Some(aws) = &mut plan.aws {
-        files.extend([&mut aws.binary_x86_64, &mut aws.binary_aarch64].into_iter().flatten());
-    }
-    files
-}
-
 /// What remains of a path behind its last `..`.
 fn tail(written: &Path) -> PathBuf {
     let mut tail = PathBuf::new();
@@ -193,8 +181,8 @@ fn first_difference(again: &Job, frozen: &Job) -> Option<String> {
     let without_money = |job: &Job| {
         let mut plan = job.plan.clone();
         plan.money = again.plan.money.clone();
-        for batch in plan.aws.iter_mut().flat_map(|aws| &mut aws.batches) {
-            batch.prices.clear();
+        if let Place::Bought(aws) = &mut plan.place {
+            aws.batches.iter_mut().for_each(|batch| batch.prices.clear());
         }
         (serde_json::json!(plan), serde_json::json!(job.setups))
     };

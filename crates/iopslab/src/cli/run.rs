@@ -66,7 +66,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
 }
 
 fn drive(directory: &RunDirectory, agents: &mut Agents) -> Result<(), Failure> {
-    if agents.is_simulated() {
+    if directory.plan().place.is_simulated() {
         agents.screen.quiet();
     }
     let _lock = directory.lock().map_err(Failure::work)?;
@@ -83,7 +83,7 @@ fn unfinished(
     format: Format,
 ) -> Failure {
     // What Terraform said stays.
-    let may_go = !is_resumed && directory.plan().aws.is_none();
+    let may_go = !is_resumed && directory.plan().place.aws().is_none();
     if may_go && is_refusal(&directory, &failure) {
         return taken_back(directory, failure);
     }

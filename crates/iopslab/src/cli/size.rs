@@ -125,16 +125,17 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     };
     let basis = args.basis.basis()?;
     let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
-    if let Some(other) = measured.iter().find(|m| m.provider() != measured[0].provider()) {
+    let runs: Vec<RunEvidence<'_>> =
+        directories.iter().zip(&measured).map(|(directory, measured)| measured.evidence(directory)).collect();
+    let provider = |run: &RunEvidence<'_>| run.plan.place.provider();
+    if let Some(other) = runs.iter().find(|run| provider(run) != provider(&runs[0])) {
         return Err(Failure::input(format!(
             "the runs come from different providers ({} and {}): what was simulated is no evidence beside what was measured",
-            measured[0].provider().name(),
-            other.provider().name()
+            provider(&runs[0]),
+            provider(other)
         ))
         .help("give runs of one provider; the provider of a run stands in its environment.json"));
     }
-    let runs: Vec<RunEvidence<'_>> =
-        directories.iter().zip(&measured).map(|(directory, measured)| measured.evidence(directory)).collect();
     let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),

@@ -107,7 +107,8 @@ fn written(module: &Module, code: &str, files: &BTreeMap<Module, String>) -> Vec
     let mut found = Vec::new();
     for start in starts {
         for (at, _) in code.match_indices(&format!("{start}::")) {
-            let is_inside = |c: char| is_of_a_word(c) || c == ':' || c == '.';
+            // What a macro names by `$crate` is where it is used.
+            let is_inside = |c: char| is_of_a_word(c) || matches!(c, ':' | '.' | '$');
             if !code[..at].ends_with(is_inside) {
                 let (all, _) = paths(&code[at..]);
                 found.extend(all.iter().map(|path| from_root(module, path)));

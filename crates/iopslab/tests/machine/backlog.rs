@@ -1,6 +1,8 @@
 //! A backlog of SSTables with a real Cassandra: it is there when measurement begins, and compacted from then on.
 
 use evidence::{HostId, HostSample};
+use reported::Series;
+use reported::cassandra::{COMPACTED_BYTES, SSTABLES, SSTABLES_MERGED, TABLE_READS};
 use serde_json::Value;
 
 use crate::support::{Laboratory, lane::Share};
@@ -59,11 +61,11 @@ fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
 /// SSTables merged for each read between two moments of the measurement.
 fn per_read(samples: &[HostSample], from_s: f64, to_s: f64) -> f64 {
     let within: Vec<_> = samples.iter().filter(|s| (from_s..to_s).contains(&s.t_s)).collect();
-    let grown = |figure: fn(&HostSample) -> Option<f64>| {
-        let known: Vec<f64> = within.iter().filter_map(|s| figure(s)).collect();
+    let grown = |series: &Series| {
+        let known: Vec<f64> = within.iter().filter_map(|s| s.database.get(series)).collect();
         known.last().unwrap() - known.first().unwrap()
     };
-    grown(|s| s.host.sstables_merged) / grown(|s| s.host.table_reads)
+    grown(&SSTABLES_MERGED) / grown(&TABLE_READS)
 }
 
 fn run(lab: &Laboratory, text: &str) -> (Value, String) {
@@ -111,10 +113,10 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     let (before, after): (Vec<_>, Vec<_>) = behind.iter().partition(|s| s.t_s < from_s - 0.1);
     assert!(before.len() >= 4, "{before:?}");
     for sample in &before {
-        assert_eq!(sample.host.sstables.unwrap_or(6.0), 6.0, "{sample:?}");
-        assert_eq!(sample.host.compacted_bytes.unwrap_or(0.0), 0.0, "{sample:?}");
+        assert_eq!(sample.database.get(&SSTABLES).unwrap_or(6.0), 6.0, "{sample:?}");
+        assert_eq!(sample.database.get(&COMPACTED_BYTES).unwrap_or(0.0), 0.0, "{sample:?}");
     }
-    let last = after.iter().rev().find_map(|s| s.host.sstables).unwrap();
+    let last = after.iter().rev().find_map(|s| s.database.get(&SSTABLES)).unwrap();
     assert_eq!((last, number("sstables_left")), (1.0, 1.0));
     assert!(number("compacted_bytes") > 20e6, "{reported:#}");
     // A read finds its record at rest and once more, until they are one.

@@ -179,7 +179,7 @@ fn a_run_stays_within_what_service_quotas_grant() {
     assert_eq!(most.values().collect::<Vec<_>>(), [&2], "{most:?}");
     let plan = std::fs::read_to_string(run.join("plan.json")).unwrap();
     let plan: Value = serde_json::from_str(&plan).unwrap();
-    let kept = &plan["aws"]["sites"][0]["limits"]["quotas"]["vcpus"]["standard"];
+    let kept = &plan["place"]["bought"]["sites"][0]["limits"]["quotas"]["vcpus"]["standard"];
     assert_eq!((&kept["granted"], &kept["in_use"]), (&json!(7), &json!(0)));
 }
 

@@ -204,7 +204,7 @@ fn beside(rate: f64, slack: f64) -> f64 {
 
 fn truths(story: &Story) -> Truths {
     let job = story.job();
-    let simulation = Simulation::new(&job, job.plan.simulated.as_ref().unwrap());
+    let simulation = Simulation::new(&job, job.plan.place.truth().unwrap());
     let of_trial = |trial: &SimulatedTrial| {
         let client = trial.record.client.as_ref().unwrap();
         let mut kinds: BTreeMap<OperationKind, Histogram<u64>> = BTreeMap::new();

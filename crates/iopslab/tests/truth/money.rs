@@ -52,7 +52,7 @@ fn at_a_given_rate_the_objective_decides() {
     assert_eq!(plain.recommendation.run, None);
 
     // 1,000/s need about 800 reads of the device: 300 IOPS cannot.
-    let p99 = |name: &str| cell(&plain, name).latency_us[&experiment::OperationKind::Read].p99 / 1000.0;
+    let p99 = |name: &str| cell(&plain, name).latency_us[&experiment::OperationKind::Read].figures.p99 / 1000.0;
     println!("p99: slow {:.1}, middle {:.1}, fast {:.1} ms", p99("slow"), p99("middle"), p99("fast"));
     assert!(p99("slow") > 2.0 * p99("middle"));
     let between = (p99("slow") * p99("middle")).sqrt();
@@ -259,7 +259,8 @@ fn latency_is_that_of_the_worst_kind() {
     let p99 = analysis.decision.iter().find(|d| d.metric == analysis::Metric::P99).unwrap();
     let slow = p99.ranking.iter().find(|r| r.configuration == "slow").unwrap();
     let latency = &cell(&analysis, "slow").latency_us;
-    let (reads, updates) = (&latency[&experiment::OperationKind::Read], &latency[&experiment::OperationKind::Update]);
+    let (reads, updates) =
+        (&latency[&experiment::OperationKind::Read].figures, &latency[&experiment::OperationKind::Update].figures);
     assert!(reads.p99 > 5.0 * updates.p99, "{} {}", reads.p99, updates.p99);
     assert_eq!(slow.operation, Some(experiment::OperationKind::Read));
     assert!((slow.value / reads.p99 - 1.0).abs() < 0.1, "{} {}", slow.value, reads.p99);

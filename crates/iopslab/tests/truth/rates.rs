@@ -113,7 +113,7 @@ fn promised_power_is_kept() {
             let kept: Vec<bool> = (0..n as usize)
                 .map(|i| {
                     let mut job = kind(io_bound, promised[i], three, 0.08, repetitions).job();
-                    job.plan.simulated.as_mut().unwrap().seed = 50_000 + i as u64;
+                    job.plan.place.truth_mut().unwrap().seed = 50_000 + i as u64;
                     job
                 })
                 .map(|job| shown(&crate::story::analysed(&job))[0])
@@ -225,7 +225,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
         let gate = Gate::parse("throughput < -5%").unwrap();
         let outcomes = each_seed(n, &after, |after| {
             let mut before = before.clone();
-            before.plan.simulated.as_mut().unwrap().seed = after.plan.simulated.as_ref().unwrap().seed + 700_000;
+            before.plan.place.truth_mut().unwrap().seed = after.plan.place.truth().unwrap().seed + 700_000;
             let (a, b) = (measured(&before), measured(after));
             gate.decide(&compare(&evidence("a", &before, &a), &evidence("b", after, &b))).outcome
         });

@@ -255,7 +255,7 @@ fn the_hardware_is_decided_where_workloads_want_other_settings() {
     let job = story(&[("small", 1.0), ("big", 1.0), ("big_b", 1.0)], 0.02, 4).workload(two).job();
     let of = |workload: &str, big: f64, big_b: f64| {
         let mut job = job.clone();
-        let truth = job.plan.simulated.as_mut().unwrap();
+        let truth = job.plan.place.truth_mut().unwrap();
         truth.speed = [("small", 1.0), ("big", big), ("big_b", big_b)].map(|(n, s)| (n.to_owned(), s)).into();
         let all = measured(&job).into_iter();
         all.filter(|t| t.record.workload == workload).collect::<Vec<_>>()
@@ -312,7 +312,7 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     let mut story = all(1.0);
     let plain = story.analysis();
     let p99 = |analysis: &Analysis, name: &str| {
-        cell(analysis, name).latency_us[&experiment::OperationKind::Read].p99 / 1000.0
+        cell(analysis, name).latency_us[&experiment::OperationKind::Read].figures.p99 / 1000.0
     };
     story.rest = format!("[objective]\np99_ms = {:.2}", (p99(&plain, "slow") * p99(&plain, "middle")).sqrt());
     let analysis = sound(story.analysis());

@@ -71,7 +71,7 @@ fn two_runs_are_compared_by_kind_of_limit() {
     let before = job(600);
     let seen = each_seed(n, &job(540), |after| {
         let mut before = before.clone();
-        before.plan.simulated.as_mut().unwrap().seed = after.plan.simulated.as_ref().unwrap().seed + 700_000;
+        before.plan.place.truth_mut().unwrap().seed = after.plan.place.truth().unwrap().seed + 700_000;
         let (a, b) = (measured(&before), measured(after));
         let comparison = compare(&evidence("a", &before, &a), &evidence("b", after, &b));
         let verdict = |name: &str| {
@@ -108,7 +108,7 @@ fn promised_power_is_kept_beside_noisy_cells() {
         .enumerate()
         .map(|(i, promised)| {
             let mut job = story(*promised).job();
-            job.plan.simulated.as_mut().unwrap().seed = 60_000 + i as u64;
+            job.plan.place.truth_mut().unwrap().seed = 60_000 + i as u64;
             is_shown(cell(&analysed(&job), "b").ratio_to_baseline.as_ref())
         })
         .collect();

@@ -97,10 +97,7 @@ impl Story {
     }
 
     pub fn job(&self) -> Job {
-        let text = self.text();
-        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-        let experiment = experiment::parse(catalog, "truth.toml", &text, &alone, experiment::ReadFor::Anybody);
-        experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
+        experiment::testing::job(&self.text())
     }
 
     pub fn fault(mut self, fault: &str) -> Self {
@@ -141,7 +138,7 @@ impl Story {
 
 /// All trials of a plan, measured.
 pub fn measured(job: &Job) -> Vec<TrialMeasurement> {
-    let simulation = Simulation::new(job, job.plan.simulated.as_ref().unwrap());
+    let simulation = Simulation::new(job, job.plan.place.truth().unwrap());
     job.plan
         .trials
         .iter()
@@ -155,7 +152,6 @@ pub fn measured(job: &Job) -> Vec<TrialMeasurement> {
 pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: run.into(),
-        provider: experiment::Provider::Simulated,
         plan: &job.plan,
         setups: &job.setups,
         environment: serde_json::Value::Null,
@@ -188,7 +184,7 @@ pub fn each_seed<T: Send>(seeds: u64, job: &Job, look: impl Fn(&Job) -> T + Sync
                     return seen;
                 }
                 let mut job = job.clone();
-                job.plan.simulated.as_mut().unwrap().seed = 1000 + seed;
+                job.plan.place.truth_mut().unwrap().seed = 1000 + seed;
                 seen.push((seed, look(&job)));
             }
         };

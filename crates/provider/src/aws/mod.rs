@@ -23,7 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evidence::HostId;
-use experiment::{AwsBatch, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage};
+use experiment::{AwsBatch, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage, SshFiles};
 use wire::MachineUse;
 
 use crate::hosts::Hosts;
@@ -347,10 +347,11 @@ impl Aws {
         Ok(HostsSettings {
             database: database.collect::<Result<_, AwsError>>()?,
             client: self.batch.machines_of(false).map(|m| m.name.clone()).collect(),
-            ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
-            limits: false,
-            binary_x86_64: self.settings.binary_x86_64.clone(),
-            binary_aarch64: self.settings.binary_aarch64.clone(),
+            ssh: SshFiles {
+                ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
+                binary_x86_64: self.settings.binary_x86_64.clone(),
+                binary_aarch64: self.settings.binary_aarch64.clone(),
+            },
         })
     }
 

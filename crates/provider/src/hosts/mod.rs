@@ -59,19 +59,19 @@ pub struct Hosts {
 
 impl Hosts {
     /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens. Hosts
-    /// are numbered in the order of the settings.
-    pub fn new(settings: &HostsSettings, binary: &Path) -> Result<Self, HostError> {
-        Self::numbered(settings, 0.., 0.., binary)
+    /// are numbered in the order of the settings, and held to configurations where `limits` says so.
+    pub fn new(settings: &HostsSettings, limits: bool, binary: &Path) -> Result<Self, HostError> {
+        Ok(Self { limits, ..Self::numbered(settings, 0.., 0.., binary)? })
     }
 
-    /// The same with other numbers of the hosts: of those of databases, and of those of clients.
+    /// Machines as they are, with other numbers of the hosts: of those of databases, and of those of clients.
     pub(crate) fn numbered(
         settings: &HostsSettings,
         databases: impl IntoIterator<Item = u32>,
         clients: impl IntoIterator<Item = u32>,
         binary: &Path,
     ) -> Result<Self, HostError> {
-        let ssh = Ssh::new(settings.ssh_config.as_deref());
+        let ssh = Ssh::new(settings.ssh.ssh_config.as_deref());
         let alone = settings.database.len() == 1 && settings.client == [settings.database[0].ssh.clone()];
         let mut addresses = BTreeMap::new();
         for machine in &settings.database {
@@ -85,36 +85,39 @@ impl Hosts {
             }
             addresses.insert(machine.ssh.clone(), address);
         }
-        let stated = [&settings.binary_x86_64, &settings.binary_aarch64];
-        let others = stated.into_iter().flatten().map(PathBuf::from).collect();
         Ok(Self {
-            ssh,
             machines: databases.into_iter().zip(settings.database.iter().cloned()).collect(),
             clients: clients.into_iter().zip(settings.client.iter().cloned()).collect(),
-            limits: settings.limits,
             addresses,
-            programs: Programs::new(binary.to_owned(), others),
-            installed: BTreeMap::new(),
-            only_watched: false,
+            ..Self::reached_by(&settings.ssh, binary)
         })
     }
 
     /// Those of an existing cluster: of its clients, and of its nodes that are only watched, by the numbers of their
     /// hosts. Nothing happens here.
     pub fn of_existing(files: &SshFiles, clients: Vec<String>, watched: Vec<String>, binary: &Path) -> Self {
-        let stated = [&files.binary_x86_64, &files.binary_aarch64];
-        let others = stated.into_iter().flatten().map(PathBuf::from).collect();
         let machine = |ssh| DatabaseMachine { ssh, ..DatabaseMachine::default() };
         Self {
-            ssh: Ssh::new(files.ssh_config.as_deref()),
             machines: (0..).zip(watched.into_iter().map(machine)).collect(),
             clients: (0..).zip(clients).collect(),
+            only_watched: true,
+            ..Self::reached_by(files, binary)
+        }
+    }
+
+    /// None so far. The cluster itself says where its nodes are.
+    fn reached_by(files: &SshFiles, binary: &Path) -> Self {
+        let stated = [&files.binary_x86_64, &files.binary_aarch64];
+        let others = stated.into_iter().flatten().map(PathBuf::from).collect();
+        Self {
+            ssh: Ssh::new(files.ssh_config.as_deref()),
+            machines: BTreeMap::new(),
+            clients: BTreeMap::new(),
             limits: false,
-            // The cluster itself says where they are.
             addresses: BTreeMap::new(),
             programs: Programs::new(binary.to_owned(), others),
             installed: BTreeMap::new(),
-            only_watched: true,
+            only_watched: false,
         }
     }
 

@@ -8,10 +8,7 @@ use crate::labels;
 
 /// Said behind a comparison of two configurations that keep unlike things; else nothing.
 pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
-    match differ(analysis, one, other) {
-        true => "; they differ in what a lost node costs",
-        false => "",
-    }
+    if differ(analysis, one, other) { "; they differ in what a lost node costs" } else { "" }
 }
 
 /// What the configuration to run keeps beside the others: `a keeps 1 replica (...), b 3 replicas (...)`; `None` where

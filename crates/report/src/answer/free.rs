@@ -46,10 +46,7 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
     let of = |what: &str| factors(analysis, group, what);
     match step.throughput_ratio.verdict {
         Verdict::Faster => {
-            let lead = match is_cheapest {
-                true => "First, for no money",
-                false => "Also for no money",
-            };
+            let lead = if is_cheapest { "First, for no money" } else { "Also for no money" };
             let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
             let unlike = durability::beside(analysis, to, from);
             let first = format!("{lead}: {to} instead of {from}, {factors}{replaced}{unlike}.");

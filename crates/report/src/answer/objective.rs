@@ -155,10 +155,7 @@ pub fn misses(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             format!("{} {}", c.configuration, numbers.join(", "))
         })
         .collect();
-    match all.is_empty() {
-        true => rate,
-        false => format!("{rate} ({})", all.join("; ")),
-    }
+    if all.is_empty() { rate } else { format!("{rate} ({})", all.join("; ")) }
 }
 
 /// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown:

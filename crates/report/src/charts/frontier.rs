@@ -27,10 +27,7 @@ pub fn frontiers(analysis: &Analysis) -> String {
     }
     let is_large = charts.len() <= LARGE;
     let figures: String = charts.iter().map(|chart| figure(chart, is_large)).collect();
-    let figures = match is_large {
-        true => figures,
-        false => format!("<div class=\"charts two\">\n{figures}</div>\n"),
-    };
+    let figures = if is_large { figures } else { format!("<div class=\"charts two\">\n{figures}</div>\n") };
     format!("{figures}{}", key(analysis, &charts))
 }
 
@@ -52,10 +49,7 @@ fn figure(chart: &Chart, is_large: bool) -> String {
         let missing: Vec<String> = chart.missing.iter().map(|m| escaped(m)).collect();
         below.push_str(&format!(" Not drawn: {}.", missing.join(", ")));
     }
-    let below = match below.is_empty() {
-        true => below,
-        false => format!("<p class=\"soft\">{}</p>", below.trim_start()),
-    };
+    let below = if below.is_empty() { below } else { format!("<p class=\"soft\">{}</p>", below.trim_start()) };
     format!(
         "<figure class=\"frontier\"><figcaption><b>{}</b>: {} against $ a month</figcaption>{drawn}{below}</figure>\n",
         escaped(&chart.title),
@@ -74,10 +68,7 @@ fn key(analysis: &Analysis, charts: &[Chart]) -> String {
         false => "",
     };
     let bound = charts.iter().any(|c| c.measure.bound().is_some());
-    let bound = match bound {
-        true => "<li><i class=\"k bound\"></i>the objective",
-        false => "",
-    };
+    let bound = if bound { "<li><i class=\"k bound\"></i>the objective" } else { "" };
     let is_better = match charts.iter().all(|c| matches!(c.measure, Measure::Throughput)) {
         true => "Up and left is better.",
         false => {
@@ -86,11 +77,11 @@ fn key(analysis: &Analysis, charts: &[Chart]) -> String {
     };
     format!(
         "<ul class=\"legend\"><li><i class=\"k front\"></i>frontier: the best that so much money buys, by the \
-         estimates{ray}{bound}<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle class=\"dot off\" cx=\"13\" cy=\"5\" \
-         r=\"4\"/></svg>off the frontier<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle class=\"dot held\" \
-         cx=\"13\" cy=\"5\" r=\"4\"/></svg>says nothing about its storage</ul>\n\
-         <p class=\"soft\">{is_better} Bars: 95 % interval; dashed: the observed range of fewer than three repetitions. An axis \
-         of money may begin above 0.{model} Cost: {}.</p>\n",
+         estimates{ray}{bound}<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle class=\"dot off\" cx=\"13\" \
+         cy=\"5\" r=\"4\"/></svg>off the frontier<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle \
+         class=\"dot held\" cx=\"13\" cy=\"5\" r=\"4\"/></svg>says nothing about its storage</ul>\n\
+         <p class=\"soft\">{is_better} Bars: 95 % interval; dashed: the observed range of fewer than three \
+         repetitions. An axis of money may begin above 0.{model} Cost: {}.</p>\n",
         escaped(&labels::basis(analysis))
     )
 }

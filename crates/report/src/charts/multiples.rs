@@ -37,9 +37,9 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     }
     let drawn = Drawn { analysis, charts, tops: tops(analysis, charts), points: points(analysis, charts) };
     let mut out = format!(
-        "<p class=\"soft\">Each line is one repetition (at most {REPETITIONS} of a cell, valid ones before invalid ones). \
-         Seconds from the start of measurement; grey is warm-up, dashed a limit in force. All panels of each trial are in \
-         <a href=\"#trials\">Each trial</a>.</p>\n"
+        "<p class=\"soft\">Each line is one repetition (at most {REPETITIONS} of a cell, valid ones before invalid \
+         ones). Seconds from the start of measurement; grey is warm-up, dashed a limit in force. All panels of each \
+         trial are in <a href=\"#trials\">Each trial</a>.</p>\n"
     );
     for (i, (workload, load)) in labels::places(analysis).into_iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
@@ -128,10 +128,7 @@ impl Drawn<'_> {
                 "<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n"
             );
         };
-        let tag = match first.valid {
-            true => "",
-            false => " <span class=\"tag invalid\">invalid</span>",
-        };
+        let tag = if first.valid { "" } else { " <span class=\"tag invalid\">invalid</span>" };
         let limits = trials.iter().flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
         // A limit far above everything would press the lines flat: it is named with each trial.
         let near: Vec<f64> = limits.filter(|limit| *limit <= top * 1.5).collect();

@@ -10,9 +10,7 @@ pub struct Rect {
     pub x: f64,
     /// Top.
     pub y: f64,
-    /// Width.
     pub width: f64,
-    /// Height.
     pub height: f64,
 }
 
@@ -209,10 +207,7 @@ fn candidates(label: &Label, area: Rect) -> Vec<Rect> {
 
 /// The line from a point to a label that stands far from it, as small boxes.
 fn leader(label: &Label, rect: &Rect) -> Vec<Rect> {
-    match label.is_far(rect) {
-        true => along(label.at, rect.nearest(label.at)),
-        false => Vec::new(),
-    }
+    if label.is_far(rect) { along(label.at, rect.nearest(label.at)) } else { Vec::new() }
 }
 
 /// A straight line as small boxes.

@@ -46,8 +46,9 @@ pub fn rates(analysis: &Analysis) -> String {
     let names = analysis.configurations.iter().enumerate();
     format!(
         "<p class=\"soft\">Each point is a cell: operations/s over all kinds (geometric mean of its trials), and the \
-         median over its trials of each trial's percentile; bars: smallest and largest trial. Lines join the loads of a configuration, lowest first. In a closed loop \
-         the rate follows from the latency; at a given rate compare points above each other.</p>\n{}{out}",
+         median over its trials of each trial's percentile; bars: smallest and largest trial. Lines join the loads of \
+         a configuration, lowest first. In a closed loop the rate follows from the latency; at a given rate compare \
+         points above each other.</p>\n{}{out}",
         legend(names.map(|(i, c)| (i, c.name.as_str())))
     )
 }
@@ -94,8 +95,8 @@ fn bounds(analysis: &Analysis, workload: &str) -> Vec<(LatencyFigure, f64)> {
 
 fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'_>]) -> String {
     let bounds = bounds(analysis, workload);
-    let low = dots.iter().map(|d| d.latency.p50).fold(f64::INFINITY, f64::min) / 1e3;
-    let high = dots.iter().map(|d| d.latency.p99).fold(0.0, f64::max) / 1e3;
+    let low = dots.iter().map(|d| d.latency.figures.p50).fold(f64::INFINITY, f64::min) / 1e3;
+    let high = dots.iter().map(|d| d.latency.figures.p99).fold(0.0, f64::max) / 1e3;
     let (low, high) = bounds.iter().fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
     let fastest = dots.iter().map(|d| d.rate).fold(0.0, f64::max);
     let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);

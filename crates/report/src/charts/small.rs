@@ -24,10 +24,7 @@ pub const POINTS: usize = 110;
 pub fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
     let of_cell = || charts.trials.iter().filter(|t| t.cell == cell.id);
     let valid: Vec<&TrialCharts> = of_cell().filter(|t| t.valid).take(REPETITIONS).collect();
-    match valid.is_empty() {
-        true => of_cell().take(REPETITIONS).collect(),
-        false => valid,
-    }
+    if valid.is_empty() { of_cell().take(REPETITIONS).collect() } else { valid }
 }
 
 /// The lines of a panel that are compared: of latencies the tails alone.
@@ -74,8 +71,8 @@ pub fn figure(
         }
     }
     format!(
-        "<figure><figcaption>{heading}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{name} \
-         over time\">{svg}</svg></figure>\n"
+        "<figure><figcaption>{heading}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-label=\"{name} over time\">{svg}</svg></figure>\n"
     )
 }
 

@@ -7,7 +7,7 @@ use super::axis::{Scale, label, path};
 use super::element::colour;
 use super::small::{FLOOR, HEIGHT, LEFT, RIGHT, TOP, WIDTH, averaged, fault_spans, grid, level, named, time};
 use crate::document::html::{escaped, id};
-use crate::figures::{several, several_of, when};
+use crate::figures::{several_of, when};
 
 /// Bytes of all trials together, so that the page of a thousand trials stays below 10 MB.
 const TRIALS_BYTES: f64 = 8.2e6;
@@ -58,15 +58,13 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
 /// `number` is the trial's place on the page.
 fn of_trial(trial: &TrialCharts, number: usize, group: usize) -> String {
     let block = trial.block.to_string();
+    let done = trial.background.iter();
+    let background: Vec<String> = done.map(|b| several_of(b.times.round() as u64, b.one, b.several)).collect();
     let mut out = format!(
         "<details id=\"{}\"><summary>Block {block}{}{}</summary>\n<p class=\"soft\">Evidence: <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
         id(&["trial", &trial.cell, &block]),
         if trial.valid { "" } else { " <span class=\"tag invalid\">invalid</span>" },
-        trial.background.map_or_else(String::new, |(flushes, compactions)| format!(
-            ": {}, {}",
-            several_of(flushes.round() as u64, "flush", "flushes"),
-            several(compactions.round() as u64, "compaction")
-        )),
+        when(!background.is_empty(), || format!(": {}", background.join(", "))),
         escaped(&trial.cell)
     );
     // The axis of time is the same in all panels of a trial: drawn in the first, referred to by the others.

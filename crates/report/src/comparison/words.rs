@@ -95,16 +95,9 @@ pub fn shown(change: &Change) -> String {
 
 /// A value of a metric without its unit.
 pub fn value(metric: Metric, value: f64) -> String {
-    match metric == Metric::Throughput {
-        true => number(value),
-        false => ms(value),
-    }
+    if metric == Metric::Throughput { number(value) } else { ms(value) }
 }
 
-/// Its unit.
 pub fn unit(metric: Metric) -> &'static str {
-    match metric == Metric::Throughput {
-        true => "op/s",
-        false => "ms",
-    }
+    if metric == Metric::Throughput { "op/s" } else { "ms" }
 }

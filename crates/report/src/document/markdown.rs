@@ -8,10 +8,7 @@ use crate::figures::MISSING;
 /// The section with its heading, ending with an empty line; empty where it has nothing for Markdown.
 pub fn section(section: &Section<'_>) -> String {
     let body: String = section.shown(Form::Markdown).map(|part| block(&part.block) + "\n").collect();
-    match body.is_empty() || section.title.is_empty() {
-        true => body,
-        false => format!("## {}\n\n{body}", section.title),
-    }
+    if body.is_empty() || section.title.is_empty() { body } else { format!("## {}\n\n{body}", section.title) }
 }
 
 fn block(block: &Block<'_>) -> String {
@@ -47,10 +44,7 @@ fn table(table: &Table) -> String {
     let (columns, label) = table.shown(Form::Markdown);
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let of = |place: &usize| &table.columns[*place];
-    let mut out = match label.is_empty() {
-        true => label,
-        false => format!("{label}:\n\n"),
-    };
+    let mut out = if label.is_empty() { label } else { format!("{label}:\n\n") };
     out += &line(columns.iter().map(|place| inside(&of(place).title)).collect());
     let rule = |place: &usize| if of(place).kind == Kind::Text { "---" } else { "---:" }.to_owned();
     out += &line(columns.iter().map(rule).collect());

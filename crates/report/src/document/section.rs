@@ -3,9 +3,7 @@
 use super::table::{Form, Rows, Table};
 use super::text::Text;
 
-/// A section.
 pub struct Section<'a> {
-    /// Its identity.
     pub id: &'static str,
     /// Over it; empty where it follows what stands before it.
     pub title: String,
@@ -17,7 +15,6 @@ pub struct Section<'a> {
 
 /// A block and where it is shown.
 pub struct Part<'a> {
-    /// The block.
     pub block: Block<'a>,
     /// Where it is shown.
     pub forms: &'static [Form],
@@ -45,7 +42,6 @@ pub enum Block<'a> {
         /// Where the others are.
         rest: &'static str,
     },
-    /// A table.
     Table(Table),
     /// What only the page draws, as HTML.
     Drawn(Box<dyn Fn() -> String + 'a>),
@@ -119,10 +115,7 @@ impl<'a> Section<'a> {
     /// A table; nothing where it has no rows.
     pub fn table<T>(self, rows: Rows<T>) -> Self {
         let table = rows.table();
-        match table.rows.is_empty() {
-            true => self.with(Block::Table(table), &[]),
-            false => self.filled(Block::Table(table)),
-        }
+        if table.rows.is_empty() { self.with(Block::Table(table), &[]) } else { self.filled(Block::Table(table)) }
     }
 
     /// What only the page draws.

@@ -8,26 +8,20 @@ use crate::figures::{count, number};
 pub enum Form {
     /// The page.
     Html,
-    /// Markdown.
     Markdown,
-    /// A terminal.
     Terminal,
 }
 
 impl Form {
     /// Everywhere.
     pub const ALL: &'static [Self] = &[Self::Html, Self::Markdown, Self::Terminal];
-    /// The page.
     pub const PAGE: &'static [Self] = &[Self::Html];
     /// Where there is room: the page and Markdown.
     pub const ROOMY: &'static [Self] = &[Self::Html, Self::Markdown];
-    /// Markdown.
     pub const MARKDOWN: &'static [Self] = &[Self::Markdown];
-    /// A terminal.
     pub const TERMINAL: &'static [Self] = &[Self::Terminal];
 }
 
-/// A table.
 pub struct Table {
     /// What it shows.
     pub label: String,
@@ -39,7 +33,6 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// A row.
 #[derive(Default)]
 pub struct Row {
     /// Its identity on the page; empty where nothing leads to it.
@@ -61,7 +54,6 @@ pub enum Kind {
     Middle,
 }
 
-/// A column.
 pub struct Column {
     /// Its head, with the unit of its figures; a line feed counts in a terminal.
     pub title: String,
@@ -123,7 +115,6 @@ impl From<String> for Column {
     }
 }
 
-/// A cell.
 #[derive(Default)]
 pub struct Cell {
     /// What it says.
@@ -256,7 +247,6 @@ impl<T> Rows<T> {
         self
     }
 
-    /// The table.
     pub fn table(self) -> Table {
         self.table
     }

@@ -42,10 +42,7 @@ pub fn section(section: &Section<'_>, options: TerminalOptions) -> String {
         before = Some(&part.block);
     }
     let title = when(!section.title.is_empty(), || painted(&wrapped(&section.title, options.width, ""), "1", options));
-    match out.is_empty() {
-        true => out,
-        false => format!("\n{title}{out}"),
-    }
+    if out.is_empty() { out } else { format!("\n{title}{out}") }
 }
 
 fn block(block: &Block<'_>, indent: &str, options: TerminalOptions) -> String {
@@ -69,10 +66,7 @@ fn block(block: &Block<'_>, indent: &str, options: TerminalOptions) -> String {
         }
         Block::Table(of) => {
             let (_, label) = of.shown(Form::Terminal);
-            let label = match label.is_empty() {
-                true => label,
-                false => wrapped(&label, width, ""),
-            };
+            let label = if label.is_empty() { label } else { wrapped(&label, width, "") };
             format!("{label}{}\n", fitted(of, width))
         }
         Block::Drawn(_) => String::new(),
@@ -110,10 +104,7 @@ fn painted(lines: &str, code: &str, options: TerminalOptions) -> String {
 }
 
 fn paint(words: &str, code: &str, options: TerminalOptions) -> String {
-    match options.color {
-        true => format!("\u{1b}[{code}m{words}\u{1b}[0m"),
-        false => words.to_owned(),
-    }
+    if options.color { format!("\u{1b}[{code}m{words}\u{1b}[0m") } else { words.to_owned() }
 }
 
 /// Sections without colours, beginning with the first one's first line.

@@ -15,7 +15,6 @@ pub enum Span {
     Code(String),
     /// Words that lead to a place on the page.
     Link {
-        /// The words.
         words: String,
         /// The identity of the place.
         to: String,

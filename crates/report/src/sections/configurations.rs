@@ -78,10 +78,7 @@ fn volumes(all: &[ConfigurationFacts]) -> Rows<(&ConfigurationFacts, &VolumeRepo
 
 /// Nested facts as dotted names. Lists of plain values stay on one line.
 fn flatten(prefix: &str, value: &Value, into: &mut Vec<(String, String)>) {
-    let name = |key: &str| match prefix.is_empty() {
-        true => key.to_owned(),
-        false => format!("{prefix}.{key}"),
-    };
+    let name = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match value {
         Value::Null => {}

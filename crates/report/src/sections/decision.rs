@@ -50,24 +50,18 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
 }
 
 /// Of the heat maps.
-const LEGEND: &str = "<ul class=\"legend\"><li><i class=\"sw best\"></i>best by its estimate<li><i class=\"sw near\"></i>within \
-                      12 %, the same, or no difference shown<li><i class=\"sw far1\"></i>up to 1.5 times worse<li><i \
-                      class=\"sw far2\"></i>up to 4 times<li><i class=\"sw far3\"></i>more</ul>\n";
+const LEGEND: &str = "<ul class=\"legend\"><li><i class=\"sw best\"></i>best by its estimate<li><i class=\"sw \
+                      near\"></i>within 12 %, the same, or no difference shown<li><i class=\"sw far1\"></i>up to 1.5 \
+                      times worse<li><i class=\"sw far2\"></i>up to 4 times<li><i class=\"sw far3\"></i>more</ul>\n";
 
 /// A name, in bold where it is the one to run: nothing else may look like a winner.
 fn leading(analysis: &Analysis, name: &str) -> Text {
-    match analysis.recommendation.run.as_deref() == Some(name) {
-        true => strong(name),
-        false => name.into(),
-    }
+    if analysis.recommendation.run.as_deref() == Some(name) { strong(name) } else { name.into() }
 }
 
 /// A value without its unit.
 fn value(metric: Metric, ranked: &Ranked) -> String {
-    match metric.is_latency() {
-        true => ms(ranked.value),
-        false => number(ranked.value),
-    }
+    if metric.is_latency() { ms(ranked.value) } else { number(ranked.value) }
 }
 
 fn unit(metric: Metric) -> &'static str {
@@ -98,10 +92,7 @@ fn heat_map(analysis: &Analysis, of: Metric) -> Rows<&Decision> {
 /// The value alone, so that it pastes as a number; factor and verdict as the colour and the hint.
 fn heat(analysis: &Analysis, decision: &Decision, ranked: &Ranked) -> Cell {
     // How much worse than the best, whichever direction is better.
-    let worse = match ranked.to_best >= 1.0 {
-        true => ranked.to_best,
-        false => 1.0 / ranked.to_best.max(1e-9),
-    };
+    let worse = if ranked.to_best >= 1.0 { ranked.to_best } else { 1.0 / ranked.to_best.max(1e-9) };
     let class = match (ranked.verdict, worse) {
         // Green says "take this".
         (Verdict::Reference, _) if analysis.recommendation.status == Status::NoAnswerYet => "near",

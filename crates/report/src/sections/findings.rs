@@ -85,8 +85,5 @@ fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> Text {
         Scope::Run(_) => None,
     };
     let words = link(finding.scope.name(), place).then(format!(": {}", message(finding)));
-    match numbers.is_empty() {
-        true => words,
-        false => words.then(small(format!(" {}", numbers.join(" · ")))),
-    }
+    if numbers.is_empty() { words } else { words.then(small(format!(" {}", numbers.join(" · ")))) }
 }

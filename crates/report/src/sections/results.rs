@@ -12,9 +12,10 @@ use crate::figures::{ms, percent};
 use crate::labels;
 
 /// How the figures are made.
-const KEY: &str = "Operations/s: geometric mean (95 % interval) of the cell's own valid repetitions; with fewer than three the \
-                   observed range. Ratios: intervals adjusted for all comparisons (97.5 % or wider), spread pooled over \
-                   cells. Latencies (each trial's percentile), disk reads and page cache: median over repetitions.";
+const KEY: &str = "Operations/s: geometric mean (95 % interval) of the cell's own valid repetitions; with fewer than \
+                   three the observed range. Ratios: intervals adjusted for all comparisons (97.5 % or wider), spread \
+                   pooled over cells. Latencies (each trial's percentile), disk reads and page cache: median over \
+                   repetitions.";
 
 /// The whole section.
 pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
@@ -136,19 +137,22 @@ fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis
         let head = column(format!("{}, ms, med.", figure.label())).drop(drop);
         table.number(head, |c| by_kind(c, |_, latency| labels::latency_ms(latency, figure)))
     });
-    table
+    let table = table
         .number(column("Errors").drop(3), |c| labels::errors(c))
-        .number(column("Disk reads/op.").drop(4), |c| c.device_reads_per_operation)
-        .number(column("SSTables /read").drop(10).on(where_any(|c| c.database.sstables_per_read.is_some())), |c| {
-            c.database.sstables_per_read
-        })
+        .number(column("Disk reads/op.").drop(4), |c| c.device_reads_per_operation);
+    let reported = cells.iter().find_map(|c| c.database.product()).map_or(&[][..], |product| product.figures);
+    let known = reported.iter().filter(|figure| cells.iter().any(|c| c.database.get(figure).is_some()));
+    let table = known.fold(table, |table, figure| match figure.in_results {
+        Some((head, drop)) => {
+            table.number(column(head).drop(drop), |c| Some(c.database.get(figure)? * figure.shown_times))
+        }
+        None => table,
+    });
+    table
         .number(column("Page cache").drop(6), |c| c.page_cache_share.map(percent))
         .text(column("Limit").drop(2), |c| {
             let kind = c.limit.kind.words().replacen(' ', "\n", 1);
-            match c.limit.nodes.is_empty() {
-                true => kind,
-                false => format!("{kind}\n{}", labels::nodes_at(&c.limit)),
-            }
+            if c.limit.nodes.is_empty() { kind } else { format!("{kind}\n{}", labels::nodes_at(&c.limit)) }
         })
         .text(column("Volume used").drop(11).on(where_any(|c| c.delivered.is_some())), |c| {
             c.delivered.map(|of| match of.unit {

@@ -1,52 +1,77 @@
 //! What an operation cost: configurations side by side, so that an effect (operations, latency) has its cause (reads of
-//! the devices, SSTables, caches, flushes and compactions) below it.
+//! the devices, what the database reports) below it.
 
 use analysis::{Analysis, CellAnalysis};
+use reported::{Place, Reports};
 
 use crate::document::section::Section;
 use crate::document::table::{Form, Rows, rows};
 use crate::figures::{KIB, MIB};
 use crate::labels;
 
-/// Below the tables.
+/// Below the tables: what is said of every database ...
 const METHOD: &str = "Medians over repetitions; beside a configuration its figure over that of the baseline. Device \
-                          requests and bytes are those of all volumes of all nodes. SSTables, caches, flushes and \
-                          compactions are the database's own counts of the measured window: for each read of the table \
-                          on a node, how many SSTables were merged, and how often a bloom filter let it into one without \
-                          the row; the bytes of the SSTables that flushes and compactions have written. A figure that no \
-                          database here gives is left out.";
+                          requests and bytes are those of all volumes of all nodes.";
+/// ... and after what its product says of its own figures.
+const MISSING: &str = "A figure that no database here gives is left out.";
 
-type Figure = fn(&CellAnalysis) -> Option<f64>;
+/// A figure of a cell.
+#[derive(Clone, Copy)]
+enum Figure {
+    /// Measured of every database.
+    Measured(&'static str, fn(&CellAnalysis) -> Option<f64>),
+    /// What its product reports.
+    Reported(&'static reported::Figure),
+}
+use Figure::{Measured, Reported};
 
-/// In the order of the table: the effect, then what may have caused it.
-const FIGURES: [(&str, Figure); 26] = [
-    ("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
-    ("p99 of the slowest operation, ms", |c| c.latency_us.values().map(|l| l.p99 / 1e3).max_by(f64::total_cmp)),
-    ("Device reads/op.", |c| c.device_reads_per_operation),
-    ("Device writes/op.", |c| c.device_writes_per_operation),
-    ("KiB read/op.", |c| Some(c.device_read_bytes_per_operation? / KIB)),
-    ("KiB written/op.", |c| Some(c.device_write_bytes_per_operation? / KIB)),
-    ("SSTables merged/read", |c| c.database.sstables_per_read),
-    ("Bloom filter wrong/1,000 reads", |c| Some(c.database.bloom_false_positives_per_read? * 1e3)),
-    ("Chunk cache hits, %", |c| Some(c.database.chunk_cache_hit_share? * 100.0)),
-    ("Key cache hits, %", |c| Some(c.database.key_cache_hit_share? * 100.0)),
-    ("Page cache, MiB", |c| Some(c.page_cache_bytes? / MIB)),
-    ("of data on disk, %", |c| Some(c.page_cache_share? * 100.0)),
-    ("Compressed to, %", |c| Some(c.database.compression_ratio? * 100.0)),
-    ("Memory for chunk offsets, KiB", |c| Some(c.database.compression_metadata_bytes? / KIB)),
-    ("SSTables of the backlog and at rest", |c| c.database.backlog_sstables),
-    ("Backlog compacted until, s", |c| c.database.backlog_compacted_until_s),
-    ("SSTables at the end", |c| c.database.sstables),
-    ("Flushes in a trial", |c| c.database.flushes),
-    ("Compactions in a trial", |c| c.database.compactions),
-    ("Bytes flushed/op.", |c| c.database.flushed_bytes_per_operation),
-    ("Bytes compacted/op.", |c| c.database.compacted_bytes_per_operation),
-    ("Read IOPS", |c| c.device_read_iops),
-    ("Write IOPS", |c| c.device_write_iops),
-    ("Database CPUs", |c| c.database_cpus_used),
-    ("GC pauses, %", |c| Some(c.gc_pause_share? * 100.0)),
-    ("Client CPU/op., us", |c| c.client_cpu_us_per_operation),
+/// The effect, and what it took of the devices.
+const EFFECT: [Figure; 6] = [
+    Measured("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
+    Measured("p99 of the slowest operation, ms", |c| {
+        c.latency_us.values().map(|l| l.figures.p99 / 1e3).max_by(f64::total_cmp)
+    }),
+    Measured("Device reads/op.", |c| c.device_reads_per_operation),
+    Measured("Device writes/op.", |c| c.device_writes_per_operation),
+    Measured("KiB read/op.", |c| Some(c.device_read_bytes_per_operation? / KIB)),
+    Measured("KiB written/op.", |c| Some(c.device_write_bytes_per_operation? / KIB)),
 ];
+const CACHE: [Figure; 2] = [
+    Measured("Page cache, MiB", |c| Some(c.page_cache_bytes? / MIB)),
+    Measured("of data on disk, %", |c| Some(c.page_cache_share? * 100.0)),
+];
+const MACHINES: [Figure; 5] = [
+    Measured("Read IOPS", |c| c.device_read_iops),
+    Measured("Write IOPS", |c| c.device_write_iops),
+    Measured("Database CPUs", |c| c.database_cpus_used),
+    Measured("GC pauses, %", |c| Some(c.gc_pause_share? * 100.0)),
+    Measured("Client CPU/op., us", |c| c.client_cpu_us_per_operation),
+];
+
+impl Figure {
+    /// In the order of the table: the effect, then what may have caused it.
+    fn all(product: Option<&'static Reports>) -> Vec<Self> {
+        let figures = product.map_or(&[][..], |product| product.figures);
+        let placed = |place| figures.iter().filter(move |figure| figure.place == place).map(|figure| Reported(figure));
+        let lookups = EFFECT.into_iter().chain(placed(Place::Lookups));
+        let kept = lookups.chain(CACHE).chain(placed(Place::Kept));
+        kept.chain(placed(Place::Background)).chain(MACHINES).collect()
+    }
+
+    fn label(&self) -> &'static str {
+        match self {
+            Measured(label, _) => label,
+            Reported(figure) => figure.label,
+        }
+    }
+
+    fn of(&self, cell: &CellAnalysis) -> Option<f64> {
+        match self {
+            Measured(_, of) => of(cell),
+            Reported(figure) => Some(cell.database.get(figure)? * figure.shown_times),
+        }
+    }
+}
 
 /// Cells beside each other.
 struct Group<'a> {
@@ -67,7 +92,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     }
     let tables = groups.iter().map(Group::table);
     let section = tables.fold(section, |section, table| section.table(table));
-    section.key(METHOD)
+    let product = analysis.cells.iter().find_map(|cell| cell.database.product());
+    let words = [METHOD, product.map_or("", |product| product.how_to_read), MISSING];
+    section.key(words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
 /// The cells with a valid trial: a table for each workload and load that several configurations have; for each workload
@@ -99,21 +126,23 @@ fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
 
 impl Group<'_> {
     /// A row for each figure that one of the cells has; beside a cell its figures over those of the baseline.
-    fn table(&self) -> Rows<(&'static str, Figure)> {
-        let known = FIGURES.into_iter().filter(|(_, of)| self.cells.iter().any(|c| of(c).is_some()));
-        let table = rows(&*self.title, known).class("dense").text("Figure", |(name, _)| *name);
+    fn table(&self) -> Rows<Figure> {
+        let product = self.cells.iter().find_map(|cell| cell.database.product());
+        let is_known = |figure: &Figure| self.cells.iter().any(|cell| figure.of(cell).is_some());
+        let known = Figure::all(product).into_iter().filter(is_known);
+        let table = rows(&*self.title, known).class("dense").text("Figure", Figure::label);
         self.cells.iter().fold(table, |table, cell| {
             let name = match self.has_one_load {
                 true => cell.configuration.clone(),
                 false => format!("{}; {}", cell.configuration, labels::load(cell.load)),
             };
-            let table = table.number(name, |(_, of)| of(cell));
+            let table = table.number(name, |figure| figure.of(cell));
             let Some(baseline) = self.baseline.filter(|baseline| baseline.id != cell.id) else {
                 return table;
             };
-            table.number(format!("to {}, x", baseline.configuration), |(_, of)| {
-                let its = of(baseline).filter(|its| *its != 0.0)?;
-                Some(of(cell)? / its)
+            table.number(format!("to {}, x", baseline.configuration), |figure| {
+                let its = figure.of(baseline).filter(|its| *its != 0.0)?;
+                Some(figure.of(cell)? / its)
             })
         })
     }

@@ -21,10 +21,7 @@ pub(super) fn note(note: &Note) -> String {
             whole_percent(*share)
         ),
         Note::Cpu { models } => {
-            let of = match models.is_empty() {
-                true => "the measured machine".to_owned(),
-                false => models.join(" and "),
-            };
+            let of = if models.is_empty() { "the measured machine".to_owned() } else { models.join(" and ") };
             format!(
                 "CPU time is that of {of}; a vCPU of each type is taken as one of these. The error shown with a \
                 figure leaves this out."
@@ -39,11 +36,7 @@ pub(super) fn note(note: &Note) -> String {
             "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
             given(*scale)
         ),
-        Note::P99NotChecked {
-            asked_ms,
-            lowest_ms,
-            used,
-        } => {
+        Note::P99NotChecked { asked_ms, lowest_ms, used } => {
             let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 there: {ms:.1} ms)"));
             format!(
                 "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only{lowest}, which promise nothing \
@@ -57,8 +50,8 @@ pub(super) fn note(note: &Note) -> String {
             whole_percent(*used)
         ),
         Note::P99Carried { configurations, used } => format!(
-            "p99 was measured: of {} it is known how much they carry under it (`rate = \"find\"`), and headroom is taken \
-             from that. Of other machines no resource is used more than {}, to which the p99 was kept there.",
+            "p99 was measured: of {} it is known how much they carry under it (`rate = \"find\"`), and headroom is \
+             taken from that. Of other machines no resource is used more than {}, to which the p99 was kept there.",
             configurations.join(", "),
             whole_percent(*used)
         ),
@@ -102,8 +95,9 @@ pub(super) fn note(note: &Note) -> String {
             left_out.join(", ")
         ),
         Note::TrafficBetweenZones => {
-            "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of it."
-                .to_owned()
+            "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of \
+             it."
+            .to_owned()
         }
     }
 }

@@ -160,10 +160,7 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
         Some(_) => ("the fault was lifted", "the fault was lifted"),
     };
     let within = given_percent(1.0 - RECOVERED_SHARE);
-    let end = match is_last {
-        true => "when the trial ended",
-        false => "when the next fault began",
-    };
+    let end = if is_last { "when the trial ended" } else { "when the next fault began" };
     let some = |n: u64| format!("in {n} of {all} trials");
     let mut parts = Vec::new();
     if let Some(seconds) = seconds {

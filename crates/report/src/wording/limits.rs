@@ -34,7 +34,8 @@ fn of_delivered(of: &Delivered, is_one: bool) -> String {
         Unit::BytesPerS => (
             "MB/s",
             format!(
-                "{} MB/s by {requests} of {each} KiB in the mean, beside {} MB/s that fio wrote in requests of {its} KiB",
+                "{} MB/s by {requests} of {each} KiB in the mean, beside {} MB/s that fio wrote in requests of {its} \
+                 KiB",
                 number(of.used / 1e6),
                 number(of.delivered / 1e6)
             ),
@@ -48,10 +49,7 @@ fn of_delivered(of: &Delivered, is_one: bool) -> String {
             ),
         ),
     };
-    let (volumes, deliver) = match is_one {
-        true => ("volume", "delivers"),
-        false => ("volumes", "deliver"),
-    };
+    let (volumes, deliver) = if is_one { ("volume", "delivers") } else { ("volumes", "deliver") };
     match of.share() > NOISE {
         true => format!("The {volumes} gave the database more than fio had got before: {numbers}."),
         false => format!(
@@ -233,10 +231,7 @@ fn resource(resource: Resource) -> &'static str {
 /// What somebody ordered, without zeros that say nothing: `12,345`, `62.5`, `0.5`.
 fn trimmed(value: f64) -> String {
     let text = given(value);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -263,16 +258,16 @@ mod tests {
     fn what_was_used_is_reported_with_both_sizes_of_requests() {
         assert_eq!(
             reported(Unit::Iops, 1140.0, 3000.0, true),
-            "The database used 38 % of the IOPS that the volume delivers: 1,140 reads and writes a second of 9.20 KiB in the mean, \
-             beside 3,000 random reads of 4 KiB by fio."
+            "The database used 38 % of the IOPS that the volume delivers: 1,140 reads and writes a second of 9.20 KiB \
+             in the mean, beside 3,000 random reads of 4 KiB by fio."
         );
         assert!(
             reported(Unit::Iops, 1140.0, 3000.0, false).starts_with("The database used 38 % of the read IOPS that")
         );
         assert_eq!(
             reported(Unit::BytesPerS, 77.5e6, 125e6, true),
-            "The database used 62 % of the MB/s that the volume delivers: 77.5 MB/s by reads and writes of 61.0 KiB in the mean, \
-             beside 125 MB/s that fio wrote in requests of 64 KiB."
+            "The database used 62 % of the MB/s that the volume delivers: 77.5 MB/s by reads and writes of 61.0 KiB in \
+             the mean, beside 125 MB/s that fio wrote in requests of 64 KiB."
         );
         let several = of_delivered(&delivered(Unit::Iops, 1140.0, 3000.0, true), false);
         assert!(several.starts_with("The database used 38 % of the IOPS that the volumes deliver: "));

@@ -10,12 +10,12 @@ use analysis::rules::repetitions_spread::RepetitionsSpread;
 use analysis::rules::stall::Stall;
 use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::{
-    Analysis, AnswerOutcome, Arrivals, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine,
-    DatabaseCounts, Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits,
-    LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line, LoadLevel, Metric, OperationKind, Panel, ProbeResult, Range,
-    Ranked, Ratio, Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity, SpreadKind, Status,
-    Summary, TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole,
-    WorkloadAnswer, WorkloadFacts,
+    Analysis, AnswerOutcome, Arrivals, Background, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine,
+    DatabaseFigures, Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits,
+    LatencyAnalysis, LatencyCurve, LatencyFigures, Limit, LimitKind, Line, LoadLevel, Metric, OperationKind, Panel,
+    ProbeResult, Range, Ranked, Ratio, Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity,
+    SpreadKind, Status, Summary, TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict,
+    VolumeReport, VolumeRole, WorkloadAnswer, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -185,20 +185,16 @@ pub fn alone() -> (Analysis, Charts) {
 /// A ratio that is known to 5 %.
 pub fn ratio(to: &str, median: f64) -> Ratio {
     Ratio {
-        to: to.to_owned(),
         median,
         low: median * 0.95,
         high: median * 1.05,
-        pairs: 3,
         level: 0.01,
         pooled: true,
         p_value: Some(0.01),
         p_adjusted: Some(0.02),
         p_sign_flip: Some(0.25),
         smallest_detectable: Some(1.1),
-        unpaired: false,
-        bound: None,
-        verdict: if median == 1.0 { Verdict::Reference } else { Verdict::Faster },
+        ..Ratio::blank(to, if median == 1.0 { Verdict::Reference } else { Verdict::Faster }, 3)
     }
 }
 
@@ -217,11 +213,7 @@ fn cell(
         LoadLevel::Rate { operations_per_s, .. } => format!("r{operations_per_s}"),
     };
     let latency = LatencyAnalysis {
-        mean: 900.0,
-        p50: 800.0,
-        p95: 2000.0,
-        p99: 5000.0,
-        p999: 20_000.0,
+        figures: LatencyFigures { mean: 900.0, p50: 800.0, p95: 2000.0, p99: 5000.0, p999: 20_000.0 },
         max: 80_000.0,
         samples: 60_000,
         spread: BTreeMap::from([("p99".to_owned(), summary(5000.0))]),
@@ -259,12 +251,12 @@ fn cell(
         device_writes_per_operation: Some(0.1),
         device_read_bytes_per_operation: Some(4096.0),
         device_write_bytes_per_operation: Some(1024.0),
-        database: DatabaseCounts {
-            sstables_per_read: Some(1.2 * factor),
-            key_cache_hit_share: Some(0.9),
-            compacted_bytes_per_operation: (index > 0).then_some(120.0),
-            ..DatabaseCounts::default()
-        },
+        database: DatabaseFigures::of(&reported::cassandra::REPORTS, |figure| match figure.key {
+            "sstables_per_read" => Some(1.2 * factor),
+            "key_cache_hit_share" => Some(0.9),
+            "compacted_bytes_per_operation" => (index > 0).then_some(120.0),
+            _ => None,
+        }),
         device_read_iops: Some(900.0),
         device_write_iops: Some(100.0),
         delivered: None,
@@ -494,7 +486,10 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
         measured_s: 300.0,
         steady_from_s: 12.0,
         fault_spans: Vec::new(),
-        background: Some((2.0, 1.0)),
+        background: vec![
+            Background { times: 2.0, one: "flush", several: "flushes" },
+            Background { times: 1.0, one: "compaction", several: "compactions" },
+        ],
         panels: vec![
             panel("Throughput", "operations/s", &["completed"], &[]),
             panel("Latency", "ms", &["read p50", "read p99"], &[]),

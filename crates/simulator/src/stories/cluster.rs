@@ -144,10 +144,10 @@ fn both_loops_agree_on_what_an_operation_asks_of_the_nodes() {
 #[test]
 fn equal_nodes_differ_by_their_noise() {
     let mut job = three(FAST, "", "").load("concurrency = [16]\nwarmup_s = 1\nduration_s = 20").job();
-    job.plan.simulated.as_mut().unwrap().node_noise = 0.05;
+    job.plan.place.truth_mut().unwrap().node_noise = 0.05;
     let mut ratios = Vec::new();
     for seed in 1..=200 {
-        job.plan.simulated.as_mut().unwrap().seed = seed;
+        job.plan.place.truth_mut().unwrap().seed = seed;
         let trial = all(&job).remove(0);
         ratios.push(reads(&trial, 1) / reads(&trial, 0));
     }

@@ -1,6 +1,7 @@
 //! Stops and faults: what they take is missing, and the counters show no more than that.
 
 use evidence::ErrorKind;
+use reported::{cassandra, jvm};
 
 use super::*;
 
@@ -17,7 +18,7 @@ fn stalls_at_random_leave_their_trace_in_counts_and_in_latencies() {
     let mut job = quiet("gc_pause_ms = 0\nstall_every_s = 20\nstall_s = 0.4").load(LONG).job();
     let (mut stalls, mut late) = (0, 0);
     for seed in 1..=20 {
-        job.plan.simulated.as_mut().unwrap().seed = seed;
+        job.plan.place.truth_mut().unwrap().seed = seed;
         let trial = all(&job).remove(0);
         let calm = *trial.by_second().iter().max().unwrap() as f64;
         // A stall takes 0.4 s out of one second, or out of two neighbours.
@@ -38,8 +39,8 @@ fn stalls_at_random_leave_their_trace_in_counts_and_in_latencies() {
 fn collection_pauses_have_their_length_and_spacing() {
     let pausing = quiet("gc_every_s = 5").load(LONG).fault("kind = \"garbage_collection\"\namount = 0.04");
     let (trial, calm) = (pausing.trial(), quiet("gc_pause_ms = 0").load(LONG).trial());
-    near(trial.host(|h| h.gc_pauses), 0.2, 0.03);
-    near(trial.host(|h| h.gc_pause_s), 0.04, 0.03);
+    near(trial.reported(&jvm::GC_PAUSES), 0.2, 0.03);
+    near(trial.reported(&jvm::GC_PAUSE_S), 0.04, 0.03);
     near(trial.throughput() / calm.throughput(), 0.96, 0.003);
     // 40 pauses of 200 ms with 64 requests in flight.
     let reads = trial.reads();
@@ -139,7 +140,7 @@ fn debt_gathers_where_something_is_flushed() {
     let debt = |workload| {
         let mut story = quiet("").load(LONG).fault("kind = \"compaction_debt\"\namount = 0.05");
         story.workload = workload;
-        story.trial().host(|h| h.pending_compactions)
+        story.trial().reported(&cassandra::PENDING_COMPACTIONS)
     };
     near(debt("read = 0.5\nupdate = 0.5"), 0.05, 0.1);
     assert_eq!(debt("read = 1.0"), 0.0);

@@ -33,7 +33,8 @@ const QUIET: &str = "run_noise = 0\nblock_noise = 0\nsecond_noise = 0\n";
 
 fn configuration(name: &str, volume: &str) -> String {
     format!(
-        "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n{volume}\n"
+        "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = \
+         4\n{volume}\n"
     )
 }
 
@@ -72,13 +73,12 @@ impl Story {
             if self.load.contains("cache") || self.local.contains("cache_ratio") { "" } else { "\ncache = \"cold\"" };
         let load = format!("{}{cold}", self.load);
         let text = format!(
-            "name = \"story\"\n[dataset]\nrecords = {}\n{}\n[[workload]]\nname = \"w\"\n{}\n[load]\n{}\nrepetitions = {}\n\
+            "name = \"story\"\n[dataset]\nrecords = {}\n{}\n[[workload]]\nname = \"w\"\n{}\n[load]\n{}\nrepetitions = \
+             {}\n\
              [provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.workload, load, self.repetitions, self.local, self.truth
         );
-        let (catalog, alone) = (catalog::Catalog::built_in(), experiment::ParseContext::alone());
-        let experiment = experiment::parse(catalog, "story.toml", &text, &alone, experiment::ReadFor::Anybody);
-        experiment::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
+        experiment::testing::job(&text)
     }
 
     /// The first planned trial.
@@ -90,7 +90,7 @@ impl Story {
 /// Every planned trial, in the order in which they run.
 fn all(job: &Job) -> Vec<SimulatedTrial> {
     let plan = &job.plan;
-    let simulation = Simulation::new(job, plan.simulated.as_ref().unwrap());
+    let simulation = Simulation::new(job, plan.place.truth().unwrap());
     plan.trials.iter().map(|t| simulation.trial(t).unwrap()).collect()
 }
 
@@ -127,9 +127,18 @@ impl SimulatedTrial {
 
     /// Change of a figure of the database host over the measurement, a second.
     fn host(&self, figure: fn(&evidence::HostFigures) -> Option<f64>) -> f64 {
+        self.change(|sample| figure(&sample.host))
+    }
+
+    /// The same of a series of the database.
+    fn reported(&self, series: &reported::Series) -> f64 {
+        self.change(|sample| sample.database.get(series))
+    }
+
+    fn change(&self, figure: impl Fn(&evidence::HostSample) -> Option<f64>) -> f64 {
         let samples: Vec<_> = self.samples[&evidence::HostId::DATABASE].iter().filter(|s| s.t_s >= 0.0).collect();
         let (first, last) = (samples.first().unwrap(), samples.last().unwrap());
-        (figure(&last.host).unwrap() - figure(&first.host).unwrap()) / (last.t_s - first.t_s)
+        (figure(last).unwrap() - figure(first).unwrap()) / (last.t_s - first.t_s)
     }
 
     /// (read, write) requests a second of the data volume between two moments.

@@ -6,7 +6,7 @@ use super::*;
 fn throughputs(story: &Story, seeds: u64) -> Vec<f64> {
     let mut job = story.job();
     let under = |seed| {
-        job.plan.simulated.as_mut().unwrap().seed = seed;
+        job.plan.place.truth_mut().unwrap().seed = seed;
         let trial = all(&job).remove(0);
         trial.throughput()
     };
@@ -23,7 +23,7 @@ fn a_volume_at_its_limit_is_noisy_in_throughput_and_still_at_its_limit() {
     let mut job = story.job();
     let mut throughput = Vec::new();
     for seed in 1..=300 {
-        job.plan.simulated.as_mut().unwrap().seed = seed;
+        job.plan.place.truth_mut().unwrap().seed = seed;
         let trial = all(&job).remove(0);
         near(trial.iops(0.0, 10.0).0, 1000.0, 0.002);
         throughput.push(trial.throughput());
@@ -52,7 +52,7 @@ fn trials_of_a_block_share_its_noise_on_either_resource() {
         let job = story.job();
         let plan = &job.plan;
         let of = |name: &str| -> Vec<f64> {
-            let simulation = Simulation::new(&job, plan.simulated.as_ref().unwrap());
+            let simulation = Simulation::new(&job, plan.place.truth().unwrap());
             let mut trials: Vec<_> = plan.trials.iter().filter(|t| t.cell.starts_with(name)).collect();
             trials.sort();
             trials.iter().map(|t| simulation.trial(t).unwrap().throughput()).collect()
@@ -75,7 +75,7 @@ fn correlation_modes_drift_and_hosts_are_found_again_over_the_trials() {
         story.repetitions = repetitions;
         story.truth = truth.to_owned();
         let plan = story.job().plan;
-        let paces = crate::variation::of_trials(&plan, plan.simulated.as_ref().unwrap());
+        let paces = crate::variation::of_trials(&plan, plan.place.truth().unwrap());
         (plan, paces)
     };
     let (_, linked) = paces("run_noise = 0.08\nblock_noise = 0\nrun_autocorrelation = 0.7", 1000);

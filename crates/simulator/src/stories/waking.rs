@@ -1,5 +1,7 @@
 //! A database that wakes up: what it leaves in the evidence on its way to rest.
 
+use reported::jvm;
+
 use super::*;
 
 /// Reads of 1 ms on one CPU; 10 CPU seconds to compile, of which half a CPU is taken at first.
@@ -23,18 +25,21 @@ fn code_that_is_not_compiled_costs_cpu_and_its_compilers_are_seen() {
     let shares: Vec<f64> = [0, 10, 30, 45]
         .map(|warmup_s| {
             let trial = waking(warmup_s);
-            trial.host(|h| h.compiler_cpu_s) / trial.host(|h| h.process_cpu_s)
+            trial.reported(&jvm::COMPILER_CPU_S) / trial.host(|h| h.process_cpu_s)
         })
         .into();
     assert!(shares.windows(2).all(|pair| pair[0] > pair[1]), "{shares:?}");
     near(shares[0], 0.375, 0.05);
     assert_eq!(shares[3], 0.0);
     // What is compiled, in the warm-up or later, is all that there was to compile.
-    let whole = |trial: &SimulatedTrial| trial.samples[&evidence::HostId::DATABASE].last().unwrap().host.compiler_cpu_s;
+    let whole = |trial: &SimulatedTrial| {
+        let last = trial.samples[&evidence::HostId::DATABASE].last().unwrap();
+        last.database.get(&jvm::COMPILER_CPU_S)
+    };
     near(whole(&waking(45)).unwrap(), 10.0, 0.01);
     // Without it a database is born warm, and says so.
     let warm = quiet("").trial();
-    assert_eq!(warm.host(|h| h.compiler_cpu_s), 0.0);
+    assert_eq!(warm.reported(&jvm::COMPILER_CPU_S), 0.0);
 }
 
 #[test]

@@ -91,26 +91,16 @@ pub struct EvidenceFacts {
     pub p99_carried: Vec<String>,
 }
 
-/// Where a figure comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Label {
-    /// This machine with these volumes, at this mix and ratio of memory to data, was measured.
-    Measured,
-    /// Between what was measured: mix, ratio of memory to data and vCPUs.
-    Interpolated,
-    /// Outside what was measured, by the model.
-    Modelled,
-}
-
-impl Label {
-    /// The word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Interpolated => "interpolated",
-            Self::Modelled => "modelled",
-        }
+experiment::word_enum! {
+    /// Where a figure comes from.
+    #[derive(PartialOrd, Ord)]
+    pub enum Label by word {
+        /// This machine with these volumes, at this mix and ratio of memory to data, was measured.
+        Measured = "measured",
+        /// Between what was measured: mix, ratio of memory to data and vCPUs.
+        Interpolated = "interpolated",
+        /// Outside what was measured, by the model.
+        Modelled = "modelled",
     }
 }
 

@@ -77,7 +77,8 @@ impl<'a> Search<'a> {
         let n = f64::from(nodes);
         let copies = f64::from(self.target.replication_factor);
         let data_bytes = self.target.data_at_the_end() * copies / n * self.facts.on_disk;
-        let page_cache = experiment::page_cache_at_full_scale((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
+        let memory = &self.observations[0].product.memory;
+        let page_cache = memory.page_cache_bytes((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
         let cache_share = (page_cache / data_bytes).min(1.0);
         let (reads, writes) = self.target.replica_operations();
         Loaded {

@@ -14,7 +14,8 @@ pub enum SizingError {
     Input(String),
     /// No evidence.
     #[error(
-        "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are needed)"
+        "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are \
+         needed)"
     )]
     NoEvidence {
         /// Runs that were looked at.
@@ -30,8 +31,9 @@ pub enum SizingError {
     },
     /// The model fails its own test.
     #[error(
-        "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and {p90_percent:.0} % (90th percentile; at most 15 % and \
-         25 % are accepted), worst {worst}. No machine of the search was measured under exactly this target"
+        "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and \
+         {p90_percent:.0} % (90th percentile; at most 15 % and 25 % are accepted), worst {worst}. No machine of the \
+         search was measured under exactly this target"
     )]
     ModelRefused {
         /// Median of the held-out errors, per cent.
@@ -43,7 +45,8 @@ pub enum SizingError {
     },
     /// No cell kept the p99.
     #[error(
-        "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at {utilisation_percent:.0} % utilisation ({cell})"
+        "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at \
+         {utilisation_percent:.0} % utilisation ({cell})"
     )]
     P99 {
         /// What was asked for, milliseconds.

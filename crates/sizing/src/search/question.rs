@@ -2,7 +2,6 @@
 
 use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
-use experiment::Provider;
 use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
@@ -65,9 +64,8 @@ impl<'a> Search<'a> {
             found.dedup();
             return Err(SizingError::Distributions { found: found.join(", ") });
         }
-        let median = |figure: fn(&Observation<'_>) -> f64| {
-            stats::median(&observations.iter().map(figure).collect::<Vec<_>>()).unwrap_or(1.0)
-        };
+        let median =
+            |figure: fn(&Observation<'_>) -> f64| stats::median(observations.iter().map(figure)).unwrap_or(1.0);
         let record_bytes = median(|o| o.record_bytes);
         let mut search = Self {
             catalog,
@@ -78,7 +76,7 @@ impl<'a> Search<'a> {
             basis,
             facts: EvidenceFacts {
                 runs: runs.iter().map(|r| r.run.clone()).collect(),
-                is_simulated: runs.iter().any(|r| r.provider == Provider::Simulated),
+                is_simulated: runs.iter().any(|r| r.plan.place.is_simulated()),
                 cells: observations.len() as u64,
                 capacity_cells: observations.iter().filter(|o| o.is_capacity()).count() as u64,
                 trials: observations.iter().map(|o| o.trials).sum(),
@@ -101,7 +99,7 @@ impl<'a> Search<'a> {
                 first.distribution,
                 target.data_at_the_end(),
                 record_bytes,
-                first.configuration.settings.chunk_bytes(),
+                first.product.unit_bytes_of(&first.configuration.settings),
             ),
             sustained: target.p99_ms.map_or_else(Vec::new, |_| sustained(runs, observations)),
             most_for_p99: None,

@@ -1,12 +1,10 @@
 //! Clusters: the limit is that of the node that is most limited, and it is named.
 
 use evidence::HostId;
-use experiment::LoadLevel;
 
-use super::made::{Disk, Machine, cluster, idle};
-use crate::document::{Ratio, Verdict};
+use super::made::{Disk, Machine, cell, cluster, gained, idle, with};
 use crate::limit::LimitKind::{Client, Cpu, NoneFound, OfferedRate, VolumeIops};
-use crate::limit::{CellLimit, InterventionOutcome, Limit, by_intervention, interventions, of_cell};
+use crate::limit::{InterventionOutcome, Limit, by_intervention, interventions, of_cell};
 
 const FIRST: HostId = HostId::DATABASE;
 const SECOND: HostId = HostId::database(1);
@@ -15,12 +13,6 @@ const THIRD: HostId = HostId::database(2);
 fn limit(machines: &[Machine]) -> Limit {
     let trials = [cluster(machines), cluster(machines)];
     of_cell(Some(&machines[0].setup()), &trials.iter().collect::<Vec<_>>())
-}
-
-fn with(change: impl FnOnce(&mut Machine)) -> Machine {
-    let mut machine = idle();
-    change(&mut machine);
-    machine
 }
 
 /// A node that reads so often from a volume of 3,000 IOPS.
@@ -98,34 +90,8 @@ fn a_difference_matters_where_one_node_is_short_of_it() {
         let setup =
             |name: &str, machine: &Machine| experiment::Setup { configuration: name.to_owned(), ..machine.setup() };
         let setups = [setup("a", &full), setup("b", &more(8.0))];
-        let cell = |name, limit| CellLimit {
-            id: name,
-            configuration: name,
-            workload: "w",
-            load: LoadLevel::Concurrency(64),
-            limit,
-            read_share: Some(1.0),
-            read_bytes_share: Some(1.0),
-        };
-        let gain = |_: &str, to: &str| {
-            Some(Ratio {
-                to: to.to_owned(),
-                median: 1.5,
-                low: 1.4,
-                high: 1.6,
-                pairs: 3,
-                level: 0.03,
-                pooled: true,
-                p_value: Some(0.01),
-                p_adjusted: None,
-                p_sign_flip: None,
-                smallest_detectable: None,
-                bound: None,
-                unpaired: false,
-                verdict: Verdict::NotComparable,
-            })
-        };
-        let cells = [cell("a", &limit), cell("b", &there)];
+        let gain = |_: &str, _: &str| Some(gained(1.5, 1.4, 1.6));
+        let cells = [cell("a", &full.data, &limit), cell("b", &full.data, &there)];
         let found = interventions(&setups, &cells, &gain).remove(0);
         let outcome = found[0].outcome;
         (found[0].more.len(), outcome, by_intervention(limit, found).kind)

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{Burst, LoadLevel, Setup};
+use experiment::{Burst, Setup};
 
-use super::made::{Disk, Machine, idle};
-use crate::document::{Ratio, Verdict};
+use super::made::{Disk, Machine, cell, gained, with};
 use crate::limit::LimitKind::{BurstSpent, Cpu, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops};
 use crate::limit::{CellLimit, Intervention, InterventionOutcome, Limit, Resource, by_intervention, interventions};
 
@@ -24,47 +23,14 @@ fn first(matrix: &[(&str, Machine, Gain)]) -> Limit {
 
 fn reported(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]) -> Vec<Limit> {
     let gains: BTreeMap<&str, Gain> = matrix.iter().map(|(name, _, gain)| (*name, *gain)).collect();
-    let gain = |from: &str, to: &str| -> Option<Ratio> {
+    let gain = |from: &str, to: &str| {
         let (from, to) = (gains.get(from)?, gains.get(to)?);
-        Some(Ratio {
-            to: String::new(),
-            median: to.0 / from.0,
-            low: to.1 / from.0,
-            high: to.2 / from.0,
-            pairs: 3,
-            level: 0.03,
-            pooled: true,
-            p_value: (to.1 < to.2).then_some(0.01),
-            p_adjusted: None,
-            p_sign_flip: None,
-            smallest_detectable: None,
-            bound: None,
-            unpaired: false,
-            verdict: Verdict::NotComparable,
-        })
+        Some(gained(to.0 / from.0, to.1 / from.0, to.2 / from.0))
     };
-    let share = |reads: f64, writes: f64| stats::ratio(reads, reads + writes);
-    let cells: Vec<CellLimit<'_>> = matrix
-        .iter()
-        .zip(limits)
-        .map(|((name, machine, _), limit)| CellLimit {
-            id: name,
-            configuration: name,
-            workload: "w",
-            load: LoadLevel::Concurrency(64),
-            limit,
-            read_share: share(machine.data.reads, machine.data.writes),
-            read_bytes_share: share(machine.data.read_bytes, machine.data.write_bytes),
-        })
-        .collect();
+    let each = matrix.iter().zip(limits);
+    let cells: Vec<CellLimit<'_>> = each.map(|((name, machine, _), limit)| cell(name, &machine.data, limit)).collect();
     let found = interventions(setups, &cells, &gain);
     limits.iter().cloned().zip(found).map(|(limit, found)| by_intervention(limit, found)).collect()
-}
-
-fn with(change: impl FnOnce(&mut Machine)) -> Machine {
-    let mut machine = idle();
-    change(&mut machine);
-    machine
 }
 
 /// One CPU and a volume, both at these rates.
@@ -129,7 +95,8 @@ fn a_step_that_changes_settings_too_decides_nothing() {
     assert_eq!(first(&matrix).interventions.len(), 1);
     let mut setups =
         matrix.each_ref().map(|(name, machine, _)| Setup { configuration: (*name).to_owned(), ..machine.setup() });
-    setups[1].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned()];
+    let options = experiment::Section::Options(vec!["-XX:TieredStopAtLevel=1".to_owned()]);
+    setups[1].settings.sections.insert("jvm".to_owned(), options);
     let limits = matrix.each_ref().map(|(_, machine, _)| machine.limit());
     let limit = reported(&setups, &limits, &matrix).remove(0);
     assert_eq!((limit.kind, limit.interventions.len()), (Cpu, 0));

@@ -2,15 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostId, HostSample, OperationKind, ProbeResult, TrialRecord, VolumeFigures};
+use evidence::{
+    ClientResult, HostFigures, HostId, HostSample, LatencyFigures, NodeFacts, OperationKind, ProbeResult, VolumeFacts,
+    VolumeFigures,
+};
 use experiment::{Arrivals, Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
-use serde_json::json;
+use reported::Reported;
+use reported::cassandra::PENDING_COMPACTIONS;
+use reported::jvm::GC_PAUSE_S;
+use stats::SplitMix;
 
+use crate::document::{Ratio, Verdict};
 use crate::host::database_host;
-use crate::latency::LatencyFigures;
-use crate::limit::{Limit, of_cell};
+use crate::latency::SeriesLatency;
+use crate::limit::{CellLimit, Limit, of_cell};
 use crate::measure::measure;
 use crate::measurement::{TrialEvidence, TrialMeasurement};
+use crate::rules::cases::sound_record;
+use crate::story::job;
 
 pub const KIB: f64 = 1024.0;
 pub const MIB: f64 = 1_048_576.0;
@@ -44,6 +53,11 @@ impl Disk {
             byte_burst: None,
         }
     }
+}
+
+/// What fio found of a volume that reads so much.
+pub fn probe(read_iops: f64) -> ProbeResult {
+    ProbeResult { read_iops, read_latency_us: 900.0, write_bytes_per_s: 1e7, write_iops: 150.0, seconds: 3.0 }
 }
 
 /// A machine under load.
@@ -95,23 +109,30 @@ pub fn idle() -> Machine {
     }
 }
 
-/// SplitMix64: numbers in 0..1.
-pub struct Random(pub u64);
+/// The usual machine with a change.
+pub fn with(change: impl FnOnce(&mut Machine)) -> Machine {
+    let mut machine = idle();
+    change(&mut machine);
+    machine
+}
 
-impl Random {
-    pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
+/// What a cell gained over another.
+pub fn gained(median: f64, low: f64, high: f64) -> Ratio {
+    let p_value = (low < high).then_some(0.01);
+    Ratio { median, low, high, p_value, ..Ratio::blank("", Verdict::NotComparable, 3) }
+}
 
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.next()
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() * n as f64) as usize
+/// A cell of one workload and load, by the name of its configuration.
+pub fn cell<'a>(name: &'a str, data: &Disk, limit: &'a Limit) -> CellLimit<'a> {
+    let share = |reads: f64, writes: f64| stats::ratio(reads, reads + writes);
+    CellLimit {
+        id: name,
+        configuration: name,
+        workload: "w",
+        load: LoadLevel::Concurrency(64),
+        limit,
+        read_share: share(data.reads, data.writes),
+        read_bytes_share: share(data.read_bytes, data.write_bytes),
     }
 }
 
@@ -172,47 +193,29 @@ impl Counting {
 
 impl Machine {
     pub fn setup(&self) -> Setup {
+        let job = job();
+        let usual = &job.setups[0];
         let volume = |role: VolumeRole, disk: &Disk| VolumeSetup {
             role,
-            label: String::new(),
-            size_bytes: 1 << 30,
             limits: disk.limits,
             own_limits: disk.own,
             burst: disk.burst,
             byte_burst: disk.byte_burst,
-            is_local: false,
-            served: None,
-            combined: None,
             card: self.cards.map(|[data, log]| if role.is_data() { data } else { log }),
+            ..usual.data.clone()
         };
         Setup {
-            stands_for: None,
             configuration: "made".to_owned(),
             cpus: self.given,
-            heap_bytes: 1 << 30,
-            direct_memory_bytes: 1 << 28,
-            key_cache_bytes: 50 << 20,
-            memory_limit_bytes: 3 << 30,
-            page_cache_budget_bytes: 1 << 30,
             data: volume(VolumeRole::Data, &self.data),
-            more_data: Vec::new(),
-            layout: None,
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             instance_limits: self.path,
-            placement: experiment::Placement::ONE_NODE,
-            first_host: 0,
-            batch: 0,
-            is_bought: false,
-            existing: None,
-            watched: Vec::new(),
-            consistency: None,
-            settings: experiment::Settings::default(),
-            backlog: None,
+            ..usual.clone()
         }
     }
 
     fn samples(&self) -> Vec<HostSample> {
-        let mut random = Random(self.seed);
+        let mut random = SplitMix::new(self.seed);
         let mut disks = BTreeMap::from([(VolumeRole::Data, Counting::new(self.data))]);
         disks.extend(self.log.map(|log| (VolumeRole::Commitlog, Counting::new(log))));
         let (mut cpu, mut stolen, mut idle) = (0.0, 0.0, 0.0);
@@ -228,18 +231,20 @@ impl Machine {
                 cgroup_throttled_s: self.throttled_s.map(|s| s * t),
                 cgroup_periods: Some(10.0 * t),
                 cgroup_throttled_periods: Some(10.0 * t * self.throttled_periods),
-                gc_pause_s: Some(self.gc * t),
-                pending_compactions: Some((self.compactions_per_s * t).floor()),
                 ..HostFigures::default()
             };
             samples.push(HostSample {
                 t_s: t,
                 host,
+                database: Reported::from([
+                    (&GC_PAUSE_S, self.gc * t),
+                    (&PENDING_COMPACTIONS, (self.compactions_per_s * t).floor()),
+                ]),
                 volumes: disks.iter().map(|(role, disk)| (*role, disk.figures())).collect(),
                 ..HostSample::default()
             });
             // Down only: a limit is not exceeded.
-            let mut factor = || 1.0 - self.jitter * random.next();
+            let mut factor = || 1.0 - self.jitter * random.uniform();
             let used = self.used * factor();
             cpu += used;
             stolen += self.stolen;
@@ -257,38 +262,30 @@ impl Machine {
             operations_per_s: offered,
             arrivals: Arrivals::Constant,
         });
-        let facts = |role: &str, disk: &Disk| {
-            let probe = disk.probe.map(|read_iops| ProbeResult {
-                read_iops,
-                read_latency_us: 900.0,
-                write_bytes_per_s: 1e7,
-                write_iops: 150.0,
-                seconds: 3.0,
-            });
-            json!({"role": role, "label": "", "device": "loop0", "limits": disk.limits, "probe": probe, "burst_credits": null,
-                "is_served": false})
+        let mut record = sound_record();
+        let usual = record.nodes.remove(0);
+        let volume = |role, disk: &Disk| VolumeFacts {
+            role,
+            limits: disk.limits,
+            probe: disk.probe.map(probe),
+            ..usual.volumes[0].clone()
         };
-        let mut volumes = vec![facts("data", &self.data)];
-        volumes.extend(self.log.as_ref().map(|log| facts("commitlog", log)));
-        let record: TrialRecord = serde_json::from_value(json!({
-            "format_version": experiment::FORMAT_VERSION, "cell": "made", "block": 1, "configuration": "made", "workload": "w", "load": load,
-            "status": "valid", "started_at": "2026-01-02T03:04:05Z",
-            "client": {"warmup_s": 5.0, "measured_s": seconds, "operations_sent": 1, "completed": {}, "errors": {},
-                "client_cpu_s": self.client * seconds, "client_peak_rss_bytes": 1, "send_lag_us": null, "threads": 1,
-                "notes": []},
-            "clients": {}, "clocks": {}, "faults": [],
-            "nodes": [{"host": "database", "cpus": self.given, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 30,
-                "page_cache_budget_bytes": 1 << 30, "data_bytes_on_disk": 1_u64 << 33, "restored_keys_checked": 0, "volumes": volumes,
-                "settings": experiment::SettingsInForce::NONE, "others": []}]
-        }))
-        .unwrap();
+        let log = self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log));
+        let volumes = [volume(VolumeRole::Data, &self.data)].into_iter().chain(log).collect();
+        record.nodes.push(NodeFacts { cpus: self.given, data_bytes_on_disk: 1 << 33, volumes, ..usual });
+        record.client = Some(ClientResult {
+            measured_s: seconds,
+            client_cpu_s: self.client * seconds,
+            threads: 1,
+            ..ClientResult::default()
+        });
+        record.load = load;
         let mut trial = measure(&TrialEvidence { record: &record, intervals: &[], samples: &BTreeMap::new() });
         trial.hosts = BTreeMap::from([(HostId::DATABASE, database_host(&self.samples(), 0.0, seconds))]);
         let completed = (self.rate.map_or(1000.0, |(_, achieved)| achieved) * seconds) as u64;
         (trial.window.from_s, trial.window.to_s) = (0.0, seconds);
-        let figures =
-            LatencyFigures { samples: completed, mean: 1e3, p50: 1e3, p95: 1e3, p99: 1e3, p999: 1e3, max: 1e3 };
-        trial.response.insert(OperationKind::Read, figures);
+        let latency = SeriesLatency { figures: LatencyFigures::of(|_| 1e3), max: 1e3, samples: completed };
+        trial.response.insert(OperationKind::Read, latency);
         trial
     }
 

@@ -3,7 +3,9 @@
 
 use experiment::IoLimits;
 
-use super::made::{Disk, KIB, MIB, Machine, Random, idle};
+use stats::SplitMix;
+
+use super::made::{Disk, KIB, MIB, Machine, idle};
 use crate::limit::LimitKind;
 
 const CASES: u64 = 300;
@@ -21,32 +23,40 @@ const FILLED: [LimitKind; 7] = [
     LimitKind::NoneFound,
 ];
 
+fn between(random: &mut SplitMix, low: f64, high: f64) -> f64 {
+    low + (high - low) * random.uniform()
+}
+
+fn one_of<T: Copy>(random: &mut SplitMix, all: &[T]) -> T {
+    all[random.below(all.len() as u64) as usize]
+}
+
 /// Pauses that are clearly on one side of the shares from which they count.
-fn pauses(random: &mut Random) -> f64 {
+fn pauses(random: &mut SplitMix) -> f64 {
     match random.below(3) {
-        0 => random.between(0.0, 0.045),
-        1 => random.between(0.055, 0.19),
-        _ => random.between(0.21, 0.3),
+        0 => between(random, 0.0, 0.045),
+        1 => between(random, 0.055, 0.19),
+        _ => between(random, 0.21, 0.3),
     }
 }
 
 /// A machine with these resources full between pauses of this share.
-fn machine(random: &mut Random, full: &[LimitKind], gc: f64) -> Machine {
+fn machine(random: &mut SplitMix, full: &[LimitKind], gc: f64) -> Machine {
     // A volume and the client have nothing to do in a pause; the collector uses CPUs.
     let running = 1.0 - gc;
     let mut level = |kind: LimitKind| match full.contains(&kind) {
-        true => random.between(0.972, 1.0),
-        false => random.between(0.05, 0.7),
+        true => between(random, 0.972, 1.0),
+        false => between(random, 0.05, 0.7),
     };
     let (cpu, client, log) =
         (level(LimitKind::Cpu), level(LimitKind::Client) * running, level(LimitKind::CommitLog) * running);
     let is_instance = full.contains(&LimitKind::InstanceEbsBandwidth);
     let requests = level(if is_instance { LimitKind::InstanceEbsBandwidth } else { LimitKind::VolumeIops }) * running;
     let bytes = level(LimitKind::VolumeThroughput) * running;
-    let given = f64::from([1, 2, 4, 8, 16][random.below(5)]);
+    let given = f64::from(one_of(random, &[1, 2, 4, 8, 16]));
     let client_cpus = 1.0;
     // Steal, a quota or nothing takes away up to a quarter.
-    let lost = random.between(0.05, 0.25);
+    let lost = between(random, 0.05, 0.25);
     let (left, stolen, throttled, periods) = match random.below(4) {
         // Stolen from whoever runs, in the same measure.
         0 => (1.0 - lost, lost * given, None, 0.0),
@@ -56,15 +66,15 @@ fn machine(random: &mut Random, full: &[LimitKind], gc: f64) -> Machine {
     let used = cpu * left * given;
     // Time is stolen, or withheld, only from those that want it.
     let wanted = if full.contains(&LimitKind::Cpu) { 1.0 } else { cpu };
-    let iops = random.between(100.0, 20_000.0);
+    let iops = between(random, 100.0, 20_000.0);
     // Together as on EBS, or apart as by cgroups.
-    let write_part = random.between(0.0, 0.5);
+    let write_part = between(random, 0.0, 0.5);
     let rate = requests * iops;
     let (reads, writes) = match random.below(2) {
         0 => (rate * (1.0 - write_part), rate * write_part),
-        _ => (rate, rate * random.between(0.1, 0.25)),
+        _ => (rate, rate * between(random, 0.1, 0.25)),
     };
-    let size = [4.0, 16.0, 64.0][random.below(3)] * KIB;
+    let size = one_of(random, &[4.0, 16.0, 64.0]) * KIB;
     let (read_bytes, write_bytes) = (reads * size, writes * size);
     let limit_bytes = read_bytes.max(write_bytes) / bytes;
     let limits = IoLimits::symmetric(Some(iops), Some(limit_bytes / MIB));
@@ -92,9 +102,9 @@ fn machine(random: &mut Random, full: &[LimitKind], gc: f64) -> Machine {
         data,
         log: Some(Disk::of(0.0, log * 3000.0, 3000.0, 400.0)),
         rate: None,
-        seconds: [10, 20, 60, 120][random.below(4)],
-        jitter: random.between(0.0, 0.02),
-        seed: random.below(1_000_000) as u64,
+        seconds: one_of(random, &[10, 20, 60, 120]),
+        jitter: between(random, 0.0, 0.02),
+        seed: random.below(1_000_000),
         ..idle()
     }
 }
@@ -103,9 +113,9 @@ fn machine(random: &mut Random, full: &[LimitKind], gc: f64) -> Machine {
 fn random_clear_cases_are_named_right() {
     let (mut right, mut first, mut of_two, mut right_of_two) = (0_u64, 0_u64, 0_u64, 0_u64);
     for case in 0..CASES {
-        let mut random = Random(case + 1);
-        let one = FILLED[random.below(FILLED.len())];
-        let other = FILLED[random.below(FILLED.len() - 1)];
+        let mut random = SplitMix::new(case + 1);
+        let one = one_of(&mut random, &FILLED);
+        let other = one_of(&mut random, &FILLED[..FILLED.len() - 1]);
         // Two of the data volume would be one on top of the other.
         let is_pair = random.below(4) == 0
             && one != LimitKind::NoneFound

@@ -2,7 +2,7 @@
 
 use experiment::{Burst, IoLimits};
 
-use super::made::{Disk, KIB, MIB, Machine, idle};
+use super::made::{Disk, KIB, MIB, Machine, idle, with};
 use crate::limit::LimitKind::{
     self, BurstSpent, Client, CommitLog, Compaction, Cpu, Gc, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops,
     VolumeThroughput,
@@ -12,13 +12,6 @@ use crate::limit::{Counted, of_cell};
 fn named(machine: &Machine) -> (LimitKind, Vec<LimitKind>) {
     let limit = machine.limit();
     (limit.kind, limit.also)
-}
-
-/// The usual machine with a change.
-fn with(change: impl FnOnce(&mut Machine)) -> Machine {
-    let mut machine = idle();
-    change(&mut machine);
-    machine
 }
 
 fn check(cases: &[(&str, Machine, LimitKind, &[LimitKind])]) {

@@ -1,7 +1,9 @@
 //! The trial began with a backlog of compaction: what became of it, and that its figures are of no steady state.
 
+use reported::cassandra::{BACKLOG_COMPACTED_UNTIL_S, BACKLOG_SSTABLES};
 use serde::{Deserialize, Serialize};
 
+use crate::document::work::DatabaseFigures;
 use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
@@ -69,6 +71,15 @@ fn throughput(trial: &TrialMeasurement, from_s: f64, to_s: f64) -> Option<f64> {
     let seconds = trial.seconds.get(first..end.min(trial.seconds.len()))?;
     let completed: u64 = seconds.iter().map(|second| second.completed).sum();
     stats::ratio(completed as f64, seconds.len() as f64)
+}
+
+/// The figures that tables have of it: medians over a cell's valid trials.
+pub(crate) fn add_figures(database: &mut DatabaseFigures, trials: &[&TrialMeasurement]) {
+    let backlogs = || trials.iter().filter_map(|t| t.backlog);
+    let median = |values: Vec<f64>| stats::median(&values);
+    database.set(&BACKLOG_SSTABLES, median(backlogs().map(|b| b.sstables).collect()));
+    let until_s: Option<Vec<f64>> = backlogs().map(|b| b.until_s).collect();
+    database.set(&BACKLOG_COMPACTED_UNTIL_S, until_s.and_then(median));
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const COMPACTION_TASKS: f64 = 2.0;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CompactionDebt>> {
     worst(trial, |node| {
-        let (start, end) = node.host.compactions?;
+        let (start, end) = node.host.background_work?;
         let figures = CompactionDebt {
             compactions_start: start,
             compactions_end: end,
@@ -53,7 +53,7 @@ mod tests {
                 ((30.0, 33.5), true),
                 ((9.0, 2.0), false),
             ],
-            |compactions| changed_host(|h| h.compactions = Some(compactions)),
+            |compactions| changed_host(|h| h.background_work = Some(compactions)),
         );
     }
 }

@@ -26,8 +26,8 @@ const GC_PAUSE_MAX_S: f64 = 0.5;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<GcPauses>> {
     worst(trial, |node| {
-        let share = node.host.gc_pause_share.unwrap_or(0.0);
-        let longest = node.host.gc_longest_pause_s.unwrap_or(0.0);
+        let share = node.host.pause_share.unwrap_or(0.0);
+        let longest = node.host.longest_pause_s.unwrap_or(0.0);
         let figures = GcPauses {
             gc_pause_share: share,
             threshold: GC_SHARE_MAX,
@@ -54,7 +54,7 @@ mod tests {
                 ((Some(0.004), Some(0.51)), true),
                 ((None, None), false),
             ],
-            |(share, longest)| changed_host(|h| (h.gc_pause_share, h.gc_longest_pause_s) = (share, longest)),
+            |(share, longest)| changed_host(|h| (h.pause_share, h.longest_pause_s) = (share, longest)),
         );
     }
 }

@@ -3,6 +3,7 @@
 //! A trial that ends before has the throughput of memory and commit log.
 
 use experiment::{Plan, Setups, VolumeRole};
+use reported::cassandra::{FLUSHED_BYTES, FLUSHES};
 use serde::{Deserialize, Serialize};
 
 use crate::measurement::TrialMeasurement;
@@ -57,14 +58,14 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan, setups: &Setups) ->
 
 /// `written`: bytes of payload a second that the node is given.
 fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f64, WritesNotFlushed)> {
-    let flushes = node.host.work.flushes?;
+    let flushes = node.host.work.total(&FLUSHES)?;
     let data = node.facts.volumes.iter().filter(|volume| volume.role.is_data());
     let limit: Option<f64> = data.map(|volume| volume.limits.write_bytes_per_s).sum();
     // A volume without a limit may be small.
     let share = limit.and_then(|limit| stats::ratio(written, limit));
     let log_is_apart = node.activity(VolumeRole::Commitlog).is_some();
     let on_volume = node.host.sum_of_data(|data| data.write_bytes_per_s()).filter(|_| log_is_apart);
-    let flushed = node.host.work.flushed_bytes;
+    let flushed = node.host.work.total(&FLUSHED_BYTES);
     let flushed = flushed.and_then(|bytes| stats::ratio(bytes, trial.window_s()));
     let is_on_volume = |(bytes, flushed): (f64, f64)| bytes >= ON_VOLUME_MIN * flushed;
     let is_hardly_flushed = flushes < FLUSHES_MIN || !on_volume.zip(flushed).is_none_or(is_on_volume);
@@ -89,6 +90,7 @@ mod tests {
     use super::*;
     use crate::rules::cases::changed_host;
     use crate::story::{SECONDS, job};
+    use crate::work::Course;
 
     /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them
     /// are 5 %.
@@ -99,7 +101,7 @@ mod tests {
             let workload = &mut job.plan.workloads[0];
             workload.write_all_fields = true;
             (workload.mix.update, workload.mix.read) = (update, 1.0 - update);
-            let mut trial = changed_host(|host| host.work.flushes = flushes);
+            let mut trial = changed_host(|host| host.work.set(&FLUSHES, Course::from_zero(flushes)));
             if !is_limited {
                 trial.record.nodes[0].volumes[0].limits.write_bytes_per_s = None;
             }
@@ -125,7 +127,8 @@ mod tests {
             workload.write_all_fields = true;
             (workload.mix.update, workload.mix.read) = (1.0, 0.0);
             let trial = changed_host(|host| {
-                (host.work.flushes, host.work.flushed_bytes) = (Some(5.0), Some(flushed_bytes));
+                host.work.set(&FLUSHES, Course::from_zero(Some(5.0)));
+                host.work.set(&FLUSHED_BYTES, Course::from_zero(Some(flushed_bytes)));
                 let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
                 data.write_bytes *= times;
                 let log = data.clone();

@@ -1,28 +1,17 @@
 //! A server with one queue, seen through the client's seconds: what a stop of each length leaves behind.
 
 use experiment::Arrivals;
+use stats::SplitMix;
 
 use super::*;
 use crate::rules::cases::{changed, seen};
 
-/// SplitMix64.
-struct Random(u64);
+fn exponential(random: &mut SplitMix, mean: f64) -> f64 {
+    -mean * random.uniform().ln()
+}
 
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * self.uniform().ln()
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
+fn normal(random: &mut SplitMix) -> f64 {
+    (-2.0 * random.uniform().ln()).sqrt() * (std::f64::consts::TAU * random.uniform()).cos()
 }
 
 const SECONDS: usize = 60;
@@ -53,21 +42,21 @@ struct Server {
     service_s: f64,
     noise: f64,
     stop: (f64, f64),
-    random: Random,
+    random: SplitMix,
     speeds: Vec<f64>,
 }
 
 impl Server {
     fn new(seed: u64, rate: f64, noise: f64, stop: (f64, f64)) -> Self {
-        let mut random = Random(seed);
-        let speeds = (0..10 * SECONDS).map(|_| (noise * random.normal()).exp()).collect();
+        let mut random = SplitMix::new(seed);
+        let speeds = (0..10 * SECONDS).map(|_| (noise * normal(&mut random)).exp()).collect();
         Self { service_s: 1.0 / rate, noise, stop, random, speeds }
     }
 
     /// When a request that gets the server at `start` leaves it.
     fn end(&mut self, start: f64) -> f64 {
         let speed = self.speeds.get(start as usize).copied().unwrap_or(1.0);
-        let work = if self.noise == 0.0 { self.service_s } else { self.random.exponential(self.service_s) };
+        let work = if self.noise == 0.0 { self.service_s } else { exponential(&mut self.random, self.service_s) };
         let (at, length) = self.stop;
         // Whoever is inside when it stops waits as well.
         let start = if start >= at && start < at + length { at + length } else { start };
@@ -86,7 +75,7 @@ fn served(seed: u64, rate: f64, capacity: f64, noise: f64, stop: (f64, f64)) -> 
     let (mut due, mut free) = (0.0, 0.0_f64);
     let mut requests = Vec::new();
     while due < SECONDS as f64 {
-        due += server.random.exponential(1.0 / rate);
+        due += exponential(&mut server.random, 1.0 / rate);
         free = server.end(free.max(due));
         requests.push((free, free - due));
     }
@@ -193,7 +182,7 @@ fn a_volume_that_becomes_slower_is_no_stop() {
         let (mut due, mut free) = (0.0, 0.0_f64);
         let mut requests = Vec::new();
         while due < SECONDS as f64 {
-            due += server.random.exponential(1e-3);
+            due += exponential(&mut server.random, 1e-3);
             free = server.end(free.max(due));
             requests.push((free, free - due));
         }

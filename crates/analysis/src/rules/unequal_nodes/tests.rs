@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cells::nodes_of_cell;
-use crate::limit::made::{Disk, Machine, cluster, idle};
+use crate::limit::made::{Disk, Machine, cluster, idle, probe};
 
 /// Three nodes in as many trials as there are rows: what each reads of its volume of 3,000 IOPS in each.
 fn reading(trials: &[[f64; 3]]) -> Vec<NodeFigure> {
@@ -92,13 +92,6 @@ fn data_on_disk_is_a_fact_of_each_trial() {
 
 #[test]
 fn a_slower_volume_of_one_node_shows_in_the_probe() {
-    let probe = |read_iops: f64| ProbeResult {
-        read_iops,
-        read_latency_us: 900.0,
-        write_bytes_per_s: 1e7,
-        write_iops: 150.0,
-        seconds: 3.0,
-    };
     let with = |third: f64| {
         let probes = [3000.0, 2990.0, third];
         let mut facts = crate::analyse(&crate::story::run(&crate::story::job(), &[])).configurations.remove(0);

@@ -8,6 +8,8 @@ use evidence::{
     empty_histogram,
 };
 use experiment::{Consistency, FaultAction, Job, NodeFault, NodeFaultKind, VolumeRole};
+use reported::cassandra::{DROPPED_MESSAGES, PENDING_HINT_FILES};
+use reported::jvm::GC_PAUSE_S;
 
 use super::{Reported, job, record};
 
@@ -176,14 +178,16 @@ impl Trial {
                     unix_ms: i64::from(second) * 1000,
                     host: HostFigures {
                         cgroup_cpu_s: Some(0.5 * since),
-                        gc_pause_s: Some(0.004 * since),
                         database_pid: (!is_away(t)).then_some(4711.0 + lives as f64),
-                        dropped_messages: Some(if is_away(t) { 7.0 } else { 0.0 }),
-                        pending_hint_files: hints.copied().flatten(),
                         ..HostFigures::default()
                     },
                     ..HostSample::default()
                 };
+                sample.database = reported::Reported::from([
+                    (&GC_PAUSE_S, 0.004 * since),
+                    (&DROPPED_MESSAGES, if is_away(t) { 7.0 } else { 0.0 }),
+                ]);
+                sample.database.set(&PENDING_HINT_FILES, hints.copied().flatten());
                 let volume = sample.volumes.entry(VolumeRole::Data).or_default();
                 let counter = |rate: f64| Some(rate * (t + 20.0));
                 (volume.reads, volume.writes) = (counter(60.0), counter(2.0));

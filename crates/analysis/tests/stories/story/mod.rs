@@ -9,7 +9,7 @@ use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
 use evidence::{HostId, Interval, OperationKind, Series, TrialRecord, empty_histogram};
-use experiment::{Job, Setups};
+use experiment::{Job, Place, Provider, Setups};
 use serde_json::{Value, json};
 
 pub mod faults;
@@ -25,8 +25,25 @@ fn setup(name: &str, label: &str, iops: f64) -> Value {
     json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1_u64 << 30, "direct_memory_bytes": 1 << 28,
         "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
         "key_cache_bytes": 0, "more_data": [], "placement": experiment::Placement::ONE_NODE, "first_host": 0, "batch": 0,
-        "is_bought": false, "watched": [], "settings": experiment::Settings::default(),
+        "is_bought": false, "watched": [], "settings": unset(),
         "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null, "is_local": false}})
+}
+
+/// Where a provider runs configurations, on 1:16 models wherever that can be.
+pub fn place(provider: Provider) -> Place {
+    let model = json!({"scale": 16.0, "page_cache_bytes": null});
+    let emulated =
+        |machines: Value| json!({"emulated": {"model": model, "volumes": "throttled", "machines": machines}});
+    let place = match provider {
+        Provider::Local => emulated(json!({"this": {"work_directory": null}})),
+        Provider::Hosts => {
+            emulated(json!({"hosts": {"database": [], "client": [], "ssh": experiment::SshFiles::default()}}))
+        }
+        Provider::Aws => json!({"bought": {"sites": [], "public_address": false, "ssh_user": "admin", "tags": {},
+            "lifetime_s": 1800, "ready_timeout_s": 900, "capacity_wait_s": 900, "batches": [], "initialisations": []}}),
+        Provider::Simulated => json!({"simulated": {"model": model, "truth": experiment::Truth::default()}}),
+    };
+    serde_json::from_value(place).unwrap()
 }
 
 pub fn job() -> Job {
@@ -37,7 +54,7 @@ pub fn job() -> Job {
     let plan = serde_json::from_value(json!({
         "format_version": experiment::FORMAT_VERSION, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
-        "work_directory": null, "scale": 16.0,
+        "place": place(Provider::Local),
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
         "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [], "clients": 1, "faults": [],
@@ -64,13 +81,16 @@ pub struct Reported {
     pub probe_read_iops: f64,
 }
 
+/// Settings of which none is stated.
+fn unset() -> experiment::Settings {
+    experiment::Settings { sections: experiment::PRODUCTS[0].no_settings(), read_ahead_kb: None }
+}
+
 /// Settings of a table, one option with one key of its map.
 pub fn table(option: &str, key: &str, value: &str) -> experiment::Settings {
     let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
-    experiment::Settings {
-        table: BTreeMap::from([(option.to_owned(), experiment::TableOption::Map(map))]),
-        ..experiment::Settings::default()
-    }
+    let keys = BTreeMap::from([(option.to_owned(), experiment::Setting::Map(map))]);
+    experiment::Settings::default().with("table", experiment::Section::Keys(keys))
 }
 
 pub fn record(reported: Reported) -> TrialRecord {
@@ -149,7 +169,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         volumes: BTreeMap::from([(VolumeRole::Data, activity)]),
         page_cache_bytes: Some(172_500_000.0),
         cpus_used: Some(0.8),
-        gc_pause_share: Some(0.004),
+        pause_share: Some(0.004),
         restarts: Some(0),
         ..DatabaseHost::default()
     };
@@ -173,7 +193,6 @@ pub fn trials() -> Vec<TrialMeasurement> {
 pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: "story-20260102T030405Z".into(),
-        provider: analysis::Provider::Local,
         plan: &job.plan,
         setups: &job.setups,
         environment: json!({"format_version": experiment::FORMAT_VERSION, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),

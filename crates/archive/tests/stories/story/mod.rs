@@ -7,10 +7,9 @@ use std::path::Path;
 
 use archive::RunDirectory;
 use evidence::{
-    ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, OperationKind, Series, TrialRecord,
-    Validity, empty_histogram,
+    ClientResult, HostId, HostSample, Interval, NodeFacts, OperationKind, Series, TrialRecord, empty_histogram,
 };
-use experiment::{Job, LoadLevel, Setups};
+use experiment::{Job, Setups};
 use serde_json::json;
 
 pub const CELLS: [&str; 2] = ["gp2-320.read-heavy.c100", "io1.read-heavy.c100"];
@@ -31,7 +30,7 @@ pub fn job() -> Job {
     let plan = serde_json::from_value(json!({
         "format_version": experiment::FORMAT_VERSION, "experiment": "story", "question": null, "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
-        "scale": 16.0, "work_directory": null,
+        "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null}, "volumes": "throttled", "machines": {"this": {"work_directory": null}}}},
         "dataset": {"records": 1000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
         "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [], "clients": 1, "faults": [],
@@ -49,14 +48,8 @@ pub fn job() -> Job {
 }
 
 pub fn record(cell: &str, block: u32) -> TrialRecord {
+    let cell = job().plan.cells.into_iter().find(|planned| planned.id == cell).unwrap();
     TrialRecord {
-        format_version: FORMAT_VERSION,
-        cell: cell.into(),
-        block,
-        configuration: cell.split('.').next().unwrap().into(),
-        workload: "read-heavy".into(),
-        load: LoadLevel::Concurrency(100),
-        validity: Validity::Valid,
         started_at: "2026-01-02T03:04:05.678901Z".into(),
         client: Some(ClientResult {
             warmup_s: 2.0,
@@ -68,13 +61,8 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             threads: 1,
             ..ClientResult::default()
         }),
-        clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
-        clocks: BTreeMap::new(),
-        faults: Vec::new(),
-        writes: None,
-        overhead: None,
-        fork: None,
+        ..TrialRecord::of(&cell, block)
     }
 }
 

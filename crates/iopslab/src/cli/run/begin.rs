@@ -7,7 +7,7 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use controller::{Agents, Channel, secrets};
 use evidence::{Environment, HostId};
-use experiment::{AwsSettings, Experiment, Job, Provider, ReadFor};
+use experiment::{AwsSettings, ExistingCluster, Experiment, Job, Place, Provider, ReadFor};
 use process::failure::Failure;
 use provider::aws::Aws;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,6 @@ struct New<'a> {
     experiment: &'a Experiment,
     /// The text of its file, and those of the files that it names by their names.
     texts: (&'a str, &'a BTreeMap<String, String>),
-    provider: Provider,
     user: &'a User<'a>,
 }
 
@@ -43,43 +42,31 @@ pub(super) fn begin(file: &Path, user: &User<'_>, channel: Channel) -> Result<(R
     }
     let mut read = read_experiment(&catalog, file, ReadFor::Run(provider))?;
     let experiment = &mut read.experiment;
-    settle_files(experiment, file)?;
-    let secret_files = experiment.target.database.secret_files();
+    machines::settle_files(&mut experiment.place, file)?;
+    let secret_files = experiment.place.existing().into_iter().flat_map(ExistingCluster::secret_files);
     secrets::notes(secret_files).iter().for_each(|note| user.say(note));
-    let new = New { catalog: &catalog, experiment, texts: (&read.text, &read.beside), provider, user };
+    let new = New { catalog: &catalog, experiment, texts: (&read.text, &read.beside), user };
     let mut job = experiment::job(experiment);
-    if let Some(settings) = job.plan.aws.clone() {
+    if let Some(settings) = job.plan.place.aws().cloned() {
         let directory = new.on_aws(&job, &settings)?;
         return Ok((directory, Hands::Sites(Box::new(settings), channel)));
     }
-    let mut agents = user.agents(provider, &job, args.beside, channel)?;
+    let mut agents = user.agents(&job, args.beside, channel)?;
     let hosts = new.look(&mut agents, &mut job).inspect_err(|_| agents.close())?;
     new.say_plan(&job);
     let directory = new.create(&job, hosts)?;
     Ok((directory, Hands::Agents(Box::new(agents))))
 }
 
-/// Files that the experiment names are found beside it, from wherever the run is resumed.
-fn settle_files(experiment: &mut Experiment, file: &Path) -> Result<(), Failure> {
-    if let Some(hosts) = &mut experiment.hosts {
-        machines::settle_files(hosts, file)?;
-    }
-    if let Some(aws) = &mut experiment.aws {
-        let files = [&mut aws.binary_x86_64, &mut aws.binary_aarch64];
-        machines::settle(files.into_iter().flatten(), "[provider.aws]", file)?;
-    }
-    machines::settle(experiment.target.database.files_mut(), "[target]", file)
-}
-
 impl New<'_> {
     /// The hosts are there, and nothing stands in the way of the run on them.
     fn look(&self, agents: &mut Agents, job: &mut Job) -> Result<Vec<(HostId, Environment)>, Failure> {
         let hosts = controller::greet(agents, job)?;
-        if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+        if let Place::AsIs(_) = job.plan.place {
             controller::take_as_they_are(&mut job.setups, &hosts, &agents.screen)?;
         }
         controller::check(job, agents, &settings_for(&job.plan))?;
-        self.user.wait_for_work_directory(self.provider, &job.plan)?;
+        self.user.wait_for_work_directory(&job.plan)?;
         Ok(hosts)
     }
 
@@ -93,7 +80,7 @@ impl New<'_> {
     }
 
     fn say_plan(&self, job: &Job) {
-        let notes = experiment::static_notes(self.catalog, self.experiment, Some(self.provider), None);
+        let notes = experiment::static_notes(self.catalog, self.experiment, Some(job.plan.place.provider()), None);
         let table = report::plan_table(job, &notes, terminal::width());
         self.user.say(&table);
     }
@@ -101,7 +88,7 @@ impl New<'_> {
     /// Creates the run directory with its frozen inputs and host facts.
     fn create(&self, job: &Job, hosts: Vec<(HostId, Environment)>) -> Result<RunDirectory, Failure> {
         let mut environment = Map::from_iter([
-            ("provider".to_owned(), json!(self.provider)),
+            ("provider".to_owned(), json!(job.plan.place.provider())),
             ("iopslab".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
         ]);
         let args = self.user.args;
@@ -127,7 +114,7 @@ impl New<'_> {
 
     /// Who measures now on the machine of a run that is this one's own.
     fn others_here(&self) -> Vec<String> {
-        let lock = process::paths::machine_lock().filter(|_| self.provider == Provider::Local);
+        let lock = process::paths::machine_lock().filter(|_| self.experiment.place.provider() == Provider::Local);
         lock.map_or_else(Vec::new, |lock| Measuring::going_on(&lock))
     }
 

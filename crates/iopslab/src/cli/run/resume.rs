@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use archive::{JournalEvent, RunDirectory};
-use controller::{Agents, Channel, Measured, provider_of};
+use controller::{Agents, Channel, Measured};
 use evidence::Validity;
-use experiment::{PlannedTrial, Provider};
+use experiment::PlannedTrial;
 use process::failure::Failure;
 use provider::aws::Aws;
 
@@ -16,7 +16,7 @@ use crate::cli::resumed;
 /// Goes on with a run, by the provider that it began with.
 pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(RunDirectory, Hands), Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
-    let provider = provider_of(&directory)?;
+    let provider = directory.plan().place.provider();
     if user.args.provider.is_some() {
         return Err(Failure::input(format!(
             "--provider with --resume: a run goes on with the provider it began with, which is {provider}"
@@ -31,7 +31,7 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
         .help("leave out --out"));
     }
     check_measurable(&directory)?;
-    let prices = resumed::check(&directory, provider)?;
+    let prices = resumed::check(&directory)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, user.args.retry_invalid)?;
     let all = directory.plan().trials.len();
@@ -49,8 +49,8 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
         None => {
             user.refuse_for_aws()?;
             let goes_beside = controller::goes_beside(&directory)?;
-            let mut agents = user.agents(provider, directory.job(), goes_beside, channel)?;
-            let goes_on = go_on(&directory, &mut agents, user, (is_done, provider));
+            let mut agents = user.agents(directory.job(), goes_beside, channel)?;
+            let goes_on = go_on(&directory, &mut agents, user, is_done);
             goes_on.inspect_err(|_| agents.close())?;
             Hands::Agents(Box::new(agents))
         }
@@ -61,17 +61,12 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
 }
 
 /// The hosts of a run are there again, and they are what they were.
-fn go_on(
-    directory: &RunDirectory,
-    agents: &mut Agents,
-    user: &User<'_>,
-    (is_done, provider): (bool, Provider),
-) -> Result<(), Failure> {
+fn go_on(directory: &RunDirectory, agents: &mut Agents, user: &User<'_>, is_done: bool) -> Result<(), Failure> {
     let job = directory.job();
     let hosts = controller::greet(agents, job)?;
     controller::check(job, agents, &settings_for(&job.plan))?;
     if !is_done {
-        user.wait_for_work_directory(provider, &job.plan)?;
+        user.wait_for_work_directory(&job.plan)?;
     }
     same_machine(directory, &hosts, &agents.screen)
 }

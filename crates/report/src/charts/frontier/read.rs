@@ -15,13 +15,9 @@ pub enum Measure {
     /// Operations per second.
     Throughput,
     /// Operations per second less headroom, at full scale, against a demand.
-    Capacity {
-        /// Demanded.
-        demand: f64,
-    },
+    Capacity { demand: f64 },
     /// Milliseconds.
     Latency {
-        /// Which figure.
         figure: LatencyFigure,
         /// At most.
         limit_ms: f64,
@@ -77,7 +73,6 @@ pub enum State {
 pub struct Point {
     /// Place among the configurations, for its colour.
     pub index: usize,
-    /// Its name.
     pub name: String,
     /// What it costs a month.
     pub usd: f64,
@@ -93,7 +88,6 @@ pub struct Point {
     pub words: String,
 }
 
-/// One chart.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// Workload and load.
@@ -265,7 +259,7 @@ fn words(cell: Option<&CellAnalysis>, candidate: Option<&Candidate>) -> String {
     let mut parts = Vec::new();
     if let Some(cell) = cell {
         parts.push(format!("{} operations/s", labels::estimate(cell.throughput_ops_per_s)));
-        let p99 = cell.latency_us.values().map(|l| l.p99).max_by(f64::total_cmp);
+        let p99 = cell.latency_us.values().map(|l| l.figures.p99).max_by(f64::total_cmp);
         parts.extend(p99.map(|p99| format!("p99 {} ms", ms(p99))));
         parts.push(format!("limit: {}", labels::limit(&cell.limit)));
     }

@@ -2,34 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use toml::Value;
+use product::{At, Problem, Setting, choice, nearest};
+use toml::{Table, Value};
 
-use super::values::is_finite;
 use crate::amount;
 use crate::kept_key::kept_key;
 use crate::known::{Kind, Known};
-use crate::mistakes::{Collector, nearest};
-use crate::raw::Keys;
+use crate::settings::{YAML, is_finite};
 
 /// The least that Cassandra takes for a buffer that reads ahead (`DatabaseDescriptor`).
 const LEAST_READ_AHEAD_BYTES: u128 = 256 << 10;
 
 /// What is wrong, and what to do.
-type Problem = (String, String);
+type Wrong = (String, String);
 
-/// Each key with its value as JSON.
-pub(super) fn check(given: &Keys, known: &'static Known, mistakes: &mut Collector<'_>) -> BTreeMap<String, String> {
+/// Each key with its value as JSON on one line, which is YAML too.
+pub(crate) fn check(given: &Table, known: &'static Known, problems: &mut Vec<Problem>) -> BTreeMap<String, Setting> {
     let mut checked = BTreeMap::new();
+    let mut add = |at: At, (what, help): Wrong| problems.push(Problem { section: YAML, at, what, help });
     for (key, value) in given {
-        if let Some((what, help)) = name_problem(key, known) {
-            mistakes.add(key.span(), what, help);
-        } else if let Some((word, (what, help))) = value_problem(key, value, known) {
-            mistakes.add_within(&value.span(), word, what, help);
+        if let Some(wrong) = name_problem(key, known) {
+            add(At::Key(key.clone()), wrong);
+        } else if let Some((word, wrong)) = value_problem(key, value, known) {
+            add(At::Value { key: key.clone(), word: word.to_owned() }, wrong);
         } else {
-            checked.insert(key.to_string(), in_json(key, value, known));
+            checked.insert(key.clone(), Setting::Value(in_json(key, value, known)));
         }
     }
-    clashes(given, mistakes);
+    clashes(given, problems);
     checked
 }
 
@@ -42,7 +42,7 @@ fn in_json(name: &str, value: &Value, known: &Known) -> String {
     }
 }
 
-fn name_problem(name: &str, known: &Known) -> Option<Problem> {
+fn name_problem(name: &str, known: &Known) -> Option<Wrong> {
     if let Some(today) = known.old.get(name) {
         let unit = match known.keys.get(today) {
             Some(Kind::Duration(_)) => ", with a unit: \"10s\"",
@@ -66,7 +66,7 @@ fn name_problem(name: &str, known: &Known) -> Option<Problem> {
 }
 
 /// With the word of the value that it is about; empty: all of it.
-fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v str, Problem)> {
+fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v str, Wrong)> {
     let kind = *known.keys.get(name)?;
     let expected = |what: String| {
         let is = format!("{name} cannot be {}", in_words(value));
@@ -120,7 +120,7 @@ fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v
             let beginning = format!("{name}.");
             let all = known.keys.keys().filter_map(|key| key.strip_prefix(&beginning));
             let all: Vec<&str> = all.filter(|key| !key.contains('.')).collect();
-            let help = crate::mistakes::choice(key, &all);
+            let help = choice(key, &all);
             Some((key.as_str(), (format!("{name} has no key `{key}`"), help)))
         }),
         (Kind::Map | Kind::Table, _) => expected(format!("a table: {name} = {{ ... }}")),
@@ -140,11 +140,12 @@ fn in_words(value: &Value) -> String {
 }
 
 /// Values that Cassandra itself refuses, and those that would do nothing beside others.
-fn clashes(given: &Keys, mistakes: &mut Collector<'_>) {
+fn clashes(given: &Table, problems: &mut Vec<Problem>) {
     let word = |name: &str| given.get(name).and_then(|value| value.as_str());
-    let mut refuse = |name: &str, what: String, help| {
-        if let Some(value) = given.get(name) {
-            mistakes.add(value.span(), what, help);
+    let mut refuse = |name: &str, what: String, help: &str| {
+        if given.contains_key(name) {
+            let at = At::Value { key: name.to_owned(), word: String::new() };
+            problems.push(Problem { section: YAML, at, what, help: help.to_owned() });
         }
     };
     let access = word("disk_access_mode");
@@ -171,10 +172,7 @@ fn clashes(given: &Keys, mistakes: &mut Collector<'_>) {
     let has_cache = given.get("file_cache_enabled").is_some_and(|on| on.as_bool() == Some(true));
     let is_mapped = matches!(access, Some("mmap" | "auto"));
     if has_cache || is_mapped {
-        let beside = match has_cache {
-            true => "file_cache_enabled = true",
-            false => "a disk_access_mode that maps data files",
-        };
+        let beside = if has_cache { "file_cache_enabled = true" } else { "a disk_access_mode that maps data files" };
         let help = "it reads ahead in compressed tables, with standard access and the file cache off";
         refuse(buffer, format!("{buffer} does nothing beside {beside}"), help);
     }

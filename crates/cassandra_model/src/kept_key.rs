@@ -1,7 +1,6 @@
 //! Keys of `cassandra.yaml` that are not for an experiment to state.
 
-use crate::KeptOption;
-use crate::jvm_option::{Kept, REMOVE, kept_among};
+use crate::kept::{Kept, KeptOption, REMOVE, kept_among};
 
 const KEPT: &[Kept] = &[
     (

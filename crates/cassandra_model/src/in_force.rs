@@ -6,8 +6,8 @@ use crate::amount::amount;
 use crate::known::{Kind, known};
 
 /// The values of a key of `cassandra.yaml` that can be compared one by one, as (name, value): of a key with keys of its
-/// own each of these, `sstable.selected_format`; else itself. `value` is JSON, as in [`crate::Settings::cassandra`].
-pub fn cassandra_values(key: &str, value: &str) -> Vec<(String, String)> {
+/// own each of these, `sstable.selected_format`; else itself. `value` is JSON, as settings have it.
+pub fn values(key: &str, value: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     flatten(key, &value, &mut found);
@@ -27,7 +27,7 @@ fn flatten(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
 }
 
 /// Whether a Cassandra of this version that shows `shown` for `name` does as asked.
-pub fn is_cassandra_value(version: &str, name: &str, asked: &str, shown: &str) -> bool {
+pub fn is_value(version: &str, name: &str, asked: &str, shown: &str) -> bool {
     let kind = known(version).and_then(|known| known.keys.get(name).copied());
     let same_words = || asked.eq_ignore_ascii_case(shown);
     match kind {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_value_is_the_same_in_another_unit_and_no_other_is() {
-        let is = |name, asked, shown| is_cassandra_value("5.0.9", name, asked, shown);
+        let is = |name, asked, shown| is_value("5.0.9", name, asked, shown);
         assert!(is("read_request_timeout", "10s", "10000ms"));
         assert!(!is("read_request_timeout", "10s", "5000ms"));
         assert!(is("compaction_throughput", "64MiB/s", "65536KiB/s"));
@@ -68,12 +68,9 @@ mod tests {
 
     #[test]
     fn keys_of_a_key_are_compared_one_by_one() {
-        let values = cassandra_values("sstable", "{\"selected_format\":\"bti\"}");
-        assert_eq!(values, [("sstable.selected_format".to_owned(), "bti".to_owned())]);
-        assert_eq!(cassandra_values("concurrent_reads", "64"), [("concurrent_reads".to_owned(), "64".to_owned())]);
-        assert_eq!(
-            cassandra_values("read_request_timeout", "\"10s\""),
-            [("read_request_timeout".to_owned(), "10s".to_owned())]
-        );
+        let found = values("sstable", "{\"selected_format\":\"bti\"}");
+        assert_eq!(found, [("sstable.selected_format".to_owned(), "bti".to_owned())]);
+        assert_eq!(values("concurrent_reads", "64"), [("concurrent_reads".to_owned(), "64".to_owned())]);
+        assert_eq!(values("read_request_timeout", "\"10s\""), [("read_request_timeout".to_owned(), "10s".to_owned())]);
     }
 }

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use toml::Value;
+use product::{At, Problem, Setting, choice};
+use toml::{Table, Value};
 
-use super::values::is_finite;
 use crate::known::{Kind, Known};
-use crate::mistakes::{Collector, choice};
-use crate::raw::Keys;
-use crate::{TableOption, USUAL_STRATEGY};
+use crate::settings::{TABLE, USUAL_STRATEGY, is_finite};
 
 /// With the word of the value that it is about (empty: all of it), what is wrong, and what to do.
-type Problem = (String, String, String);
+type Wrong = (String, String, String);
 
 /// The compressor of a table of which nothing else is said.
 const USUAL_COMPRESSOR: &str = "LZ4Compressor";
@@ -31,21 +29,22 @@ const KEPT: &[(&str, &str)] = &[
 ];
 
 /// Each option as CQL has it.
-pub(super) fn check(
-    given: &Keys,
+pub(crate) fn check(
+    given: &Table,
     known: &'static Known,
-    cassandra: &Keys,
-    mistakes: &mut Collector<'_>,
-) -> BTreeMap<String, TableOption> {
+    cassandra: &Table,
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, Setting> {
     let mut checked = BTreeMap::new();
+    let mut add = |at, what, help| problems.push(Problem { section: TABLE, at, what, help });
     for (key, value) in given {
         if let Some((what, help)) = name_problem(key, known) {
-            mistakes.add(key.span(), what, help);
+            add(At::Key(key.clone()), what, help);
             continue;
         }
         match option(key, value, known, cassandra) {
-            Ok(option) => drop(checked.insert(key.to_string(), option)),
-            Err((word, what, help)) => mistakes.add_within(&value.span(), &word, what, help),
+            Ok(option) => drop(checked.insert(key.clone(), option)),
+            Err((word, what, help)) => add(At::Value { key: key.clone(), word }, what, help),
         }
     }
     checked
@@ -60,10 +59,10 @@ fn name_problem(name: &str, known: &Known) -> Option<(String, String)> {
     why(name).map(|(_, why)| (format!("{name}: {why}"), "remove it".to_owned()))
 }
 
-fn option(name: &str, given: &Value, known: &Known, cassandra: &Keys) -> Result<TableOption, Problem> {
+fn option(name: &str, given: &Value, known: &Known, cassandra: &Table) -> Result<Setting, Wrong> {
     let not = |help: &str| Err((String::new(), format!("{name} cannot be {given}"), help.to_owned()));
     let share = |least: f64| match number(given) {
-        Some(number) if (least..=1.0).contains(&number) => Ok(TableOption::Value(number.to_string())),
+        Some(number) if (least..=1.0).contains(&number) => Ok(Setting::Value(number.to_string())),
         Some(_) => not(&format!("{least} to 1")),
         None => not("a number without quotes, at most 1"),
     };
@@ -85,18 +84,18 @@ fn option(name: &str, given: &Value, known: &Known, cassandra: &Keys) -> Result<
         ("crc_check_chance", _) => share(0.0),
         ("memtable", Value::String(word)) => memtable(word, cassandra),
         ("read_repair", Value::String(word)) if word != "BLOCKING" && word != "NONE" => not("valid: BLOCKING, NONE"),
-        (_, Value::String(word)) if OF_WORDS.contains(&name) => Ok(TableOption::Value(word.clone())),
+        (_, Value::String(word)) if OF_WORDS.contains(&name) => Ok(Setting::Value(word.clone())),
         _ if OF_WORDS.contains(&name) => not("text in quotes"),
-        (_, Value::Integer(number @ 0..)) => Ok(TableOption::Value(number.to_string())),
+        (_, Value::Integer(number @ 0..)) => Ok(Setting::Value(number.to_string())),
         _ => not("a whole number from 0 on, without quotes"),
     }
 }
 
-fn about(key: &str, what: String, help: &str) -> Problem {
+fn about(key: &str, what: String, help: &str) -> Wrong {
     (key.to_owned(), what, help.to_owned())
 }
 
-fn compaction(keys: &toml::Table, known: &Known) -> Result<TableOption, Problem> {
+fn compaction(keys: &Table, known: &Known) -> Result<Setting, Wrong> {
     let classes: Vec<&str> = known.compaction.keys().copied().collect();
     let class = class(keys, "compaction", USUAL_STRATEGY, &classes)?;
     let options = &known.compaction[class];
@@ -121,14 +120,14 @@ fn compaction(keys: &toml::Table, known: &Known) -> Result<TableOption, Problem>
         let what = "compaction cannot be off: the data set would never be at rest";
         return Err(about("enabled", what.to_owned(), "remove `enabled`"));
     }
-    Ok(TableOption::Map(map))
+    Ok(Setting::Map(map))
 }
 
-fn compression(keys: &toml::Table, known: &Known) -> Result<TableOption, Problem> {
+fn compression(keys: &Table, known: &Known) -> Result<Setting, Wrong> {
     match keys.get("enabled") {
         None => {}
         Some(Value::Boolean(false)) if keys.len() == 1 => {
-            return Ok(TableOption::Map([("enabled".to_owned(), "false".to_owned())].into()));
+            return Ok(Setting::Map([("enabled".to_owned(), "false".to_owned())].into()));
         }
         Some(Value::Boolean(false)) => {
             let what = "compression that is off has no other options".to_owned();
@@ -167,11 +166,11 @@ fn compression(keys: &toml::Table, known: &Known) -> Result<TableOption, Problem
         }
         map.insert(key.clone(), plain(value));
     }
-    Ok(TableOption::Map(map))
+    Ok(Setting::Map(map))
 }
 
 /// The class that is named, or else the usual one.
-fn class<'c>(keys: &toml::Table, of: &str, usual: &'c str, classes: &[&'c str]) -> Result<&'c str, Problem> {
+fn class<'c>(keys: &Table, of: &str, usual: &'c str, classes: &[&'c str]) -> Result<&'c str, Wrong> {
     let Some(given) = keys.get("class") else {
         return Ok(usual);
     };
@@ -193,7 +192,7 @@ fn class<'c>(keys: &toml::Table, of: &str, usual: &'c str, classes: &[&'c str]) 
     })
 }
 
-fn caching(keys: &toml::Table, cassandra: &Keys) -> Result<TableOption, Problem> {
+fn caching(keys: &Table, cassandra: &Table) -> Result<Setting, Wrong> {
     // What is left out is as without any of them.
     let mut map: BTreeMap<String, String> =
         [("keys", "ALL"), ("rows_per_partition", "NONE")].map(|(key, usual)| (key.to_owned(), usual.to_owned())).into();
@@ -221,14 +220,14 @@ fn caching(keys: &toml::Table, cassandra: &Keys) -> Result<TableOption, Problem>
         }
         map.insert(key.clone(), text);
     }
-    Ok(TableOption::Map(map))
+    Ok(Setting::Map(map))
 }
 
 /// A memtable is one of those that `cassandra.yaml` names.
-fn memtable(word: &str, cassandra: &Keys) -> Result<TableOption, Problem> {
+fn memtable(word: &str, cassandra: &Table) -> Result<Setting, Wrong> {
     let named = cassandra.get("memtable").and_then(|value| value.get("configurations")?.as_table());
     if word == "default" || named.is_some_and(|named| named.contains_key(word)) {
-        return Ok(TableOption::Value(word.to_owned()));
+        return Ok(Setting::Value(word.to_owned()));
     }
     let what = format!("no memtable is called `{word}`");
     let help = format!(

@@ -1,0 +1,146 @@
+//! Which product is which code: the one place of this crate that chooses.
+
+use std::time::Duration;
+
+use cassandra_model::CASSANDRA;
+use engine::Connect;
+use experiment::{Access, ConsistencyLevels, Dataset, KeyFormat, Product, Started};
+
+use crate::account::Account;
+use crate::cassandra::Cassandra;
+use crate::cql::{CqlConnect, Notes};
+use crate::existing::{Existing, ExistingError, Found};
+use crate::server::Server;
+
+/// A product that an experiment may name, and that this program can neither start nor ask.
+#[derive(Debug, thiserror::Error)]
+#[error("this iopslab can neither start {0} nor send it requests")]
+pub struct NoHands(&'static str);
+
+/// A product in a version; its processes run as this user.
+///
+/// # Errors
+/// Nothing here starts it.
+pub fn server(Started { product, version }: &Started, account: Option<Account>) -> Result<Box<dyn Server>, NoHands> {
+    match **product == CASSANDRA {
+        true => Ok(Box::new(Cassandra::new(version).run_as(account))),
+        false => Err(NoHands(product.title)),
+    }
+}
+
+/// Does some work with the client of a product.
+///
+/// # Errors
+/// Nothing here asks it.
+pub fn with_client<W: ClientWork>(product: &Product, work: W) -> Result<W::Output, NoHands> {
+    match *product == CASSANDRA {
+        true => Ok(work.with::<CqlConnect>()),
+        false => Err(NoHands(product.title)),
+    }
+}
+
+/// Work with a client, whatever its product is. It is compiled for each of them, so that no request pays for the choice.
+pub trait ClientWork {
+    /// What comes of it.
+    type Output;
+    /// The work.
+    fn with<C: Client>(self) -> Self::Output;
+}
+
+/// Where a table of records in YCSB's layout is, and who asks for them.
+#[derive(Debug, Clone)]
+pub struct TableAt {
+    /// `host:port`; one that answers is enough.
+    pub contact_points: Vec<String>,
+    /// Keyspace of the table.
+    pub keyspace: String,
+    /// The table.
+    pub table: String,
+    /// Fields of a record.
+    pub fields: u32,
+    /// Consistency level of each kind of request.
+    pub consistency: ConsistencyLevels,
+    /// Longest wait for a response; then the request counts as `client_timeout`.
+    pub request_timeout: Duration,
+    /// Who asks.
+    pub access: Access,
+    /// Every request goes through the product's own driver, for comparison.
+    pub driver_only: bool,
+}
+
+/// The client of a product.
+pub trait Client: Connect + Sync + Sized {
+    /// One that asks for the records of this table.
+    fn to(table: TableAt) -> Self;
+
+    /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
+    /// where it is missing, and notes that it is being loaded.
+    ///
+    /// # Errors
+    /// There is no connection, the table has other records, or a statement fails.
+    fn take(
+        &self,
+        dataset: &Dataset,
+        keys: KeyFormat,
+        replication_factor: u32,
+    ) -> Result<(Found, Vec<String>), ExistingError>;
+
+    /// Notes there that the data set is whole.
+    ///
+    /// # Errors
+    /// There is no connection, or a statement fails.
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError>;
+}
+
+impl Client for CqlConnect {
+    fn to(table: TableAt) -> Self {
+        let TableAt { contact_points, keyspace, table, fields, consistency, request_timeout, access, driver_only } =
+            table;
+        let notes = Notes::default();
+        Self { contact_points, keyspace, table, fields, consistency, request_timeout, access, driver_only, notes }
+    }
+
+    fn take(
+        &self,
+        dataset: &Dataset,
+        keys: KeyFormat,
+        replication_factor: u32,
+    ) -> Result<(Found, Vec<String>), ExistingError> {
+        let (existing, data_centre) = (Existing::connect(self)?, self.access.data_centre.as_deref());
+        let found = existing.take(dataset, keys, replication_factor, data_centre)?;
+        Ok((found, existing.left_out(data_centre)))
+    }
+
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
+        Existing::connect(self)?.loaded(dataset, keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::PRODUCTS;
+
+    use super::*;
+
+    struct Name;
+
+    impl ClientWork for Name {
+        type Output = &'static str;
+
+        fn with<C: Client>(self) -> &'static str {
+            std::any::type_name::<C>()
+        }
+    }
+
+    #[test]
+    fn every_product_of_an_experiment_can_be_started_and_asked_and_no_other() {
+        for product in PRODUCTS {
+            let started = Started { product, version: product.default_version.to_owned() };
+            assert_eq!(server(&started, None).map(|server| server.version().to_owned()).ok(), Some(started.version));
+            assert!(with_client(product, Name).is_ok(), "{}", product.name);
+        }
+        let other = Product { name: "other", title: "Other", ..*PRODUCTS[0] };
+        let refused = with_client(&other, Name).map_err(|error| error.to_string());
+        assert_eq!(refused, Err("this iopslab can neither start Other nor send it requests".to_owned()));
+    }
+}

@@ -1,0 +1,183 @@
+//! What a product (a database that iopslab starts) brings to an experiment: plain data and pure functions.
+//!
+//! `experiment` names products in one place, `experiment::PRODUCTS`; all that it knows of one is a [`Product`].
+
+mod names;
+mod settings;
+
+pub use names::{choice, nearest};
+pub use settings::{Section, Setting, Settings, SettingsInForce};
+
+use std::collections::BTreeMap;
+
+use reported::Reports;
+
+/// A product.
+#[derive(Debug, Clone, Copy)]
+pub struct Product {
+    /// As `[target] database` and the files of a run have it.
+    pub name: &'static str,
+    /// For people, with its maker: `Apache Cassandra`.
+    pub title: &'static str,
+    /// Used where the file names no version.
+    pub default_version: &'static str,
+    /// What is expected instead of a version that is not supported; `None`: it is.
+    pub expected_version: fn(&str) -> Option<String>,
+    /// What a configuration may set, in the order of the reference.
+    pub sections: &'static [SettingsSection],
+    /// Checks what is set in these sections.
+    pub check_settings: CheckSettings,
+    /// Memory of a node.
+    pub memory: MemoryRules,
+    /// Bytes in which a table is read and cached where its settings do not state them.
+    pub unit_bytes: f64,
+    /// Those that the settings state.
+    pub stated_unit_bytes: fn(&Settings) -> Option<f64>,
+    /// Whether a request states how many replicas must answer.
+    pub has_consistency: bool,
+    /// Backlogs of compaction; `None`: it has none.
+    pub backlog: Option<BacklogRules>,
+    /// What it reports of itself.
+    pub reports: &'static Reports,
+}
+
+/// What is stated in the sections of a product, each as a list or a table by its name, for this version (`None`: a
+/// cluster that exists, of whose version nothing is known). Gives what is sound of it, and what is wrong with the rest.
+pub type CheckSettings = fn(Option<&str>, &toml::Table) -> (BTreeMap<String, Section>, Vec<Problem>);
+
+/// One kind of settings, a key below `settings` of a configuration. Products that share a name mean the same by it.
+#[derive(Debug)]
+pub struct SettingsSection {
+    /// Its key.
+    pub name: &'static str,
+    /// Its comment in the reference of the file.
+    pub about: &'static str,
+    /// What stands in it.
+    pub kind: SectionKind,
+    /// Which of its settings decide what is in the files of a data set.
+    pub shapes_files: ShapesFiles,
+}
+
+/// What stands in a section.
+#[derive(Debug, Clone, Copy)]
+pub enum SectionKind {
+    /// Options of a command line. The function gives what one of them sets, without its value.
+    Options(fn(&str) -> String),
+    /// Keys with their values.
+    Keys,
+}
+
+/// Which settings of a section decide what is in the files of a data set, or without which it cannot be loaded.
+#[derive(Debug, Clone, Copy)]
+pub enum ShapesFiles {
+    /// None.
+    None,
+    /// These keys.
+    Keys(&'static [&'static str]),
+    /// All.
+    All,
+}
+
+/// What is wrong with a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Name of its section.
+    pub section: &'static str,
+    /// Where it stands there.
+    pub at: At,
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// A place in a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// The option of this number, from 0.
+    Option(usize),
+    /// A key.
+    Key(String),
+    /// The value of a key, or a word inside it (empty: all of it).
+    Value {
+        /// The key.
+        key: String,
+        /// The word.
+        word: String,
+    },
+}
+
+/// How a node shares out its memory, bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryRules {
+    /// What it takes of so much memory in a 1:N model of this scale (1: the real thing), with so much main memory where
+    /// that is stated.
+    pub plan: fn(memory_bytes: f64, scale: f64, stated_main_bytes: Option<f64>) -> NodeMemory,
+    /// What its process takes besides.
+    pub process_bytes: f64,
+    /// It does not run well with less main memory.
+    pub least_main_bytes: f64,
+    /// For people: what comes before the page cache.
+    pub in_words: &'static str,
+}
+
+/// Memory that a node takes for itself, bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeMemory {
+    /// Records, indexes and working memory. For a server in Java: its heap.
+    pub main_bytes: f64,
+    /// Buffers for network and files besides.
+    pub buffer_bytes: f64,
+    /// Of main memory, where keys lie in the files; 0 where the product has no such cache.
+    pub key_cache_bytes: f64,
+}
+
+impl MemoryRules {
+    /// What a memory limit leaves for the page cache at full scale; `None` when nothing is left.
+    pub fn page_cache_bytes(&self, memory_limit_bytes: u64) -> Option<f64> {
+        let memory = memory_limit_bytes as f64;
+        let node = (self.plan)(memory, 1.0, None);
+        Some(memory - node.main_bytes - node.buffer_bytes - self.process_bytes).filter(|left| *left > 0.0)
+    }
+}
+
+/// What a backlog of compaction can be.
+#[derive(Debug, Clone, Copy)]
+pub struct BacklogRules {
+    /// Payload that one file of it can have on a node that loads alone, bytes.
+    pub most_alone_bytes: f64,
+    /// The same where several nodes load.
+    pub most_of_several_bytes: f64,
+    /// Section and key of the setting that iopslab keeps to itself where there is a backlog.
+    pub kept: (&'static str, &'static str),
+}
+
+/// Its name says which it is.
+impl PartialEq for Product {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Product {}
+
+impl Product {
+    /// The section of this name.
+    pub fn section(&self, name: &str) -> Option<&'static SettingsSection> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// Bytes in which a table with these settings is read and cached.
+    pub fn unit_bytes_of(&self, settings: &Settings) -> f64 {
+        (self.stated_unit_bytes)(settings).unwrap_or(self.unit_bytes)
+    }
+
+    /// Settings of which none is stated: each section is there, and empty.
+    pub fn no_settings(&self) -> BTreeMap<String, Section> {
+        let empty = |section: &SettingsSection| match section.kind {
+            SectionKind::Options(_) => Section::Options(Vec::new()),
+            SectionKind::Keys => Section::Keys(BTreeMap::new()),
+        };
+        self.sections.iter().map(|section| (section.name.to_owned(), empty(section))).collect()
+    }
+}

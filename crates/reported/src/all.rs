@@ -1,0 +1,68 @@
+//! All products, looked through by who knows none of them.
+
+use crate::cassandra;
+use crate::statement::{Chart, Reports, Series};
+
+/// All products. Each key, and each title of a chart, is one series, figure or chart of all of them.
+pub const ALL: &[&Reports] = &[&cassandra::REPORTS];
+
+impl Series {
+    /// The series of this key; `None`: no product has it.
+    pub fn of_key(key: &str) -> Option<&'static Self> {
+        ALL.iter().flat_map(|product| product.all_series()).find(|series| series.key == key)
+    }
+}
+
+/// The charts of all products, each once.
+pub fn charts() -> Vec<&'static Chart> {
+    let mut charts: Vec<&Chart> = Vec::new();
+    for chart in ALL.iter().flat_map(|product| product.charts) {
+        if charts.iter().all(|known| known.title != chart.title) {
+            charts.push(chart);
+        }
+    }
+    charts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::statement::Of;
+
+    /// Products may share a series or a figure, and then it is the same one.
+    #[test]
+    fn a_key_is_one_series_and_one_figure() {
+        let mut series = BTreeMap::new();
+        for of in ALL.iter().flat_map(|product| product.all_series()) {
+            let known = *series.entry(of.key).or_insert(of);
+            assert!(std::ptr::eq(known, of), "{}", of.key);
+        }
+        let mut figures = BTreeMap::new();
+        for of in ALL.iter().flat_map(|product| product.figures) {
+            let known = *figures.entry(of.key).or_insert(*of);
+            assert!(std::ptr::eq(known, *of), "{}", of.key);
+        }
+    }
+
+    /// What a table or a chart shows, the product reports.
+    #[test]
+    fn what_is_shown_is_reported() {
+        for product in ALL {
+            let reports = |series: &Series| product.all_series().any(|known| known.key == series.key);
+            for figure in product.figures {
+                match figure.of {
+                    Of::Trial(series) | Of::Operation(series) => assert!(reports(series), "{}", figure.key),
+                    Of::Each(part, whole) => assert!(reports(part) && reports(whole), "{}", figure.key),
+                    Of::Rule => {}
+                }
+            }
+            let charted = product.charts.iter().flat_map(|chart| chart.lines).map(|(_, series, _)| *series);
+            let background = product.background.iter().map(|(series, ..)| *series);
+            for series in charted.chain(background) {
+                assert!(reports(series), "{}", series.key);
+            }
+        }
+    }
+}
