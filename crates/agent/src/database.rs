@@ -145,6 +145,8 @@ impl DatabaseHost {
             loading.kill();
         }
         for Prepared { mut volumes, .. } in opened.prepared.drain(..) {
+            // Those of its volumes that can be unmounted are not held back, whoever keeps another.
+            let _ = volumes.relax();
             // Each attempt waits for whoever keeps a volume: the ledger's is the last one.
             let kept = volumes.held_elsewhere();
             let problem = kept.or_else(|| volumes.detach().err().map(|error| error.to_string()));

@@ -91,16 +91,19 @@ pub fn serve(args: &AgentArgs) {
     let outbox = Outbox::new(Arc::clone(&stop));
     let (sender, work) = channel();
     let (heard, ledger) = (Arc::new(Heard::new()), Arc::new(OnceLock::new()));
+    let closing = Arc::new(AtomicBool::new(false));
     read_stdin(sender.clone(), Arc::clone(&stop), Arc::clone(&heard));
     if let Some(seconds) = args.watchdog_s {
         let (cancelled, sender, ledger) = (Arc::clone(&stop), sender.clone(), Arc::clone(&ledger));
-        let mut undoing = Undoing::new(Arc::clone(&ledger));
+        let (mut undoing, is_closing) = (Undoing::new(Arc::clone(&ledger)), Arc::clone(&closing));
         let on_silence = move || {
             cancelled.store(true, Ordering::Relaxed);
             let _ = sender.send(Work::End);
         };
         let at_last = move || watchdog::undo_and_end(&ledger);
-        watchdog::watch(heard, Duration::from_secs(seconds), on_silence, move || undoing.advances(), at_last);
+        // A request that is still under way moves bytes, too, and undoes nothing.
+        let advances = move || undoing.advances() && is_closing.load(Ordering::Relaxed);
+        watchdog::watch(heard, Duration::from_secs(seconds), on_silence, advances, at_last);
     }
     let on_signal = Arc::clone(&stop);
     if let Err(error) = process::interrupt::install_once(move || {
@@ -119,6 +122,7 @@ pub fn serve(args: &AgentArgs) {
             });
             // Whoever waits for its end hears that it goes on, and that it comes nearer.
             outbox.works(true);
+            closing.store(true, Ordering::Relaxed);
             Undoing::new(ledger).report(outbox.clone());
             host.close();
         }

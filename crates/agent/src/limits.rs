@@ -79,16 +79,20 @@ impl Limits {
     }
 
     /// The process goes on with nothing that holds it or its volumes back, but for the page cache.
+    ///
+    /// # Errors
+    ///
+    /// The first one; what else can be lifted is.
     pub fn relax(&self, volumes: &Volumes) -> Result<(), RequestError> {
-        volumes.relax()?;
-        let Some(cgroup) = &self.cgroup else { return Ok(()) };
-        for limit in volumes.mounted.iter().filter_map(device_limit) {
-            cgroup.set_device_limits(limit.device, &experiment::IoLimits::default())?;
-        }
+        let relaxed = volumes.relax().map_err(RequestError::new);
+        let Some(cgroup) = &self.cgroup else { return relaxed };
+        let devices = volumes.mounted.iter().filter_map(device_limit);
+        let lifted = devices.map(|limit| cgroup.set_device_limits(limit.device, &experiment::IoLimits::default()));
+        let lifted = lifted.fold(Ok(()), Result::and).map_err(RequestError::new);
         let machine = machine::cpus();
         let all = self.cpus.cpuset.as_ref().map(|_| format!("0-{}", machine - 1));
         let quota = self.cpus.cpus.map(|_| machine as f64);
-        cgroup.set_cpu_limits(quota, all.as_deref()).map_err(RequestError::new)
+        relaxed.and(lifted).and(cgroup.set_cpu_limits(quota, all.as_deref()).map_err(RequestError::new))
     }
 
     /// From now on these are the limits of another configuration, which come into force with [`Self::enforce`]; the

@@ -179,10 +179,13 @@ impl Agents {
     pub fn close(&mut self) {
         self.screen.about("");
         self.screen.doing("cleaning up", "");
-        for (host, agent) in self.agents.iter_mut().rev() {
+        // Nobody waits with a database that runs for what is cleaned up after another one.
+        let endings: Vec<(HostId, Ending)> =
+            self.agents.iter_mut().rev().map(|(host, agent)| (*host, agent.close())).collect();
+        for (host, ending) in &endings {
             let here = self.work_here.get(host);
             let is_elsewhere = self.provider.may_come_back();
-            let said = match agent.close() {
+            let said = match ending {
                 Ending::InOrder => None,
                 // Elsewhere it cleans up by itself, once it is out of reach.
                 Ending::Lost if here.is_none() => None,

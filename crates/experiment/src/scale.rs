@@ -132,7 +132,8 @@ fn shared_path(configuration: &Configuration, cards: &[Option<u32>], place: &Pla
         None => of_ebs.map(|volume| volume.count).sum::<u32>() > 1,
         Some(_) => cards.iter().flatten().any(|card| cards.iter().flatten().filter(|other| *other == card).count() > 1),
     };
-    let is_shared = do_share && place.serves_volumes();
+    // Those of a cluster that exists share what is real.
+    let is_shared = do_share && (place.serves_volumes() || place.existing().is_some());
     (is_shared && path != IoLimits::default()).then(|| path.scaled(place.scale()))
 }
 

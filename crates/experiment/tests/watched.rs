@@ -144,3 +144,15 @@ fn clients_of_an_existing_cluster_may_have_machines_of_their_own_one_each() {
         ),
     ]);
 }
+
+/// Nobody serves its volumes, and they share the way to their instance all the same.
+#[test]
+fn volumes_of_a_watched_node_share_what_its_instance_lets_through() {
+    let two = target(TWO).replacen(
+        "data_volume = { type = \"gp2\", size_gib = 320 }",
+        "data_volume = { type = \"gp2\", size_gib = 320 }\ncommitlog_volume = { type = \"gp2\", size_gib = 100 }",
+        1,
+    );
+    let shared = |text: &str| job(&of_nodes(2, text)).setups[0].instance_limits.and_then(|limits| limits.read_iops);
+    assert_eq!((shared(&two), shared(&target(TWO))), (Some(18_750.0), None));
+}

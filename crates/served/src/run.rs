@@ -30,7 +30,7 @@ const LATE_S: f64 = 0.001;
 /// Where a request is received, so that the bytes of a write are aligned.
 const RECEIVED_AT: usize = ALIGNMENT - BEFORE_WRITE;
 /// How long a server goes on that nobody leads any more: so long whoever undoes what is left can unmount its volumes in
-/// order. Their bytes belong to a run that is over.
+/// order. What is served by hand (`iopslab volume`) ends with its program, too.
 const LEFT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves until stdin is closed and nothing is mounted any more, or for 10 s after stdin was closed: what is still

@@ -197,6 +197,8 @@ fn serve(
         match volume.unmount_and_detach() {
             Ok(()) => break,
             Err(error @ StorageError::Busy { .. }) => {
+                // Whoever still uses it has what was asked for, but for the moment in which it was to be unmounted.
+                volume.behave(&asked.model).map_err(Failure::work)?;
                 if !std::mem::replace(&mut reported, true) {
                     eprintln!("{error}; waiting for that");
                 }

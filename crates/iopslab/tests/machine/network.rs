@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,6 +13,9 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Hosts with their last number of 10.99.0.0/24; the first one is where the controller runs.
 pub const CONTROLLER: &str = "ctl";
 const HOSTS: [(&str, u8); 6] = [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("db3", 13), ("load1", 21), ("load2", 22)];
+
+/// Two stories may have one at a time.
+static NETWORKS: AtomicU32 = AtomicU32::new(0);
 
 pub struct Network {
     directory: PathBuf,
@@ -92,7 +96,8 @@ pub fn processes_in(namespaces: &[String]) -> Vec<(u32, String)> {
 impl Network {
     /// `directory` holds what hosts keep for themselves.
     pub fn new(directory: &Path) -> Self {
-        let prefix = format!("iopslab-{}-", std::process::id());
+        let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("iopslab-{}-ssh{number}-", std::process::id());
         let mut network = Self { directory: directory.to_owned(), sshds: BTreeMap::new(), prefix, mounted: Vec::new() };
         let switch = network.namespace("switch");
         run("ip", &["netns", "add", &switch]);
