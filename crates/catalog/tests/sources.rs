@@ -238,7 +238,7 @@ fn a_type_without_a_known_price_has_limits_and_no_cost() {
     assert!(Catalog::built_in().cost(&request, &stated).is_ok());
 }
 
-/// Nobody is told that AWS has no such type.
+/// No refusal says that AWS has no such type.
 #[test]
 fn a_type_that_is_left_out_is_refused_with_the_reason() {
     let error = ClusterRequest::parse(Catalog::built_in(), "g5.xlarge").unwrap_err().to_string();

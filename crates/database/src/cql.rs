@@ -14,10 +14,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use engine::{Connect, Driver, ErrorKind, Stamp};
-use experiment::{Access, ConsistencyLevels};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -35,6 +33,7 @@ use crate::session;
 use crate::statements::{
     Bound, NO_FIELDS, Scan, StampedInsert, StampedUpdate, Statement, Table, Texts, Writing, prepare,
 };
+use crate::table_at::TableAt;
 
 /// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
 /// 2.3); the rest is left to the driver's own requests and to ids that wait for the answer to a timed-out request.
@@ -51,22 +50,8 @@ pub fn driver_only() -> bool {
 /// How to reach a table of records in YCSB's layout.
 #[derive(Debug, Clone)]
 pub struct CqlConnect {
-    /// `host:port`; one that answers is enough.
-    pub contact_points: Vec<String>,
-    /// Keyspace of the table.
-    pub keyspace: String,
-    /// The table.
-    pub table: String,
-    /// Fields of a record.
-    pub fields: u32,
-    /// Consistency level of each kind of request.
-    pub consistency: ConsistencyLevels,
-    /// Longest wait for a response; then the request counts as `client_timeout`.
-    pub request_timeout: Duration,
-    /// Who asks.
-    pub access: Access,
-    /// Every request goes through the driver, for comparison: no frames of our own.
-    pub driver_only: bool,
+    /// The table. Where every request goes through the driver there are no frames of our own.
+    pub at: TableAt,
     /// What has to be said of how requests were sent.
     pub notes: Notes,
 }
@@ -92,6 +77,13 @@ impl Notes {
     }
 }
 
+impl CqlConnect {
+    /// Nothing has to be said yet.
+    pub fn new(at: TableAt) -> Self {
+        Self { at, notes: Notes::default() }
+    }
+}
+
 /// Connections to the database are made inside a `LocalRuntime`, which each load thread has.
 impl Connect for CqlConnect {
     type Driver = CqlDriver;
@@ -103,12 +95,12 @@ impl Connect for CqlConnect {
     async fn connect(&self) -> Result<CqlDriver, String> {
         let profile = ExecutionProfile::builder()
             .serial_consistency(None)
-            .request_timeout(Some(self.request_timeout))
+            .request_timeout(Some(self.at.request_timeout))
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
             .speculative_execution_policy(None)
-            .load_balancing_policy(Arc::new(Routing { several: session::policy(&self.access) }))
+            .load_balancing_policy(Arc::new(Routing { several: session::policy(&self.at.access) }))
             .build();
-        let builder = SessionBuilder::new().known_nodes(&self.contact_points);
+        let builder = SessionBuilder::new().known_nodes(&self.at.contact_points);
         let builder = builder
             .default_execution_profile_handle(profile.into_handle())
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
@@ -118,11 +110,11 @@ impl Connect for CqlConnect {
             // an open loop. Requests that are made in the same turn are written together without it.
             .write_coalescing(false)
             // The replication of this keyspace is what token-aware routing needs; the tables of all others are not.
-            .keyspaces_to_fetch([&self.keyspace])
+            .keyspaces_to_fetch([&self.at.keyspace])
             .fetch_full_schema_metadata(false);
-        let session = session::open(builder, &self.contact_points, &self.access)
+        let session = session::open(builder, &self.at.contact_points, &self.at.access)
             .await
-            .map_err(|refusal| format!("{}: {refusal}", self.contact_points.join(", ")))?;
+            .map_err(|refusal| format!("{}: {refusal}", self.at.contact_points.join(", ")))?;
         CqlDriver::prepare(session, self).await
     }
 }
@@ -146,11 +138,11 @@ pub struct CqlDriver {
 impl CqlDriver {
     async fn prepare(session: Session, to: &CqlConnect) -> Result<Self, String> {
         let table = Table {
-            name: format!("{}.{}", to.keyspace, to.table),
-            columns: (0..to.fields).map(|field| format!("field{field}")).collect(),
-            consistency: to.consistency,
+            name: format!("{}.{}", to.at.keyspace, to.at.table),
+            columns: (0..to.at.fields).map(|field| format!("field{field}")).collect(),
+            consistency: to.at.consistency,
         };
-        let (name, read) = (&table.name, to.consistency.read);
+        let (name, read) = (&table.name, to.at.consistency.read);
         let mut read_field = Vec::new();
         for column in &table.columns {
             let statement = format!("SELECT {column} FROM {name} WHERE y_id = ?");
@@ -163,7 +155,7 @@ impl CqlDriver {
             frames,
             read_record: prepare(&session, format!("SELECT * FROM {name} WHERE y_id = ?"), read).await?,
             read_field,
-            scan: prepare(&session, scan, to.consistency.scan).await?,
+            scan: prepare(&session, scan, to.at.consistency.scan).await?,
             plain: Writing::prepare(&session, &table, false).await?,
             stamped: None,
             fetch: OnceCell::new(),
@@ -174,13 +166,13 @@ impl CqlDriver {
 
     /// Connections of our own, or a note on why there are none.
     async fn open_frames(session: &Arc<Session>, to: &CqlConnect) -> Option<Frames> {
-        let opened = if to.driver_only {
+        let opened = if to.at.driver_only {
             Err(format!("{DRIVER_ONLY} is set"))
         } else {
             let notes = to.notes.clone();
             let on_refused = move |reason| notes.add(format!("a node is left out by iopslab's own frames: {reason}"));
-            let policy = session::policy(&to.access);
-            Frames::open(session, policy, &to.access, to.request_timeout, on_refused).await
+            let policy = session::policy(&to.at.access);
+            Frames::open(session, policy, &to.at.access, to.at.request_timeout, on_refused).await
         };
         match opened {
             Ok(frames) => Some(frames),

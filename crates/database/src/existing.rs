@@ -15,9 +15,9 @@ use scylla::statement::{Consistency, Statement};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cassandra::schema_statements;
-use crate::cql::CqlConnect;
 use crate::plan::Replication;
 use crate::session::{self, Refusal};
+use crate::table_at::TableAt;
 
 /// Says which data set is in the table beside it.
 const MARKS: &str = "iopslab_dataset";
@@ -81,7 +81,7 @@ impl Existing {
     ///
     /// # Errors
     /// No node answers, or the user is refused.
-    pub fn connect(to: &CqlConnect) -> Result<Self, ExistingError> {
+    pub fn connect(to: &TableAt) -> Result<Self, ExistingError> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::LocalQuorum)

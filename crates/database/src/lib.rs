@@ -13,6 +13,7 @@
 //! | [`null_server`] | answers at once, without a database: what the client itself costs |
 //! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
 //! | `frames` | the requests of a workload in frames of its own, beside the driver's |
+//! | `table_at` | where a table is, and who asks: what a client is made of |
 
 mod account;
 pub mod cassandra;
@@ -27,15 +28,17 @@ mod products;
 mod server;
 mod session;
 mod statements;
+mod table_at;
 
 pub use account::{Account, AccountError};
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
-pub use products::{Client, ClientWork, NoHands, TableAt, server, with_client};
+pub use products::{Client, ClientWork, NoHands, server, with_client};
 pub use server::{
     Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, RunningNode,
     Server, ServerError, Temporary, Work,
 };
 pub use session::{HAS_TLS, Refusal};
+pub use table_at::TableAt;

@@ -1,16 +1,15 @@
 //! Which product is which code: the one place of this crate that chooses.
 
-use std::time::Duration;
-
 use cassandra_model::CASSANDRA;
 use engine::Connect;
-use experiment::{Access, ConsistencyLevels, Dataset, KeyFormat, Product, Started};
+use experiment::{Dataset, KeyFormat, Product, Started};
 
 use crate::account::Account;
 use crate::cassandra::Cassandra;
-use crate::cql::{CqlConnect, Notes};
+use crate::cql::CqlConnect;
 use crate::existing::{Existing, ExistingError, Found};
 use crate::server::Server;
+use crate::table_at::TableAt;
 
 /// A product that an experiment may name, and that this program can neither start nor ask.
 #[derive(Debug, thiserror::Error)]
@@ -47,27 +46,6 @@ pub trait ClientWork {
     fn with<C: Client>(self) -> Self::Output;
 }
 
-/// Where a table of records in YCSB's layout is, and who asks for them.
-#[derive(Debug, Clone)]
-pub struct TableAt {
-    /// `host:port`; one that answers is enough.
-    pub contact_points: Vec<String>,
-    /// Keyspace of the table.
-    pub keyspace: String,
-    /// The table.
-    pub table: String,
-    /// Fields of a record.
-    pub fields: u32,
-    /// Consistency level of each kind of request.
-    pub consistency: ConsistencyLevels,
-    /// Longest wait for a response; then the request counts as `client_timeout`.
-    pub request_timeout: Duration,
-    /// Who asks.
-    pub access: Access,
-    /// Every request goes through the product's own driver, for comparison.
-    pub driver_only: bool,
-}
-
 /// The client of a product.
 pub trait Client: Connect + Sync + Sized {
     /// One that asks for the records of this table.
@@ -94,10 +72,7 @@ pub trait Client: Connect + Sync + Sized {
 
 impl Client for CqlConnect {
     fn to(table: TableAt) -> Self {
-        let TableAt { contact_points, keyspace, table, fields, consistency, request_timeout, access, driver_only } =
-            table;
-        let notes = Notes::default();
-        Self { contact_points, keyspace, table, fields, consistency, request_timeout, access, driver_only, notes }
+        Self::new(table)
     }
 
     fn take(
@@ -106,13 +81,13 @@ impl Client for CqlConnect {
         keys: KeyFormat,
         replication_factor: u32,
     ) -> Result<(Found, Vec<String>), ExistingError> {
-        let (existing, data_centre) = (Existing::connect(self)?, self.access.data_centre.as_deref());
+        let (existing, data_centre) = (Existing::connect(&self.at)?, self.at.access.data_centre.as_deref());
         let found = existing.take(dataset, keys, replication_factor, data_centre)?;
         Ok((found, existing.left_out(data_centre)))
     }
 
     fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
-        Existing::connect(self)?.loaded(dataset, keys)
+        Existing::connect(&self.at)?.loaded(dataset, keys)
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
-use database::{CqlConnect, Notes, Replication};
+use database::{CqlConnect, Replication, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
 use experiment::{Arrivals, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 use rustix::process::{Pid, Signal, kill_process};
@@ -76,7 +76,7 @@ impl Server {
     }
 
     fn connect(&self, request_timeout: Duration) -> CqlConnect {
-        CqlConnect {
+        CqlConnect::new(TableAt {
             contact_points: vec![self.node.config().plan.client_address().to_string()],
             keyspace: "ycsb".into(),
             table: "usertable".into(),
@@ -85,8 +85,7 @@ impl Server {
             request_timeout,
             access: experiment::Access::default(),
             driver_only: false,
-            notes: Notes::default(),
-        }
+        })
     }
 
     /// Stops the server's process for a while, after a while. Gives how long it was stopped.
@@ -178,7 +177,7 @@ fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
     };
     assert_eq!(run_load(connect, &load, &mut |_| {}, &NEVER).unwrap().records, RECORDS);
     on_a_runtime(async {
-        let session = SessionBuilder::new().known_nodes(&connect.contact_points).build().await.unwrap();
+        let session = SessionBuilder::new().known_nodes(&connect.at.contact_points).build().await.unwrap();
         let rows = session.query_unpaged("SELECT count(*) FROM ycsb.usertable", ()).await.unwrap();
         let (count,) = rows.into_rows_result().unwrap().first_row::<(i64,)>().unwrap();
         assert_eq!(count, RECORDS as i64);
@@ -190,7 +189,7 @@ fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
 fn every_call_does_what_it_says(connect: &CqlConnect) {
     on_a_runtime(async {
         let driver = connect.connect().await.unwrap();
-        let session = SessionBuilder::new().known_nodes(&connect.contact_points).build().await.unwrap();
+        let session = SessionBuilder::new().known_nodes(&connect.at.contact_points).build().await.unwrap();
 
         assert_eq!(driver.read("nobody", None).await, Err(ErrorKind::NotFound));
         assert_eq!(driver.read("nobody", Some(1)).await, Err(ErrorKind::NotFound));

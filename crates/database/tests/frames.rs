@@ -8,13 +8,13 @@ mod scripted;
 
 use std::time::{Duration, Instant};
 
-use database::{CqlConnect, CqlDriver, Notes};
+use database::{CqlConnect, CqlDriver, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind};
 use experiment::{Access, Consistency, ConsistencyLevels};
 use scripted::{Server, Welcome};
 
 fn connect_to(server: &Server, request_timeout: Duration, driver_only: bool) -> CqlConnect {
-    CqlConnect {
+    CqlConnect::new(TableAt {
         contact_points: vec![format!("127.0.0.1:{}", server.port)],
         keyspace: "ycsb".to_owned(),
         table: "usertable".to_owned(),
@@ -23,8 +23,7 @@ fn connect_to(server: &Server, request_timeout: Duration, driver_only: bool) -> 
         request_timeout,
         access: Access::default(),
         driver_only,
-        notes: Notes::default(),
-    }
+    })
 }
 
 /// As a load thread has it.
@@ -323,7 +322,7 @@ fn a_login_is_given_where_it_is_asked_for() {
         (Welcome::Challenge, "secret", Some("more of a login than a name and a password")),
     ] {
         let server = Server::start(welcome);
-        let connect = CqlConnect { access: login(password), ..connect_to(&server, PATIENCE, false) };
+        let connect = CqlConnect::new(TableAt { access: login(password), ..connect_to(&server, PATIENCE, false).at });
         on_a_runtime(async {
             let driver = connect.connect().await.unwrap();
             assert_eq!(driver.read("key", None).await, Ok(()));

@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{CqlConnect, Existing, ExistingError, Notes, Refusal};
+use database::{CqlConnect, Existing, ExistingError, Refusal, TableAt};
 use experiment::{Access, Consistency, ConsistencyLevels, Identity, Pem, Tls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -80,7 +80,7 @@ fn trusting(authority: &Authority) -> Tls {
 
 /// What is said when connecting to `host` on this port.
 fn reported(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>) {
-    let connect = CqlConnect {
+    let connect = CqlConnect::new(TableAt {
         contact_points: vec![format!("{host}:{port}")],
         keyspace: "lab".to_owned(),
         table: "usertable".to_owned(),
@@ -89,9 +89,8 @@ fn reported(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>)
         request_timeout: Duration::from_secs(5),
         access: Access { tls, ..Access::default() },
         driver_only: false,
-        notes: Notes::default(),
-    };
-    match Existing::connect(&connect) {
+    });
+    match Existing::connect(&connect.at) {
         Ok(_) => panic!("nobody speaks CQL there"),
         Err(ExistingError::Connect { refusal, .. }) => (refusal.to_string(), refusal.help()),
         Err(other) => panic!("{other}"),

@@ -128,11 +128,10 @@ pub(super) fn with_several_data_volumes(runs: &[RunEvidence<'_>]) -> Vec<String>
 /// The observations of one set of settings: those without any, or else those with the first ones; and the
 /// configurations that are left out therefore. A demand is of a database as it was set.
 pub(super) fn of_one_set(observations: Vec<Observation<'_>>) -> (Vec<Observation<'_>>, Vec<String>) {
-    let settings = |o: &Observation<'_>| o.configuration.settings.clone();
     let is_plain = |o: &Observation<'_>| o.configuration.settings.is_empty();
-    let learned = observations.first().filter(|_| !observations.iter().any(is_plain)).map(settings);
-    let is_learned =
-        |o: &Observation<'_>| learned.as_ref().map_or_else(|| is_plain(o), |learned| settings(o) == *learned);
+    let first = observations.first().filter(|_| !observations.iter().any(is_plain));
+    let learned = first.map(|o| &o.configuration.settings);
+    let is_learned = |o: &Observation<'_>| learned.map_or_else(|| is_plain(o), |of| o.configuration.settings == *of);
     let (kept, others): (Vec<_>, Vec<_>) = observations.into_iter().partition(is_learned);
     (kept, each_once(others.iter().map(|other| other.configuration.name.clone())))
 }

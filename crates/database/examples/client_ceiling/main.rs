@@ -18,7 +18,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use database::{CqlConnect, Notes, null_server};
+use database::{CqlConnect, TableAt, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
 use experiment::{Access, Arrivals, Consistency, ConsistencyLevels, Definition, Distribution, Mix};
 
@@ -87,7 +87,7 @@ fn main() -> Result<()> {
     let wanted = std::env::var("CASES").unwrap_or_default();
     let cases: Vec<Case> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
     let server = Server::start()?;
-    let connect = CqlConnect {
+    let connect = CqlConnect::new(TableAt {
         contact_points: vec![format!("127.0.0.1:{}", server.1)],
         keyspace: "ycsb".to_owned(),
         table: "usertable".to_owned(),
@@ -96,9 +96,8 @@ fn main() -> Result<()> {
         request_timeout: Duration::from_secs(10),
         access: Access::default(),
         driver_only: false,
-        notes: Notes::default(),
-    };
-    let driver = CqlConnect { driver_only: true, notes: Notes::default(), ..connect.clone() };
+    });
+    let driver = CqlConnect::new(TableAt { driver_only: true, ..connect.at.clone() });
     let paths = [("own frames", Some(&connect)), ("driver", Some(&driver)), ("raw", None)];
     let mut rows: BTreeMap<(usize, usize), Vec<Row>> = BTreeMap::new();
     for _ in 0..rounds {

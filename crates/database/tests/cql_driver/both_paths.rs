@@ -117,8 +117,8 @@ fn borrowed(fields: &[(u32, String)]) -> Vec<(u32, &str)> {
 }
 
 async fn both(connect: &CqlConnect) -> [CqlDriver; 2] {
-    let own = CqlConnect { notes: Notes::default(), ..connect.clone() };
-    let driver = CqlConnect { driver_only: true, ..own.clone() };
+    let own = CqlConnect::new(connect.at.clone());
+    let driver = CqlConnect { at: TableAt { driver_only: true, ..own.at.clone() }, ..own.clone() };
     let mut own_driver = own.connect().await.unwrap();
     assert_eq!(own.notes(), Vec::<String>::new(), "this server takes frames of our own");
     let mut driver = driver.connect().await.unwrap();
@@ -189,7 +189,7 @@ async fn slot_of(slot: u64, paths: Rc<[CqlDriver; 2]>, left: Rc<Cell<u64>>) -> B
 
 /// No later story finds them.
 async fn remove(connect: &CqlConnect) {
-    let builder = SessionBuilder::new().known_nodes(&connect.contact_points);
+    let builder = SessionBuilder::new().known_nodes(&connect.at.contact_points);
     let session = builder.build().await.unwrap();
     for slot in 0..SLOTS {
         for record in 0..KEYS {
@@ -203,7 +203,10 @@ async fn remove(connect: &CqlConnect) {
 
 pub fn a_stopped_server_means_the_same_timeouts_on_both_paths(connect: &CqlConnect, server: &Server) {
     let patient = connect;
-    let connect = CqlConnect { request_timeout: Duration::from_millis(50), ..connect.clone() };
+    let connect = CqlConnect {
+        at: TableAt { request_timeout: Duration::from_millis(50), ..connect.at.clone() },
+        ..connect.clone()
+    };
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| {
             on_a_runtime(async {
@@ -234,7 +237,7 @@ pub fn a_stopped_server_means_the_same_timeouts_on_both_paths(connect: &CqlConne
 }
 
 async fn remove_one(connect: &CqlConnect, key: &str) {
-    let builder = SessionBuilder::new().known_nodes(&connect.contact_points);
+    let builder = SessionBuilder::new().known_nodes(&connect.at.contact_points);
     let session = builder.build().await.unwrap();
     let statement = format!("DELETE FROM ycsb.usertable WHERE y_id = '{key}'");
     session.query_unpaged(statement, ()).await.unwrap();

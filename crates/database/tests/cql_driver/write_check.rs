@@ -84,6 +84,6 @@ async fn plant(connect: &CqlConnect) {
 }
 
 async fn session(connect: &CqlConnect) -> Session {
-    let builder = SessionBuilder::new().known_nodes(&connect.contact_points);
+    let builder = SessionBuilder::new().known_nodes(&connect.at.contact_points);
     builder.build().await.unwrap()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use database::{CqlConnect, CqlDriver, NodeStatus, Notes, Replication, cassandra::Admin};
+use database::{CqlConnect, CqlDriver, NodeStatus, Replication, TableAt, cassandra::Admin};
 use engine::{Connect as _, Driver as _, ErrorKind};
 use experiment::{Access, Consistency, ConsistencyLevels, Dataset};
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,7 +34,7 @@ pub fn requests_go_to_a_replica_as_the_driver_sends_them(addresses: &[SocketAddr
 }
 
 async fn connected(address: SocketAddr, driver_only: bool) -> CqlDriver {
-    let connect = CqlConnect {
+    let connect = CqlConnect::new(TableAt {
         contact_points: vec![address.to_string()],
         keyspace: KEYSPACE.to_owned(),
         table: "usertable".to_owned(),
@@ -43,8 +43,7 @@ async fn connected(address: SocketAddr, driver_only: bool) -> CqlDriver {
         request_timeout: Duration::from_secs(10),
         access: Access::default(),
         driver_only,
-        notes: Notes::default(),
-    };
+    });
     let driver = connect.connect().await.unwrap();
     assert_eq!(connect.notes().is_empty(), !driver_only, "{:?}", connect.notes());
     driver

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use database::loader::{KEYSPACE, TABLE};
-use database::{CqlConnect, Notes, null_server};
+use database::{CqlConnect, TableAt, null_server};
 use engine::{Load, Part, TrialPlan};
 use experiment::{
     Access, Arrivals, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S,
@@ -110,7 +110,7 @@ impl Server {
     }
 
     fn connect(&self) -> CqlConnect {
-        CqlConnect {
+        CqlConnect::new(TableAt {
             contact_points: vec![format!("127.0.0.1:{}", self.port)],
             keyspace: KEYSPACE.to_owned(),
             table: TABLE.to_owned(),
@@ -119,8 +119,7 @@ impl Server {
             request_timeout: Duration::from_secs(10),
             access: Access::default(),
             driver_only: database::driver_only(),
-            notes: Notes::default(),
-        }
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use controller::Screen;
 use database::cassandra::{Admin, AdminError};
-use database::{CqlConnect, Existing, ExistingError, Notes, Replication};
+use database::{CqlConnect, Existing, ExistingError, Replication, TableAt};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
 use experiment::Arrivals;
 use process::failure::Failure;
@@ -31,7 +31,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
     let chosen = workload::choose(&args.workload, args.distribution.as_deref())?;
     let plan = trial_plan(args, &chosen);
     let hosts: Vec<String> = args.hosts.iter().map(|host| with_port(host)).collect();
-    let connect = CqlConnect {
+    let connect = CqlConnect::new(TableAt {
         contact_points: hosts.clone(),
         keyspace: args.keyspace.clone(),
         table: args.table.clone(),
@@ -40,8 +40,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         request_timeout: args.request_timeout,
         access: args.entry.access()?,
         driver_only: database::driver_only(),
-        notes: Notes::default(),
-    };
+    });
     let cancelled = interrupt::install(|| eprintln!("stopping"))
         .map_err(|error| Failure::work(format!("cannot watch for Ctrl-C: {error}")))?;
     let screen = Screen::new(None);
@@ -120,8 +119,8 @@ fn load_data(
         seed: plan.seed,
     };
     screen.doing("creating keyspace and table", "");
-    let points = &connect.contact_points;
-    Admin::connect_as(resolve(points)?, Duration::from_secs(30), points, &connect.access)
+    let points = &connect.at.contact_points;
+    Admin::connect_as(resolve(points)?, Duration::from_secs(30), points, &connect.at.access)
         .and_then(|admin| {
             admin.create_schema(
                 &args.keyspace,
@@ -191,7 +190,7 @@ fn failure(error: EngineError, args: &LoadArgs, connect: &CqlConnect) -> Failure
 
 /// What to do where it is the way in that fails: the engine keeps what was said, not what it means.
 fn help_with_entry(connect: &CqlConnect) -> Option<String> {
-    match Existing::connect(connect) {
+    match Existing::connect(&connect.at) {
         Err(ExistingError::Connect { refusal, .. }) => refusal.help(),
         _ => None,
     }
