@@ -52,7 +52,7 @@ test-vm:        ## storage, served volumes and tiny runs, a client near and far,
 truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 15 minutes)
 	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
-lint:           ## format, clippy, documentation, Terraform modules, shell scripts
+lint:           ## format, clippy, documentation, dependencies, Terraform modules, shell scripts
 	@scripts/setup.sh --lint
 	scripts/lint.sh
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests also a Chromium, in which
 # the report is looked at, an SSH server, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
-# also shellcheck. Says what it does before it does it; asks nothing. Does nothing when everything is there.
+# also shellcheck and cargo-deny. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
 # The public address of the Rust installer; set RUSTUP_INIT_URL to use a mirror.
 RUSTUP_INIT_URL=${RUSTUP_INIT_URL:-https://sh.rustup.rs}
 MINIMUM_RUST=1.91
+CARGO_DENY=0.19.0
 
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf '==> %s\n' "$*"; }
@@ -109,5 +110,15 @@ if ! rust_is_right; then
   else
     say "installing the Rust toolchain from $RUSTUP_INIT_URL into ~/.cargo"
     curl --proto '=https' --tlsv1.2 -sSf "$RUSTUP_INIT_URL" | sh -s -- -y --profile minimal
+  fi
+fi
+
+# Compiled once, for some minutes.
+if [ "${1:-}" = --lint ] && [ -z "${IOPSLAB_LINT_WITHOUT_DENY:-}" ]; then
+  # shellcheck source=/dev/null
+  [ -f "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"
+  if [ "$(cargo-deny --version 2>/dev/null)" != "cargo-deny $CARGO_DENY" ]; then
+    say "installing cargo-deny $CARGO_DENY with cargo install: it is compiled for some minutes"
+    cargo install --locked --quiet "cargo-deny@$CARGO_DENY"
   fi
 fi

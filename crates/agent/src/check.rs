@@ -23,10 +23,17 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     // Without bound where it is not known.
     let memory = monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64);
     if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
-        let (name, needed) = (&demand.configuration, sum(demand, GIB, 1));
+        let (name, needed, has) = (&demand.configuration, sum(demand, GIB, 1), memory / GIB);
+        let (when, fix) = match demand.loads {
+            true => (
+                " (while its data set is loaded)",
+                "loading takes as much at every scale: use a machine with more memory, or fewer nodes on this one",
+            ),
+            false => ("", "raise provider.local.scale, or state heap_mib and page_cache_mib in [provider.local]"),
+        };
         problems.push(asks_for(
-            format!("configuration {name} needs {needed} GiB of memory here, this machine has {:.1}", memory / GIB),
-            "raise provider.local.scale, or state heap_mib and page_cache_mib in [provider.local]",
+            format!("configuration {name}{when} needs {needed} GiB of memory here, this machine has {has:.1}"),
+            fix,
         ));
     }
     let of_work_directory = missing(&work_directory, needs.bytes, needs.machine_use.as_ref());

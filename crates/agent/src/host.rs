@@ -251,3 +251,38 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    #[ignore = "the next one asks it, as an agent that is number 1 of its container"]
+    fn says_its_cgroup() {
+        println!("{}", Host::cgroup_name("database"));
+    }
+
+    /// Agents in two containers have the same number, and one tree of cgroups.
+    #[test]
+    fn agents_of_the_same_number_have_cgroups_of_their_own() {
+        assert_eq!(Host::cgroup_name("probe"), Host::cgroup_name("probe"), "an agent finds its own again");
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: needs root for containers");
+            return;
+        }
+        let name = || {
+            let mut container = Command::new("unshare");
+            container.args(["--pid", "--fork"]).arg(std::env::current_exe().unwrap());
+            let asked = ["--exact", "host::tests::says_its_cgroup", "--ignored", "--nocapture"];
+            let output = container.args(asked).output().unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            let name = said.split_whitespace().find(|word| word.starts_with("iopslab-"));
+            name.unwrap_or_else(|| panic!("{said}")).to_owned()
+        };
+        let (first, second) = (name(), name());
+        assert!([&first, &second].iter().all(|name| name.starts_with("iopslab-1-")), "{first} {second}");
+        assert_ne!(first, second);
+    }
+}

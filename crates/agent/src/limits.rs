@@ -189,7 +189,37 @@ fn cpu_limits(cpus: f64, on_machine: u32, machine: usize) -> ResourceLimits {
 
 #[cfg(test)]
 mod tests {
-    use super::cpu_limits;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// A trial whose page cache nobody held any more counted as one of its budget.
+    #[test]
+    fn that_nobody_holds_the_page_cache_any_more_is_known_when_the_trial_stops_also_after_a_node_was_away() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::write(tree.path().join("cgroup.controllers"), "memory\n").unwrap();
+        std::fs::write(tree.path().join("cgroup.subtree_control"), "").unwrap();
+        let ledger = Arc::new(Ledger::open(&tree.path().join("ledger.jsonl")).unwrap());
+        let group = Cgroup::create(tree.path(), &ledger, "iopslab-1-database", &ResourceLimits::default());
+        let group = Arc::new(group.unwrap());
+        let held = PageCacheBudget::hold(&group, 1 << 20);
+        let mut limits = Limits { page_cache: Some(held), ..Limits::none() };
+        assert_eq!(limits.take_page_cache_problem(), None);
+        // Its thread ends with it.
+        drop(group);
+        let began = Instant::now();
+        let words = loop {
+            if let Some(words) = limits.take_page_cache_problem() {
+                break words;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "nobody notices");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert_eq!(words, "who holds it has ended");
+        limits.rest();
+        assert_eq!(limits.take_page_cache_problem(), Some(words), "held no longer, and not forgotten");
+        assert_eq!(limits.take_page_cache_problem(), None);
+    }
 
     #[test]
     fn nodes_of_one_machine_take_their_cpus_one_after_the_other() {

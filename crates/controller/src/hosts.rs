@@ -95,6 +95,7 @@ pub(super) fn needs(
             configuration: setup.configuration.clone(),
             nodes: of_cluster(on_machine, setup),
             each: each(setup),
+            loads: false,
         };
         let demands = started(setups).map(demand).filter(|demand| demand.nodes > 0);
         demands.max_by(|a, b| a.total().total_cmp(&b.total()))
@@ -117,12 +118,9 @@ pub(super) fn needs(
                 plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
             }),
             // It is there before any configuration is.
-            most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64).filter(|_| !restored).map(
-                |demand| Demand {
-                    configuration: format!("{} (while its data set is loaded)", demand.configuration),
-                    ..demand
-                },
-            ),
+            most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64)
+                .filter(|_| !restored)
+                .map(|demand| Demand { loads: true, ..demand }),
         ),
         data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {
             DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
@@ -160,7 +158,7 @@ pub(super) fn work(job: &Job) -> Work {
 
 #[cfg(test)]
 mod tests {
-    use experiment::testing::one_and_three;
+    use experiment::testing::{self, one_and_three};
 
     use super::*;
 
@@ -214,5 +212,21 @@ mod tests {
         let machine_use = MachineUse { snapshot: Some("snap-0123456789abcdef0".to_owned()), ..MachineUse::default() };
         let restored = needs(&job, String::new(), Some(machine_use), &all[1..2]).bytes;
         assert_eq!(restored, job.needed_bytes(1, true));
+    }
+
+    /// It was missing: a machine that could hold every trial, and not the loading before them, was taken.
+    #[test]
+    fn where_loading_takes_more_memory_than_any_configuration_a_machine_needs_that() {
+        let job = testing::job(&testing::reads(&testing::configuration("small", (1.0, 3.0), ""), ""));
+        let memory = |machine_use| {
+            let memory = needs(&job, String::new(), machine_use, &databases(&job.setups)).memory;
+            memory.map(|demand| (demand.nodes, demand.each, demand.loads)).unwrap()
+        };
+        let loaded = loader::memory_bytes(1) as f64;
+        assert_eq!(memory(None), (1, loaded, true));
+        // On a volume that has the data set already nothing is loaded.
+        let machine_use = MachineUse { snapshot: Some("snap-0123456789abcdef0".to_owned()), ..MachineUse::default() };
+        let (_, of_trials, loads) = memory(Some(machine_use));
+        assert!(of_trials < loaded && !loads, "{of_trials}");
     }
 }

@@ -3,31 +3,11 @@
 //! The hosts are this machine, by an `ssh` that is a script. Its client agent is a process that says nothing and does
 //! not end when its stdin is closed, as one that was stopped (SIGSTOP).
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Laboratory, wait_for};
+use crate::support::{Laboratory, by_script, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
-
-const EXPERIMENT: &str = r#"
-name = "interrupted"
-[dataset]
-records = 1000
-[[configuration]]
-name = "one"
-instance = "i4i.xlarge"
-data_volume = "local"
-[[workload]]
-name = "reads"
-read = 1
-[load]
-concurrency = [1]
-duration_s = 30
-[provider.hosts]
-client = ["load1"]
-database = [{ ssh = "db1", address = "192.0.2.1", work_directory = "WORK", data = "WORK" }]
-"#;
 
 /// The last word is what the machine's shell would be given.
 const SSH: &str = r#"#!/bin/sh
@@ -40,19 +20,7 @@ exec sh -c "$word"
 
 /// A run that waits for its client's greeting.
 fn waiting_run(lab: &Laboratory) -> Child {
-    let work = lab.path().join("work-of-db1");
-    std::fs::create_dir(&work).unwrap();
-    lab.write("hosts.toml", &EXPERIMENT.replace("WORK", work.to_str().unwrap()));
-    let programs = lab.path().join("bin");
-    std::fs::create_dir(&programs).unwrap();
-    let ssh = lab.write("bin/ssh", SSH);
-    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let run = lab
-        .iopslab(&["run", "hosts.toml", "--provider", "hosts"])
-        .env("PATH", format!("{}:{path}", programs.display()))
-        .env("HOME", lab.path())
-        .env("XDG_CACHE_HOME", lab.path().join("cache"))
+    let run = by_script::run(lab, SSH)
         .stdout(Stdio::null())
         .stderr(std::fs::File::create(lab.path().join("stderr.txt")).unwrap())
         .spawn()

@@ -25,6 +25,9 @@ pub enum Incoming {
     Interrupt,
 }
 
+/// The last lines that an agent, or its ssh, wrote to stderr.
+pub(crate) type LastWords = Arc<Mutex<VecDeque<String>>>;
+
 /// Why an agent could not be started or reached.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
@@ -90,7 +93,7 @@ pub struct ProcessAgent {
     heard: Arc<Mutex<Heard>>,
     patience: Patience,
     /// Where it is at the other end of an `ssh`: the machine's name, and the last that ssh or the agent wrote to stderr.
-    by_ssh: Option<(String, Arc<Mutex<VecDeque<String>>>)>,
+    by_ssh: Option<(String, LastWords)>,
 }
 
 /// What an agent has said last.
@@ -208,7 +211,7 @@ impl ProcessAgent {
     }
 
     /// It is at the other end of an `ssh` to this machine: how it ended is said with these last words.
-    pub(crate) fn remember_ssh(&mut self, machine: String, last_words: Arc<Mutex<VecDeque<String>>>) {
+    pub(crate) fn remember_ssh(&mut self, machine: String, last_words: LastWords) {
         self.by_ssh = Some((machine, last_words));
     }
 

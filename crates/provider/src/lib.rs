@@ -20,6 +20,7 @@ use std::sync::mpsc::Sender;
 use evidence::HostId;
 use wire::MachineUse;
 
+pub(crate) use agent::LastWords;
 pub use agent::{Agent, AgentError, Ending, Incoming, ProcessAgent};
 pub use room::Held;
 

@@ -144,19 +144,31 @@ fn number_of(device: &Path) -> Option<(u32, u32)> {
     Some((major(number), minor(number)))
 }
 
-/// Wipes the file system with this UUID off a device; returns whether it was there. Any other one stays.
+/// Wipes the file system with this UUID off a device; returns whether it was there. Anything else on it stays.
 ///
 /// # Errors
 /// The system refuses; [`StorageError::Busy`] says in which mount namespace it is mounted.
 pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
-    if !device.exists() || !signatures(device)?.iter().any(|line| line.contains(uuid)) {
+    if !device.exists() {
         return Ok(false);
     }
+    let found = signatures(device)?;
+    let Some(offset) = found.iter().find_map(|line| offset_of(line, uuid)) else {
+        return Ok(false);
+    };
     if let Some(who) = number_of(device).and_then(mounts::held_elsewhere) {
         let holders = format!("it is mounted in the mount namespace of {who}, too");
         return Err(StorageError::Busy { path: device.to_owned(), holders });
     }
-    call(WIPEFS, [OsStr::new("--all"), device.as_os_str()], LOOK_PATIENCE).map(|_| true)
+    let words = ["--offset", offset].map(OsStr::new);
+    call(WIPEFS, words.into_iter().chain([device.as_os_str()]), LOOK_PATIENCE).map(|_| true)
+}
+
+/// Where a signature begins, as wipefs(8) writes it, if it is that of this UUID: a label says whatever its owner likes.
+fn offset_of<'l>(signature: &'l str, uuid: &str) -> Option<&'l str> {
+    let mut fields = signature.split(',');
+    let (offset, found) = (fields.next()?, fields.next()?);
+    (found == uuid).then_some(offset)
 }
 
 /// What wipefs(8) finds on a device, one line each: offset, UUID, label, type.
@@ -164,4 +176,19 @@ fn signatures(device: &Path) -> Result<Vec<String>> {
     let listed = call(WIPEFS, [OsStr::new("--parsable"), device.as_os_str()], LOOK_PATIENCE)?;
     let lines = listed.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     Ok(lines.map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_a_file_system_by_its_uuid_alone() {
+        let (ours, other) = ("0c3b2d3e-7a0e-4f5b-9e35-1d0a5f2b9a11", "11111111-7a0e-4f5b-9e35-1d0a5f2b9a11");
+        let of = |line: &str| offset_of(line, ours).map(str::to_owned);
+        assert_eq!(of(&format!("0x0,{ours},iopslab,xfs")), Some("0x0".to_owned()));
+        assert_eq!(of(&format!("0x10040,{other},{ours},btrfs")), None, "a label of our UUID is somebody's label");
+        assert_eq!(of(&format!("0x1fe,,,dos {ours}")), None);
+        assert_eq!(of(""), None);
+    }
 }

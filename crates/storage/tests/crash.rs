@@ -93,6 +93,45 @@ fn what_a_process_touches_is_charged_to_its_cgroup_from_the_first_byte() {
     assert!(machine.leftovers().is_empty());
 }
 
+/// The tree of cgroups is one for all containers: whoever uses, or undoes, what another agent has made there ends its
+/// database.
+#[test]
+fn a_cgroup_of_the_same_name_that_somebody_else_has_made_is_neither_used_nor_removed() {
+    let (Some(theirs), Some(ours)) = (Machine::new(), Machine::new()) else { return };
+    let create = |machine: &Machine, bytes: u64| {
+        let limits = ResourceLimits { memory_bytes: Some(bytes), ..ResourceLimits::default() };
+        Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &theirs.name, &limits)
+    };
+    let cgroup = create(&theirs, 64 << 20).unwrap();
+    let prefix = cgroup.launch_prefix();
+    let mut database = Command::new(&prefix[0])
+        .args(&prefix[1..])
+        .args(["sh", "-c", "echo ready; exec sleep 300"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(database.stdout.take().unwrap()), &mut ready).unwrap();
+    let memory = cgroup.paths().memory.clone().unwrap();
+    let limit = || {
+        let file = match memory.version {
+            CgroupVersion::V1 => "memory.limit_in_bytes",
+            CgroupVersion::V2 => "memory.max",
+        };
+        std::fs::read_to_string(memory.path.join(file)).unwrap().trim().to_owned()
+    };
+
+    let refused = create(&ours, 32 << 20).unwrap_err().to_string();
+    assert!(refused.contains("create the cgroup") && refused.contains(&theirs.name), "{refused}");
+    assert!(Ledger::outstanding(&ours.ledger_path).unwrap().is_empty());
+    assert!(clean(&ours.ledger_path).unwrap().removed.is_empty());
+    assert!(database.try_wait().unwrap().is_none(), "it was ended");
+    assert_eq!(cgroup.pids().unwrap(), [database.id()]);
+    assert_eq!(limit(), (64 << 20).to_string());
+    cgroup.remove().unwrap();
+    database.wait().unwrap();
+}
+
 /// The kernel refuses memory above memory plus swap, so a limit set in the wrong order could fall but never rise again:
 /// a page cache that was held at its budget shrank instead, until the process was killed.
 #[test]

@@ -236,8 +236,14 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
     let cleaned = storage::clean(&path).unwrap();
     assert!(cleaned.is_complete(), "{cleaned:?}");
     assert_eq!(cleaned.removed, [format!("file system on {name}")]);
+    // Whose device it is has made a file system of their own on it since the run was killed: that one stays.
     drop(storage::Disk::format(&ledger, device).unwrap());
-    storage::clean(&path).unwrap();
+    let made = std::process::Command::new("/sbin/mkfs.xfs").args(["-q", "-f", &name]).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let cleaned = storage::clean(&path).unwrap();
+    assert!(cleaned.is_complete() && cleaned.removed.is_empty(), "{cleaned:?}");
+    let taken = storage::Disk::check(device).unwrap_err().to_string();
+    assert!(taken.contains("wipefs finds") && taken.contains("xfs"), "it is gone: {taken}");
     losetup(&["--detach", &name]);
 }
 

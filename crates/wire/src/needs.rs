@@ -39,6 +39,8 @@ pub struct Demand {
     pub nodes: u32,
     /// What each of them needs.
     pub each: f64,
+    /// Whether they need it to load their data set, before any trial.
+    pub loads: bool,
 }
 
 impl Demand {

@@ -14,6 +14,8 @@ mod received;
 mod said;
 mod state;
 mod terraform;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 use std::path::{Path, PathBuf};

@@ -65,7 +65,7 @@ pub(super) struct Terraform {
 /// What the modules say of what they made.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    machines: BTreeMap<String, Made>,
+    pub machines: BTreeMap<String, Made>,
 }
 
 /// A machine that was made.

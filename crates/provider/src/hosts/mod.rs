@@ -10,14 +10,14 @@
 mod error;
 mod program;
 pub(crate) mod ssh;
+mod stderr;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{BufReader, Write as _};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStderr, Stdio};
+use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -25,20 +25,17 @@ use evidence::{HostId, Role};
 use experiment::{DatabaseMachine, HostsSettings, SshFiles};
 use wire::MachineUse;
 
-use crate::{Agent, AgentError, HostAddress, Incoming, ProcessAgent, Provider};
+use crate::{Agent, AgentError, HostAddress, Incoming, LastWords, ProcessAgent, Provider};
 pub use error::HostError;
 use program::Programs;
 use ssh::{Ssh, quote};
+use stderr::{forward, say};
 
 /// An agent that has heard nothing for so long ends itself, seconds: several times the period, and less than a user
 /// waits before looking.
 const WATCHDOG_S: u64 = 10;
 /// How often an agent gets [`wire::Request::Alive`].
 const ALIVE_PERIOD: Duration = Duration::from_secs(2);
-/// Last lines of an agent's stderr that are kept to say why it was lost.
-const LAST_WORDS: usize = 5;
-/// Most bytes of one of them; a longer line is cut into several.
-const WORDS_MOST_BYTES: usize = 4 << 10;
 
 /// Starts agents on machines of the user's.
 #[derive(Debug)]
@@ -211,9 +208,9 @@ impl Provider for Hosts {
         command.stderr(Stdio::piped());
         let mut agent = ProcessAgent::start(host, command, inbox)?;
         agent.stay_in_touch(ALIVE_PERIOD);
-        let last_words = Arc::new(Mutex::new(VecDeque::new()));
+        let last_words = LastWords::default();
         if let Some(stderr) = agent.take_stderr() {
-            forward(name.clone(), stderr, Arc::clone(&last_words));
+            forward(name.clone(), stderr, std::io::stderr(), Arc::clone(&last_words));
         }
         agent.remember_ssh(name, last_words);
         Ok(Box::new(agent))
@@ -247,28 +244,4 @@ pub struct Cleaned {
     pub said: Option<String>,
     /// Versions of the program that were removed, for people.
     pub programs: Vec<String>,
-}
-
-/// A line about a machine. Nobody may be there to read it.
-fn say(name: &str, line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", guarded::shown_line(&format!("{name}: {line}")));
-}
-
-/// Passes on what an agent or its ssh writes to stderr, with the machine's name, and keeps the last of it.
-fn forward(name: String, stderr: ChildStderr, last_words: Arc<Mutex<VecDeque<String>>>) {
-    thread::spawn(move || {
-        let mut from = BufReader::new(stderr);
-        while let Ok((line, _)) = wire::line(&mut from, WORDS_MOST_BYTES) {
-            if line.is_empty() {
-                break;
-            }
-            let line = String::from_utf8_lossy(&line);
-            say(&name, line.trim_end());
-            let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
-            words.push_back(line.trim_end().to_owned());
-            if words.len() > LAST_WORDS {
-                words.pop_front();
-            }
-        }
-    });
 }

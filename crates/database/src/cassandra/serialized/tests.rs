@@ -63,6 +63,45 @@ fn what_a_stream_announces_is_bounded_before_it_is_believed() {
     assert!(words.contains("more than"), "{words}");
 }
 
+/// As deep as the bound is read, one level more is refused: of values, of descriptions of classes in each other, and of
+/// classes that refer to their parents.
+#[test]
+fn a_stream_is_read_down_to_a_depth_and_not_beyond_it() {
+    let refer = |number: u32| [&[REFERENCE], &(FIRST + number).to_be_bytes()[..]].concat();
+    let objects = class("[Ljava.lang.Object;", SERIALIZABLE, &[], &[NULL]);
+    let lists = |levels: u32| {
+        let mut bytes = [&[ARRAY], objects.as_slice(), &1_u32.to_be_bytes()].concat();
+        for _ in 1..levels {
+            bytes.extend([&[ARRAY], refer(0).as_slice(), &1_u32.to_be_bytes()].concat());
+        }
+        bytes.push(NULL);
+        read(&[&bytes]).map(drop).map_err(|error| error.to_string())
+    };
+    let described = |levels: u32| {
+        let own = (0..levels).fold(vec![NULL], |parent, _| class("x.Y", SERIALIZABLE, &[], &parent));
+        read(&[&[OBJECT], &own]).map(drop).map_err(|error| error.to_string())
+    };
+    // An array of classes, and an object of the last one. Numbers: the array's class 0, itself 1, then two for each.
+    let referred = |levels: u32| {
+        let mut bytes = [&[ARRAY], objects.as_slice(), &(levels + 1).to_be_bytes()].concat();
+        let mut parent = vec![NULL];
+        for number in 0..levels {
+            bytes.push(CLASS_ITSELF);
+            bytes.extend(class("x.Y", SERIALIZABLE, &[], &parent));
+            parent = refer(2 + 2 * number);
+        }
+        bytes.push(OBJECT);
+        bytes.extend(&parent);
+        read(&[&bytes]).map(drop).map_err(|error| error.to_string())
+    };
+    let inside = Err(format!("unexpected bytes from the JVM: more than {DEEPEST} values inside of each other"));
+    assert_eq!((lists(DEEPEST - 1), lists(DEEPEST)), (Ok(()), inside.clone()));
+    // The object is a level, and so is the end of the chain.
+    assert_eq!((described(DEEPEST - 2), described(DEEPEST - 1)), (Ok(()), inside));
+    let parents = Err(format!("unexpected bytes from the JVM: a class with more than {DEEPEST} parents"));
+    assert_eq!((referred(DEEPEST), referred(DEEPEST + 1)), (Ok(()), parents));
+}
+
 #[test]
 fn a_boxed_number_is_a_number_and_an_array_has_its_elements() {
     let number = class("java.lang.Number", SERIALIZABLE, &[], &[NULL]);

@@ -1,0 +1,181 @@
+//! What an agent on another machine, and its ssh, write to stderr: passed on line by line, in bounds, as a terminal may
+//! be given it.
+
+use std::io::{BufReader, Read, Write};
+use std::sync::PoisonError;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::LastWords;
+
+/// Most bytes of a line; a longer one is cut into several.
+const LINE_MOST_BYTES: usize = 4 << 10;
+/// Last lines that are kept to say why an agent was lost.
+const LAST_WORDS: usize = 5;
+/// Most lines of an agent that are shown in a [`PERIOD`]: far more than a healthy one writes, which warns now and then,
+/// and few enough that what others say can still be read.
+const SHOWN_MOST_LINES: u64 = 200;
+const PERIOD: Duration = Duration::from_secs(60);
+
+/// A line about a machine.
+pub(super) fn say(name: &str, line: &str) {
+    write_line(&mut std::io::stderr(), name, line);
+}
+
+/// Nobody may be there to read it.
+fn write_line(to: &mut impl Write, name: &str, line: &str) {
+    let _ = writeln!(to, "{}", guarded::shown_line(&format!("{name}: {line}")));
+}
+
+/// Passes on what comes `from` a machine of this name until it ends, in a thread, and keeps the last of it. Everything
+/// is read, so that whoever writes more than is shown does not wait.
+pub(super) fn forward(
+    name: String,
+    from: impl Read + Send + 'static,
+    to: impl Write + Send + 'static,
+    last_words: LastWords,
+) {
+    thread::spawn(move || pass_on(&name, from, to, &last_words));
+}
+
+fn pass_on(name: &str, from: impl Read, mut to: impl Write, last_words: &LastWords) {
+    let mut from = BufReader::new(from);
+    let mut shown = Shown::since(Instant::now());
+    while let Ok((line, _)) = wire::line(&mut from, LINE_MOST_BYTES) {
+        if line.is_empty() {
+            break;
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end();
+        for line in shown.lines(line, Instant::now()) {
+            write_line(&mut to, name, &line);
+        }
+        let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
+        words.push_back(line.to_owned());
+        if words.len() > LAST_WORDS {
+            words.pop_front();
+        }
+    }
+    if let Some(line) = shown.left_out() {
+        write_line(&mut to, name, &line);
+    }
+}
+
+/// What was shown of an agent in the period that goes on.
+#[derive(Debug)]
+struct Shown {
+    began: Instant,
+    lines: u64,
+}
+
+impl Shown {
+    fn since(began: Instant) -> Self {
+        Self { began, lines: 0 }
+    }
+
+    /// What is shown when it writes a line now: that line, unless there were too many before it; and that some are left
+    /// out, when that begins and when it is known how many they were.
+    fn lines(&mut self, line: &str, now: Instant) -> Vec<String> {
+        let mut shown = Vec::new();
+        if now.saturating_duration_since(self.began) >= PERIOD {
+            shown.extend(self.left_out());
+            *self = Self::since(now);
+        }
+        self.lines += 1;
+        if self.lines <= SHOWN_MOST_LINES {
+            shown.push(line.to_owned());
+        } else if self.lines == SHOWN_MOST_LINES + 1 {
+            let period_s = PERIOD.as_secs();
+            shown.push(format!(
+                "it writes more than {SHOWN_MOST_LINES} lines to stderr within {period_s} s: the others are left out"
+            ));
+        }
+        shown
+    }
+
+    /// How many were left out since the period began, for people; `None`: none.
+    fn left_out(&self) -> Option<String> {
+        let lines = self.lines.saturating_sub(SHOWN_MOST_LINES);
+        (lines > 0).then(|| format!("{lines} lines that it wrote to stderr were left out"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// A terminal, as far as it can be looked at afterwards.
+    #[derive(Clone, Default)]
+    struct Terminal(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is seen of this, and the last words that are kept.
+    fn seen(from: impl Read) -> (String, Vec<String>) {
+        let (terminal, last_words) = (Terminal::default(), LastWords::default());
+        pass_on("db1", from, terminal.clone(), &last_words);
+        let text = String::from_utf8(terminal.0.lock().unwrap().clone()).unwrap();
+        let words = last_words.lock().unwrap().iter().cloned().collect();
+        (text, words)
+    }
+
+    #[test]
+    fn nothing_that_an_agent_writes_is_obeyed_by_a_terminal() {
+        let sent = b"a\x1b]52;c;cm0gLXJm\x07b\n\xff\x1b[2J\rdone\nb\xe2\x80\xaetxt\n";
+        let (text, _) = seen(&sent[..]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            ["db1: a\\u001b]52;c;cm0gLXJm\\u0007b", "db1: \u{fffd}\\u001b[2J\\u000ddone", "db1: b\\u202etxt"]
+        );
+    }
+
+    /// An agent, or whoever has its machine, wrote until the terminal showed nothing else.
+    #[test]
+    fn an_agent_that_writes_on_and_on_is_read_to_its_end_and_shown_in_part() {
+        let flood = "disk full\n".repeat(100_000);
+        let (text, words) = seen(flood.as_bytes().chain(&b"the last word\n"[..]));
+        let most = SHOWN_MOST_LINES as usize;
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), most + 2, "{:#?}", &lines[most - 1..]);
+        assert!(lines[..most].iter().all(|line| *line == "db1: disk full"));
+        assert_eq!(lines[most], "db1: it writes more than 200 lines to stderr within 60 s: the others are left out");
+        assert_eq!(lines[most + 1], "db1: 99801 lines that it wrote to stderr were left out");
+        assert_eq!(words.len(), LAST_WORDS);
+        assert_eq!(words.last().map(String::as_str), Some("the last word"), "why it was lost is kept all the same");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_cut_into_lines_that_are_shown_in_part() {
+        let endless = std::io::repeat(b'x').take(64 << 20);
+        let (text, words) = seen(endless);
+        assert_eq!(text.lines().count() as u64, SHOWN_MOST_LINES + 2);
+        assert!(text.lines().all(|line| line.len() <= "db1: ".len() + LINE_MOST_BYTES + 1));
+        assert!(words.iter().all(|line| line.len() <= LINE_MOST_BYTES + 1));
+    }
+
+    #[test]
+    fn who_has_written_too_much_is_shown_again_when_the_period_is_over() {
+        let began = Instant::now();
+        let mut shown = Shown::since(began);
+        let most = SHOWN_MOST_LINES as usize;
+        let first: Vec<String> = (0..most + 50).flat_map(|_| shown.lines("x", began + PERIOD / 2)).collect();
+        assert_eq!(first.len(), most + 1);
+        let next = shown.lines("y", began + PERIOD);
+        assert_eq!(next, ["50 lines that it wrote to stderr were left out", "y"]);
+        // One that writes little is shown whole, however long that takes.
+        let mut calm = (2..500).map(|minute| shown.lines("z", began + PERIOD * minute));
+        assert!(calm.all(|lines| lines == ["z"]));
+    }
+}
