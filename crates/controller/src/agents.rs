@@ -180,10 +180,10 @@ impl Agents {
         self.screen.about("");
         self.screen.doing("cleaning up", "");
         // Nobody waits with a database that runs for what is cleaned up after another one.
-        let endings: Vec<(HostId, Ending)> =
-            self.agents.iter_mut().rev().map(|(host, agent)| (*host, agent.close())).collect();
-        for (host, ending) in &endings {
-            let here = self.work_here.get(host);
+        let endings: Vec<(HostId, Option<u32>, Ending)> =
+            self.agents.iter_mut().rev().map(|(host, agent)| (*host, agent.pid(), agent.close())).collect();
+        for (host, pid, ending) in &endings {
+            let here = self.work_here.get(host).map(|directory| (directory.as_path(), *pid));
             let is_elsewhere = self.provider.may_come_back();
             let said = match ending {
                 Ending::InOrder => None,
@@ -209,12 +209,14 @@ impl Agents {
 }
 
 /// Undoes what an agent that was killed, or lost, has left on this machine; says what that was, and what is to be done
-/// about the rest. One that has made nothing leaves nothing: a client's never does.
-fn undone_after(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -> Option<String> {
+/// about the rest. `work_here` is its work directory with the number that its process had. One that has made nothing
+/// leaves nothing: a client's never does. Nor is anything left for us where another process has taken the directory
+/// since: who takes one undoes first what its ledger has.
+fn undone_after(host: HostId, work_here: Option<(&Path, Option<u32>)>, is_elsewhere: bool) -> Option<String> {
     if host.role == Role::Client {
         return None;
     }
-    let Some(directory) = work_here else {
+    let Some((directory, pid)) = work_here else {
         let elsewhere = "what its machine keeps goes with: iopslab clean --hosts";
         return is_elsewhere.then(|| elsewhere.to_owned());
     };
@@ -222,14 +224,22 @@ fn undone_after(host: HostId, work_here: Option<&PathBuf>, is_elsewhere: bool) -
     if Ledger::outstanding(&ledger).is_ok_and(|left| left.is_empty()) {
         return None;
     }
-    let undo = || -> Result<(Vec<String>, Vec<String>), StorageError> {
+    let mut is_anothers = false;
+    let mut undo = || -> Result<(Vec<String>, Vec<String>), StorageError> {
         // Free once its process has ended, for which the kernel may still be waiting.
-        let _work = WorkDirectory::lock_when_free(directory, |_| true)?;
+        let _work = WorkDirectory::lock_when_free(directory, |_| {
+            is_anothers = WorkDirectory::holder(directory).is_some_and(|holder| Some(holder.pid) != pid);
+            !is_anothers
+        })?;
         let cleaned = storage::clean(&ledger)?;
         let left = cleaned.left().collect();
         Ok((cleaned.removed, left))
     };
-    let (removed, left) = undo().unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
+    let undone = undo();
+    if is_anothers {
+        return None;
+    }
+    let (removed, left) = undone.unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
     let removed = (!removed.is_empty()).then(|| format!("what it had left is removed:\n  {}", removed.join("\n  ")));
     let rest = (!left.is_empty()).then(|| {
         let (left, directory) = (left.join("; "), directory.display());

@@ -18,7 +18,7 @@ use std::{
 use database::cassandra::{
     Admin, Counters, Distribution, DroppedMessages, Java, Management, Node, NodeConfig, NodeError,
     compact_automatically, compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact,
-    flush_table, of_table, versions,
+    flush_table, load_library, of_table, versions,
 };
 use database::{Account, Replication};
 use experiment::{Section, Setting};
@@ -167,9 +167,15 @@ fn it_may_do_nothing_else(node: &Guarded) {
     };
     let password = as_nobody("cat \"$1/conf/jmx.password\"");
     assert!(!password.status.success() && password.stdout.is_empty());
-    let stranger = Management::without_password(JMX_PORT);
-    let refused = flush_table(&stranger, "system", "local").unwrap_err().to_string();
-    assert!(refused.contains("SecurityException") && refused.contains("Authentication failed"), "{refused}");
+    let library = "/no/such/library.so";
+    for stranger in [Management::without_password(JMX_PORT), Management::with_password(JMX_PORT, "guessed")] {
+        let refused = load_library(&stranger, library).unwrap_err().to_string();
+        assert!(refused.contains("SecurityException") && refused.contains("Authentication failed"), "{refused}");
+    }
+    // Who has the password is heard: what is refused is not the question.
+    if let Err(answer) = load_library(node.0.management(), library).map_err(|error| error.to_string()) {
+        assert!(!answer.contains("SecurityException"), "{answer}");
+    }
     flush_table(node.0.management(), "system", "local").unwrap();
     // On the loopback address alone, both of its ports.
     let listening = Command::new("ss").args(["-Hltnp"]).output().unwrap();

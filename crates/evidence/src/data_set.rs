@@ -1,5 +1,7 @@
 //! Data sets in a store, and where those of a run came from.
 
+use std::path::{Component, Path};
+
 use serde::{Deserialize, Serialize};
 
 /// A node's data set in a store, as its `snapshot.json` there has it: it is written last, and without it there is none.
@@ -29,22 +31,27 @@ impl KeptDataSet {
     /// Version of the file's shape.
     pub const VERSION: u32 = 1;
 
-    /// Reads `snapshot.json` of a store, where the data set of this key should be.
+    /// Reads `snapshot.json` of a store, where the data set of this key should be. Its parts lie below it: one that is
+    /// elsewhere would be read, or be given a right to be read, wherever whoever wrote the document likes.
     ///
     /// # Errors
     /// What is wrong with it, in words.
     pub fn read(text: &str, key: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|error| format!("it cannot be read: {error}"))?;
         match kept.format_version {
-            Self::VERSION if kept.key == key => Ok(kept),
-            Self::VERSION => Err(format!("it is of {}, not of {key}", kept.key)),
-            other => Err(format!("its format is {other}, this iopslab reads {}", Self::VERSION)),
+            Self::VERSION if kept.key != key => return Err(format!("it is of {}, not of {key}", kept.key)),
+            Self::VERSION => {}
+            other => return Err(format!("its format is {other}, this iopslab reads {}", Self::VERSION)),
+        }
+        match kept.parts.iter().find(|part| !part.lies_below()) {
+            Some(part) => Err(format!("its part `{}` lies elsewhere", part.name)),
+            None => Ok(kept),
         }
     }
 
     /// Bytes of the archive.
     pub fn archive_bytes(&self) -> u64 {
-        self.parts.iter().map(|part| part.bytes).sum()
+        self.parts.iter().map(|part| part.bytes).fold(0, u64::saturating_add)
     }
 }
 
@@ -59,6 +66,14 @@ pub struct KeptPart {
     pub sha256: String,
 }
 
+impl KeptPart {
+    /// Whether its name is that of something below the directory of the key: relative, and without `..`.
+    fn lies_below(&self) -> bool {
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        !self.name.is_empty() && Path::new(&self.name).components().all(is_plain)
+    }
+}
+
 /// Where a run has its data set from, if it did not load it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataSetOrigin {
@@ -68,4 +83,36 @@ pub struct DataSetOrigin {
     pub made_by: String,
     /// When, UTC, RFC 3339.
     pub made_at: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(part: &str, bytes: u64) -> String {
+        let part = KeptPart { name: part.to_owned(), bytes, sha256: String::new() };
+        let kept = KeptDataSet {
+            format_version: KeptDataSet::VERSION,
+            key: "k".to_owned(),
+            records: 1,
+            loading: "l".to_owned(),
+            table_bytes: 1,
+            bytes: 1,
+            made_by: "r".to_owned(),
+            made_at: "t".to_owned(),
+            parts: vec![part.clone(), part],
+        };
+        serde_json::to_string(&kept).unwrap()
+    }
+
+    #[test]
+    fn a_part_lies_below_its_data_set_and_nowhere_else() {
+        assert_eq!(KeptDataSet::read(&document("loading-1/data-0001.tar", 7), "k").unwrap().archive_bytes(), 14);
+        for elsewhere in ["../other/secret", "loading-1/../../other", "/etc/shadow", "..", "./x", ""] {
+            let refused = KeptDataSet::read(&document(elsewhere, 7), "k").unwrap_err();
+            assert_eq!(refused, format!("its part `{elsewhere}` lies elsewhere"));
+        }
+        // What a document adds up to is no reason to panic.
+        assert_eq!(KeptDataSet::read(&document("x", u64::MAX), "k").unwrap().archive_bytes(), u64::MAX);
+    }
 }

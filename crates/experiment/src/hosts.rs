@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 
 /// `[provider.hosts]`, checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostsSettings {
     /// Machines for database nodes, in the order of the nodes; at least one.
     pub database: Vec<DatabaseMachine>,

@@ -1,7 +1,7 @@
 //! Wrong input is refused with its place, what was expected, and the nearest valid name.
 
-use crate::story::{GOOD, accepted, and, refused};
-use experiment::{ParseContext, ReadFor, parse};
+use crate::story::{GOOD, accepted, and, read, refused};
+use experiment::{ParseContext, Provider, ReadFor, parse};
 
 #[test]
 fn the_good_file_is_good() {
@@ -192,6 +192,56 @@ fn an_unknown_key_hides_no_other_mistake() {
         ],
         "{mistakes}"
     );
+}
+
+/// Without machines there was no place, and nothing was looked at that needs one.
+#[test]
+fn a_provider_that_is_wrong_hides_no_other_mistake() {
+    let priceless = GOOD
+        .replacen("\"r4.4xlarge\"", "{ vcpus = 4, memory_gib = 16 }", 1)
+        .replacen("{ type = \"gp2\", size_gib = 320 }", "{ iops = 3000 }", 1)
+        .replacen("concurrency = [10]", "concurrency = [10]\nrepetitions = \"auto\"\nbudget_usd = 5", 1);
+    let no_price = "budget_usd needs a price for every configuration, `a` has none";
+    let cases: [(Provider, &str, &[&str]); 3] = [
+        (
+            Provider::Hosts,
+            "[provider.hosts]\ndatabase = [\"-o\"]\nclient = []\n",
+            &["a machine cannot be called `-o`", "[provider.hosts] client names no machine", no_price],
+        ),
+        (
+            Provider::Aws,
+            "[provider.aws]\nroot_gib = 1\n[basis]\npurchase = \"borrowed\"\n",
+            &[
+                "root_gib cannot be 1",
+                "is no instance type of AWS",
+                "is no volume of AWS",
+                "controller_cidr is missing",
+                "has no way in but public addresses",
+                "unknown purchase option `borrowed`",
+                no_price,
+            ],
+        ),
+        (
+            Provider::Aws,
+            "[provider.aws]\nregion = \"us east\"\npublic_address = true\ncontroller_cidr = \"0.0.0.0/0\"\n",
+            &[
+                "region cannot be `us east`",
+                "controller_cidr cannot be `0.0.0.0/0`",
+                "is no instance type of AWS",
+                "is no volume of AWS",
+                no_price,
+            ],
+        ),
+    ];
+    for (provider, more, expected) in cases {
+        let mistakes = read(&format!("{priceless}{more}"), ReadFor::Run(provider)).unwrap_err();
+        let reported = mistakes.to_string();
+        for part in expected {
+            assert!(reported.contains(part), "{part:?} is missing in:\n{reported}");
+        }
+        // One that follows from another is none.
+        assert_eq!(mistakes.list().len(), expected.len(), "{reported}");
+    }
 }
 
 #[test]

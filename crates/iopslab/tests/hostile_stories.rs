@@ -10,8 +10,8 @@ use crate::support::Laboratory;
 /// User and group of the attacker.
 const NOBODY: &str = "65534";
 
-/// `None`, with a word why, where there is no other user to become.
-fn is_root() -> bool {
+/// `false`, with a word why, where there is no other user to become.
+pub fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
         println!("skipped: only root is worth an attack, and can play one");
@@ -20,7 +20,7 @@ fn is_root() -> bool {
 }
 
 /// Runs a script as `nobody` in a directory; it must succeed.
-fn as_nobody(directory: &Path, script: &str) {
+pub fn as_nobody(directory: &Path, script: &str) {
     let output = Command::new("setpriv")
         .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "sh", "-ec", script])
         .current_dir(directory)
@@ -30,20 +30,20 @@ fn as_nobody(directory: &Path, script: &str) {
 }
 
 /// A place like `/var/tmp`, where everybody may make names.
-fn everybodys() -> tempfile::TempDir {
+pub fn everybodys() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
     place
 }
 
 /// What root has and would miss.
-struct Belongings {
+pub struct Belongings {
     directory: tempfile::TempDir,
     process: Child,
 }
 
 impl Belongings {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("tree")).unwrap();
         std::fs::write(directory.path().join("tree/kept"), "kept").unwrap();
@@ -75,7 +75,18 @@ impl Belongings {
         lines.map(|(id, item)| format!("{{\"intend\":{{\"id\":{},\"item\":{item}}}}}\n", id + 1)).collect()
     }
 
-    fn are_untouched(&mut self) {
+    /// A work directory that `nobody` makes in this place: a ledger that says so, and a link in the place of the lock.
+    pub fn wanted_by_nobody(&self, place: &Path) -> PathBuf {
+        let script = format!(
+            "mkdir iopslab; cat >iopslab/ledger.jsonl <<'END'\n{}END\nln -s {} iopslab/lock",
+            self.forged(),
+            self.at("file").display()
+        );
+        as_nobody(place, &script);
+        place.join("iopslab")
+    }
+
+    pub fn are_untouched(&mut self) {
         assert_eq!(std::fs::read_to_string(self.at("tree/kept")).unwrap(), "kept");
         assert_eq!(std::fs::read_to_string(self.at("file")).unwrap(), "kept");
         assert!(self.process.try_wait().unwrap().is_none(), "it was ended");
@@ -96,13 +107,7 @@ fn a_work_directory_that_another_user_has_made_first_is_refused_and_nothing_in_i
         return;
     }
     let (lab, place, mut mine) = (Laboratory::new(), everybodys(), Belongings::new());
-    let script = format!(
-        "mkdir iopslab; cat >iopslab/ledger.jsonl <<'END'\n{}END\nln -s {} iopslab/lock",
-        mine.forged(),
-        mine.at("file").display()
-    );
-    as_nobody(place.path(), &script);
-    let work = place.path().join("iopslab");
+    let work = mine.wanted_by_nobody(place.path());
     let named = work.to_str().unwrap();
     let attempts: [&[&str]; 3] =
         [&["clean", "--work-directory", named], &["volume", "gp3:10GiB", "--mount", "no-volume"], &["db", "start"]];

@@ -22,6 +22,7 @@ version) echo '{"terraform_version":"1.11.4"}' ;;
 init)
     cat backend.tf.json >> "$here/obeyed" 2> /dev/null
     find .terraform -type f >> "$here/obeyed" 2> /dev/null
+    cat main.tf modules/network/main.tf > "$here/modules"
     mkdir -p .terraform
     ;;
 state) cat "$here/state.json" 2> /dev/null ;;
@@ -110,6 +111,44 @@ fn a_backend_that_a_run_came_with_is_not_obeyed() {
     assert_eq!(code, Some(1), "{stderr}");
     assert!(story.noted("called").contains("\napply "), "{}", story.noted("called"));
     assert_eq!(story.noted("obeyed"), "");
+}
+
+/// Terraform obeys whatever ends in `.tf`: the modules are the program's own, whatever a run has in their place, and
+/// any other file is refused.
+#[test]
+fn modules_that_a_run_came_with_are_not_obeyed() {
+    let evil = "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" { command = \"touch made\" }\n}\n";
+    let story = Story::begun();
+    for name in ["evil.tf", "main_override.tf", "x.auto.tfvars", "modules/network/evil.tf"] {
+        let sent = story.directory().join(name);
+        std::fs::write(&sent, evil).unwrap();
+        for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
+            let (code, stderr) = story.ask(arguments);
+            assert_eq!(code, Some(1), "{stderr}");
+            assert!(stderr.contains(name) && stderr.contains("Terraform would obey it"), "{stderr}");
+        }
+        std::fs::remove_file(&sent).unwrap();
+    }
+    assert!(!story.noted("called").contains("init"), "{}", story.noted("called"));
+
+    let own = [
+        include_str!("../../../terraform/aws/main.tf"),
+        include_str!("../../../terraform/aws/modules/network/main.tf"),
+    ];
+    let fails = story.lab.write("fails", "");
+    for (arguments, expected) in
+        [(&["run", "--resume", &story.run(), "--yes"][..], 1), (&["destroy", &story.run()][..], 0)]
+    {
+        for name in ["main.tf", "modules/network/main.tf"] {
+            std::fs::write(story.directory().join(name), evil).unwrap();
+        }
+        std::fs::remove_file(story.lab.path().join("modules")).unwrap();
+        let (code, stderr) = story.ask(arguments);
+        assert_eq!(code, Some(expected), "{stderr}");
+        assert_eq!(story.noted("modules"), own.concat(), "{arguments:?}: {stderr}");
+        // Nothing stands in the way of the second.
+        let _ = std::fs::remove_file(&fails);
+    }
 }
 
 /// A shell of the user's stood in the directory while the run was looked at: its plug-ins stayed.

@@ -40,7 +40,7 @@ fn run(lab: &Laboratory, workload: &str) -> PathBuf {
     lab.run_directory()
 }
 
-fn simulated(lab: &Laboratory) -> PathBuf {
+pub fn simulated(lab: &Laboratory) -> PathBuf {
     run(lab, "name = \"reads\"\nread = 1.0")
 }
 
@@ -52,7 +52,7 @@ fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-fn change(path: &Path, change: impl FnOnce(&mut Value)) {
+pub fn change(path: &Path, change: impl FnOnce(&mut Value)) {
     let mut document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     change(&mut document);
     std::fs::write(path, document.to_string()).unwrap();
@@ -374,12 +374,12 @@ fn no_file_of_a_run_makes_a_command_wait_or_reads_outside_of_it() {
 }
 
 /// A clipboard is written to (OSC 52), the direction of writing is turned; the rest is for web pages.
-const ATTACK: &str = "worth it?\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}txt.exe\u{2066} <img src=x> ![x](https://example.org/x.png) \
+pub const ATTACK: &str = "worth it?\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}txt.exe\u{2066} <img src=x> ![x](https://example.org/x.png) \
                       https://example.org www.example.org @octocat";
 
 /// Nothing that a terminal or a browser would obey is in a text, which shows all the same that it was there. Line breaks
 /// of a terminal, and colours of this program's, are no harm.
-fn is_shown(what: &str, text: &str) {
+pub fn is_shown(what: &str, text: &str) {
     let mut text = text.replace("\r\n", "\n");
     for code in ["0", "1", "2", "3", "4", "31", "32", "33", "34", "35", "36"] {
         text = text.replace(&format!("\u{1b}[{code}m"), "");

@@ -69,6 +69,11 @@ pub trait Agent {
 
     /// Makes it undo everything that it did, and waits as long as it gets on with that.
     fn close(&mut self) -> Ending;
+
+    /// Number of its process on this machine, also once that has ended; `None`: it has none.
+    fn pid(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// How an agent has ended.
@@ -282,6 +287,10 @@ impl Agent for ProcessAgent {
                 Ending::Killed
             }
         }
+    }
+
+    fn pid(&self) -> Option<u32> {
+        Some(self.child.id())
     }
 }
 

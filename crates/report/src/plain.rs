@@ -20,7 +20,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     let charts = Charts::default();
     let all = answered(analysis).into_iter().chain(sections(analysis, &charts));
     let text: String = all.map(|section| in_markdown::section(&section)).collect();
-    neutral(format!("# {}\n\n{question}{text}", analysis.experiment).trim_end()) + "\n"
+    neutral(format!("# {}\n\n{question}{text}", one_line(&analysis.experiment)).trim_end()) + "\n"
 }
 
 /// The answer, what the money buys, one table for each workload, then the findings; ends with a newline.

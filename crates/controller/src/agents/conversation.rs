@@ -266,6 +266,11 @@ impl Conversation<'_> {
             Err(RecvTimeoutError::Timeout) if self.give_up.is_none() => {
                 let (host, how) = self.watch.overdue().ok_or(RecvTimeoutError::Timeout)?;
                 self.agents.silent.insert(host);
+                // The way to it may be cut as well: the user has to know which machine that is.
+                let how = match self.agents.provider.may_come_back() {
+                    true => format!("{}: {how}", self.agents.place(host).machine),
+                    false => how,
+                };
                 Ok(Incoming::Lost(host, how))
             }
             said => said,

@@ -20,7 +20,7 @@ idle*database) while [ ! -e "$0.lost" ]; do sleep 0.05; done; sleep 0.5 ;;
 twice*database) read -r request; echo '{"reply":{"Ok":"closed"}}' ; echo '{"reply":{"Ok":"closed"}}' ;;
 twice*client) sleep 0.5 ;;
 lost*database) kill -9 $$ ;;
-silent*client) [ -e "$0.silent" ] || { : > "$0.silent"; read -r request; exec sleep 2; } ;;
+silent*client) [ -e "$0.silent" ] || { : > "$0.silent"; read -r request; echo '"at_work"'; kill -STOP $$; } ;;
 silent*database) read -r request; exec sleep 2 ;;
 stopped*client) kill -STOP $$ ;;
 nonsense*client) [ -e "$0.said" ] || {
@@ -105,7 +105,7 @@ fn an_agent_that_works_on_and_on_is_given_up_when_its_answer_is_long_due() {
     assert!(matches!(ask(&mut agents, HostId::CLIENT), Ok(Reply::Closed)), "another one answers");
 }
 
-/// What a stopped process (SIGSTOP) looks like, and a machine that hangs.
+/// A client that is stopped (SIGSTOP) in the midst of its work, and what a machine that hangs looks like.
 #[test]
 fn a_host_that_says_nothing_is_given_up_by_its_name() {
     let directory = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ fn what_an_agent_leaves_on_this_machine_is_undone_by_whoever_ends_it() {
     let work = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&WorkDirectory::ledger_path_in(work.path())).unwrap();
     let here = work.path().to_owned();
-    let undone = || undone_after(HostId::DATABASE, Some(&here), false);
+    let undone = || undone_after(HostId::DATABASE, Some((here.as_path(), None)), false);
     assert_eq!(undone_after(HostId::CLIENT, None, true), None);
     assert_eq!(undone_after(HostId::DATABASE, None, false), None, "it was not opened");
     assert_eq!(undone(), None, "it has made nothing");
@@ -224,6 +224,31 @@ fn what_an_agent_leaves_on_this_machine_is_undone_by_whoever_ends_it() {
     assert!(words.contains(&format!("goes with: iopslab clean --work-directory {} (file ", here.display())), "{words}");
     let words = undone_after(HostId::DATABASE, None, true).unwrap();
     assert!(words.ends_with("iopslab clean --hosts"), "{words}");
+}
+
+/// A run that came next had the directory, and had undone what was there: it was waited for, and `clean` was advised.
+#[test]
+fn what_another_run_has_made_since_in_the_same_directory_is_its_own() {
+    let work = tempfile::tempdir().unwrap();
+    let here = work.path().canonicalize().unwrap();
+    let taken = WorkDirectory::lock(&here).unwrap();
+    let ledger = Ledger::open(&taken.ledger_path()).unwrap();
+    let path = here.join("image");
+    std::fs::write(&path, "").unwrap();
+    ledger.intend(storage::LedgerItem::File { path: path.clone() }).unwrap();
+    let own = std::process::id();
+    let undone_after = |pid| undone_after(HostId::DATABASE, Some((here.as_path(), Some(pid))), false);
+    let began = Instant::now();
+    assert_eq!(undone_after(own + 1), None);
+    assert!(began.elapsed() < Duration::from_secs(5) && path.exists(), "{:?}", began.elapsed());
+    // The agent's own process is waited for, however slowly it ends.
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(500));
+            drop(taken);
+        });
+        assert_eq!(undone_after(own), Some(format!("what it had left is removed:\n  file {}", path.display())));
+    });
 }
 
 /// As a database's agent that is stopped in the midst of its clean-up: another process has its directory until it ends.

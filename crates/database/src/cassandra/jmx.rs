@@ -120,7 +120,8 @@ impl Jmx {
         let connector = registry.call(&REGISTRY, LOOKUP, &text("jmxrmi"))?;
         let (connector_port, connector) = remote(&connector).ok_or_else(|| registry.no_object("the registry"))?;
         let mut peer = Peer::connect(connector_port, patience)?;
-        let credentials = texts(&to.credentials(), CodebasePosition::Inside);
+        let credentials = to.credentials();
+        let credentials = credentials.map_or_else(|| vec![NULL], |known| texts(&known, CodebasePosition::Inside));
         let client = peer.call(&connector, NEW_CLIENT, &credentials)?;
         let (client_port, object) = remote(&client).ok_or_else(|| peer.no_object("the connector"))?;
         if client_port != connector_port {

@@ -20,7 +20,8 @@ const PASSWORD_BYTES: usize = 24;
 pub struct Management {
     /// On 127.0.0.1.
     pub port: u16,
-    password: String,
+    /// `None`: none is known.
+    password: Option<String>,
 }
 
 impl std::fmt::Debug for Management {
@@ -37,18 +38,22 @@ impl Management {
             guarded::random_word(PASSWORD_BYTES).map_err(|source| NodeError::io(&password_file(config), source))?;
         write_own(config, &password_file(config), &format!("{USER} {password}\n"))?;
         write_own(config, &access_file(config), &format!("{USER} readwrite\n"))?;
-        Ok(Self { port: config.plan.ports.management, password })
+        Ok(Self { port: config.plan.ports.management, password: Some(password) })
     }
 
     /// Of a JVM of which no password is known.
     pub fn without_password(port: u16) -> Self {
-        let password = String::new();
-        Self { port, password }
+        Self { port, password: None }
+    }
+
+    /// As somebody has it who knows, or guesses, the password.
+    pub fn with_password(port: u16, password: &str) -> Self {
+        Self { port, password: Some(password.to_owned()) }
     }
 
     /// User and password.
-    pub(super) fn credentials(&self) -> [&str; 2] {
-        [USER, &self.password]
+    pub(super) fn credentials(&self) -> Option<[&str; 2]> {
+        Some([USER, self.password.as_deref()?])
     }
 }
 
@@ -89,7 +94,8 @@ mod tests {
             assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
         }
         let kept = fs::read_to_string(password_file(&config)).unwrap();
-        assert_eq!(kept, format!("iopslab {}\n", second.password));
-        assert!(!format!("{second:?}").contains(&second.password));
+        let [user, password] = second.credentials().unwrap();
+        assert_eq!(kept, format!("{user} {password}\n"));
+        assert!(!format!("{second:?}").contains(password));
     }
 }

@@ -47,6 +47,10 @@ pub(super) fn place(
     let (Some(of_nodes), Some(client)) = (of_nodes, client) else {
         return;
     };
+    if settings.sites.is_empty() {
+        // What is wrong with one of them is reported.
+        return;
+    }
     let is_other = given.client_zone.as_deref().is_some_and(|zone| zone == "other");
     let clients = experiment.load.clients;
     let clients_of = |batch: u32, racks: u32| {

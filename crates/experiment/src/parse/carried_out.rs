@@ -21,38 +21,36 @@ pub(super) fn model(file: &raw::Experiment, named: Option<Provider>, local: &Loc
     }
 }
 
-/// The place. What is stated of others is checked as well. `None`: something is wrong with it, which is reported.
+/// The place. What is stated of others is checked as well. What is wrong with it is reported and left out, so that it
+/// hides no mistake elsewhere in the file.
 pub(super) fn place(
     file: &raw::Experiment,
     named: Option<Provider>,
     existing: Option<ExistingCluster>,
     (local, model): (LocalSettings, Model),
     mistakes: &mut Collector<'_>,
-) -> Option<Place> {
+) -> Place {
     let truth = file.provider.simulated.as_ref().map(|truth| {
         truth::check(truth, file, mistakes);
         variant::with_effects(truth, file)
     });
-    let hosts = file.provider.hosts.as_ref().and_then(|given| hosts::check(given, mistakes));
-    let provider = provider(file, named);
-    let bought = match &file.provider.aws {
-        Some(given) => aws::check(given, mistakes),
-        None if provider == Provider::Aws => aws::check(&raw::Aws::default(), mistakes),
-        None => None,
-    };
+    let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
+    let nothing_stated = raw::Aws::default();
+    let bought = aws::check(file.provider.aws.as_deref().unwrap_or(&nothing_stated), mistakes);
     let emulated = |volumes, machines| Place::Emulated { model, volumes, machines };
     let of_hosts = |machines| match file.holds_hosts_to_limits() {
         true => emulated(local.volumes, Machines::Hosts(machines)),
         false => Place::AsIs(machines),
     };
-    match provider {
-        Provider::Local => Some(existing.map_or_else(
+    match provider(file, named) {
+        Provider::Local => existing.map_or_else(
             || emulated(local.volumes, Machines::This { work_directory: local.work_directory }),
             Place::Existing,
-        )),
-        Provider::Hosts => hosts.map(of_hosts),
-        Provider::Aws => bought.map(Place::Bought),
-        Provider::Simulated => Some(Place::Simulated { model, truth: truth.unwrap_or_default() }),
+        ),
+        // Where the file names none, that is reported with what cannot be measured.
+        Provider::Hosts => of_hosts(hosts.unwrap_or_default()),
+        Provider::Aws => Place::Bought(bought),
+        Provider::Simulated => Place::Simulated { model, truth: truth.unwrap_or_default() },
     }
 }
 

@@ -11,8 +11,8 @@ use crate::mistakes::Collector;
 use crate::spanned::{Form, Spanned};
 use crate::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, raw};
 
-/// The settings; what is wrong with them is noted at its place, and there are none then.
-pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
+/// The settings; what is wrong with them is noted at its place and left out.
+pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> HostsSettings {
     let limits = hosts.limits.unwrap_or(false);
     some("[provider.hosts] database", &hosts.database, mistakes);
     let database: Vec<_> = hosts.database.iter().map(|host| machine(host, limits, mistakes)).collect();
@@ -20,15 +20,15 @@ pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> Option<
     let help = "each node has a machine of its own; several nodes on one machine: --provider local";
     twice(&hosts.database, databases, help, mistakes);
     let client = client_names("[provider.hosts]", &hosts.client, client_name, mistakes);
-    Some(HostsSettings {
-        database: database.into_iter().collect::<Option<_>>()?,
-        client: client?,
+    HostsSettings {
+        database: database.into_iter().flatten().collect(),
+        client: client.unwrap_or_default(),
         ssh: SshFiles {
             ssh_config: hosts.ssh_config.as_deref().cloned(),
             binary_x86_64: hosts.binary_x86_64.as_deref().cloned(),
             binary_aarch64: hosts.binary_aarch64.as_deref().cloned(),
         },
-    })
+    }
 }
 
 /// The machines of clients, by the names that `ssh` takes. `name` reads one entry of the list, which stands in `table`.

@@ -45,7 +45,9 @@ use catalog::Catalog;
 
 use crate::mistakes::{Collector, Mistakes};
 use crate::spanned::place;
-use crate::{Configuration, Dataset, Emulation, Experiment, Objective, PRODUCTS, Place, Provider, raw, volume_server};
+use crate::{
+    Configuration, Dataset, Emulation, Experiment, Money, Objective, PRODUCTS, Place, Provider, raw, volume_server,
+};
 pub use beside::ParseContext;
 pub use measurable::refuse_unmeasurable;
 
@@ -166,9 +168,11 @@ fn check(
     let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
     let (patience, heap_bytes) = (local.patience, local.heap_bytes);
     let place = carried_out::place(file, provider, existing.flatten(), (local, model), mistakes);
-    let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
-    let (workloads, caches) = divided?;
     let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
+    let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
+    let money = crate::pricing::of_configurations(catalog, &configurations, &basis);
+    has_prices(file, &money, mistakes);
+    let (workloads, caches) = divided?;
     let mut experiment = Experiment {
         name: name?,
         question: file.question.clone(),
@@ -176,7 +180,7 @@ fn check(
         target: target?,
         dataset: dataset?,
         data_set_store: data_set_store?,
-        money: crate::pricing::of_configurations(catalog, &configurations, &basis),
+        money,
         configurations,
         workloads,
         caches,
@@ -185,7 +189,7 @@ fn check(
         objective,
         decision,
         basis,
-        place: place?,
+        place,
         heap_bytes,
         patience,
         notes: Vec::new(),
@@ -195,7 +199,6 @@ fn check(
         aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
         experiment.place = Place::Bought(aws);
     }
-    has_prices(file, &experiment, mistakes);
     Some(experiment)
 }
 
@@ -235,8 +238,8 @@ fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mi
 }
 
 /// A budget in USD needs to know what trials cost.
-fn has_prices(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
-    let free = experiment.money.configurations.iter().find(|m| m.usd_per_month.is_none());
+fn has_prices(file: &raw::Experiment, money: &Money, mistakes: &mut Collector<'_>) {
+    let free = money.configurations.iter().find(|m| m.usd_per_month.is_none());
     if let (Some(at), Some(free)) = (place(&file.load.budget_usd), free) {
         let message = format!("budget_usd needs a price for every configuration, `{}` has none", free.configuration);
         mistakes.add(at, message, free.missing.clone().unwrap_or_default());

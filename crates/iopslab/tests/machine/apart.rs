@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::network::{CONTROLLER, Network};
-use crate::support::{Laboratory, conformance, lane::Share, wait_for};
+use crate::support::{Laboratory, conformance, has_no_rights, lane::Share, wait_for};
 
 fn experiment(repetitions: u32) -> String {
     format!(
@@ -180,6 +180,7 @@ fn machines_by_ssh_from_the_first_key_to_the_last_trace() {
     hosts_that_cannot_be_used_are_refused_before_anything_starts(&mut story);
     let run = a_controller_that_is_killed_before_the_trial_begins_goes_on(&story);
     a_run_ends_with_a_report_and_leaves_nothing(&story, &run);
+    a_work_directory_that_another_user_has_made_first_is_refused(&story);
 }
 
 /// Five minutes of a lane.
@@ -228,7 +229,20 @@ fn a_controller_that_is_killed_before_the_trial_begins_goes_on(story: &Story) ->
 }
 
 fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
-    assert!(story.run(&["run", "--resume", run.to_str().unwrap()]));
+    let resume = ["run", "--resume", run.to_str().unwrap()];
+    let mut resumed = story.start(&resume);
+    let network = &story.network;
+    wait_for("databases that are asked", Duration::from_secs(300), || {
+        ["db1", "db2"].iter().all(|name| network.has_measured_node(name)) && network.has_connections("load1")
+    });
+    for name in ["db1", "db2"] {
+        let nodes = network.measured_nodes(name);
+        assert_eq!(nodes.len(), 1, "{name}: {nodes:?}");
+        has_no_rights(nodes[0]);
+    }
+    let status = resumed.wait().unwrap();
+    println!("--- {resume:?}: {status}\n{}", story.said());
+    assert!(status.success());
     conformance::is_whole(&story.lab, run, "hosts");
     let record = trial(run, 1);
     let nodes = record["nodes"].as_array().unwrap();
@@ -266,6 +280,23 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
     assert_eq!(writes["intact"], writes["values"], "{writes:#}");
     wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
     assert!(story.run(&["clean", "--hosts", "one.toml"]));
+}
+
+/// Its ledger names a file of root's, and the lock is a link to it.
+fn a_work_directory_that_another_user_has_made_first_is_refused(story: &Story) {
+    let (work, precious) = (story.network.of_host("db2").join("work"), story.lab.write("precious", "kept"));
+    std::fs::remove_dir_all(&work).unwrap();
+    std::fs::create_dir(&work).unwrap();
+    let item = format!(r#"{{"file":{{"path":"{}"}}}}"#, precious.display());
+    std::fs::write(work.join("ledger.jsonl"), format!("{{\"intend\":{{\"id\":1,\"item\":{item}}}}}\n")).unwrap();
+    std::os::unix::fs::symlink(&precious, work.join("lock")).unwrap();
+    std::os::unix::fs::chown(&work, Some(65_534), Some(65_534)).unwrap();
+    assert!(!story.run(&["run", "one.toml", "--provider", "hosts", "--out", "hostile"]));
+    let said = story.said();
+    assert!(said.contains("db2: ") && said.contains("can be changed by others than user 0"), "{said}");
+    assert!(!story.lab.path().join("hostile").exists());
+    assert!(!story.run(&["clean", "--hosts", "one.toml"]));
+    assert_eq!(std::fs::read_to_string(precious).unwrap(), "kept");
 }
 
 /// What a finished trial is, file by file: no later run of the same directory may touch it.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use database::cassandra::{Management, flush_table};
+use database::cassandra::{Management, load_library};
+use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use serde_json::Value;
 
 use crate::cql;
-use crate::support::{Laboratory, databases, lane::Share};
+use crate::support::{Laboratory, databases, has_no_rights, lane::Share};
 
 const THEIRS: &str = r#"
 name = "theirs"
@@ -60,22 +61,30 @@ impl Drop for Theirs<'_> {
     }
 }
 
-/// What root started is nobody who has rights: another user, no capability, none to be got by any program; it is at the
-/// addresses that it was given, and whoever would manage it needs its password.
+/// Does it as a user of this machine who owns nothing: on a thread that becomes `nobody`, in the network of the story.
+fn as_nobody<T: Send>(attack: impl FnOnce() -> T + Send) -> T {
+    let become_nobody = || -> rustix::io::Result<()> {
+        let (user, group) = (Uid::from_raw(65_534), Gid::from_raw(65_534));
+        set_thread_groups(&[])?;
+        set_thread_res_gid(group, group, group)?;
+        set_thread_res_uid(user, user, user)
+    };
+    std::thread::scope(|scope| {
+        let attacker = scope.spawn(|| {
+            become_nobody().unwrap();
+            assert!(std::fs::File::open("/etc/shadow").is_err(), "it has the rights of root");
+            attack()
+        });
+        attacker.join().unwrap()
+    })
+}
+
+/// What root started is nobody who has rights; it is at the addresses that it was given, and whoever would manage it
+/// needs its password: without one, any user of the machine had it load a library, which then ran as root.
 fn is_shut_in(lab: &Laboratory) {
     let pids = databases(lab.path().join("db").to_str().unwrap());
     let &[pid] = pids.as_slice() else { panic!("one node is one process: {pids:?}") };
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let fact = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
-    let uids = fact("Uid:");
-    assert!(uids.len() == 4 && uids.iter().all(|uid| uid != "0"), "{status}");
-    assert_eq!(fact("NoNewPrivs:"), ["1"], "{status}");
-    for set in ["CapPrm:", "CapEff:", "CapBnd:"] {
-        assert_eq!(fact(set), ["0".repeat(16)], "{set} {status}");
-    }
+    has_no_rights(pid);
 
     let listening = Command::new("ss").args(["-Hltnp"]).output().unwrap();
     let listening = String::from_utf8_lossy(&listening.stdout).into_owned();
@@ -89,8 +98,11 @@ fn is_shut_in(lab: &Laboratory) {
     for port in [9042, 7199] {
         assert!(addresses.contains(&format!("127.0.0.1:{port}")), "{port}: {listening}");
     }
-    let refused = flush_table(&Management::without_password(7199), "system", "local").unwrap_err().to_string();
-    assert!(refused.contains("Authentication failed"), "{refused}");
+    for stranger in [Management::without_password(7199), Management::with_password(7199, "guessed")] {
+        let answer = as_nobody(|| load_library(&stranger, "/tmp/evil.so").map_err(|error| error.to_string()));
+        let refused = answer.unwrap_err();
+        assert!(refused.contains("SecurityException") && refused.contains("Authentication failed"), "{refused}");
+    }
 }
 
 #[test]
@@ -172,6 +184,11 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert_eq!(status, Some(1), "{stderr}");
     assert!(stderr.contains("foreign.usertable holds records that iopslab has not loaded"), "{stderr}");
     assert!(stderr.contains("name another keyspace"), "{stderr}");
+
+    // Stopped, and started again at once: nothing of the first has its ports any more.
+    assert!(theirs.db("stop").status.success());
+    let again = theirs.db("start");
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
 
     // Nobody answers.
     assert!(theirs.db("stop").status.success());

@@ -280,9 +280,15 @@ impl Network {
 
     /// Whether a node that is measured runs on a host: not one that loads.
     pub fn has_measured_node(&self, name: &str) -> bool {
+        !self.measured_nodes(name).is_empty()
+    }
+
+    /// Processes of such nodes.
+    pub fn measured_nodes(&self, name: &str) -> Vec<u32> {
         let work = self.of_host(name).join("work/runs").display().to_string();
-        let lines = self.processes_of(&[name]);
-        lines.iter().any(|(_, line)| line.contains("CassandraDaemon") && line.contains(&work))
+        let of_node = |line: &str| line.contains("CassandraDaemon") && line.contains(&work);
+        let processes = self.processes_of(&[name]).into_iter();
+        processes.filter(|(_, line)| of_node(line)).map(|(pid, _)| pid).collect()
     }
 
     /// Whether a host has connections to the database's port.

@@ -230,6 +230,21 @@ fn cgroups_of_ended_agents() -> Vec<PathBuf> {
     found
 }
 
+/// Nobody gets anywhere by taking a process over: it is not root's, it has no capability, and no program gives it one.
+pub fn has_no_rights(pid: u32) {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let fact = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let uids = fact("Uid:");
+    assert!(uids.len() == 4 && uids.iter().all(|uid| uid != "0"), "{status}");
+    assert_eq!((fact("NoNewPrivs:"), fact("Groups:")), (vec!["1".to_owned()], Vec::new()), "{status}");
+    for set in ["CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"] {
+        assert_eq!(fact(set), ["0".repeat(16)], "{set} {status}");
+    }
+}
+
 /// Processes that run Cassandra out of `work`.
 pub fn databases(work: &str) -> Vec<u32> {
     let mut pids = Vec::new();

@@ -8,7 +8,8 @@ use crate::figures::MISSING;
 /// The section with its heading, ending with an empty line; empty where it has nothing for Markdown.
 pub fn section(section: &Section<'_>) -> String {
     let body: String = section.shown(Form::Markdown).map(|part| block(&part.block) + "\n").collect();
-    if body.is_empty() || section.title.is_empty() { body } else { format!("## {}\n\n{body}", section.title) }
+    let title = on_one_line(&section.title);
+    if body.is_empty() || title.is_empty() { body } else { format!("## {title}\n\n{body}") }
 }
 
 fn block(block: &Block<'_>) -> String {
@@ -19,7 +20,7 @@ fn block(block: &Block<'_>) -> String {
             let shown = items.iter().take(*most).map(text);
             let more = items.len().saturating_sub(*most);
             let more = (more > 0).then(|| format!("and {more} more, see {rest}"));
-            let line = |words: String| format!("* {}\n", words.replace('\n', " "));
+            let line = |words: String| format!("* {}\n", on_one_line(&words));
             shown.chain(more).map(line).collect()
         }
         Block::Table(of) => table(of),
@@ -44,7 +45,7 @@ fn table(table: &Table) -> String {
     let (columns, label) = table.shown(Form::Markdown);
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let of = |place: &usize| &table.columns[*place];
-    let mut out = if label.is_empty() { label } else { format!("{label}:\n\n") };
+    let mut out = if label.is_empty() { label } else { format!("{}:\n\n", on_one_line(&label)) };
     out += &line(columns.iter().map(|place| inside(&of(place).title)).collect());
     let rule = |place: &usize| if of(place).kind == Kind::Text { "---" } else { "---:" }.to_owned();
     out += &line(columns.iter().map(rule).collect());
@@ -65,5 +66,10 @@ fn cell(cell: &Cell) -> String {
 
 /// A bar or a line break inside a cell would end it.
 fn inside(cell: &str) -> String {
-    cell.replace('|', "\\|").replace('\n', " ")
+    on_one_line(&cell.replace('|', "\\|"))
+}
+
+/// A line break in a name would begin a heading, or a list, of somebody else's.
+fn on_one_line(words: &str) -> String {
+    words.replace('\n', " ")
 }

@@ -1,0 +1,167 @@
+//! A work directory, or a cache, that `nobody` has made before root has: a run is given it, on this machine and on one
+//! by SSH, and so is an agent by itself, as if the directory had been exchanged after a run had looked at it.
+
+use std::io::BufReader;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+use experiment::{Database, MachineStorage};
+use wire::{DatabaseRequest, Event, MachineUse, Request, UnderTest};
+
+use crate::hostile_stories::{Belongings, as_nobody, everybodys, is_root};
+use crate::support::Laboratory;
+
+const QUICKSTART: &str = include_str!("../../../examples/quickstart.toml");
+/// Why, for whoever runs as root.
+const REFUSED: &str = "can be changed by others than user 0";
+
+/// Exit code, and what was said.
+fn ended(mut command: Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    (output.status.code(), said.concat())
+}
+
+#[test]
+fn a_run_believes_nothing_of_a_work_directory_that_another_user_has_made_first() {
+    if !is_root() {
+        return;
+    }
+    let (lab, place, mut mine) = (Laboratory::new(), everybodys(), Belongings::new());
+    let work = mine.wanted_by_nobody(place.path());
+    lab.write("quickstart.toml", QUICKSTART);
+    let mut run = lab.iopslab(&["run", "quickstart.toml"]);
+    run.env("IOPSLAB_WORK", &work);
+    let (code, said) = ended(run);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(work.to_str().unwrap()) && said.contains(REFUSED), "{said}");
+    assert!(!lab.path().join("runs").exists(), "nothing was begun");
+    mine.are_untouched();
+}
+
+/// What lies there is run, and a list of what was verified before would spare it the look at its hash.
+#[test]
+fn a_run_takes_nothing_from_a_cache_that_another_user_has_made_first() {
+    if !is_root() {
+        return;
+    }
+    let (lab, place) = (Laboratory::new(), everybodys());
+    as_nobody(place.path(), "mkdir -p cache/cassandra/5.0.9; echo x >cache/cassandra/5.0.9/x.jar");
+    let cache = place.path().join("cache");
+    lab.write("quickstart.toml", QUICKSTART);
+    let mut run = lab.iopslab(&["run", "quickstart.toml"]);
+    run.env("IOPSLAB_CACHE", &cache).env("IOPSLAB_MAVEN_MIRROR", "http://127.0.0.1:9");
+    let (code, said) = ended(run);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(cache.to_str().unwrap()) && said.contains(REFUSED), "{said}");
+    assert_eq!(std::fs::read_dir(cache).unwrap().count(), 1, "nothing was put there");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
+const BY_SSH: &str = r#"
+name = "hostile"
+[dataset]
+records = 1000
+[[configuration]]
+name = "one"
+instance = "i4i.xlarge"
+data_volume = "local"
+[[workload]]
+name = "reads"
+read = 1
+[load]
+concurrency = [1]
+duration_s = 30
+[provider.hosts]
+client = ["load1"]
+database = [{ ssh = "db1", address = "192.0.2.1", work_directory = "WORK", data = "DATA" }]
+"#;
+
+/// The machines are this one: the last word is what their shells would be given.
+const SSH: &str = "#!/bin/sh\nfor word; do :; done\nexec sh -c \"$word\"\n";
+
+#[test]
+fn a_machine_by_ssh_believes_nothing_of_it_either_and_is_named() {
+    if !is_root() {
+        return;
+    }
+    let (lab, place, mut mine) = (Laboratory::new(), everybodys(), Belongings::new());
+    let work = mine.wanted_by_nobody(place.path());
+    for directory in ["data", "bin"] {
+        std::fs::create_dir(lab.path().join(directory)).unwrap();
+    }
+    let ssh = lab.write("bin/ssh", SSH);
+    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let data = lab.path().join("data");
+    lab.write("hosts.toml", &BY_SSH.replace("WORK", work.to_str().unwrap()).replace("DATA", data.to_str().unwrap()));
+    let path = format!("{}:{}", lab.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let over_ssh = |arguments: &[&str]| {
+        let mut command = lab.iopslab(arguments);
+        command.env("PATH", &path).env("HOME", lab.path()).env("XDG_CACHE_HOME", lab.path().join("cache"));
+        ended(command)
+    };
+    let (code, said) = over_ssh(&["run", "hosts.toml", "--provider", "hosts"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(&format!("db1: {}", work.display())) && said.contains(REFUSED), "{said}");
+    assert!(!lab.path().join("runs").exists(), "nothing was begun");
+    mine.are_untouched();
+    let (code, said) = over_ssh(&["clean", "--hosts", "hosts.toml"]);
+    assert_eq!(code, Some(1), "{said}");
+    mine.are_untouched();
+}
+
+/// What an agent that is asked to take a host answers.
+fn opened(lab: &Laboratory, task: UnderTest) -> Result<wire::Reply, wire::RequestError> {
+    let mut command = lab.iopslab(&["agent", "--role", "database"]);
+    let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (agent.stdin.take().unwrap(), agent.stdout.take().unwrap());
+    wire::write(&mut stdin, &Request::Database(DatabaseRequest::Open(task))).unwrap();
+    let mut lines = BufReader::new(stdout);
+    let answer = loop {
+        match wire::read::<Event>(&mut lines).unwrap() {
+            Some(Event::Reply(answer)) => break answer,
+            Some(_) => {}
+            None => panic!("the agent has ended without an answer"),
+        }
+    };
+    drop(stdin);
+    assert!(agent.wait().unwrap().success());
+    answer
+}
+
+/// A run has looked at the directory before: this is the moment at which its ledger would be carried out.
+#[test]
+fn an_agent_that_takes_a_host_undoes_nothing_that_a_forged_ledger_names() {
+    if !is_root() {
+        return;
+    }
+    let (lab, place, mut mine) = (Laboratory::new(), everybodys(), Belongings::new());
+    let work = mine.wanted_by_nobody(place.path()).display().to_string();
+    let job = experiment::testing::small_job("");
+    let Database::Started(started) = &job.plan.target.database else { panic!("it is started") };
+    let by_ssh = MachineUse {
+        work_directory: Some(work.clone()),
+        data: Some(MachineStorage::Directory(lab.path().display().to_string())),
+        ..MachineUse::default()
+    };
+    for machine_use in [None, Some(by_ssh)] {
+        let task = UnderTest {
+            run: "hostile".to_owned(),
+            work_directory: work.clone(),
+            machine_use,
+            addresses: vec![Ipv4Addr::LOCALHOST],
+            index: 0,
+            on_machine: 0,
+            cache_directory: lab.path().join("cache").display().to_string(),
+            started: started.clone(),
+            dataset: job.plan.dataset,
+            needed_bytes: 0,
+            patience: job.plan.patience,
+            beside: false,
+        };
+        let refused = opened(&lab, task).unwrap_err().message;
+        assert!(refused.contains(&work) && refused.contains(REFUSED), "{refused}");
+        mine.are_untouched();
+    }
+}
