@@ -93,11 +93,14 @@ impl Loading {
         let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
         if now != before + each {
             return Err(RequestError::new(format!(
-                    "a part of the backlog did not become one SSTable in each data directory: there were {before} SSTables, \
-                     {} belong there now, and there are {now}",
-                    before + each
-                )).help("state more `sstables` in its backlog, so that each is smaller; a compaction strategy that splits what \
-                     is flushed (min_sstable_size) cannot have one"));
+                "a part of the backlog did not become one SSTable in each data directory: there were {before} \
+                 SSTables, {} belong there now, and there are {now}",
+                before + each
+            ))
+            .help(
+                "state more `sstables` in its backlog, so that each is smaller; a compaction strategy that \
+                 splits what is flushed (min_sstable_size) cannot have one",
+            ));
         }
         self.sstables = now;
         Ok(())

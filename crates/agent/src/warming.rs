@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use clap::Args;
 use evidence::Warmed;
-use experiment::{ConsistencyLevels, DataLayout, DataSetFiles, Settings, Setup};
+use experiment::{CacheOf, Setup};
 use process::failure::Failure;
 use storage::{FilePages, ReadFiles, Resident};
 use wire::RequestError;
@@ -68,54 +68,24 @@ pub(super) struct SettledCaches(Vec<SettledCache>);
 /// One of them.
 #[derive(Debug, Clone)]
 pub(super) struct SettledCache {
+    workload: String,
     of: CacheOf,
     resident: Resident,
     /// Device reads for each operation; `None`: it has not settled yet.
     reads_per_operation: Option<f64>,
 }
 
-/// What decides which pages these are.
-#[derive(Debug, Clone, PartialEq)]
-struct CacheOf {
-    workload: String,
-    budget_bytes: u64,
-    files: DataSetFiles,
-    settings: Settings,
-    /// How many replicas a read asks.
-    consistency: Option<ConsistencyLevels>,
-    /// A request may be two to members of an array.
-    layout: Option<DataLayout>,
-    data_volumes: u32,
-    /// Where keys lie is known from memory, or read: heap, direct memory, key cache.
-    memory_bytes: [u64; 3],
-}
-
-impl CacheOf {
-    fn new(setup: &Setup, workload: &str) -> Self {
-        Self {
-            workload: workload.to_owned(),
-            budget_bytes: setup.page_cache_budget_bytes,
-            files: DataSetFiles::of(setup),
-            settings: setup.settings.clone(),
-            consistency: setup.consistency,
-            layout: setup.layout,
-            data_volumes: setup.data_volume_count(),
-            memory_bytes: [setup.heap_bytes, setup.direct_memory_bytes, setup.key_cache_bytes],
-        }
-    }
-}
-
 impl SettledCaches {
-    /// Notes what is in the page cache of the data set below these directories now, for the first time or again, and how
-    /// many device reads an operation takes.
+    /// Notes what is in the page cache of the data set below these directories now, for the first time or again, and
+    /// how many device reads an operation takes.
     pub fn note(
         &mut self,
         (setup, workload): (&Setup, &str),
         directories: &[PathBuf],
         (again, reads_per_operation): (bool, Option<f64>),
     ) -> Result<(), RequestError> {
-        let of = CacheOf::new(setup, workload);
-        let before = self.0.iter().position(|settled| settled.of == of).map(|place| self.0.remove(place));
+        let of = CacheOf::new(setup);
+        let before = self.0.iter().position(|settled| settled.is_of(&of, workload)).map(|place| self.0.remove(place));
         let resident = match before {
             Some(mut before) if again => {
                 before.resident.look_again(directories)?;
@@ -123,14 +93,20 @@ impl SettledCaches {
             }
             _ => Resident::of(directories)?,
         };
-        self.0.push(SettledCache { of, resident, reads_per_operation });
+        self.0.push(SettledCache { workload: workload.to_owned(), of, resident, reads_per_operation });
         Ok(())
     }
 
     /// What was noted for trials of this workload.
     pub fn find(&self, setup: &Setup, workload: &str) -> Option<&SettledCache> {
-        let of = CacheOf::new(setup, workload);
-        self.0.iter().find(|settled| settled.of == of)
+        let of = CacheOf::new(setup);
+        self.0.iter().find(|settled| settled.is_of(&of, workload))
+    }
+}
+
+impl SettledCache {
+    fn is_of(&self, of: &CacheOf, workload: &str) -> bool {
+        self.of == *of && self.workload == workload
     }
 }
 

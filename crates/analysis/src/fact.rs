@@ -73,3 +73,13 @@ pub enum Trajectory {
     /// The page cache was to be cold, and it fills.
     ColdStart,
 }
+
+/// Who else took CPU time of the database's machine while it was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CpuTakenBy {
+    /// Programs that are no part of the run (`other_work`).
+    Programs,
+    /// The hypervisor (`cpu_steal`).
+    Hypervisor,
+}

@@ -13,11 +13,13 @@ pub fn is_one_price(one: f64, other: f64) -> bool {
     (one - other).abs() < SAME_PRICE_USD
 }
 
-/// Whether machine, memory, volumes and cluster are the same.
+/// Whether machine with its path to volumes, memory, volumes and cluster are the same.
 pub fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts) -> bool {
     let machine = |c: &ConfigurationFacts| (c.is_bought, c.cpus, c.memory_limit_bytes, c.heap_bytes, c.nodes);
-    let volume = |v: &VolumeReport| (v.role, v.size_bytes, v.limits, v.burst, v.byte_burst);
+    let path = |c: &ConfigurationFacts| (c.bandwidth_weighting, c.instance_limits);
+    let volume = |v: &VolumeReport| (v.role, v.size_bytes, v.card, v.limits, v.burst, v.byte_burst);
     machine(one) == machine(other)
+        && path(one) == path(other)
         && one.exists_at == other.exists_at
         && one.placement == other.placement
         && one.consistency == other.consistency
@@ -79,7 +81,8 @@ mod tests {
 
     const BEHIND: experiment::BacklogFiles = experiment::BacklogFiles { sstables: 8, records: 1_000 };
 
-    /// Settings and half a cent make no other hardware; a cent, a volume, a replica's place and memory do.
+    /// Settings and half a cent make no other hardware; a cent, a volume, its card, the instance's path, a replica's
+    /// place and memory do.
     #[test]
     fn what_costs_nothing_makes_no_other_hardware() {
         let plain = analyse(&run(&job(), &trials())).configurations.swap_remove(0);
@@ -95,7 +98,10 @@ mod tests {
             c.settings.sections.insert("jvm".to_owned(), options);
         }));
         assert!(is_same(|c| c.usd_per_month = Some(100.004)));
-        let others: [fn(&mut ConfigurationFacts); 6] = [
+        let others: [fn(&mut ConfigurationFacts); 9] = [
+            |c| c.bandwidth_weighting = Some(experiment::BandwidthWeighting::Ebs1),
+            |c| c.instance_limits = Some(experiment::IoLimits { read_iops: Some(9.0), ..Default::default() }),
+            |c| c.volumes[0].card = Some(1),
             |c| c.usd_per_month = Some(100.01),
             |c| c.usd_per_month = None,
             |c| c.volumes[0].limits.read_iops = Some(61.0),

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! trial evidence --measure--> TrialMeasurement --analyse--> Analysis (= analysis.json)
-//!   histograms, samples         steady window,               cells: figures with intervals, findings, what limited them
-//!                               figures                      decision, value of money, answer in words
+//!   histograms, samples         steady window,               cells: figures with intervals, findings,
+//!                               figures                      what limited them; decision, value of money, answer
 //!                                     |
 //!                                     +--charts--> Charts: what a report draws
 //!                                     +--compare--> Comparison of two runs
@@ -93,7 +93,7 @@ pub use document::{
     ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict,
     Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
-pub use fact::{HostFact, NodeFigure, Trajectory, VolumeLimit};
+pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -125,10 +125,10 @@ pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult};
 pub use experiment::{
-    Arrivals, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
-    DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
-    LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Place, Placement, Plan, Provider, Section, Settings,
-    Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
+    CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
+    LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Place, Placement, Plan, Provider,
+    Section, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -336,12 +336,17 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 settings: setup.settings.clone(),
                 backlog: setup.backlog,
                 layout: setup.layout,
+                bandwidth_weighting: plan
+                    .configuration(&setup.configuration)
+                    .and_then(|configuration| configuration.instance.bandwidth_weighting),
+                instance_limits: setup.instance_limits,
                 volumes: setup
                     .volumes()
                     .map(|v| VolumeReport {
                         role: v.role,
                         label: v.label.clone(),
                         size_bytes: v.size_bytes,
+                        card: v.card,
                         limits: v.limits,
                         burst: v.burst,
                         byte_burst: v.byte_burst,

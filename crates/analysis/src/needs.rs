@@ -1,26 +1,64 @@
-//! What has to be done for the settings of one configuration to hold on a database that runs with those of another.
+//! What has to be done for one configuration to hold on a database that runs as another of the same price, where that
+//! differs in settings, in how its instances' bandwidth is weighted, or in the EBS cards of its volumes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cassandra_model::{compaction_strategy, jvm, table, yaml};
+use cassandra_model::{KEYS_IN_FILES, OPTIONS_IN_FILES, compaction_strategy, jvm, table, yaml};
+use experiment::BandwidthWeighting;
 
 use crate::document::{ConfigurationFacts, Need};
 use crate::hardware::is_same_but_for_settings;
 
-/// Options of the table that its SSTables keep as they were when they were written.
-const IN_FILES: [&str; 2] = ["bloom_filter_fp_chance", "compression"];
-/// Keys of `cassandra.yaml` of which the same is true.
-const KEYS_IN_FILES: [&str; 2] = ["column_index_size", "sstable"];
-
-/// Empty where they differ in more than settings, or in none.
+/// What has to be done, or given, by what differs. Where more than settings, weighting and cards does, it is weighting
+/// alone: the network gives it whatever differs besides.
 pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
-    if !is_same_but_for_settings(from, to) {
-        return Vec::new();
+    let is_other_path = from.bandwidth_weighting != to.bandwidth_weighting || are_on_other_cards(from, to);
+    let alike = match is_other_path {
+        true => Cow::Owned(on_path_of(from, to)),
+        false => Cow::Borrowed(to),
+    };
+    let weighting = weighted(from, to).into_iter();
+    if !is_same_but_for_settings(from, &alike) {
+        return weighting.collect();
     }
+    let cards = are_on_other_cards(from, to).then_some(Need::EbsCards);
+    weighting.chain(cards).chain(of_settings(from, to)).collect()
+}
+
+/// Another weighting of the instances' bandwidth.
+fn weighted(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Option<Need> {
+    match (from.bandwidth_weighting, to.bandwidth_weighting) {
+        (before, after) if before == after => None,
+        (_, Some(BandwidthWeighting::Ebs1)) => Some(Need::NetworkBandwidth),
+        (_, Some(BandwidthWeighting::Default) | None) => Some(Need::DefaultWeighting),
+    }
+}
+
+fn are_on_other_cards(from: &ConfigurationFacts, to: &ConfigurationFacts) -> bool {
+    let cards = from.volumes.iter().zip(&to.volumes).map(|(before, after)| before.card.zip(after.card));
+    cards.flatten().any(|(before, after)| before != after)
+}
+
+/// A configuration with the path to EBS, and the cards, of another, and what these let through to volumes that are
+/// otherwise the same.
+fn on_path_of(of: &ConfigurationFacts, configuration: &ConfigurationFacts) -> ConfigurationFacts {
+    let mut alike = configuration.clone();
+    (alike.bandwidth_weighting, alike.instance_limits) = (of.bandwidth_weighting, of.instance_limits);
+    for (volume, of) in alike.volumes.iter_mut().zip(&of.volumes) {
+        if (volume.role, &volume.label) == (of.role, &of.label) {
+            (volume.card, volume.limits) = (of.card, of.limits);
+            (volume.burst, volume.byte_burst) = (of.burst, of.byte_burst);
+        }
+    }
+    alike
+}
+
+fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
     let (before, after) = (&from.settings, &to.settings);
     let options = differing(table(before), table(after));
     let keys = differing(yaml(before), yaml(after));
-    let are_in_files = options.iter().any(|option| IN_FILES.contains(option));
+    let are_in_files = options.iter().any(|option| OPTIONS_IN_FILES.contains(option));
     let are_in_files = are_in_files || keys.iter().any(|key| KEYS_IN_FILES.contains(key));
     let all = [
         (Need::AlterTable, !options.is_empty()),
@@ -87,6 +125,39 @@ mod tests {
             assert_eq!(needs(&plain, &changed), expected, "{:?}", changed.settings);
             assert_eq!(needs(&changed, &plain), expected, "back: {:?}", changed.settings);
         }
+    }
+
+    /// What weighting changes of the limits in force is weighting, too, and settings beside it are named.
+    #[test]
+    fn bandwidth_weighting_costs_network_whatever_differs_besides() {
+        let plain = with(Settings::default());
+        let weighted = |settings: Settings| {
+            let mut to = with(settings);
+            to.bandwidth_weighting = Some(BandwidthWeighting::Ebs1);
+            to.volumes[0].limits.read_bytes_per_s = Some(1.0);
+            to.instance_limits = Some(experiment::IoLimits::default());
+            to
+        };
+        let to = weighted(Settings::default());
+        assert_eq!(needs(&plain, &to), [Need::NetworkBandwidth]);
+        assert_eq!(needs(&to, &plain), [Need::DefaultWeighting]);
+        assert_eq!(needs(&to, &to), []);
+        let with_key = weighted(key("concurrent_reads", "64"));
+        assert_eq!(needs(&plain, &with_key), [Need::NetworkBandwidth, Need::Restart]);
+        let larger = ConfigurationFacts { heap_bytes: plain.heap_bytes + 1, ..with_key };
+        assert_eq!(needs(&plain, &larger), [Need::NetworkBandwidth], "another machine");
+    }
+
+    #[test]
+    fn volumes_on_other_cards_are_attached_anew() {
+        let on_card = |card: u32| {
+            let mut of = with(Settings::default());
+            (of.volumes[0].card, of.volumes[0].limits.read_iops) = (Some(card), Some(f64::from(card)));
+            of
+        };
+        assert_eq!(needs(&on_card(0), &on_card(1)), [Need::EbsCards]);
+        assert_eq!(needs(&on_card(1), &on_card(1)), []);
+        assert_eq!(needs(&with(Settings::default()), &on_card(0)), [], "another instance");
     }
 
     /// Another volume is no setting, whatever else differs.

@@ -1,5 +1,5 @@
-//! Which charts of a trial over time there are, and which lines each has: the moment when memory fills and the disk wakes
-//! up is to be seen. `report` draws whatever lines a [`Panel`] has.
+//! Which charts of a trial over time there are, and which lines each has: the moment when memory fills and the disk
+//! wakes up is to be seen. `report` draws whatever lines a [`Panel`] has.
 //!
 //! Counters become rates between neighbouring samples; gauges stay. Each line is averaged down to [`POINTS`] points,
 //! because no screen shows more and a run has hundreds of trials.

@@ -205,7 +205,8 @@ rules! {
     CompactionBacklog(crate::rules::cassandra::compaction_backlog::CompactionBacklog) "compaction_backlog" Note,
     /// The same, and it was still being compacted at the end. A doubt: how the trial would
     /// have gone on is not known.
-    CompactionBacklogLeft(crate::rules::cassandra::compaction_backlog::CompactionBacklogLeft) "compaction_backlog_left" Suspect,
+    CompactionBacklogLeft(crate::rules::cassandra::compaction_backlog::CompactionBacklogLeft)
+        "compaction_backlog_left" Suspect,
     /// The database shed load. A doubt: failed operations, where there were any, are counted by
     /// `errors_above`.
     DroppedMessages(crate::rules::cassandra::dropped_messages::DroppedMessages) "dropped_messages" Suspect,

@@ -108,12 +108,14 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         Remark::CacheNotSettled(_) => not_at_rest(Unrest::Cache),
         Remark::ReadsPerOperation(_) if limit.is_volume() => not_at_rest(Unrest::Cache),
         Remark::ReadsPerOperation(_) => None,
-        Remark::StillRising(StillRising { trajectory, .. })
-        | Remark::NoSteadyState(NoSteadyState { trajectory, .. }) => match trajectory {
-            Some(Trajectory::Inserts) => None,
+        Remark::StillRising(StillRising { trajectory, cpu_taken_by, .. })
+        | Remark::NoSteadyState(NoSteadyState { trajectory, cpu_taken_by, .. }) => match (trajectory, cpu_taken_by) {
+            (Some(Trajectory::Inserts), _) => None,
             // A page cache that was to be cold makes reads cheaper, not CPU.
-            Some(Trajectory::ColdStart) if !limit.is_cpu() => None,
-            Some(Trajectory::ColdStart) | None => not_at_rest(Unrest::Changing),
+            (Some(Trajectory::ColdStart), _) if !limit.is_cpu() => None,
+            // A volume at its limit gives what it gives, whoever uses the CPUs.
+            (Some(Trajectory::ColdStart) | None, Some(_)) if !limit.is_volume() => not_at_rest(Unrest::Disturbed),
+            (Some(Trajectory::ColdStart) | None, _) => not_at_rest(Unrest::Changing),
         },
         Remark::TooShortToJudge(short) => {
             (limit.is_cpu() && !short.code_is_warm).then_some(Withheld::NotAtRest { unrest: Unrest::TooShort })
@@ -194,6 +196,7 @@ mod tests {
     use experiment::{LatencyFigure, LatencyObjective};
 
     use super::*;
+    use crate::fact::CpuTakenBy;
     use crate::finding::Scope;
     use crate::physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
     use crate::rule::Severity;
@@ -290,6 +293,10 @@ mod tests {
         let reads = || finding(ReadsPerOperation::default());
         let rising = |trajectory| finding(StillRising { trajectory, ..StillRising::default() });
         let changing = finding(NoSteadyState::default());
+        let beside_others = || {
+            let cpu_taken_by = Some(CpuTakenBy::Programs);
+            finding(NoSteadyState { cpu_taken_by, ..NoSteadyState::default() })
+        };
         let short = |code_is_warm| finding(TooShortToJudge { code_is_warm, ..TooShortToJudge::default() });
         let gain = |explained_by| {
             finding(GainAboveResource {
@@ -321,6 +328,9 @@ mod tests {
             (rising(Some(Trajectory::ColdStart)), VolumeIops, None),
             (rising(Some(Trajectory::ColdStart)), Cpu, Some(Unrest::Changing)),
             (changing, Cpu, Some(Unrest::Changing)),
+            (beside_others(), Cpu, Some(Unrest::Disturbed)),
+            (beside_others(), NoneFound, Some(Unrest::Disturbed)),
+            (beside_others(), VolumeIops, Some(Unrest::Changing)),
             (short(false), Cpu, Some(Unrest::TooShort)),
             (short(false), VolumeIops, None),
             (short(true), Cpu, None),

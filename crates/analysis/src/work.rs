@@ -47,9 +47,7 @@ impl DatabaseWork {
 
     /// The series with this meaning, whatever the product.
     pub fn meaning(&self, meaning: Meaning) -> Course {
-        let known = self.0.iter().filter_map(|(key, course)| Some((Series::of_key(key)?, course)));
-        let found = known.filter(|(series, _)| series.meaning == Some(meaning)).map(|(_, course)| *course).next();
-        found.unwrap_or_default()
+        meaning.series().iter().find_map(|series| self.0.get(series.key)).copied().unwrap_or_default()
     }
 
     /// Sets what became of a series.

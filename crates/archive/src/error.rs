@@ -14,8 +14,8 @@ pub type Result<T> = std::result::Result<T, RunError>;
 pub enum RunError {
     /// The file system is full (or the user's quota is).
     #[error(
-        "no space left while writing {path}{left}: the trial being written is not kept, all earlier ones are; free some \
-         space, then continue with `iopslab run --resume DIR`"
+        "no space left while writing {path}{left}: the trial being written is not kept, all earlier ones are; free \
+         some space, then continue with `iopslab run --resume DIR`"
     )]
     DiskFull {
         path: PathBuf,
@@ -38,13 +38,14 @@ pub enum RunError {
     Exists { path: PathBuf },
     /// Not a run directory, or one whose creation was cut off.
     #[error(
-        "{path} is not a run directory: it has no plan.json; give a directory that `iopslab run` made, such as runs/<name>-<UTC time>"
+        "{path} is not a run directory: it has no plan.json; give a directory that `iopslab run` made, \
+         such as runs/<name>-<UTC time>"
     )]
     NotARun { path: PathBuf },
     /// Written by another version of iopslab.
     #[error(
-        "{path} has format_version {found}, this iopslab reads {known}; measure again with this one, or use the iopslab \
-         that wrote it"
+        "{path} has format_version {found}, this iopslab reads {known}; measure again with this one, or use the \
+         iopslab that wrote it"
     )]
     OtherFormat {
         path: PathBuf,
@@ -54,7 +55,8 @@ pub enum RunError {
     },
     /// A file is not what it should be.
     #[error(
-        "{path} is damaged: {problem}; restore it from a copy (a trial can be repeated: `iopslab run --resume RUN --retry-invalid`)"
+        "{path} is damaged: {problem}; restore it from a copy (a trial can be repeated: \
+         `iopslab run --resume RUN --retry-invalid`)"
     )]
     Damaged { path: PathBuf, problem: String },
     /// A trial's directory holds another trial.
@@ -62,8 +64,8 @@ pub enum RunError {
     Misplaced { path: PathBuf, cell: String, block: u32 },
     /// Somebody else may have put the run together, or may write to it.
     #[error(
-        "{path} is not all yours: {what}; a run that goes on is obeyed, so that every file of it has to be your own. If you know who made it: \
-         cp -r --dereference it and continue the copy"
+        "{path} is not all yours: {what}; a run that goes on is obeyed, so that every file of it has to be your own. \
+         If you know who made it: cp -r --dereference it and continue the copy"
     )]
     Foreign { path: PathBuf, what: String },
     /// Another process writes to this run.

@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(decode(Path::new(PATH), bytes.clone(), MOST_SAMPLES).unwrap().len(), 100);
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
         let begins = reader.metadata().row_group(0).column(0).dictionary_page_offset().unwrap() as usize;
-        // Of the page's header in Thrift's compact form: field 7, a structure; in it field 1, a 32-bit integer: the number
-        // of values, as a zigzag varint. 100 is 200, 8,191 is 16,382.
+        // Of the page's header in Thrift's compact form: field 7, a structure; in it field 1, a 32-bit integer: the
+        // number of values, as a zigzag varint. 100 is 200, 8,191 is 16,382.
         let head = [0x4c, 0x15, 0xc8, 0x01];
         let at = begins + bytes[begins..].windows(head.len()).position(|window| window == head).unwrap();
         bytes[at + 2..at + 4].copy_from_slice(&[0xfe, 0x7f]);

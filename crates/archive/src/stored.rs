@@ -16,9 +16,9 @@ pub const RECORD: &str = "trial.json";
 const LATENCIES: &str = "latency.hlog";
 /// Most bytes of a record.
 const RECORD_MOST_BYTES: u64 = 16 << 20;
-/// Most values of a record, each of which takes up to 160 bytes of memory while it is read, on all CPUs at the same time.
-/// The most in one are the rounds that brought a node to rest, of a second or two and seven values: 100,000 values of 60
-/// nodes that were not at rest within two minutes.
+/// Most values of a record, each of which takes up to 160 bytes of memory while it is read, on all CPUs at the same
+/// time. The most in one are the rounds that brought a node to rest, of a second or two and seven values: 100,000
+/// values of 60 nodes that were not at rest within two minutes.
 const RECORD_MOST_VALUES: usize = 1 << 20;
 /// Most bytes of a host's samples: a day, a hundred figures of 8 bytes a second.
 const SAMPLES_MOST_BYTES: u64 = 128 << 20;
@@ -34,8 +34,8 @@ pub struct StoredTrial {
     pub samples: BTreeMap<HostId, Vec<HostSample>>,
 }
 
-/// Fills an empty directory with a trial of this product; every file is on the device when this returns. Gives the hash of each file by
-/// its name, that of the record last.
+/// Fills an empty directory with a trial of this product; every file is on the device when this returns. Gives the hash
+/// of each file by its name, that of the record last.
 pub fn fill(
     directory: &Path,
     reports: &Reports,

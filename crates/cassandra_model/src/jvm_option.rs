@@ -104,8 +104,8 @@ const ALLOWED: &[&str] = &[
 
 /// Why an option is refused of which nobody has said more.
 const UNKNOWN: KeptOption = KeptOption {
-    why: "it is none of those that an experiment may state: compilers, collectors, memory layout, threads, assertions, and a few numbers of \
-          Netty and Cassandra",
+    why: "it is none of those that an experiment may state: compilers, collectors, memory layout, threads, assertions, \
+          and a few numbers of Netty and Cassandra",
     help: "docs/settings.md lists them; ask for another one that is worth measuring",
 };
 const NO_PLAIN_VALUE: KeptOption = KeptOption {

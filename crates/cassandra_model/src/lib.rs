@@ -16,7 +16,8 @@ pub use in_force::{is_value, values};
 pub use jvm_option::{jvm_option_name, kept_jvm_option};
 pub use kept::KeptOption;
 pub use settings::{
-    CHUNK_BYTES, JVM, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy, is_compressed, jvm, table, yaml,
+    CHUNK_BYTES, JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy,
+    is_compressed, jvm, table, yaml,
 };
 
 use product::{BacklogRules, MemoryRules, Product, SectionKind, SettingsSection, ShapesFiles};
@@ -33,14 +34,16 @@ pub static CASSANDRA: Product = Product {
     sections: &[
         SettingsSection {
             name: JVM,
-            about: "Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab\n\
+            about: "Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. \
+                    Refused are those that iopslab\n\
                     keeps to itself: memory, CPUs, files, logs, ports, start and end.",
             kind: SectionKind::Options(jvm_option_name),
             shapes_files: ShapesFiles::None,
         },
         SettingsSection {
             name: YAML,
-            about: "Keys of `cassandra.yaml`, such as `concurrent_reads = 64` or `compaction_throughput = \"16MiB/s\"`. Refused are\n\
+            about: "Keys of `cassandra.yaml`, such as `concurrent_reads = 64` or `compaction_throughput \
+                    = \"16MiB/s\"`. Refused are\n\
                     those that iopslab keeps to itself: directories, addresses, place in the cluster, security.",
             kind: SectionKind::Keys,
             shapes_files: ShapesFiles::Keys(&[
@@ -52,7 +55,8 @@ pub static CASSANDRA: Product = Product {
         },
         SettingsSection {
             name: TABLE,
-            about: "Options of the data set's table (`WITH` of CQL), such as `compression = { chunk_length_in_kb = 4 }`. The data\n\
+            about: "Options of the data set's table (`WITH` of CQL), \
+                    such as `compression = { chunk_length_in_kb = 4 }`. The data\n\
                     set is loaded with them and kept apart.",
             kind: SectionKind::Keys,
             shapes_files: ShapesFiles::All,
@@ -68,9 +72,9 @@ pub static CASSANDRA: Product = Product {
     unit_bytes: CHUNK_BYTES,
     stated_unit_bytes: settings::stated_chunk_bytes,
     has_consistency: true,
-    // An SSTable of a backlog is one flush of one memtable: a loading node has 2 GiB of heap, and flushes by itself when
-    // its memtables have 170 MiB of it, which 64 MiB of fields of 100 bytes do not fill. Where several nodes load they
-    // share those 2 GiB.
+    // An SSTable of a backlog is one flush of one memtable: a loading node has 2 GiB of heap, and flushes by itself
+    // when its memtables have 170 MiB of it, which 64 MiB of fields of 100 bytes do not fill. Where several nodes load
+    // they share those 2 GiB.
     backlog: Some(BacklogRules {
         most_alone_bytes: 67_108_864.0,
         most_of_several_bytes: 33_554_432.0,

@@ -18,6 +18,12 @@ pub const CHUNK_BYTES: f64 = 16_384.0;
 /// The compaction strategy of a table of which nothing else is said.
 pub const USUAL_STRATEGY: &str = "SizeTieredCompactionStrategy";
 
+/// Options of the table that its SSTables keep as they were when they were written.
+pub const OPTIONS_IN_FILES: [&str; 2] = ["bloom_filter_fp_chance", "compression"];
+
+/// Keys of `cassandra.yaml` of which the same is true.
+pub const KEYS_IN_FILES: [&str; 2] = ["column_index_size", "sstable"];
+
 /// Options of the JVM, after iopslab's own.
 pub fn jvm(settings: &Settings) -> &[String] {
     settings.options(JVM)

@@ -231,7 +231,8 @@ fn memtable(word: &str, cassandra: &Table) -> Result<Setting, Wrong> {
     }
     let what = format!("no memtable is called `{word}`");
     let help = format!(
-        "name it: cassandra = {{ memtable = {{ configurations = {{ {word} = {{ class_name = \"TrieMemtable\" }} }} }} }}"
+        "name it: cassandra = {{ memtable = {{ configurations = \
+         {{ {word} = {{ class_name = \"TrieMemtable\" }} }} }} }}"
     );
     Err((String::new(), what, help))
 }

@@ -273,8 +273,8 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
     let mut remarks = reach::beyond(machine, &caps.volumes);
     if let Some(card) = caps.cards.first().map(|card| card.path) {
         remarks.push(format!(
-            "{} has {} EBS cards, each of {:.0} IOPS and {:.0} MB/s, and volumes are spread over them here; AWS attaches one for \
-             which nothing is stated (--ebs-card-index) to card 0, so that all of them stop there",
+            "{} has {} EBS cards, each of {:.0} IOPS and {:.0} MB/s, and volumes are spread over them here; AWS \
+             attaches one for which nothing is stated (--ebs-card-index) to card 0, so that all of them stop there",
             machine.name,
             caps.cards.len(),
             card.baseline_iops,
@@ -284,7 +284,8 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
     if let Some(path) = machine.ebs {
         if path.bursts() && !caps.volumes.is_empty() {
             remarks.push(format!(
-                "the instance's path bursts from {:.0} to {:.0} IOPS and from {:.0} to {:.0} MB/s for at least 30 minutes in 24 hours",
+                "the instance's path bursts from {:.0} to {:.0} IOPS and from {:.0} to {:.0} MB/s \
+                 for at least 30 minutes in 24 hours",
                 path.baseline_iops, path.burst_iops, path.baseline_mb_per_s, path.burst_mb_per_s
             ));
         }

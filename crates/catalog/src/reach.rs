@@ -8,8 +8,8 @@ const SLACK: f64 = 1.001;
 /// More EBS volumes than an instance type attaches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{instance} attaches at most {most} EBS volumes, the root volume among them; {asked} besides the root are asked for \
-    (source: EC2 DescribeInstanceTypes, MaximumEbsAttachments)"
+    "{instance} attaches at most {most} EBS volumes, the root volume among them; {asked} besides the root are asked \
+     for (source: EC2 DescribeInstanceTypes, MaximumEbsAttachments)"
 )]
 pub struct TooManyVolumes {
     /// Instance type.

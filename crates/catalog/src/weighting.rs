@@ -1,9 +1,9 @@
 //! Bandwidth weighting: more of an instance's bandwidth for its volumes, and equally less for its network, or as it is.
 //!
-//! EC2 User Guide, "EC2 instance bandwidth weighting configuration", and EBS User Guide, "Configurable instance bandwidth
-//! weighting" (both seen 2026-11-26): `ebs-1` gives the path to EBS a quarter more of its baseline, and the network less
-//! by the same amount; bursts stay on the side that gains and fall on the other one; IOPS do not change, and nothing is
-//! charged. Tests hold the rule to AWS's table of what each type gets.
+//! EC2 User Guide, "EC2 instance bandwidth weighting configuration", and EBS User Guide, "Configurable instance
+//! bandwidth weighting" (both seen 2026-11-26): `ebs-1` gives the path to EBS a quarter more of its baseline, and the
+//! network less by the same amount; bursts stay on the side that gains and fall on the other one; IOPS do not change,
+//! and nothing is charged. Tests hold the rule to AWS's table of what each type gets.
 
 use crate::InstanceType;
 use crate::words::words;
@@ -30,7 +30,8 @@ words! {
 /// A type whose bandwidth cannot be weighted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{instance} has no bandwidth weighting (source: EC2 DescribeInstanceTypes, BandwidthWeightings); families that have it: {}",
+    "{instance} has no bandwidth weighting (source: EC2 DescribeInstanceTypes, BandwidthWeightings); \
+     families that have it: {}",
     .families.join(", ")
 )]
 pub struct NotWeighted {
@@ -75,8 +76,8 @@ impl InstanceType {
         let gbps = |known: &Self| known.network_gbps.map_or("not known".to_owned(), |gbps| format!("{gbps:.3}"));
         (to != from).then(|| {
             format!(
-                "bandwidth weighting {} gives {} {:.1} MB/s to EBS that last instead of {:.1}, and {} Gbit/s of network instead of {}; \
-                 IOPS and price stay",
+                "bandwidth weighting {} gives {} {:.1} MB/s to EBS that last instead of {:.1}, and {} Gbit/s of \
+                 network instead of {}; IOPS and price stay",
                 BandwidthWeighting::Ebs1,
                 self.name,
                 to.baseline_mb_per_s,

@@ -30,13 +30,15 @@ pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial, elapsed_s: f64) -> Res
     let spent = spent(adaptive, elapsed_s, || plan.usd_of(begun()));
     let reason = if known.enough && blocks >= adaptive.blocks_min {
         format!(
-            "after {blocks} blocks every ratio is known to +-{:.0} % or is clear of 1 by twice its interval (widest: {})",
+            "after {blocks} blocks every ratio is known to +-{:.0} % or is clear of 1 by twice its interval (widest: \
+             {})",
             adaptive.precision * 100.0,
             widest
         )
     } else if let Some(budget) = spent {
         format!(
-            "after {blocks} blocks the budget of {budget} was spent before every ratio was known to +-{:.0} % (widest: {})",
+            "after {blocks} blocks the budget of {budget} was spent before every ratio was known to +-{:.0} % (widest: \
+             {})",
             adaptive.precision * 100.0,
             widest
         )

@@ -178,8 +178,8 @@ impl Failure {
                 Some(format!("continue with more: iopslab run --resume {} --max-cost USD", run.display()))
             }
             Self::TrialsFailed { run, .. } => Some(format!(
-                "remove the cause, then: iopslab run --resume {}, which repeats what did not start (with --retry-invalid: \
-                 every invalid trial)",
+                "remove the cause, then: iopslab run --resume {}, which repeats what did not start (with \
+                 --retry-invalid: every invalid trial)",
                 run.display()
             )),
             Self::SearchFailed { run, .. } => {

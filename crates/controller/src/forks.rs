@@ -11,8 +11,8 @@ struct Group<'a> {
     trials: Vec<PlannedTrial>,
 }
 
-/// Trials in the order of the plan, but those of a block, or of one of the forks that share it out, that one process can
-/// serve come one after the other: where its first one stands.
+/// Trials in the order of the plan, but those of a block, or of one of the forks that share it out, that one process
+/// can serve come one after the other: where its first one stands.
 pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTrial> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for trial in trials {

@@ -85,7 +85,8 @@ impl LiveMetrics {
     pub fn serve(address: SocketAddr) -> Result<Self, Failure> {
         if !address.ip().is_loopback() {
             return Err(Failure::input(format!("--metrics {address} would be open to the network")).help(
-                "use a loopback address such as 127.0.0.1:9464, and reach it from elsewhere with: ssh -L 9464:127.0.0.1:9464 HOST",
+                "use a loopback address such as 127.0.0.1:9464, and reach it from elsewhere with: ssh -L \
+                 9464:127.0.0.1:9464 HOST",
             ));
         }
         let listener = TcpListener::bind(address)
@@ -372,7 +373,8 @@ mod tests {
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"), "{text}");
         for expected in [
             "iopslab_live_trials_planned{run=\"a \\\"run\\\"\"} 9\n",
-            "iopslab_live_operations_per_second{run=\"a \\\"run\\\"\",cell=\"gp3.read.c64\",block=\"2\",phase=\"warmup\"} 1200\n",
+            "iopslab_live_operations_per_second{run=\"a \\\"run\\\"\",cell=\"gp3.read.c64\",block=\"2\",\
+             phase=\"warmup\"} 1200\n",
             ",quantile=\"0.99\"} 0.09\n",
         ] {
             assert!(text.contains(expected), "{expected} is missing in\n{text}");

@@ -170,7 +170,8 @@ impl Work {
             DatabaseRequest::Restore { kept, .. } => ORDER_S + kept.archive_bytes() as f64 / STORE_BYTES_PER_S,
             DatabaseRequest::MeasureArchive { .. } => ORDER_S + whole_s,
             DatabaseRequest::KeepInStore { .. } => ORDER_S + self.data_bytes / STORE_BYTES_PER_S,
-            // The data set is copied, and what answers for the volumes may be lost once; each configuration is measured.
+            // The data set is copied, and what answers for the volumes may be lost once; each configuration is
+            // measured.
             DatabaseRequest::Prepare { others, .. } => 2.0 * (ORDER_S * (1 + others.len()) as f64 + whole_s),
             // As above.
             DatabaseRequest::StartTrial { .. } => 2.0 * (ORDER_S + start_s + settle_s + whole_s),

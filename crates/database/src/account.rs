@@ -50,8 +50,8 @@ pub enum AccountError {
     NoSetpriv,
     /// The user could not be made.
     #[error(
-        "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system --user-group \
-         --no-create-home {NAME}"
+        "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system \
+         --user-group --no-create-home {NAME}"
     )]
     NotMade { reason: String },
     /// The user is no system user of our own.
@@ -59,7 +59,8 @@ pub enum AccountError {
     NotOurs { name: String, uid: u32 },
     /// It cannot get to what it needs.
     #[error(
-        "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), or have {} somewhere else",
+        "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), \
+         or have {} somewhere else",
         part.display(), part.display(), path.display()
     )]
     NoWay {
@@ -133,8 +134,8 @@ impl Account {
             .map_err(failed)
     }
 
-    /// Hands it a directory with everything in it. What is its own already it may exchange for a link meanwhile, so that
-    /// everything is opened where the directory above it is open, and what was opened is handed over.
+    /// Hands it a directory with everything in it. What is its own already it may exchange for a link meanwhile, so
+    /// that everything is opened where the directory above it is open, and what was opened is handed over.
     ///
     /// # Errors
     /// The system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
@@ -202,8 +203,8 @@ impl Account {
 
 /// Starts a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than it has.
 ///
-/// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`): so
-/// a thread that does nothing else starts it. No program of this machine is needed for that.
+/// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`):
+/// so a thread that does nothing else starts it. No program of this machine is needed for that.
 ///
 /// # Errors
 /// As the system says.

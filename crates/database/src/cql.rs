@@ -178,7 +178,8 @@ impl CqlDriver {
             Ok(frames) => Some(frames),
             Err(reason) => {
                 to.notes.add(format!(
-                    "requests go through the CQL driver, which costs the client more CPU than frames of its own: {reason}"
+                    "requests go through the CQL driver, which costs the client more CPU than frames of its own: \
+                     {reason}"
                 ));
                 None
             }

@@ -144,7 +144,8 @@ impl Existing {
             self.run(&statement)?;
         }
         self.run(&format!(
-            "CREATE TABLE IF NOT EXISTS {keyspace}.{MARKS} (name varchar PRIMARY KEY, definition varchar, state varchar)"
+            "CREATE TABLE IF NOT EXISTS {keyspace}.{MARKS} (name varchar PRIMARY KEY, definition varchar, \
+             state varchar)"
         ))?;
         self.mark(&wanted, "loading")?;
         Ok(Found::Missing)
@@ -225,8 +226,8 @@ fn definition(dataset: &Dataset, keys: KeyFormat) -> String {
     let Dataset { records, fields, field_length, compressibility, seed } = dataset;
     let order = if keys.hashed { "hashed" } else { "ordered" };
     format!(
-        "{records} records of {fields} x {field_length} B, compressibility {compressibility}, seed {seed}, {order} keys \
-         padded to {}",
+        "{records} records of {fields} x {field_length} B, compressibility {compressibility}, seed {seed}, {order} \
+         keys padded to {}",
         keys.zero_padding
     )
 }

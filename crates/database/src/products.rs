@@ -38,7 +38,8 @@ pub fn with_client<W: ClientWork>(product: &Product, work: W) -> Result<W::Outpu
     }
 }
 
-/// Work with a client, whatever its product is. It is compiled for each of them, so that no request pays for the choice.
+/// Work with a client, whatever its product is. It is compiled for each of them, so that no request pays for the
+/// choice.
 pub trait ClientWork {
     /// What comes of it.
     type Output;

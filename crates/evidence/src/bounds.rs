@@ -86,7 +86,8 @@ fn check_head(plain: &[u8]) -> Result<(), String> {
     }
     if !(1..=3).contains(&digits) || low == 0 || high > BOUND_US {
         return Err(format!(
-            "the histogram is from {low} to {high} us at {digits} digits; latencies are recorded up to {HIGHEST_US} us at 3"
+            "the histogram is from {low} to {high} us at {digits} digits; \
+             latencies are recorded up to {HIGHEST_US} us at 3"
         ));
     }
     Ok(())

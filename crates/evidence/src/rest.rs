@@ -66,16 +66,16 @@ pub struct Warmed {
     /// Whether the experiment asks for it: then it is no surprise that memory answers.
     pub is_asked_for: bool,
     /// Device reads for each operation of the workload when its page cache was seen to settle, before this trial or an
-    /// earlier one of the run: the pages that it had left there were read. `None`: that was not seen, and as much of each
-    /// file as fits was read.
+    /// earlier one of the run: the pages that it had left there were read. `None`: that was not seen, and as much of
+    /// each file as fits was read.
     pub settled_reads_per_operation: Option<f64>,
     /// Bytes that were read.
     pub bytes: u64,
     /// Bytes of the data set's files.
     pub of_bytes: u64,
-    /// Bytes that reads of the workload's own keys have brought from the volumes while the page cache was brought to rest,
-    /// where not all of the data set fits: what stays in memory is then what that workload asks for. In the trial in
-    /// which it settled, before its pages were noted, too. 0: no such reads.
+    /// Bytes that reads of the workload's own keys have brought from the volumes while the page cache was brought to
+    /// rest, where not all of the data set fits: what stays in memory is then what that workload asks for. In the trial
+    /// in which it settled, before its pages were noted, too. 0: no such reads.
     pub by_keys_bytes: u64,
     /// Seconds of reading, and of these rounds.
     pub seconds: f64,

@@ -37,6 +37,10 @@ pub struct Caches {
     pub conditions: BTreeMap<String, CacheCondition>,
     /// Seconds that warming is expected to take before each trial, by configuration.
     pub warming_s: BTreeMap<String, f64>,
+    /// Seconds that a page cache is expected to take until it has settled for the first time, once for each workload,
+    /// by configuration: its part, where several begin with the same pages.
+    #[serde(default)]
+    pub settling_s: BTreeMap<String, f64>,
 }
 
 impl Caches {
@@ -82,6 +86,14 @@ impl Caches {
             CacheState::Warm => self.warming_s.get(configuration).copied().unwrap_or(0.0),
         }
     }
+
+    /// Its part of the expected seconds until the page cache has settled for this workload for the first time.
+    pub(crate) fn first_seconds_of(&self, configuration: &str, workload: &str) -> f64 {
+        match self.state(workload) {
+            CacheState::Cold => 0.0,
+            CacheState::Warm => self.settling_s.get(configuration).copied().unwrap_or(0.0),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +112,7 @@ mod tests {
             ]
             .into(),
             warming_s: [("gp3".to_owned(), 12.0)].into(),
+            settling_s: [("gp3".to_owned(), 15.0)].into(),
         };
         assert!(!caches.are_usual() && Caches::default().are_usual());
         assert_eq!(caches.state("another"), CacheState::Warm);
@@ -108,5 +121,6 @@ mod tests {
             ["a-cold", "a-warm", "another"].map(|workload| caches.seconds_of("gp3", workload)),
             [0.0, 12.0, 12.0]
         );
+        assert_eq!(["a-cold", "b"].map(|workload| caches.first_seconds_of("gp3", workload)), [0.0, 15.0]);
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::products::of_files;
-use crate::{BacklogFiles, Placement, Setup};
+use crate::{BacklogFiles, Configuration, DataLayout, Placement, Setup};
 use product::Settings;
 
 /// The files of a data set: configurations that want the same share them.
@@ -27,6 +27,20 @@ impl DataSetFiles {
             settings: of_files(&setup.settings),
             directories: setup.data_directory_count(),
             backlog: setup.backlog,
+        }
+    }
+
+    /// Those that a configuration is planned to need in a model of so many records.
+    pub fn planned(configuration: &Configuration, records: u64) -> Self {
+        let volume = &configuration.data_volume;
+        Self {
+            placement: configuration.placement,
+            settings: of_files(&configuration.settings),
+            directories: match volume.layout {
+                Some(DataLayout::Raid0 { .. }) => 1,
+                Some(DataLayout::Directories) | None => volume.count,
+            },
+            backlog: configuration.backlog.map(|backlog| backlog.of(records)),
         }
     }
 

@@ -124,7 +124,8 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
 fn head(draft: &Draft, names: &[String]) -> String {
     format!(
         "#:schema ./experiment.schema.json
-# The line above lets editors complete and check this file; write that schema with: iopslab schema > experiment.schema.json
+# The line above lets editors complete and check this file; write that schema with: \
+iopslab schema > experiment.schema.json
 #
 # See what it would do with `iopslab plan`, measure with `iopslab run`.
 name = {}
@@ -145,8 +146,10 @@ fn dataset(draft: &Draft, model: &Model) -> String {
     let local = model.records as f64 / model.scale * RECORD_BYTES;
     let why = match (model.reduced_to, model.cached_share) {
         (Some(share), Some(cached)) if cached < 1.0 => format!(
-            "# You have {} on a node, and a page cache for {} of it. To load that would take hours: here data and page\n\
-             # cache are {} of what divided by scale they would be, {} on this machine. The share of the data that memory\n\
+            "# You have {} on a node, and a page cache for {} of it. To load that would take hours: \
+             here data and page\n\
+             # cache are {} of what divided by scale they would be, {} on this machine. \
+             The share of the data that memory\n\
              # can hold stays the same; it decides how many reads reach the volume.\n",
             bytes(draft.data_bytes),
             percent(cached),
@@ -154,7 +157,8 @@ fn dataset(draft: &Draft, model: &Model) -> String {
             bytes(local)
         ),
         (_, Some(cached)) if cached >= 1.0 => format!(
-            "# The page cache of today's instance holds all of the {} on a node: volumes will hardly be read. If that is\n\
+            "# The page cache of today's instance holds all of the {} on a node: volumes will hardly be read. \
+             If that is\n\
              # not what you see in production, the data are more than stated. On this machine: {}.\n",
             bytes(draft.data_bytes),
             bytes(local)
@@ -210,11 +214,13 @@ fn workload_and_load(draft: &Draft) -> String {
     let update = ((1.0 - read) * 1e4).round() / 1e4;
     let level = match draft.load {
         LoadLevel::Concurrency(n) => format!(
-            "# Requests in flight on one node. Latency follows from it; rate = [N] shows latency at a load that is expected.\n\
+            "# Requests in flight on one node. Latency follows from it; \
+             rate = [N] shows latency at a load that is expected.\n\
              concurrency = [{n}]"
         ),
         LoadLevel::Rate { operations_per_s, .. } => format!(
-            "# Operations a second on one node, divided by scale; sent whether or not earlier ones have been answered.\n\
+            "# Operations a second on one node, divided by scale; \
+             sent whether or not earlier ones have been answered.\n\
              rate = [{operations_per_s}]"
         ),
     };
@@ -224,7 +230,8 @@ fn workload_and_load(draft: &Draft) -> String {
 name = \"production\"
 read = {read}
 update = {update}
-# Some keys are asked for far more often than others. \"uniform\" asks the most of a volume, \"latest\" reads what is new.
+# Some keys are asked for far more often than others. \"uniform\" asks the most of a \
+volume, \"latest\" reads what is new.
 distribution = \"zipfian\"
 
 [load]
@@ -257,7 +264,8 @@ fn objective(draft: &Draft, model: &Model) -> String {
         asked => {
             if model.scale > 1.0 {
                 comments.push(format!(
-                    "# Latency is no objective at 1:{scale}: a queue in front of a volume takes {scale} times as long as in production. Use\n\
+                    "# Latency is no objective at 1:{scale}: a queue in front of a volume takes {scale} times as long \
+                     as in production. Use\n\
                      # this at scale = 1, on a machine with {} CPUs for the database:",
                     model.vcpus,
                     scale = model.scale,
@@ -268,7 +276,8 @@ fn objective(draft: &Draft, model: &Model) -> String {
     }
     let (what, table) = match stated.is_empty() {
         true => (
-            "Without an objective, the answer is which configuration does the most for its money. What good enough means:",
+            "Without an objective, the answer is which configuration does the most for its money. \
+             What good enough means:",
             "# [objective]",
         ),
         false => ("What good enough means: the cheapest configuration that meets it is recommended.", "[objective]"),
@@ -285,7 +294,8 @@ fn local(draft: &Draft, model: &Model) -> String {
 # purchase = \"1yr-no-upfront\"
 
 [provider.local]
-# IOPS, MiB/s, CPUs, data and rates are divided by it: a model for a machine with {} CPUs, half of them for the database.
+# IOPS, MiB/s, CPUs, data and rates are divided by it: a model for a machine with {} CPUs, \
+half of them for the database.
 scale = {}
 ",
         draft.machine_cpus, model.scale

@@ -47,7 +47,7 @@ pub struct Experiment {
     pub place: Place,
     /// Java heap in bytes, instead of what a rule makes of memory.
     pub heap_bytes: Option<u64>,
-    /// How long Cassandra may take.
+    /// How long the database may take.
     pub patience: Patience,
     /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
     #[serde(skip)]
@@ -358,7 +358,7 @@ impl LoadLevel {
     }
 }
 
-/// How long Cassandra may take before it counts as not started.
+/// How long the database may take before it counts as not started.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Patience {
     /// Seconds from its launch until it answers CQL.

@@ -94,6 +94,7 @@ impl Plan {
         OVERHEAD_PER_TRIAL_S * f64::from(nodes)
             + self.shape.until_code_is_warm_s()
             + warming_s
+            + self.caches.first_seconds_of(&search.configuration, &search.workload)
             + probe_s(true)
             + USUAL_PROBES * probe_s(false)
     }

@@ -100,6 +100,7 @@ pub use simulated::{Fault, FaultKind, SettingsEffect, Truth, WakingUp};
 pub use volume_kind::{DataLayout, VolumeKind};
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
+pub use warming::CacheOf;
 pub use words::Word;
 pub use workload::{Arrivals, Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 

@@ -114,7 +114,8 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
                 duration_s - until_s
             );
             let advice = format!(
-                "Set [load] duration_s = {} or more, to see it back: on little CPU a database takes half a minute and more to start",
+                "Set [load] duration_s = {} or more, to see it back: \
+                 on little CPU a database takes half a minute and more to start",
                 until_s + 2.0 * START_S
             );
             notes.push(Note::new("fault_near_end", message, advice));
@@ -275,11 +276,12 @@ fn cards_on_aws(configuration: &Configuration) -> Option<Note> {
     configuration.volumes().any(is_ebs).then(|| {
         let one = configuration.instance.card_limits().read_iops.unwrap_or_default();
         let message = format!(
-            "{}: {} has {} EBS cards, and ebs_card_index is not set on AWS: all of its volumes are on card 0, which lets {one:.0} \
-             IOPS through",
+            "{}: {} has {} EBS cards, and ebs_card_index is not set on AWS: all of its volumes are on card 0, which \
+             lets {one:.0} IOPS through",
             configuration.name, configuration.instance.label, cards.count
         );
-        let advice = "Terraform's AWS provider 5.100 has no such attribute; the rest of the path is paid and not measured there";
+        let advice = "Terraform's AWS provider 5.100 has no such attribute; \
+                      the rest of the path is paid and not measured there";
         Note::new("ebs_card_not_set", message, advice).only(Provider::Aws).with([("card_iops", one)])
     })
 }

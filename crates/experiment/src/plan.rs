@@ -9,10 +9,11 @@ use crate::judged::ROOMY_S;
 use crate::order::orders;
 use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
-use crate::warming::warming_s;
+use crate::warming::{CacheOf, settling_s, warming_s};
 use crate::{
-    Adaptive, CacheState, Caches, Configuration, DataSetStore, Dataset, DecisionRules, Experiment, FORMAT_VERSION,
-    Load, LoadLevel, Money, NodeFault, Objective, Patience, Place, Search, SearchPlan, Target,
+    Adaptive, BacklogFiles, CacheState, Caches, Configuration, DataSetFiles, DataSetStore, Dataset, DecisionRules,
+    Experiment, FORMAT_VERSION, Load, LoadLevel, Money, NodeFault, Objective, Patience, Place, Search, SearchPlan,
+    Target,
 };
 
 /// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
@@ -31,7 +32,7 @@ pub struct Plan {
     pub target: Target,
     /// Where configurations run.
     pub place: Place,
-    /// How long Cassandra may take.
+    /// How long the database may take.
     pub patience: Patience,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
@@ -114,7 +115,7 @@ pub struct TrialShape {
 }
 
 /// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache filled. Measured at
-/// 4.8 to 7.0 on two quiet cores; the first trial of a workload takes 10 to 20 more, until its page cache has settled.
+/// 4.8 to 7.0 on two quiet cores. What the first trial of a workload takes more is in [`Caches::settling_s`].
 pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 6.0;
 /// Seconds until a new process has settled. Measured at 4.0 on two quiet cores; more on busy ones.
 const START_S: f64 = 6.0;
@@ -282,6 +283,15 @@ fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
         (configuration.name.clone(), seconds)
     });
     caches.warming_s = each.collect();
+    let kinds: Vec<_> = setups.iter().map(|setup| (setup.first_host, CacheOf::new(setup))).collect();
+    let each = setups.iter().zip(&kinds).map(|(setup, kind)| {
+        let held = bytes * setup.placement.share_per_node();
+        let budget = setup.page_cache_budget_bytes as f64;
+        let alike = kinds.iter().filter(|other| *other == kind).count();
+        let seconds = settling_s(setup.is_bought, held, budget, experiment.load.rest_max_s);
+        (setup.configuration.clone(), seconds / alike as f64)
+    });
+    caches.settling_s = each.collect();
     caches
 }
 
@@ -313,7 +323,24 @@ impl Plan {
     pub(crate) fn estimate(&self) -> f64 {
         let expected = self.expected_trials();
         let trials = self.trials.iter().chain(&expected).map(|trial| self.seconds_of(trial));
-        FIXED_S + self.dataset.records as f64 / LOAD_RATE + self.seconds_of_searches() + trials.sum::<f64>()
+        FIXED_S + self.seconds_of_loading() + self.seconds_of_searches() + trials.sum::<f64>()
+    }
+
+    /// Seconds until all data sets are loaded: one for all configurations that differ in nothing that shapes its files.
+    fn seconds_of_loading(&self) -> f64 {
+        let records = self.dataset.records;
+        let seconds_of = |records: u64| records as f64 / LOAD_RATE;
+        if self.processes.is_empty() {
+            return seconds_of(records);
+        }
+        let mut all: Vec<DataSetFiles> =
+            self.configurations.iter().map(|c| DataSetFiles::planned(c, records)).collect();
+        all.sort_unstable();
+        all.dedup();
+        let written = |files: &DataSetFiles| records + files.backlog.map_or(0, BacklogFiles::all_records);
+        // The first loader's start is in what is fixed.
+        let starts_s = START_S * (all.len() as f64 - 1.0).max(0.0);
+        starts_s + all.iter().map(|files| seconds_of(written(files))).sum::<f64>()
     }
 
     /// The configuration of this name.
@@ -326,7 +353,19 @@ impl Plan {
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let configuration = self.configuration_of(trial).and_then(|name| self.configuration(name));
         let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
-        trial_s(&self.shape, nodes) + self.starting_s_of(trial) + self.warming_s_of(trial)
+        trial_s(&self.shape, nodes) + self.starting_s_of(trial) + self.warming_s_of(trial) + self.settling_s_of(trial)
+    }
+
+    /// A trial's part of the seconds until the page cache has settled for its workload for the first time. Where rates
+    /// are searched for that is a part of the search.
+    fn settling_s_of(&self, trial: &PlannedTrial) -> f64 {
+        let Some(cell) = self.cells.iter().find(|cell| cell.id == trial.cell).filter(|_| self.search.is_none()) else {
+            return 0.0;
+        };
+        let is_alike = |other: &&Cell| (&other.configuration, &other.workload) == (&cell.configuration, &cell.workload);
+        let cells = self.cells.iter().filter(is_alike).count();
+        let trials = self.trials.iter().filter(|other| other.cell == trial.cell).count() * cells;
+        self.caches.first_seconds_of(&cell.configuration, &cell.workload) / trials.max(1) as f64
     }
 
     /// Which of the processes that share out its block serves a trial, from 0: each has trials that follow one another.
@@ -343,14 +382,16 @@ impl Plan {
             return 0.0;
         };
         let sharers = self.processes.iter().find(|sharers| sharers.iter().any(|name| name == configuration));
-        let nodes = self.configuration(configuration).map_or(1, |c| c.placement.nodes);
+        let planned = self.configuration(configuration);
+        let nodes = planned.map_or(1, |c| c.placement.nodes);
+        let is_behind = planned.is_some_and(|c| c.backlog.is_some());
         sharers.map_or(0.0, |sharers| {
-            let shared = match self.faults.is_empty() {
+            let shared = match self.faults.is_empty() && !is_behind {
                 true => {
                     let forks = self.forks as usize;
                     sharers.iter().map(|name| cells_of(name)).sum::<usize>().div_ceil(forks).max(1)
                 }
-                // What was done to a node ends its process.
+                // What was done to a node ends its process, and so does a backlog that was compacted.
                 false => 1,
             };
             (self.shape.until_code_is_warm_s() + START_S * f64::from(nodes - 1)) / shared as f64

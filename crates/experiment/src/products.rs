@@ -87,5 +87,5 @@ pub(crate) fn of_files(settings: &Settings) -> Settings {
         };
         (name.clone(), kept)
     };
-    Settings { sections: settings.sections.iter().map(of).collect(), read_ahead_kb: None }
+    Settings::new(settings.sections.iter().map(of), None)
 }

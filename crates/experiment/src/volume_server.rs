@@ -36,8 +36,8 @@ impl Shortage {
 
     fn reported(&self, machine_cpus: f64) -> String {
         format!(
-            "answering for served volumes takes up to {:.2} CPUs ({:.0} requests a second, about {:.0} us each), and the \
-             database may use {} of this machine's {machine_cpus}",
+            "answering for served volumes takes up to {:.2} CPUs ({:.0} requests a second, about {:.0} us each), and \
+             the database may use {} of this machine's {machine_cpus}",
             self.server(),
             self.requests,
             REQUEST_S * 1e6,
@@ -84,8 +84,8 @@ pub(crate) fn beside_databases(experiment: &Experiment, machine_cpus: f64) -> Op
     let served: Vec<Setup> = setups.into_iter().filter(|setup| setup.data.served.is_some()).collect();
     let short = shortage(&served, machine_cpus)?;
     let message = format!("{}: {}", short.configuration, short.reported(machine_cpus));
-    let advice = "Volumes are late where CPUs are short (emulation_floor): raise [provider.local] scale, or measure with \
-                  volumes = \"throttled\"";
+    let advice = "Volumes are late where CPUs are short (emulation_floor): raise [provider.local] scale, or measure \
+                  with volumes = \"throttled\"";
     let note = Note::new("cpus_beside_volume_server", message, advice).only(Provider::Local);
     Some(note.with([("server_cpus", short.server()), ("cpus", short.databases), ("machine_cpus", machine_cpus)]))
 }

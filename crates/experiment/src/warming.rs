@@ -1,7 +1,9 @@
 //! What a page cache of a stated condition is on a machine: its size, and how long it takes to fill it.
 
+use product::Settings;
+
 use crate::cache_state::Caches;
-use crate::{ConfiguredVolume, Dataset, Placement, Setup, VolumeKind};
+use crate::{ConfiguredVolume, ConsistencyLevels, DataLayout, DataSetFiles, Dataset, Placement, Setup, VolumeKind};
 
 /// Bytes a second at which files are read into the page cache while no limit holds. On two cores 108 MB of Cassandra's
 /// files behind a loop device were read in 0.106 s (2026-11-24); a third of that is expected, since a large data set
@@ -14,6 +16,45 @@ const FILLING_BYTES_PER_S: f64 = 150.0 * catalog::MIB;
 
 /// Seconds after which a page cache is expected to have settled, however large it is.
 const FILLING_MAX_S: f64 = 60.0;
+
+/// Seconds that the first trial of a workload takes at least until its page cache has settled: eight rounds of a
+/// second, two looks at it, and the data taken in again. Measured at 10 to 20 on two quiet cores (2026-11-26).
+const SETTLING_LEAST_S: f64 = 15.0;
+
+/// Times that keys turn a page cache over until it has settled: 4 are the least, and reads go on changing for 5 to 12
+/// (docs/method.md, "Cold and warm").
+const TURNOVERS: f64 = 8.0;
+
+/// What of a setup decides which pages a workload leaves in the page cache: once that has settled, trials of all setups
+/// that agree in this begin with those pages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CacheOf {
+    budget_bytes: u64,
+    files: DataSetFiles,
+    settings: Settings,
+    /// How many replicas a read asks.
+    consistency: Option<ConsistencyLevels>,
+    /// A request may be two to members of an array.
+    layout: Option<DataLayout>,
+    data_volumes: u32,
+    /// Where keys lie is known from memory, or read: heap, direct memory, key cache.
+    memory_bytes: [u64; 3],
+}
+
+impl CacheOf {
+    /// That of a setup.
+    pub fn new(setup: &Setup) -> Self {
+        Self {
+            budget_bytes: setup.page_cache_budget_bytes,
+            files: DataSetFiles::of(setup),
+            settings: setup.settings.clone(),
+            consistency: setup.consistency,
+            layout: setup.layout,
+            data_volumes: setup.data_volume_count(),
+            memory_bytes: [setup.heap_bytes, setup.direct_memory_bytes, setup.key_cache_bytes],
+        }
+    }
+}
 
 impl Caches {
     /// The setup as trials of a workload find it: the page cache of a size that the experiment asks for.
@@ -48,4 +89,18 @@ pub(crate) fn warming_s(volume: &ConfiguredVolume, is_bought: bool, bytes_of_nod
         false => 0.0,
     };
     bytes_of_node.min(budget_bytes) / most.min(WARMING_BYTES_PER_S) + filling_s
+}
+
+/// Seconds that the first trial of a workload takes more than later ones, until its page cache has settled: at once
+/// where all of the data fits, and no longer than is waited for. On machines that are bought nothing says how much a
+/// turnover is.
+pub(crate) fn settling_s(is_bought: bool, bytes_of_node: f64, budget_bytes: f64, rest_max_s: f64) -> f64 {
+    let turned_over_s = match is_bought {
+        true => 0.0,
+        false => TURNOVERS * budget_bytes / FILLING_BYTES_PER_S,
+    };
+    match bytes_of_node > budget_bytes {
+        true => turned_over_s.max(SETTLING_LEAST_S).min(rest_max_s),
+        false => 0.0,
+    }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the committed examples and the schema are files")]
 use std::path::Path;
 
-use experiment::{Experiment, LoadLevel, ParseContext, ReadFor, parse, plan, setups};
+use experiment::{DataSetFiles, Experiment, LoadLevel, ParseContext, ReadFor, parse, plan, setups};
 
 fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -28,6 +28,29 @@ fn every_example_is_valid() {
         }
     }
     assert!(seen >= 4);
+}
+
+/// Times measured on two quiet cores: that of `backlog.toml` in docs/faults.md, that of `quickstart.toml` with its data
+/// set loaded in 40 s of it in the README.
+#[test]
+fn the_estimated_time_is_within_a_quarter_of_what_runs_took() {
+    for (name, measured_s) in [("backlog.toml", 19.0 * 60.0), ("quickstart.toml", 5.0 * 60.0)] {
+        let estimated_s = plan(&example(name)).estimated_s;
+        let factor = estimated_s / measured_s;
+        assert!((1.0 / 1.25..1.25).contains(&factor), "{name}: {estimated_s:.0} s instead of {measured_s:.0}");
+    }
+}
+
+/// A plan knows without setups which configurations share a data set.
+#[test]
+fn what_is_planned_to_be_loaded_is_what_setups_need() {
+    for name in ["backlog.toml", "quickstart.toml", "two-volumes.toml", "free-before-paid.toml"] {
+        let experiment = example(name);
+        let (plan, setups) = (plan(&experiment), setups(&experiment));
+        for (configuration, setup) in plan.configurations.iter().zip(setups.iter()) {
+            assert_eq!(DataSetFiles::planned(configuration, plan.dataset.records), DataSetFiles::of(setup), "{name}");
+        }
+    }
 }
 
 /// Code blocks of a page that are TOML.

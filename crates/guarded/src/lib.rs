@@ -16,8 +16,8 @@
 //! and one owner ([`private_directory`], [`open_private`]): what is found there is acted upon. [`foreign`] says what of
 //! a directory that came from elsewhere is not this user's own.
 //!
-//! *Known* is a file by its SHA-256 ([`sha256()`]), a process by its number and start time ([`start_time_ticks`]), and a
-//! program by where it is, whatever directory it is started in ([`program()`]).
+//! *Known* is a file by its SHA-256 ([`sha256()`]), a process by its number and start time ([`start_time_ticks`]), and
+//! a program by where it is, whatever directory it is started in ([`program()`]).
 
 mod hash;
 mod make;

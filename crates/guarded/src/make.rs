@@ -149,8 +149,8 @@ pub fn of_aside(name: &str) -> Option<&str> {
     is_ours.then_some(of)
 }
 
-/// A regular file open to be read and appended to, made where there is none; it may be no link, and have no second name,
-/// which may lie anywhere.
+/// A regular file open to be read and appended to, made where there is none; it may be no link, and have no second
+/// name, which may lie anywhere.
 ///
 /// # Errors
 /// As the system says; [`io::ErrorKind::InvalidInput`] for what is no regular file, or has two names.

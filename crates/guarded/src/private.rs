@@ -50,9 +50,9 @@ impl fmt::Display for NotPrivate {
             Self::Io { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::Open { path, part, owner, mode, user } => write!(
                 f,
-                "{} cannot be used: {part} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is \
-                 found there is acted upon. If nobody else needs it: chown {user} {part} && chmod go-w {part}; else name another \
-                 directory",
+                "{} cannot be used: {part} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, \
+                 and what is found there is acted upon. If nobody else needs it: chown {user} {part} && chmod go-w \
+                 {part}; else name another directory",
                 path.display(),
                 part = part.display()
             ),

@@ -1,5 +1,5 @@
-//! A process by its number *and* its start time (field 22 of `/proc/PID/stat`, clock ticks since boot; see proc(5)): the
-//! kernel reuses numbers, so that a number alone may be somebody else's by now.
+//! A process by its number *and* its start time (field 22 of `/proc/PID/stat`, clock ticks since boot; see proc(5)):
+//! the kernel reuses numbers, so that a number alone may be somebody else's by now.
 
 use std::fs;
 

@@ -364,13 +364,31 @@ fn the_method_has_every_rule() {
     }
 }
 
-/// The program's source with its strings in one piece, as they are shown.
-fn source() -> String {
+/// The files of the program's source.
+fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for room in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
         files(&room.path().join("src"), ".rs", &mut found);
     }
     assert!(found.len() > 100, "{}", found.len());
+    found
+}
+
+/// Two files fit beside each other. `cargo fmt` leaves comments and strings as wide as they are.
+#[test]
+fn no_line_of_the_source_is_wider_than_120_columns() {
+    let wide_of = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        let wide = text.lines().enumerate().filter(|(_, line)| line.chars().count() > 120);
+        wide.map(|(at, _)| format!("{}:{}", path.display(), at + 1)).collect::<Vec<_>>()
+    };
+    let wide: Vec<String> = sources().iter().flat_map(wide_of).collect();
+    assert!(wide.is_empty(), "wrap these lines (strings with a backslash at their end):\n{}", wide.join("\n"));
+}
+
+/// The program's source with its strings in one piece, as they are shown.
+fn source() -> String {
+    let found = sources();
     let texts = found.iter().map(|path| std::fs::read_to_string(path).unwrap());
     // A backslash at the end of a line goes on with the next line's first word.
     let joined = texts.map(|text| {

@@ -107,7 +107,8 @@ mod tests {
             ),
             (
                 "proc/mounts",
-                "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ncgroup /sys/fs/cgroup/blkio cgroup rw,blkio 0 0\n/dev/vda / ext4 rw 0 0\n",
+                "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ncgroup /sys/fs/cgroup/blkio cgroup rw,blkio 0 \
+                 0\n/dev/vda / ext4 rw 0 0\n",
             ),
             ("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian 12\"\n"),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),

@@ -213,8 +213,10 @@ mod tests {
         write(
             "proc/net/tcp".to_owned(),
             "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-             \x20  0: 0100007F:2352 00000000:0000 0A 00000000:00000000 00:00000000 00000000   0 0 1001 1 0 100 0 0 10 0\n\
-             \x20  1: 0100007F:2352 0100007F:D431 01 00000000:00000000 00:00000000 00000000   0 0 1002 1 0 100 0 0 10 0\n",
+             \x20  0: 0100007F:2352 00000000:0000 0A 00000000:00000000 00:00000000 00000000   0 0 \
+             1001 1 0 100 0 0 10 0\n\
+             \x20  1: 0100007F:2352 0100007F:D431 01 00000000:00000000 00:00000000 00000000   0 0 \
+             1002 1 0 100 0 0 10 0\n",
         );
         write(
             "proc/net/tcp6".to_owned(),
@@ -287,7 +289,8 @@ mod tests {
         let file = || GcLogPlace::File(PathBuf::from("/no/gc-5.log"));
         for (line, expected) in [
             (
-                "java -Xlog:gc=info,heap*=trace,safepoint=info:file=/no/gc-%p.log:time,uptime,pid,tid,level:filecount=10",
+                "java \
+                 -Xlog:gc=info,heap*=trace,safepoint=info:file=/no/gc-%p.log:time,uptime,pid,tid,level:filecount=10",
                 file(),
             ),
             ("java -Xlog:gc*:file=/no/gc-5.log", file()),

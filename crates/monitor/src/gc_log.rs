@@ -146,11 +146,16 @@ mod tests {
     #[test]
     fn lines_as_the_database_writes_them() {
         let pauses: Vec<f64> = [
-            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc,start    ] GC(0) Pause Young (Normal) (G1 Evacuation Pause)",
+            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc,start    ] GC(0) Pause Young (Normal) \
+             (G1 Evacuation Pause)",
             "[2026-11-21T00:26:25.636+0000][0.599s][info][gc,cpu      ] GC(0) User=0.01s Sys=0.00s Real=0.00s",
-            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc          ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->3M(64M) 5.292ms",
-            "[2026-11-21T00:26:25.637+0000][0.599s][info][safepoint   ] Safepoint \"G1CollectForAllocation\", Time since last: 572761595 ns, Reaching safepoint: 1591683 ns, Cleanup: 79388 ns, At safepoint: 5343055 ns, Total: 7014126 ns",
-            "[2026-11-21T00:26:26.053+0000][1.015s][info][gc          ] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 30M->6M(64M) 8.873ms",
+            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc          ] GC(0) Pause Young (Normal) (G1 Evacuation \
+             Pause) 6M->3M(64M) 5.292ms",
+            "[2026-11-21T00:26:25.637+0000][0.599s][info][safepoint   ] Safepoint \"G1CollectForAllocation\", Time \
+             since last: 572761595 ns, Reaching safepoint: 1591683 ns, Cleanup: 79388 ns, At safepoint: 5343055 ns, \
+             Total: 7014126 ns",
+            "[2026-11-21T00:26:26.053+0000][1.015s][info][gc          ] GC(3) Pause Young (Normal) (G1 Evacuation \
+             Pause) 30M->6M(64M) 8.873ms",
         ]
         .into_iter()
         .filter_map(pause)
@@ -162,7 +167,8 @@ mod tests {
     /// `-Xlog:gc=info,...:time,uptime,pid,tid,level`, as `jvm11-server.options` of Cassandra has it.
     #[test]
     fn lines_without_tags_are_those_of_the_plain_tag() {
-        let line = "[2026-11-21T00:26:25.636+0000][0.599s][4711][4720][info ] GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms";
+        let line = "[2026-11-21T00:26:25.636+0000][0.599s][4711][4720][info ] GC(7) Pause Young (Normal) (G1 \
+                    Evacuation Pause) 24M->4M(256M) 3.123ms";
         assert!((pause(line).unwrap() - 0.003_123).abs() < 1e-12);
         let heap = "[2026-11-21T00:26:25.636+0000][0.599s][4711][4720][trace] GC(7) Eden regions: 12->0(10)";
         assert_eq!(pause(heap), None);

@@ -14,7 +14,8 @@ pub(crate) fn text(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// What has a number as its name in a directory, each with its path, by number: processes in `/proc`, threads in `task`.
+/// What has a number as its name in a directory, each with its path, by number: processes in `/proc`, threads in
+/// `task`.
 pub(crate) fn numbered(directory: &Path) -> BTreeMap<u32, PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()))).collect()

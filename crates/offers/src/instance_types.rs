@@ -138,7 +138,8 @@ mod tests {
         <maximumIops>40000</maximumIops><maximumThroughputInMBps>1250.0</maximumThroughputInMBps>
       </ebsOptimizedInfo></ebsInfo>
       <networkInfo><networkCards>
-        <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps><peakBandwidthInGbps>9.375</peakBandwidthInGbps></item>
+        <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps>
+          <peakBandwidthInGbps>9.375</peakBandwidthInGbps></item>
         <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps></item>
       </networkCards><bandwidthWeightings><item>default</item><item>ebs-1</item></bandwidthWeightings></networkInfo>
     </item>

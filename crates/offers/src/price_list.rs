@@ -195,9 +195,10 @@ mod tests {
     }
 
     fn volume(family: &str, usage: &str, unit: &str, usd: &str) -> serde_json::Value {
+        let dimension = serde_json::json!({ "unit": unit, "pricePerUnit": { "USD": usd } });
         serde_json::json!({
             "product": { "productFamily": family, "attributes": { "usagetype": usage } },
-            "terms": { "OnDemand": { "A": { "priceDimensions": { "B": { "unit": unit, "pricePerUnit": { "USD": usd } } } } } }
+            "terms": { "OnDemand": { "A": { "priceDimensions": { "B": dimension } } } }
         })
     }
 
@@ -211,6 +212,7 @@ mod tests {
                 "priceDimensions": dimensions
             })
         };
+        let all_upfront = serde_json::json!({ "1": dimension("Quantity", "13140"), "2": dimension("Hrs", "0") });
         let product = serde_json::json!({
             "product": {
                 "productFamily": "Compute Instance",
@@ -222,7 +224,7 @@ mod tests {
                 "OnDemand": { "X.J": { "priceDimensions": { "X.J.6": dimension("Hrs", "1.1840000000") } } },
                 "Reserved": {
                     "a": lease("1yr", "No Upfront", "standard", serde_json::json!({ "1": dimension("Hrs", "0.76") })),
-                    "b": lease("3yr", "All Upfront", "standard", serde_json::json!({ "1": dimension("Quantity", "13140"), "2": dimension("Hrs", "0") })),
+                    "b": lease("3yr", "All Upfront", "standard", all_upfront),
                     "c": lease("3yr", "No Upfront", "convertible", serde_json::json!({ "1": dimension("Hrs", "0.1") }))
                 }
             }

@@ -171,13 +171,4 @@ impl Product {
     pub fn unit_bytes_of(&self, settings: &Settings) -> f64 {
         (self.stated_unit_bytes)(settings).unwrap_or(self.unit_bytes)
     }
-
-    /// Settings of which none is stated: each section is there, and empty.
-    pub fn no_settings(&self) -> BTreeMap<String, Section> {
-        let empty = |section: &SettingsSection| match section.kind {
-            SectionKind::Options(_) => Section::Options(Vec::new()),
-            SectionKind::Keys => Section::Keys(BTreeMap::new()),
-        };
-        self.sections.iter().map(|section| (section.name.to_owned(), empty(section))).collect()
-    }
 }

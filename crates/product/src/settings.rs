@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What of a configuration is otherwise than iopslab has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settings {
-    /// Of the database, by the sections of its product.
-    #[serde(flatten)]
+    /// Of the database, by the sections of its product; none of them empty, so that what says the same is equal.
+    #[serde(flatten, deserialize_with = "stated_alone")]
     pub sections: BTreeMap<String, Section>,
     /// Read-ahead of its volumes, KiB.
     pub read_ahead_kb: Option<u32>,
@@ -58,16 +58,33 @@ impl Section {
     }
 }
 
+/// Those of these sections in which something is stated.
+fn stated(sections: impl IntoIterator<Item = (String, Section)>) -> BTreeMap<String, Section> {
+    sections.into_iter().filter(|(_, section)| !section.is_empty()).collect()
+}
+
+fn stated_alone<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Section>, D::Error> {
+    BTreeMap::<String, Section>::deserialize(from).map(stated)
+}
+
 impl Settings {
+    /// What these sections state, and read-ahead, KiB.
+    pub fn new(sections: impl IntoIterator<Item = (String, Section)>, read_ahead_kb: Option<u32>) -> Self {
+        Self { sections: stated(sections), read_ahead_kb }
+    }
+
     /// Whether everything is as iopslab has it.
     pub fn is_empty(&self) -> bool {
         self.read_ahead_kb.is_none() && self.sections.values().all(Section::is_empty)
     }
 
-    /// The same with this section.
+    /// The same with this section in place of what it states there.
     #[must_use]
     pub fn with(mut self, name: &str, section: Section) -> Self {
-        self.sections.insert(name.to_owned(), section);
+        match section.is_empty() {
+            true => drop(self.sections.remove(name)),
+            false => drop(self.sections.insert(name.to_owned(), section)),
+        }
         self
     }
 
@@ -144,12 +161,6 @@ pub struct SettingsInForce {
 impl SettingsInForce {
     /// Nobody knows of any.
     pub const NONE: Self = Self { sections: BTreeMap::new(), files: Vec::new(), read_ahead_kb: BTreeMap::new() };
-
-    /// None in any section of these settings.
-    pub fn none_of(settings: &Settings) -> Self {
-        let sections = settings.sections.iter().map(|(name, section)| (name.clone(), section.only(|_| false)));
-        Self { sections: sections.collect(), ..Self::NONE }
-    }
 }
 
 #[cfg(test)]
@@ -175,5 +186,18 @@ mod tests {
         let none: Settings =
             serde_json::from_str("{\"jvm\":[],\"table\":{},\"read_ahead_kb\":null}").expect("settings");
         assert!(none.is_empty() && none.options("jvm").is_empty() && none.keys("else").is_empty());
+    }
+
+    /// However nothing is stated in a section, it is the same as no such section.
+    #[test]
+    fn settings_that_say_the_same_are_equal() {
+        let none = Settings::default();
+        let empty = || Section::Options(Vec::new());
+        assert_eq!(serde_json::from_str::<Settings>("{\"jvm\":[],\"table\":{}}").expect("settings"), none);
+        assert_eq!(Settings::new([("jvm".to_owned(), empty())], None), none);
+        let one = none.clone().with("jvm", Section::Options(vec!["-Xss1m".to_owned()]));
+        assert_ne!(one, none);
+        assert_eq!(one.with("jvm", empty()), none);
+        assert_eq!(serde_json::to_string(&none).expect("text"), "{\"read_ahead_kb\":null}");
     }
 }

@@ -97,7 +97,8 @@ pub struct ProcessAgent {
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     heard: Arc<Mutex<Heard>>,
     patience: Patience,
-    /// Where it is at the other end of an `ssh`: the machine's name, and the last that ssh or the agent wrote to stderr.
+    /// Where it is at the other end of an `ssh`: the machine's name, and the last that ssh or the agent wrote to
+    /// stderr.
     by_ssh: Option<(String, LastWords)>,
 }
 
@@ -252,8 +253,8 @@ impl Agent for ProcessAgent {
         }
     }
 
-    /// Exit code or signal; of ssh with its own last words or the agent's. Waits a moment, because the end of its output
-    /// comes a little earlier.
+    /// Exit code or signal; of ssh with its own last words or the agent's. Waits a moment, because the end of its
+    /// output comes a little earlier.
     fn how_it_ended(&mut self) -> Option<String> {
         let how = format!("it ended with {}", self.ended_within(END_PATIENCE)?);
         let Some((machine, words)) = &self.by_ssh else { return Some(how) };

@@ -1,9 +1,9 @@
 //! Short texts that several sections and sentences use.
 
 use analysis::{
-    Analysis, Arrivals, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised,
-    IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio,
-    TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
+    Analysis, Arrivals, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare,
+    Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
+    Placement, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -204,9 +204,9 @@ pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<Str
 
 /// What the verdicts on a step mean.
 pub const VALUE_WORDS: &str = "Each configuration is compared with the cheaper one that gives most per dollar, or \
- with the one that dominates it. \
-     Worth it: throughput grows more than cost, the whole interval of throughput / cost lies above 1. Not worth it: it lies below. Dominated: a \
-     configuration that costs no more is at least as fast. Knee: a dollar buys most here.";
+                               with the one that dominates it. \
+     Worth it: throughput grows more than cost, the whole interval of throughput / cost lies above 1. Not worth it: it \
+     lies below. Dominated: a configuration that costs no more is at least as fast. Knee: a dollar buys most here.";
 
 /// A verdict on a step: `worth it (knee)`, `withheld`.
 pub fn value_verdict(step: &ValueOfMoney) -> String {
@@ -261,13 +261,13 @@ pub fn emulation(analysis: &Analysis) -> Option<String> {
     };
     Some(if volumes().any(|v| v.is_served) {
         format!(
-            "Volumes are emulated by a process that answers for each of them as its type does, at an even pace. {limits}. \
-             Where this machine was too slow for that, emulation_floor says so."
+            "Volumes are emulated by a process that answers for each of them as its type does, at an even pace. \
+             {limits}. Where this machine was too slow for that, emulation_floor says so."
         )
     } else {
         format!(
-            "Volumes are emulated by kernel I/O limits on a loop device. {limits}; the throttle releases I/O in slices of \
-             about 100 ms, which shows as steps in the tail of a saturated volume."
+            "Volumes are emulated by kernel I/O limits on a loop device. {limits}; the throttle releases I/O in slices \
+             of about 100 ms, which shows as steps in the tail of a saturated volume."
         )
     })
 }
@@ -343,11 +343,24 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
 }
 
 /// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings, and one
-/// for each with a backlog of compaction.
+/// for each with weighted bandwidth, or with a backlog of compaction.
 pub fn settings(analysis: &Analysis) -> Vec<String> {
     let with = analysis.configurations.iter().filter(|c| !c.settings.is_empty());
     let each = with.map(|c| format!("Settings of {}: {}.", c.name, c.settings.labels().join(", ")));
-    each.chain(backlogs(analysis)).collect()
+    each.chain(weightings(analysis)).chain(backlogs(analysis)).collect()
+}
+
+/// What bandwidth weighting gives and takes, a sentence for each configuration that has it.
+pub fn weightings(analysis: &Analysis) -> Vec<String> {
+    let of_one = |c: &ConfigurationFacts| {
+        let weighting = c.bandwidth_weighting.filter(|weighting| *weighting != BandwidthWeighting::Default)?;
+        Some(format!(
+            "Bandwidth weighting of {}: {weighting}, a quarter more MB/s for its volumes, and as much less for its \
+             network, which nothing here emulates.",
+            c.name
+        ))
+    };
+    analysis.configurations.iter().filter_map(of_one).collect()
 }
 
 /// What trials began with beside a data set at rest, a sentence for each configuration with a backlog.
@@ -398,7 +411,8 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
         shape.warmup_max_s.map_or_else(String::new, |most| format!("warm-up to rest (at most {}) + ", duration(most)));
     let operations = shape.operations.map_or_else(String::new, |n| format!(" or {} operations", count(n)));
     let ran = format!(
-        "{} on the {} provider, scale {}, {} records x {} fields x {} B; trials of {}{until_rest}{} warm-up + {}{operations}.",
+        "{} on the {} provider, scale {}, {} records x {} fields x {} B; \
+         trials of {}{until_rest}{} warm-up + {}{operations}.",
         analysis.database,
         analysis.provider,
         scale(analysis.scale),

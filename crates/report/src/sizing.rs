@@ -80,7 +80,8 @@ fn one_left_out(left: &LeftOut) -> String {
 /// The first proposal: what a zone has, and its bill.
 fn in_full(first: &Proposal) -> Section<'_> {
     let whole = format!(
-        "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; carries {} operations/s",
+        "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; \
+         carries {} operations/s",
         first.configuration,
         counted(first.nodes_per_zone, "node", "nodes"),
         amount(first.data_bytes_per_node),

@@ -3,7 +3,7 @@
 //! The words of `analysis.json` ([`crate::document()`]), the terminal, Markdown and HTML are the same.
 
 mod amounts;
-mod cassandra;
+pub mod cassandra;
 pub mod faults;
 mod hosts;
 pub mod limits;

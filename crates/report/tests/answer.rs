@@ -6,7 +6,7 @@ use crate::page::{LOADS, ratio, value};
 use analysis::{
     Analysis, AnswerOutcome, AnyOf, Bound, BoundIs, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf,
     LatencyFigure, LimitedHere, Meets, NotConsidered, NotJudged, OfThisMachine, OperationKind, OtherSettings, Range,
-    Reason, Status, ValueVerdict, Verdict, Withheld, WorkloadAnswer, WorseSettings, WouldDecide,
+    Reason, Status, Unrest, ValueVerdict, Verdict, Withheld, WorkloadAnswer, WorseSettings, WouldDecide,
 };
 use report::{Answer, TerminalOptions, answer, document, html, markdown, terminal};
 
@@ -302,6 +302,21 @@ fn what_was_not_the_storage_is_said_in_words() {
         let expected = format!("Not decided: what was measured is not the storage: {words}.");
         assert_eq!(headline, expected);
     }
+}
+
+/// A longer warm-up changes nothing about what others did.
+#[test]
+fn others_that_took_cpu_time_are_not_answered_with_a_longer_warm_up() {
+    let why = Withheld::NotAtRest { unrest: Unrest::Disturbed };
+    let outcome = AnswerOutcome::Withheld { configurations: vec![("gp2".into(), why)] };
+    let mut analysis = with(DecidedBy::Value, outcome);
+    let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
+    own.for_each(|cell| cell.withheld = Some(why));
+    assert_eq!(
+        said(&analysis).headline(),
+        "Not decided: the database was not at rest: its throughput was changing while others took CPU time of the \
+         machine, with gp2 (stop what else runs there, or measure at another hour)."
+    );
 }
 
 fn candidate(name: &str, usd: f64, p99_ms: [f64; 3], meets: Meets) -> Candidate {

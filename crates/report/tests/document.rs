@@ -2,8 +2,9 @@
 
 use analysis::rules::burst::{BucketLasts, BurstOnly, Credits, CreditsSpent};
 use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
+use analysis::rules::no_steady_state::NoSteadyState;
 use analysis::rules::offered_rate::{BacklogDrained, OfferedNotAchieved, OfferedRate};
-use analysis::{Analysis, Finding, Remark, Scope, VolumeRole};
+use analysis::{Analysis, CpuTakenBy, Finding, Remark, Scope, VolumeRole};
 use report::{advice, document, message};
 
 fn story() -> Analysis {
@@ -69,6 +70,41 @@ fn a_drained_backlog_and_saturation_are_told_apart() {
         "7,620 operations/s were achieved where 7,350 were offered (+3.67 %): about 16,200 requests were left over from before the window."
     );
     assert!(message(&finding(OfferedNotAchieved(achieved(7000.0)))).starts_with("Saturated: 7,000 of the 7,350"));
+}
+
+/// A trend has its interval. Rounds that vary without one have their range, and no interval that says anything.
+#[test]
+fn throughput_that_changed_says_what_is_known_of_it_and_who_was_there() {
+    let changed = |(low, high): (f64, f64), cpu_taken_by: Option<CpuTakenBy>| {
+        finding(NoSteadyState {
+            change_over_window_share: -0.16,
+            change_low_share: low,
+            change_high_share: high,
+            rounds_range_share: 1.9,
+            cpu_taken_by,
+            ..NoSteadyState::default()
+        })
+    };
+    let fell = changed((-0.2, -0.1), None);
+    let message_of_trend = message(&fell);
+    assert!(
+        message_of_trend.contains("-16.0 % over the window (95 % interval -20.0 % to -10.0 %)"),
+        "{message_of_trend}"
+    );
+    assert!(advice(&fell).starts_with("Lengthen [load] warmup_s"), "{}", advice(&fell));
+    let varied = changed((-3.12, 1.34), None);
+    assert_eq!(
+        message(&varied),
+        "Throughput varied too much while it was measured to say whether it rose or fell: between the best and the worst of its \
+         five rounds lie 190.0 % of their mean, more than their own noise explains."
+    );
+    assert!(!advice(&varied).contains("warmup_s"), "{}", advice(&varied));
+    for range in [(-0.2, -0.1), (-3.12, 1.34)] {
+        let beside_others = advice(&changed(range, Some(CpuTakenBy::Programs)));
+        assert!(beside_others.starts_with("Programs that are no part of the run took CPU time"), "{beside_others}");
+        let stolen = advice(&changed(range, Some(CpuTakenBy::Hypervisor)));
+        assert!(stolen.starts_with("The hypervisor took CPU time meanwhile"), "{stolen}");
+    }
 }
 
 fn slow(is_striped: bool) -> SlowMember {

@@ -1,8 +1,11 @@
 //! What costs no money, as people read it: what has to be done for it, and what it costs besides.
 
 use crate::page;
-use analysis::{Analysis, FreeStep, Need, NotTried, Replaced, Spending, SpendingChange, Status, Untried, Verdict};
-use report::answer;
+use analysis::{
+    Analysis, BandwidthWeighting, FreeStep, Need, NotTried, Replaced, Spending, SpendingChange, Status, Untried,
+    Verdict,
+};
+use report::{answer, markdown};
 
 fn spent(what: Spending, before: f64, after: f64) -> SpendingChange {
     SpendingChange { what, before, after }
@@ -97,6 +100,30 @@ fn what_has_to_be_done_is_reported_with_what_is_spared() {
     ] {
         assert_eq!(needs(&of).as_deref(), Some(said));
     }
+}
+
+/// Money is not all that bandwidth weighting costs, and no sentence says so.
+#[test]
+fn what_takes_network_is_not_free() {
+    let weighted = FreeStep { needs: vec![Need::NetworkBandwidth], ..step() };
+    let text = reported(vec![weighted.clone()]);
+    assert!(text.starts_with("First, for no money but network bandwidth: gp3-4k instead of gp3, "), "{text}");
+    assert!(
+        text.contains(
+            "It needs bandwidth weighting ebs-1, by which the network of each instance loses a quarter of what its \
+             path to EBS sustains (nothing here measured that loss). "
+        ),
+        "{text}"
+    );
+    let mut untested = weighted;
+    untested.throughput_ratio.verdict = Verdict::TooFew;
+    let text = reported(vec![untested]);
+    assert!(text.starts_with("For no money but network bandwidth, not tested: gp3-4k has "), "{text}");
+    let (mut analysis, _) = page::run(&["gp3", "gp3-weighted"], &["read-heavy"], 3);
+    analysis.configurations[1].bandwidth_weighting = Some(BandwidthWeighting::Ebs1);
+    let page = markdown(&analysis);
+    let said = "Bandwidth weighting of gp3-weighted: ebs-1, a quarter more MB/s for its volumes, and as much less for";
+    assert!(page.contains(said), "{page}");
 }
 
 #[test]

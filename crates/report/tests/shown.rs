@@ -169,7 +169,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null}, "volumes": "throttled", "machines": {"this": {"work_directory": null}}}},
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [configuration("gp2-320"), configuration("gp2-320-shared")], "workloads": [],
-        "patience": {"start_s": 180.0, "settle_s": 600.0}, "caches": {"conditions": {}, "warming_s": {}}, "processes": [], "clients": 1, "faults": [],
+        "patience": {"start_s": 180.0, "settle_s": 600.0}, "caches": {"conditions": {}, "warming_s": {}, "settling_s": {}}, "processes": [], "clients": 1, "faults": [],
         "decision": {"margin": 0.05, "durability": "separate"}, "money": {"basis": analysis::Basis::default(), "configurations": []},
         "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},
             {"id": "b", "configuration": "gp2-320", "workload": "w", "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],

@@ -1,7 +1,10 @@
 //! All products, looked through by who knows none of them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use crate::cassandra;
-use crate::statement::{Chart, Reports, Series};
+use crate::statement::{Chart, Meaning, Reports, Series};
 
 /// All products. Each key, and each title of a chart, is one series, figure or chart of all of them.
 pub const ALL: &[&Reports] = &[&cassandra::REPORTS];
@@ -10,6 +13,24 @@ impl Series {
     /// The series of this key; `None`: no product has it.
     pub fn of_key(key: &str) -> Option<&'static Self> {
         ALL.iter().flat_map(|product| product.all_series()).find(|series| series.key == key)
+    }
+}
+
+/// The series of all products that have a meaning, by it.
+static MEANT: LazyLock<BTreeMap<Meaning, Vec<&'static Series>>> = LazyLock::new(|| {
+    let mut meant = BTreeMap::<Meaning, Vec<&'static Series>>::new();
+    for series in ALL.iter().flat_map(|product| product.all_series()) {
+        if let Some(meaning) = series.meaning {
+            meant.entry(meaning).or_default().push(series);
+        }
+    }
+    meant
+});
+
+impl Meaning {
+    /// The series that have it, of all products. A database reports those of its own product, so at most one of them.
+    pub fn series(self) -> &'static [&'static Series] {
+        MEANT.get(&self).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -30,6 +51,18 @@ mod tests {
 
     use super::*;
     use crate::statement::Of;
+
+    #[test]
+    fn a_meaning_finds_the_series_that_have_it_and_no_other() {
+        use Meaning::{BackgroundWork, CompilerCpuS, LongestPauseS, PausedS};
+        for meaning in [CompilerCpuS, PausedS, LongestPauseS, BackgroundWork] {
+            let all = ALL.iter().flat_map(|product| product.all_series());
+            let have = all.filter(|series| series.meaning == Some(meaning)).map(|series| series.key);
+            let found = meaning.series().iter().map(|series| series.key);
+            assert!(found.clone().next().is_some(), "{meaning:?}");
+            assert_eq!(found.collect::<Vec<_>>(), have.collect::<Vec<_>>());
+        }
+    }
 
     /// Products may share a series or a figure, and then it is the same one.
     #[test]

@@ -4,8 +4,8 @@ use crate::jvm;
 use crate::statement::{Chart, Figure, Meaning, Of, Place, Reports, Series, series};
 
 series! {
-    // The server queues work for a table only while a compaction thread is free, so that under a deep backlog this stays
-    // near the number of threads.
+    // The server queues work for a table only while a compaction thread is free, so that under a deep backlog this
+    // stays near the number of threads.
     /// Compactions that wait or run, now.
     PENDING_COMPACTIONS "pending_compactions" level.means(Meaning::BackgroundWork);
     /// Messages that Cassandra dropped.
@@ -65,8 +65,8 @@ pub static SSTABLES_PER_READ: Figure = Figure {
     in_results: Some(("SSTables /read", 10)),
     ..lookups("sstables_per_read", "SSTables merged/read", 1.0, Of::Each(&SSTABLES_MERGED, &TABLE_READS))
 };
-/// Memory outside the heap that keeps where each compressed chunk of the table's files begins, at the end of the window,
-/// all nodes, bytes.
+/// Memory outside the heap that keeps where each compressed chunk of the table's files begins, at the end of the
+/// window, all nodes, bytes.
 pub static CHUNK_OFFSET_BYTES: Figure = kept(
     "compression_metadata_bytes",
     "Memory for chunk offsets, KiB",
@@ -135,7 +135,7 @@ pub static REPORTS: Reports = Reports {
         },
     ],
     background: &[(&FLUSHES, "flush", "flushes"), (&COMPACTIONS, "compaction", "compactions")],
-    how_to_read: "SSTables, caches, flushes and compactions are the database's own counts of the measured window: for each \
-                  read of the table on a node, how many SSTables were merged, and how often a bloom filter let it into \
-                  one without the row; the bytes of the SSTables that flushes and compactions have written.",
+    how_to_read: "SSTables, caches, flushes and compactions are the database's own counts of the measured window: for \
+                  each read of the table on a node, how many SSTables were merged, and how often a bloom filter let it \
+                  into one without the row; the bytes of the SSTables that flushes and compactions have written.",
 };

@@ -1,9 +1,9 @@
-//! What each database product reports of itself while it runs, in its own words: series, the figures that tables have of
-//! them, and charts over time.
+//! What each database product reports of itself while it runs, in its own words: series, the figures that tables have
+//! of them, and charts over time.
 //!
-//! What a product reports is a [`Reports`] in a file of its own, and an entry of [`ALL`]. Whoever carries, adds up or shows what a
-//! database reports goes over what is stated here and knows no product; rules that only one product has ask for its
-//! series by the statics beside its statement.
+//! What a product reports is a [`Reports`] in a file of its own, and an entry of [`ALL`]. Whoever carries, adds up or
+//! shows what a database reports goes over what is stated here and knows no product; rules that only one product has
+//! ask for its series by the statics beside its statement.
 
 mod all;
 pub mod cassandra;

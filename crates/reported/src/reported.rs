@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::all::ALL;
 use crate::statement::{Meaning, Series};
 
 /// Values by series, at one moment. A series that the database did not report is absent.
@@ -33,8 +32,7 @@ impl Reported {
 
     /// The value of the series with this meaning, whatever the product.
     pub fn meaning(&self, meaning: Meaning) -> Option<f64> {
-        let all = ALL.iter().flat_map(|product| product.all_series());
-        all.filter(|series| series.meaning == Some(meaning)).find_map(|series| self.get(series))
+        meaning.series().iter().find_map(|series| self.get(series))
     }
 
     /// How many series are known.

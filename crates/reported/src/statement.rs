@@ -52,7 +52,7 @@ pub enum Nodes {
 }
 
 /// What is asked for whatever the product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meaning {
     /// CPU time that it compiled its own code in, a part of that of its process, seconds.
     CompilerCpuS,

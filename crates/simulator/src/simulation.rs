@@ -343,7 +343,7 @@ impl Trial<'_> {
             page_cache_budget_bytes: setup.page_cache_budget_bytes,
             data_bytes_on_disk: world.data_bytes as u64,
             volumes: volumes.map(|v| facts(world, v, credits)).collect(),
-            settings: SettingsInForce::none_of(&setup.settings),
+            settings: SettingsInForce::NONE,
             warmed: self.is_warm().then(|| {
                 let all = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
                 let bytes = (all as f64 * self.warmed_share()) as u64;

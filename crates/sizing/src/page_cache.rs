@@ -99,7 +99,8 @@ mod tests {
             let of_one_node = of_cluster(zipfian, part, RECORD_BYTES, CHUNK_BYTES);
             let before = of_one_node.hit_ratio(cached);
             println!(
-                "{nodes} nodes, {cached} cached: simulated LRUs {real:.3}, model {ours:.3}, by a node's rows {before:.3}"
+                "{nodes} nodes, {cached} cached: simulated LRUs {real:.3}, model {ours:.3}, \
+                 by a node's rows {before:.3}"
             );
             assert!((ours - real).abs() < 0.015, "{nodes} nodes: {ours} {real}");
             assert!((before - real).abs() > 2.0 * (ours - real).abs(), "{nodes} nodes: {before} {real}");

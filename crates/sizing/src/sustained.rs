@@ -48,7 +48,9 @@ fn of_capacity<'a>(found: &Capacity, bound_ms: f64, own: &[&'a Observation<'a>])
     let distance = |o: &&&Observation<'_>| (o.throughput * o.scale - rate).abs();
     let levels = own.iter().filter(|o| found.levels.iter().any(|level| level.cell == o.cell));
     let beside = *levels.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    let p99 = |of: Criterion| matches!(of, Criterion::Latency { figure: LatencyFigure::P99, limit_us, .. } if limit_us == bound_ms * 1e3);
+    let bound_us = bound_ms * 1e3;
+    let is_p99 = |figure: LatencyFigure, limit_us: f64| figure == LatencyFigure::P99 && limit_us == bound_us;
+    let p99 = |of: Criterion| matches!(of, Criterion::Latency { figure, limit_us, .. } if is_p99(figure, limit_us));
     Some(SustainedRate {
         beside,
         bound_ms,

@@ -1,4 +1,5 @@
-//! Many cells, few repetitions: sorts the cells of a run into pools, and compares two of them. The spread of one pool: `pool`.
+//! Many cells, few repetitions: sorts the cells of a run into pools, and compares two of them. The spread of one pool:
+//! `pool`.
 //!
 //! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97.5 % interval is
 //! 6.2 standard errors to either side. So trials (on logarithms) are pooled over cells that have reason to spread

@@ -174,9 +174,10 @@ impl Array {
         let mut problems = Vec::new();
         if !is_loaded() && !has_module("raid0") {
             problems.push(Problem::new(
-                "volumes cannot be striped: this kernel has no md driver with RAID 0 (no raid0 in /proc/mdstat, and no such module)",
-                "boot a kernel that has it (in a container it is the host's: modprobe raid0 there), or state layout = \"directories\": \
-                 a data directory on each volume",
+                "volumes cannot be striped: this kernel has no md driver with RAID 0 (no raid0 in /proc/mdstat, \
+                 and no such module)",
+                "boot a kernel that has it (in a container it is the host's: modprobe raid0 there), or state layout \
+                 = \"directories\": a data directory on each volume",
             ));
         }
         problems.extend(not_installed(MDADM.0, MDADM.1).map(|Problem { what, fix }| {

@@ -60,8 +60,8 @@ impl Cleaned {
 /// ([`crate::WorkDirectory`]) while calling this, or a run that is under way loses its volumes.
 ///
 /// # Errors
-/// The ledger, or its directory, is not ours alone, or is larger than any run's: then nothing is undone, and it stays as
-/// it is.
+/// The ledger, or its directory, is not ours alone, or is larger than any run's: then nothing is undone, and it stays
+/// as it is.
 pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     if fs::symlink_metadata(ledger_path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
         return Ok(Cleaned::default());

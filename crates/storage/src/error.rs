@@ -39,8 +39,8 @@ pub enum StorageError {
     },
     /// Somebody else measures on this machine.
     #[error(
-        "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, or end it; \
-         `iopslab run --beside` goes on all the same, and its report says so"
+        "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, \
+         or end it; `iopslab run --beside` goes on all the same, and its report says so"
     )]
     Measuring { holder: String },
     /// Somebody else could change what is in a directory of ours.
@@ -50,7 +50,11 @@ pub enum StorageError {
     #[error("{what} is left alone: {reason}")]
     NotOurs { what: String, reason: String },
     /// A device that somebody uses, or may want back.
-    #[error("{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}", device.display(), device.display())]
+    #[error(
+        "{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}",
+        device.display(),
+        device.display()
+    )]
     DeviceInUse { device: PathBuf, found: String },
     /// The ledger cannot be understood.
     #[error(
@@ -91,7 +95,10 @@ pub enum StorageError {
         reason: String,
     },
     /// Processes survive in a cgroup.
-    #[error("processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack", path.display())]
+    #[error(
+        "processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack",
+        path.display()
+    )]
     Unkillable {
         /// A directory of the cgroup.
         path: PathBuf,
@@ -121,8 +128,8 @@ fn full(path: &Path, source: &io::Error) -> String {
     let free = rustix::fs::statvfs(directory).map(|facts| facts.f_bavail.saturating_mul(facts.f_frsize));
     let free = free.map_or(0.0, |bytes| bytes as f64 / f64::from(1 << 30));
     format!(
-        "; {free:.2} GiB are free on the disk of {}: free some space there, or name a larger disk (`work_directory` or `data` of \
-         the provider, IOPSLAB_WORK)",
+        "; {free:.2} GiB are free on the disk of {}: free some space there, or name a larger disk (`work_directory` or \
+         `data` of the provider, IOPSLAB_WORK)",
         directory.display()
     )
 }

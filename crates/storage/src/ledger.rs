@@ -10,8 +10,8 @@
 //! cut off by a crash is ignored: its thing had not been created yet. A line that could not be written whole is taken
 //! back. One that cannot be understood costs nothing but itself: it is named, and the others count.
 //!
-//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]), which is recorded in a
-//! file beside the ledger and then stands in the entry (`root`): nothing else is ever undone.
+//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]), which is recorded in
+//! a file beside the ledger and then stands in the entry (`root`): nothing else is ever undone.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -208,7 +208,8 @@ pub(crate) fn contents(path: &Path) -> Result<Contents> {
     read.map_err(io_error("read", path))?;
     if bytes.len() as u64 > LARGEST_BYTES {
         let too_large = format!(
-            "it has more than {} MiB, which no run writes; nothing is undone by it. Look at what it names, and move it away",
+            "it has more than {} MiB, which no run writes; nothing is undone by it. Look at what it names, \
+             and move it away",
             LARGEST_BYTES >> 20
         );
         return Err(io_error("read all of the ledger", path)(Error::new(ErrorKind::FileTooLarge, too_large)));

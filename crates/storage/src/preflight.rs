@@ -38,8 +38,8 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
     if !rustix::process::geteuid().is_root() {
         problems.push(Problem::new(
             "not running as root, which loop devices, mounts and cgroups need",
-            "run it with sudo; without root no volume can be emulated, but `iopslab run FILE --provider simulated` rehearses it, and `iopslab load` \
-             measures a database that runs already",
+            "run it with sudo; without root no volume can be emulated, but `iopslab run FILE --provider simulated` \
+             rehearses it, and `iopslab load` measures a database that runs already",
         ));
     }
     for (program, package) in [("mkfs.xfs", "xfsprogs"), ("fio", "fio"), ("losetup", "util-linux")] {

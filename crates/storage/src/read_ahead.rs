@@ -112,8 +112,8 @@ pub(crate) fn put_back(device: &str, disk: &str, kb: u32) -> Result<bool> {
 /// Where the kernel shows block devices.
 const DEVICES: &str = "/sys/class/block";
 
-/// Which disk a name means now. The kernel numbers the disks of a boot (`diskseq`), and a loop device with each file that
-/// it gets; before Linux 5.15 it does not, and the device's own number and file have to do.
+/// Which disk a name means now. The kernel numbers the disks of a boot (`diskseq`), and a loop device with each file
+/// that it gets; before Linux 5.15 it does not, and the device's own number and file have to do.
 fn disk_of(device: &str) -> Result<String> {
     let boot = Path::new("/proc/sys/kernel/random/boot_id");
     let boot = fs::read_to_string(boot).map_err(io_error("read", boot))?;

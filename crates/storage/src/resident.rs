@@ -5,12 +5,12 @@
 //! that are in memory when it has settled are noted here, and read into the page cache of the next trial.
 //!
 //! Which of them the kernel keeps rather than others it does not say. But what is in memory in two looks, between which
-//! the keys have turned the page cache over, is what it keeps: these pages are read twice, which puts them on its list of
-//! active ones. Measured (zipfian keys, chunks of 64 KiB, a page cache of 65 MiB; 0.99 to 1.03 device reads for each
-//! operation when settled): rounds of 3 turnovers showed 0.74, 0.95, 0.99, 1.00 after files were read evenly, 0.79, 0.90,
-//! 0.97, 1.01 after all pages were read once, and 0.83, 0.98, 0.99, 1.00 this way. The first is low because a chunk that is
-//! missing whole is read at once, and one of which some pages are there in pieces; what the kernel remembers of pages that
-//! it let go (mm/workingset.c) cannot be put back.
+//! the keys have turned the page cache over, is what it keeps: these pages are read twice, which puts them on its list
+//! of active ones. Measured (zipfian keys, chunks of 64 KiB, a page cache of 65 MiB; 0.99 to 1.03 device reads for each
+//! operation when settled): rounds of 3 turnovers showed 0.74, 0.95, 0.99, 1.00 after files were read evenly, 0.79,
+//! 0.90, 0.97, 1.01 after all pages were read once, and 0.83, 0.98, 0.99, 1.00 this way. The first is low because a
+//! chunk that is missing whole is read at once, and one of which some pages are there in pieces; what the kernel
+//! remembers of pages that it let go (mm/workingset.c) cannot be put back.
 //!
 //! The files of that one are clones under other names: Cassandra numbers anew what it takes in. A file is the same
 //! where its directory has the same place, its length is equal, and so is what follows the last hyphen of its name

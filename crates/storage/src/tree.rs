@@ -4,8 +4,8 @@
 //! writes, so that restoring a data set takes as long as creating its files. Elsewhere bytes are copied.
 //!
 //! Root does this in directories of the database's user, also while that one runs: it may exchange any of them for a
-//! link at any moment. So a directory is opened where the one above it is open, through no link (openat(2)), and what is
-//! done to it, its owner and mode included, is done to what was opened ([`Place`]).
+//! link at any moment. So a directory is opened where the one above it is open, through no link (openat(2)), and what
+//! is done to it, its owner and mode included, is done to what was opened ([`Place`]).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};

@@ -1,6 +1,6 @@
 //! What an agent can say. Its numbers come from a process of somebody else's machine: those that size memory, become
-//! moments or are added up are held to the bounds of a trial ([`evidence`]) where they are received, before anybody uses
-//! them.
+//! moments or are added up are held to the bounds of a trial ([`evidence`]) where they are received, before anybody
+//! uses them.
 
 use evidence::{
     HostSample, WriteCheck, check_counted as counted, check_length as length, check_moment as moment,
@@ -148,14 +148,15 @@ mod tests {
         assert_eq!(sample("1.5"), Ok(()));
         assert!(sample("-1e99").unwrap_err().contains("t_s of a sample"));
 
-        let trial = |warmup_s: &str, started: &str| {
-            said(&format!(
-                r#"{{"reply":{{"Ok":{{"trial":{{"result":{{"warmup_s":{warmup_s},"measured_s":1,"operations_sent":1,"completed":{{}},
-                "errors":{{}},"client_cpu_s":0,"client_peak_rss_bytes":0,"send_lag_us":null,"threads":1,"notes":[]}},
-                "measurement_started_unix_ms":{started},"writes":null}}}}}}}}"#
+        let trial =
+            |warmup_s: &str, started: &str| {
+                said(&format!(
+                r#"{{"reply":{{"Ok":{{"trial":{{"result":{{"warmup_s":{warmup_s},"measured_s":1,"operations_sent":1,
+                "completed":{{}},"errors":{{}},"client_cpu_s":0,"client_peak_rss_bytes":0,"send_lag_us":null,
+                "threads":1,"notes":[]}},"measurement_started_unix_ms":{started},"writes":null}}}}}}}}"#
             )
             .replace('\n', ""))
-        };
+            };
         assert_eq!(trial("5", "1767323045000"), Ok(()));
         assert!(trial("1e19", "1767323045000").unwrap_err().contains("warmup_s is 1e19"));
         assert!(trial("5", "-9000000000000000000").unwrap_err().contains("the start of measurement"));

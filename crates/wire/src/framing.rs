@@ -13,9 +13,9 @@ pub trait Message: DeserializeOwned {
     const MOST_BYTES: usize;
 }
 
-/// The longest are pieces of a log ([`crate::LOG_PIECE_BYTES`], in base64 a third more: 1.4 MB), pieces of what a client
-/// measured ([`crate::TrialPiece`]: 1.4 MB of latencies, and samples of 1.5 MB), and the parts of a data set of which a
-/// node has 16 TiB (a GiB and 170 bytes each: 2.8 MB).
+/// The longest are pieces of a log ([`crate::LOG_PIECE_BYTES`], in base64 a third more: 1.4 MB), pieces of what a
+/// client measured ([`crate::TrialPiece`]: 1.4 MB of latencies, and samples of 1.5 MB), and the parts of a data set of
+/// which a node has 16 TiB (a GiB and 170 bytes each: 2.8 MB).
 impl Message for Event {
     const MOST_BYTES: usize = 4 << 20;
 }

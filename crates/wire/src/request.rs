@@ -137,8 +137,8 @@ pub enum DatabaseRequest {
         workload: String,
         /// Whether this is the second time.
         again: bool,
-        /// Device reads for each operation with this page cache; `None`: it has not settled yet, and the next trial goes on
-        /// from there.
+        /// Device reads for each operation with this page cache; `None`: it has not settled yet, and the next trial
+        /// goes on from there.
         reads_per_operation: Option<f64>,
     },
     /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
 use experiment::{
-    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, CpuShare, DataLayout, IoLimits, Placement, Provider,
-    Settings, VolumeRole,
+    BacklogFiles, BandwidthWeighting, Burst, ByteBurst, ConsistencyLevels, CostLine, CpuShare, DataLayout, IoLimits,
+    Placement, Provider, Settings, VolumeRole,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,11 @@ pub struct ConfigurationFacts {
     pub backlog: Option<BacklogFiles>,
     /// How its data lies on several data volumes; `None` of one.
     pub layout: Option<DataLayout>,
+    /// How the bandwidth of its instances is weighted between volumes and network; `None`: as their type has it.
+    pub bandwidth_weighting: Option<BandwidthWeighting>,
+    /// What the volumes that share a path to the instance have of it together, on this machine: all of them, or those
+    /// of each EBS card. `None`: no two share one, a path that is not known, or nobody holds them to it.
+    pub instance_limits: Option<IoLimits>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
@@ -86,6 +91,8 @@ pub struct VolumeReport {
     pub label: String,
     /// Size on this machine, bytes.
     pub size_bytes: u64,
+    /// The EBS card that it is on, from 0; `None`: its instance has one, or it is no volume of EBS.
+    pub card: Option<u32>,
     /// Limits on this machine.
     pub limits: IoLimits,
     /// Burst bucket on this machine.

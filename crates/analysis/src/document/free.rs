@@ -26,8 +26,8 @@ pub struct FreeStep {
     pub per_operation: Vec<SpendingChange>,
     /// What the choice of `to` costs elsewhere than in an operation, where both are known.
     pub elsewhere: Vec<SpendingChange>,
-    /// What has to be done on a database that runs as `from` for `to` to hold. Empty where they differ in more than
-    /// settings.
+    /// What has to be done on a database that runs as `from` for `to` to hold. Where they differ in more than settings
+    /// and the path to EBS, bandwidth weighting alone.
     pub needs: Vec<Need>,
     /// More expensive configurations against which `to` is shown to be faster or the same, cheapest first; only where
     /// `to` is shown to be faster than `from`.
@@ -67,7 +67,7 @@ pub enum Spending {
     WriteAmplification,
 }
 
-/// What has to be done for a setting to hold.
+/// What has to be done, or given, for what costs no money to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
@@ -82,6 +82,12 @@ pub enum Need {
     Recompaction,
     /// A setting of each host: read-ahead.
     Host,
+    /// Bandwidth weighting `ebs-1`: the network of each instance gives its path to EBS a quarter of what that sustains.
+    NetworkBandwidth,
+    /// Bandwidth weighting as the instance type has it.
+    DefaultWeighting,
+    /// Volumes are attached anew, to other EBS cards.
+    EbsCards,
 }
 
 /// A more expensive configuration that is not needed.

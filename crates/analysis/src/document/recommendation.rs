@@ -284,6 +284,8 @@ pub enum Unrest {
     Cache,
     /// Throughput was changing.
     Changing,
+    /// Throughput was changing while others took CPU time of the machine.
+    Disturbed,
     /// It gained more than it has more of what limits it.
     Gain,
     /// An operation cost far more CPU than elsewhere.

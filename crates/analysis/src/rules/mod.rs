@@ -63,6 +63,7 @@ use stats::Outlier;
 use self::errors_above::ErrorsAbove;
 use self::trial_invalid::TrialInvalid;
 use crate::document::{CellAnalysis, ConfigurationFacts, NodeAnalysis};
+use crate::fact::CpuTakenBy;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 use crate::rule::{Remark, Severity};
@@ -200,7 +201,25 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> V
     found.add(other_work::finding(undisturbed, plan.place.provider()));
     found.add(fault_not_as_planned::finding(trial, plan));
     found.add(cassandra::writes_not_flushed::finding(undisturbed, plan, setups));
+    let taken_by = cpu_taken_by(&found.findings);
+    for finding in &mut found.findings {
+        match &mut finding.remark {
+            Remark::NoSteadyState(found) => found.cpu_taken_by = taken_by,
+            Remark::StillRising(found) => found.cpu_taken_by = taken_by,
+            _ => {}
+        }
+    }
     found.findings
+}
+
+/// Who else took CPU time of a database's machine, by the findings on its trial.
+fn cpu_taken_by(findings: &[Finding]) -> Option<CpuTakenBy> {
+    let is_found = |rule: Rule| findings.iter().any(|finding| finding.rule() == rule);
+    match (is_found(Rule::OtherWork), is_found(Rule::CpuSteal)) {
+        (true, _) => Some(CpuTakenBy::Programs),
+        (false, true) => Some(CpuTakenBy::Hypervisor),
+        (false, false) => None,
+    }
 }
 
 /// The finding with what only the plan knows; `None` where that shows that it is none.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stats::SteadyVerdict;
 
 use super::trajectory;
-use crate::fact::Trajectory;
+use crate::fact::{CpuTakenBy, Trajectory};
 use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
@@ -28,6 +28,8 @@ pub struct NoSteadyState {
     pub rounds_range_share: f64,
     /// Why it changes by plan, if it does.
     pub trajectory: Option<Trajectory>,
+    /// Who else took CPU time meanwhile, if somebody did.
+    pub cpu_taken_by: Option<CpuTakenBy>,
 }
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NoSteadyState>> {
@@ -42,6 +44,7 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<NoSteadyState>> {
         trend_p_value: judged.trend_p,
         rounds_range_share: judged.rounds_range,
         trajectory: None,
+        cpu_taken_by: None,
     };
     Some(figures.into())
 }
@@ -53,15 +56,41 @@ pub(crate) fn complete(found: &mut NoSteadyState, trial: &TrialMeasurement, plan
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::rule::Rule;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed, fires, first_host};
+    use crate::rules::{RunContext, of_trial_in_run};
     use crate::steady::window;
+    use crate::story::job;
+
+    /// A minute that begins at 1,000 operations/s, and changes by a share of that.
+    fn drift(over_window: f64) -> Vec<f64> {
+        (0..60).map(|t| 1000.0 * (1.0 + over_window * f64::from(t) / 60.0) + f64::from(t * 37 % 11)).collect()
+    }
+
+    /// What other programs did is not blamed on a short warm-up.
+    #[test]
+    fn who_took_cpu_time_meanwhile_is_named() {
+        let job = job();
+        let together = RunContext::of(&job.plan, &job.setups, &[]);
+        let taken_by = |busy_cpus: f64, steal_share: f64| {
+            let trial = changed(|t| {
+                t.window = window(&drift(-0.3), 60.0);
+                let host = first_host(t);
+                (host.cpus_used, host.busy_cpus) = (Some(1.0), Some(busy_cpus));
+                host.steal_share = Some(steal_share);
+            });
+            let findings = of_trial_in_run(&trial, &together);
+            findings.iter().find_map(|found| found.figures::<NoSteadyState>()).unwrap().cpu_taken_by
+        };
+        assert_eq!(taken_by(1.0, 0.0), None);
+        assert_eq!(taken_by(9.0, 0.0), Some(CpuTakenBy::Programs));
+        assert_eq!(taken_by(1.0, 0.2), Some(CpuTakenBy::Hypervisor));
+        assert_eq!(taken_by(9.0, 0.2), Some(CpuTakenBy::Programs));
+    }
 
     #[test]
     fn a_trend_that_is_large_and_shown_is_reported() {
-        let drift = |over_window: f64| -> Vec<f64> {
-            (0..60).map(|t| 1000.0 * (1.0 + over_window * f64::from(t) / 60.0) + f64::from(t * 37 % 11)).collect()
-        };
         fires(Rule::NoSteadyState, &[(0.0, false), (0.01, false), (0.04, true), (-0.3, true)], |over_window| {
             changed(|t| t.window = window(&drift(over_window), 60.0))
         });

@@ -7,7 +7,7 @@ use experiment::Plan;
 use serde::{Deserialize, Serialize};
 
 use super::trajectory;
-use crate::fact::Trajectory;
+use crate::fact::{CpuTakenBy, Trajectory};
 use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 
@@ -26,6 +26,8 @@ pub struct StillRising {
     pub window_s: f64,
     /// Why it changes by plan, if it does.
     pub trajectory: Option<Trajectory>,
+    /// Who else took CPU time meanwhile, if somebody did.
+    pub cpu_taken_by: Option<CpuTakenBy>,
 }
 
 /// Least change from the first to the last third of the window: the usual margin of practical importance. What changes
@@ -49,6 +51,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Stil
         threshold: CHANGE_MIN,
         window_s: completed.len() as f64,
         trajectory: trajectory::by_plan(trial, plan, change > 0.0),
+        cpu_taken_by: None,
     };
     (change.abs() > CHANGE_MIN).then_some(figures.into())
 }

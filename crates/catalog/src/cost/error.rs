@@ -23,7 +23,10 @@ pub enum CostError {
     #[error(transparent)]
     Price(#[from] PriceError),
     /// A region without prices.
-    #[error("no prices of region `{given}` are known; known: {}; others by: iopslab catalog refresh --region {given}", .known.join(", "))]
+    #[error(
+        "no prices of region `{given}` are known; known: {}; others by: iopslab catalog refresh --region {given}",
+        .known.join(", ")
+    )]
     Region { given: String, known: Vec<String> },
     /// A price date that is none.
     #[error("`{given}` is no price date; expected a day, month or year such as 2017-11-12, 2017-11 or 2017")]

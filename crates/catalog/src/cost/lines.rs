@@ -223,7 +223,8 @@ impl Bill<'_> {
         }
         if let Some(usd) = price.usd_per_million_io {
             self.notes.push(format!(
-                "{}: {usd} USD per million I/O requests come on top; their number is not known and they are not counted",
+                "{}: {usd} USD per million I/O requests come on top; \
+                 their number is not known and they are not counted",
                 requested.kind
             ));
         }

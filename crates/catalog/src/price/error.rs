@@ -13,8 +13,8 @@ pub enum PriceError {
     },
     /// No price of an instance type of this kind at any time.
     #[error(
-        "no {what} is known{}; it is not counted as 0; state one: --stated-price {instance}=USD_PER_HOUR, {key} in a catalog file \
-        or price_usd_per_month in the [[configuration]] (docs/catalog.md)",
+        "no {what} is known{}; it is not counted as 0; state one: --stated-price {instance}=USD_PER_HOUR, {key} in a \
+         catalog file or price_usd_per_month in the [[configuration]] (docs/catalog.md)",
         advice(.known)
     )]
     UnknownOfInstance {
@@ -27,8 +27,8 @@ pub enum PriceError {
     },
     /// A kind of price that the program never has of its own.
     #[error(
-        "no {what} is known: Savings Plans and spot have no price of their own here; state one with --stated-price {instance}=USD_PER_HOUR \
-        or in a catalog file (docs/catalog.md)"
+        "no {what} is known: Savings Plans and spot have no price of their own here; state one with --stated-price \
+         {instance}=USD_PER_HOUR or in a catalog file (docs/catalog.md)"
     )]
     NotStated {
         /// `spot price of i3.2xlarge in us-east-1`.

@@ -9,8 +9,11 @@ use crate::day;
 
 /// An era for which a type has no known rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no rules of {kind} volumes are known for `{given}`; expected today, an era ({}) or a date from {earliest} on, such as \
-    2017 or 2017-11-12", .eras.join(", "))]
+#[error(
+    "no rules of {kind} volumes are known for `{given}`; expected today, an era ({}) or a date from {earliest} on, \
+     such as 2017 or 2017-11-12",
+    .eras.join(", ")
+)]
 pub struct UnknownEra {
     /// Type.
     pub kind: VolumeType,

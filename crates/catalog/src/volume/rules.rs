@@ -120,7 +120,8 @@ impl VolumeRules {
             let most = (iops * per_iops).min(self.max_mib_per_s);
             let rule = || {
                 format!(
-                    "{} takes {included} to {} MiB/s and at most {per_iops} per provisioned IOPS, {most} with {iops} IOPS",
+                    "{} takes {included} to {} MiB/s and at most {per_iops} per provisioned IOPS, \
+                     {most} with {iops} IOPS",
                     self.kind, self.max_mib_per_s
                 )
             };

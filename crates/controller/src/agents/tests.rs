@@ -29,7 +29,8 @@ nonsense*client) [ -e "$0.said" ] || {
 busy*client) [ -e "$0.busy" ] || {
     : > "$0.busy"; read -r request; while :; do echo '"at_work"'; sleep 0.1; done
 } ;;
-older*database) read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
+older*database)
+    read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
 esac
 while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
 "#;

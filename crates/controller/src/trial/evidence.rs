@@ -92,7 +92,7 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
         },
         restored_keys_checked: started.map_or(0, |s| s.keys_checked),
         volumes,
-        settings: started.map_or_else(|| SettingsInForce::none_of(&setup.settings), |s| s.settings.clone()),
+        settings: started.map_or(SettingsInForce::NONE, |s| s.settings.clone()),
         warmed: started.and_then(|s| s.warmed),
         rest: state.rests.get(&host).cloned(),
         others: stopped.map(|s| s.others.clone()).unwrap_or_default(),

@@ -139,7 +139,8 @@ impl Resting<'_, '_> {
         Ok(is_settled)
     }
 
-    /// Has all nodes note which pages are in their page caches: twice, so many rounds apart that the keys turn them over.
+    /// Has all nodes note which pages are in their page caches: twice, so many rounds apart that the keys turn them
+    /// over.
     fn note_cache(&mut self, is_settled: bool, rounds: &BTreeMap<HostId, Vec<RestRound>>) -> Result<(), Failure> {
         let apart = |(host, to_rest): (&HostId, &ToRest)| {
             let rounds = rounds.get(host).map_or(&[][..], Vec::as_slice);

@@ -14,18 +14,21 @@ pub const DEFAULT_REPOSITORY: &str = "https://repo.maven.apache.org/maven2";
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum DistributionError {
     /// Not in [`versions`].
-    #[error("Cassandra {version} is not known to this iopslab; the nearest it can fetch is {nearest} (all: {})", versions().join(", "))]
+    #[error(
+        "Cassandra {version} is not known to this iopslab; the nearest it can fetch is {nearest} (all: {})",
+        versions().join(", ")
+    )]
     UnknownVersion { version: String, nearest: &'static str },
     /// The repository did not give the file.
     #[error(
-        "cannot fetch {url}: {reason}. Check the network, or set {MIRROR_VARIABLE} to a Maven repository that this machine \
-         can reach (now {repository})"
+        "cannot fetch {url}: {reason}. Check the network, or set {MIRROR_VARIABLE} to a Maven repository that this \
+         machine can reach (now {repository})"
     )]
     Unreachable { url: String, repository: String, reason: String },
     /// The file is not the one that the lock list means.
     #[error(
-        "{url} has the wrong content and was removed: SHA-256 {actual}, expected {expected}. The mirror is damaged or not a \
-         copy of Maven Central; try again or set {MIRROR_VARIABLE} to another one"
+        "{url} has the wrong content and was removed: SHA-256 {actual}, expected {expected}. The mirror is damaged or \
+         not a copy of Maven Central; try again or set {MIRROR_VARIABLE} to another one"
     )]
     WrongHash { url: String, expected: String, actual: String },
     /// No space left.

@@ -7,8 +7,8 @@ use std::{io, net::ToSocketAddrs};
 /// The name of this machine does not resolve.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the host name of this machine, `{name}`, does not resolve ({source}), and Cassandra does not start without; add to \
-     /etc/hosts: 127.0.1.1 {name}"
+    "the host name of this machine, `{name}`, does not resolve ({source}), and Cassandra does not start without; add \
+     to /etc/hosts: 127.0.1.1 {name}"
 )]
 pub struct UnresolvedHostName {
     /// The name.

@@ -27,7 +27,7 @@ pub(crate) fn settings(
     let settings = &config.plan.settings;
     let refused =
         |(setting, why): NotInForce| NodeError::NotInForce { address: config.plan.client_address(), setting, why };
-    let mut found = SettingsInForce::none_of(settings);
+    let mut found = SettingsInForce::NONE;
     let options = jvm(settings);
     if !options.is_empty() {
         let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
@@ -50,7 +50,9 @@ pub(crate) fn settings(
     if !table(settings).is_empty() || format.is_some() {
         let schema = admin.table_schema(keyspace, name)?;
         let options = table_in_force::check(table(settings), &schema).map_err(refused)?;
-        found.sections.insert(TABLE.to_owned(), Section::Keys(options));
+        if !options.is_empty() {
+            found.sections.insert(TABLE.to_owned(), Section::Keys(options));
+        }
         if is_restored {
             let mut files = Vec::new();
             for directory in &config.plan.directories.data {

@@ -115,7 +115,9 @@ mod tests {
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-    const LINE: &str = "INFO  [ScheduledTasks:1] 2026-01-01T00:00:00,000 MessagingMetrics.java:206 - READ_REQ messages were dropped in last 5000 ms: 12 internal and 3 cross node. Mean internal dropped latency: 5107 ms and Mean cross-node dropped latency: 0 ms\n";
+    const LINE: &str = "INFO  [ScheduledTasks:1] 2026-01-01T00:00:00,000 MessagingMetrics.java:206 - READ_REQ messages \
+                        were dropped in last 5000 ms: 12 internal and 3 cross node. Mean internal dropped latency: \
+                        5107 ms and Mean cross-node dropped latency: 0 ms\n";
 
     #[test]
     fn a_tail_has_the_last_lines_and_no_endless_one() {

@@ -50,7 +50,12 @@ pub enum NodeError {
         source: io::Error,
     },
     /// The process ended when it should not have.
-    #[error("Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}", also(host_name), log.display(), tail.join("\n"))]
+    #[error(
+        "Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}",
+        also(host_name),
+        log.display(),
+        tail.join("\n")
+    )]
     Died {
         address: SocketAddr,
         status: String,

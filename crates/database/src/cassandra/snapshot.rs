@@ -40,7 +40,8 @@ pub fn snapshot_key(
         n => format!("data directories {n}\n"),
     };
     let text = format!(
-        "format {SNAPSHOT_FORMAT}\ncassandra {version}\nrecords {records}\nfields {fields}\nfield_length {field_length}\n\
+        "format {SNAPSHOT_FORMAT}\ncassandra {version}\nrecords {records}\nfields \
+         {fields}\nfield_length {field_length}\n\
          compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}{keys}{spread}",
         compressibility.to_bits()
     );

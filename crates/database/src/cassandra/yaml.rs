@@ -11,14 +11,20 @@
 //! | key | shipped | here | why |
 //! |---|---|---|---|
 //! | `concurrent_writes` | 32 | 8 x CPUs, 16 to 128 | the shipped file's own rule; 32 is that rule for 4 CPUs |
-//! | `trickle_fsync` | false (true is advised for SSD) | true | flushes and compactions issue their own writes, 10 MiB at a time: steadier, and cgroup v1 can only limit writes that the process issues itself |
+//! | `trickle_fsync` | false (true is advised for SSD) | true | they issue their own writes (below) |
 //! | `auto_bootstrap` | true | false | nodes start together and empty, or from a snapshot; nothing to stream |
 //! | `initial_token` | none | evenly spaced | random tokens give each node another share of the data at every run |
 //! | `storage_compatibility_mode` | CASSANDRA_4 | NONE | a new cluster has no older nodes to write for |
 //! | `auto_snapshot` | true | false | a dropped or truncated table would keep its space on a volume of limited size |
-//! | `hints_flush_period` | 10 s | 0.1 s for one node | at the first flush Cassandra takes 32 MiB for hints, which one node never writes: 10 s after its start, in the midst of a trial, and out of the page cache where memory is limited |
-//! | `key_cache_size` | 1/20 heap, at most 100 MiB | the same; in a 1:N model that of the full heap, divided by N | a model's heap is not divided: its key cache would hold most of its keys, and be filling throughout a run |
-//! | `file_cache_size` | 1/4 heap, at most 512 MiB | the same, and at most half of direct memory | both come out of `-XX:MaxDirectMemorySize` |
+//! | `hints_flush_period` | 10 s | 0.1 s for one node | nothing is allocated within a trial (below) |
+//! | `key_cache_size` | 1/20 heap, at most 100 MiB | in a 1:N model 1/N of that of the full heap | see below |
+//! | `file_cache_size` | 1/4 heap, at most 512 MiB | and at most half of direct memory | both come out of that |
+//!
+//! With `trickle_fsync` flushes and compactions issue their own writes, 10 MiB at a time: steadier, and cgroup v1 can
+//! only limit writes that the process issues itself. At the first flush of hints Cassandra takes 32 MiB, which one node
+//! never writes: 10 s after its start, in the midst of a trial, and out of the page cache where memory is limited. A
+//! model's heap is not divided: its key cache would hold most of its keys, and be filling throughout a run. Direct
+//! memory is `-XX:MaxDirectMemorySize`.
 //!
 //! `concurrent_reads` stays 32: the rule is 16 per drive, and it bounds how many reads a volume sees at a time. The
 //! chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page

@@ -82,7 +82,8 @@ impl Refusal {
             Self::Closed { .. } => "state tls in [target] (docs/existing-clusters.md), or --tls; else look at its log",
             Self::Plain => "leave out tls, or name the port that takes TLS (native_transport_port_ssl)",
             Self::Authority { .. } => {
-                "name the authority that signed the cluster's certificates: tls = { ca_file = \"...\" }, or --tls-ca FILE"
+                "name the authority that signed the cluster's certificates: tls = { ca_file = \"...\" }, \
+                 or --tls-ca FILE"
             }
             Self::Date { .. } => "give the node a certificate that is valid today, or set the client's clock",
             Self::Name { .. } => {
@@ -90,8 +91,8 @@ impl Refusal {
                  verify_host_name = false (--tls-any-name)"
             }
             Self::ClientCertificate { .. } => {
-                "name a certificate that it trusts: tls = { client_cert = \"...\", client_key = \"...\" }, or --tls-cert \
-                 and --tls-key"
+                "name a certificate that it trusts: tls = { client_cert = \"...\", client_key = \"...\" }, or \
+                 --tls-cert and --tls-key"
             }
             Self::WithoutTls => "build it with: cargo build --release --features tls; released binaries have it",
             Self::File { .. } | Self::Tls(_) | Self::Other(_) => return None,

@@ -252,7 +252,8 @@ fn databases(
         if let Some(stated) =
             raw.bandwidth_weighting.as_ref().filter(|_| configuration.instance.bandwidth_weighting.is_some())
         {
-            let message = "bandwidth_weighting cannot be set on AWS: aws_instance of Terraform's AWS provider has no such attribute";
+            let message = "bandwidth_weighting cannot be set on AWS: \
+                           aws_instance of Terraform's AWS provider has no such attribute";
             let help = "leave it out on AWS, or set it by hand on machines that you name in [provider.hosts]";
             mistakes.add(stated.span(), message, help);
             sound = false;

@@ -63,7 +63,8 @@ pub(super) fn check(
                     "`{}` has its data on the instance's own disks, which cannot be made from a snapshot",
                     configuration.name
                 ),
-                "leave out snapshot, and the data set is loaded everywhere; or measure this configuration in a run of its own",
+                "leave out snapshot, and the data set is loaded everywhere; \
+                 or measure this configuration in a run of its own",
             ),
             // Refused where machines are chosen.
             None => {}

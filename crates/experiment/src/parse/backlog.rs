@@ -41,7 +41,7 @@ pub(super) fn fits(
             mistakes.add(
                 backlog.span(),
                 format!("backlog of {name}: iopslab restores no files in a cluster that exists"),
-                "remove it; or leave [target] hosts out, for a Cassandra of its own",
+                "remove it; or leave [target] hosts out, for a database of its own",
             );
         }
         if load.is_some_and(|load| load.find.is_some()) {

@@ -22,7 +22,7 @@ pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Op
         return mistakes.refuse(
             given.span(),
             "cache: the memory of an existing cluster is as it is; iopslab neither empties nor fills it",
-            "remove it; or leave [target] hosts out, for a Cassandra of its own",
+            "remove it; or leave [target] hosts out, for a database of its own",
         );
     }
     let words = match given.get_ref() {
@@ -110,7 +110,7 @@ fn contradictions(file: &raw::Experiment, provider: Option<Provider>) -> Vec<(&'
     if file.has_existing_cluster() {
         found.push((
             "the memory of an existing cluster is what it is",
-            "remove it; or leave [target] hosts out, for a Cassandra of its own",
+            "remove it; or leave [target] hosts out, for a database of its own",
         ));
     }
     if file.provider.local.page_cache_mib.is_some() {

@@ -262,8 +262,8 @@ fn latency_in_a_model(experiment: &Experiment) -> Option<Note> {
     let scale = experiment.place.scale();
     (bounded && scale > 1.0).then(|| {
         let message = format!(
-            "the objective bounds latency at scale 1:{scale}, where a queue in front of a volume takes {scale} times as \
-             long as in production"
+            "the objective bounds latency at scale 1:{scale}, where a queue in front of a volume takes {scale} times \
+             as long as in production"
         );
         let advice = "Bound latency at scale = 1; in a model state a demand: throughput = N";
         Note::new("latency_in_a_model", message, advice).with([("scale", scale)])

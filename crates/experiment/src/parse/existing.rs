@@ -134,7 +134,7 @@ pub(super) fn fits(
             mistakes.add(
                 settings.span(),
                 format!("settings of {}: iopslab changes none of a cluster that exists", configuration.name),
-                "remove them here and set them in the cluster; or leave [target] hosts out, for a Cassandra of its own",
+                "remove them here and set them in the cluster; or leave [target] hosts out, for a database of its own",
             );
         }
     }

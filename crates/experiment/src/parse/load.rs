@@ -118,7 +118,8 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
         ),
         (
             load.repetitions.as_ref().filter(|n| is_auto(n)).map(Spanned::span),
-            "repetitions = \"auto\" looks at ratios between configurations, and rate = \"find\" measures each at its own rates",
+            "repetitions = \"auto\" looks at ratios between configurations, \
+             and rate = \"find\" measures each at its own rates",
             "give a number of repetitions; 3 are the least",
         ),
         (
@@ -148,7 +149,10 @@ fn fit(clients: u32, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Coll
             "give fewer clients, or a higher concurrency",
         )),
         LoadLevel::Rate { arrivals: Arrivals::Constant, .. } => Some((
-            format!("arrival = \"constant\" from {clients} clients is not constant: their requests fall anyhow between each other"),
+            format!(
+                "arrival = \"constant\" from {clients} clients is not constant: \
+                 their requests fall anyhow between each other"
+            ),
             "give arrival = \"poisson\", which stays one when several are added up",
         )),
         _ => None,

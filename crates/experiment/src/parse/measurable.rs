@@ -126,8 +126,8 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
         let is_reported = reported.as_ref().is_some_and(|reported| reported.contains_key(c.name.as_str()));
         if let Some(settings) = c.settings.as_ref().filter(|_| !is_reported) {
             let what = format!("settings of {}: a simulation has no database to set them in", c.name);
-            let help = "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of the \
-                        variant or of the configuration; or remove them, or run without --provider simulated";
+            let help = "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of \
+                        the variant or of the configuration; or remove them, or run without --provider simulated";
             problems.push(problem(settings.span(), what, help));
         }
         if let Some(backlog) = &c.backlog {
@@ -142,12 +142,9 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
 fn not_ours(file: &raw::Experiment, of: &raw::Configuration, provider: Option<Provider>) -> Option<Problem> {
     let (key, _) = of.settings.as_ref()?.host.as_ref()?.iter().next()?;
     (provider == Some(Provider::Hosts) && !file.holds_hosts_to_limits()).then(|| {
-        let what = format!(
-            "{key} of {}: these machines have disks of their own, which others may use",
-            of.name
-        );
-        let help =
-            "set it by hand on the machines; or run on volumes that iopslab makes: on this machine, or with limits = true";
+        let what = format!("{key} of {}: these machines have disks of their own, which others may use", of.name);
+        let help = "set it by hand on the machines; or run on volumes that iopslab makes: on this machine, \
+                    or with limits = true";
         problem(key.span(), what, help)
     })
 }
@@ -216,8 +213,8 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
         return vec![problem(
             existing.span(),
             "[target] hosts: an existing cluster has its machines, and --provider hosts is for others",
-            "without --provider hosts, with [target] client = [\"load1\"] for clients on other machines; or leave [target] \
-             hosts out, for a Cassandra of its own on the machines",
+            "without --provider hosts, with [target] client = [\"load1\"] for clients on other machines; or leave \
+             [target] hosts out, for a database of its own on the machines",
         )];
     }
     let Some(hosts) = &file.provider.hosts else {
@@ -255,7 +252,7 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
 /// What a run on AWS would not measure as it states it.
 fn on_aws(file: &raw::Experiment) -> Option<Problem> {
     let what = "[target] hosts: an existing cluster has its machines, and --provider aws makes others";
-    let help = "without --provider aws; or leave [target] hosts out, for a Cassandra of its own on AWS";
+    let help = "without --provider aws; or leave [target] hosts out, for a database of its own on AWS";
     Some(problem(file.existing()?.span(), what, help))
 }
 

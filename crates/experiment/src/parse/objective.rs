@@ -37,7 +37,10 @@ pub(super) fn objective(
     if let (Some(at), Some(share)) = (place(&raw.error_share), error_share.filter(|share| *share > ERROR_SHARE_MAX)) {
         mistakes.add(
             at,
-            format!("error_share = {share} has no effect: a trial with more than {ERROR_SHARE_MAX} failed operations is invalid"),
+            format!(
+                "error_share = {share} has no effect: a trial with more than {ERROR_SHARE_MAX} \
+                 failed operations is invalid"
+            ),
             format!("at most {ERROR_SHARE_MAX}, or leave it out"),
         );
     }

@@ -20,7 +20,7 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<Settings> {
     let Some(given) = given else {
-        return Some(Settings { sections: product.no_settings(), read_ahead_kb: None });
+        return Some(Settings::default());
     };
     let version = match database {
         Some(Database::Started(started)) => Some(started.version.as_str()),
@@ -30,7 +30,7 @@ pub(super) fn check(
         let read_ahead_kb = given.host.as_ref().and_then(|host| read_ahead_kb(host, mistakes));
         let (sections, problems) = (product.check_settings)(version, &given.stated());
         problems.into_iter().for_each(|problem| add(problem, given, mistakes));
-        Settings { sections, read_ahead_kb }
+        Settings::new(sections, read_ahead_kb)
     })
 }
 
@@ -70,7 +70,8 @@ fn read_ahead_kb(given: &raw::Keys, mistakes: &mut Collector<'_>) -> Option<u32>
             ("transparent_huge_pages", _) => (
                 key.span(),
                 "transparent_huge_pages belongs to the whole machine, which others may use".to_owned(),
-                "set it by hand (/sys/kernel/mm/transparent_hugepage/enabled) and compare runs; each run keeps what it found",
+                "set it by hand (/sys/kernel/mm/transparent_hugepage/enabled) and compare runs; \
+                 each run keeps what it found",
             ),
             ("scheduler", _) => (
                 key.span(),

@@ -85,7 +85,8 @@ pub(super) fn reported(settings: &AwsSettings, estimate: &Result<Estimate, Strin
             };
             let lines: String = batches.iter().enumerate().map(line).collect();
             format!(
-                "on AWS, in {} batches; each site goes through its own in turn; ratios between batches\n  are not paired:{lines}",
+                "on AWS, in {} batches; each site goes through its own in turn; \
+                 ratios between batches\n  are not paired:{lines}",
                 batches.len()
             )
         }
@@ -97,8 +98,8 @@ pub(super) fn reported(settings: &AwsSettings, estimate: &Result<Estimate, Strin
     };
     match estimate {
         Ok(estimate) => format!(
-            "{machines}\n  about {:.2} USD: {rate}{:.2} USD an hour for {:.1} hours, on demand, at the catalog's\n  latest prices; \
-             transfer between zones comes on top",
+            "{machines}\n  about {:.2} USD: {rate}{:.2} USD an hour for {:.1} hours, on demand, at the catalog's\n  \
+             latest prices; transfer between zones comes on top",
             estimate.usd, estimate.usd_per_hour, estimate.hours
         ),
         Err(missing) => format!("{machines}\n  what they cost is not known: {missing}"),

@@ -124,8 +124,10 @@ pub(super) fn same_machine(
             if fact == "kernel" {
                 screen.say(&format!("warning: {change}; trials before and after may differ"));
             } else {
-                return Err(Failure::input(format!("this run began on another machine: {change}"))
-                    .help("its trials would not be repetitions of those; start a new run here, and put both side by side with: iopslab compare"));
+                return Err(Failure::input(format!("this run began on another machine: {change}")).help(
+                    "its trials would not be repetitions of those; start a new run here, and put both side by \
+                     side with: iopslab compare",
+                ));
             }
         }
     }

@@ -70,12 +70,13 @@ fn what_ends_it(holder: Option<&LockHolder>) -> String {
     let who = format!("process {pid} ({command}) has had it for {}", human_duration(held.as_secs_f64()));
     match is_stopped {
         true => format!(
-            "{who} and stands still (it was stopped, or a debugger holds it): `kill -TERM {pid}; kill -CONT {pid}` lets it go on, undo what it \
-             has made and end; one that does not end goes with `kill -KILL {pid}`, and then iopslab clean removes what it leaves"
+            "{who} and stands still (it was stopped, or a debugger holds it): `kill -TERM {pid}; kill -CONT {pid}` \
+             lets it go on, undo what it has made and end; one that does not end goes with `kill -KILL {pid}`, and \
+             then iopslab clean removes what it leaves"
         ),
         false => format!(
-            "{who}; wait for that run, or stop it: after `kill -TERM {pid}` it undoes what it has made and ends; one that does not end goes with \
-             `kill -KILL {pid}`, and then iopslab clean removes what it leaves"
+            "{who}; wait for that run, or stop it: after `kill -TERM {pid}` it undoes what it has made and ends; one \
+             that does not end goes with `kill -KILL {pid}`, and then iopslab clean removes what it leaves"
         ),
     }
 }

@@ -20,11 +20,13 @@ use super::terminal;
                     fail on a proven loss only; what is not decided is still said
   iopslab compare A B --format json | jq '.gates[] | {expression, outcome}'
 
-A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: a cell is shown to lie beyond it.
+A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: \
+a cell is shown to lie beyond it.
 Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, runs made on
 different hosts, or a run against itself.
 
-On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
+On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a \
+gate failed or was inconclusive.")]
 pub struct CompareArgs {
     /// The run to compare with (before)
     run_a: PathBuf,

@@ -1,11 +1,11 @@
-//! `iopslab db`: a local Cassandra of one to three nodes to play with, without limits.
+//! `iopslab db`: a local database of one to three nodes to play with, without limits.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use controller::Screen;
-use database::cassandra::{self, Cassandra};
-use database::{Account, Cluster, ClusterSpec, Server as _};
+use database::{Account, Cluster, ClusterSpec, Server};
+use experiment::{PRODUCTS, Started};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use process::paths::{cache_directory, work_directory};
@@ -71,7 +71,7 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
         DbCommand::Status => {
             check_own(&directory)?;
             let cluster = Cluster::open(&directory).map_err(Failure::work)?;
-            let status = cluster.status(&server(Some(cluster.version())));
+            let status = cluster.status(&*server(Some(cluster.version()), None)?);
             let text: Vec<_> = status
                 .iter()
                 .map(|n| match (n.pid, n.answers_cql) {
@@ -104,9 +104,12 @@ fn let_through(account: Option<&Account>, directory: &Path) -> Result<(), Failur
         .map_err(Failure::work)
 }
 
-/// The database that this command starts; the newest version unless another one is asked for.
-fn server(version: Option<&str>) -> Cassandra {
-    Cassandra::new(version.unwrap_or(cassandra::versions()[0]))
+/// The database that this command starts, that of an experiment that names none; the version of such an experiment
+/// unless another one is asked for. Its processes run as this user.
+fn server(version: Option<&str>, account: Option<Account>) -> Result<Box<dyn Server>, Failure> {
+    let product = PRODUCTS[0];
+    let version = version.unwrap_or(product.default_version).to_owned();
+    database::server(&Started { product, version }, account).map_err(Failure::work)
 }
 
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
@@ -115,14 +118,14 @@ fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, f
     let screen = Screen::new(None);
     process::machine::make_readable();
     let account = Account::of_this_machine().map_err(Failure::work)?;
-    let server = server(version).run_as(account.clone());
+    let server = server(version, account.clone())?;
     // Those of a cluster are below the work directory as a rule, which has to be ours alone, too.
     let directory = guarded::private_directory(&directory).map_err(Failure::work)?;
     let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
     let_through(account.as_ref(), &directory)?;
-    let mut spec = ClusterSpec::new(&server, &directory, nodes, &cache);
+    let mut spec = ClusterSpec::new(&*server, &directory, nodes, &cache);
     spec.memory = server.memory(heap_mib << 20);
-    let cluster = Cluster::start(&spec, &server, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
+    let cluster = Cluster::start(&spec, &*server, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
     screen.clear();
     let points: Vec<_> = cluster.addresses().iter().map(ToString::to_string).collect();
     let text = format!("ready: {}\nstop with: iopslab db stop", points.join(" "));

@@ -190,8 +190,8 @@ fn client() -> Check {
         Ok(cost) => Check::ok(
             "client",
             format!(
-                "sends {:.0} reads/s at the most, {:.1} us of CPU for each on {} load thread{}; {:.0} us in an open loop \
-                 of {SPARSE_PER_S:.0}/s",
+                "sends {:.0} reads/s at the most, {:.1} us of CPU for each on {} load thread{}; {:.0} us in an open \
+                 loop of {SPARSE_PER_S:.0}/s",
                 cost.ceiling_per_s(),
                 cost.closed_us,
                 cost.threads,

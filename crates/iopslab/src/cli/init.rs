@@ -16,13 +16,16 @@ use super::size::{data_size, share};
 /// What was typed after `init`.
 #[derive(Debug, Default, Args)]
 #[command(after_help = "\
-Without --current and --candidate it asks, if stdin is a terminal. A configuration is INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]][+COMMIT_LOG_VOLUME]; without
+Without --current and --candidate it asks, if stdin is a terminal. A configuration is \
+INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]][+COMMIT_LOG_VOLUME]; without
 a volume the instance's own disks are meant.
 
 Examples:
   iopslab init
-  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate r6i.2xlarge+gp3:500GiB:12000:300 --candidate i4i.2xlarge --out storage.toml
-  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --demand 5000 --read-share 95% --data 800GB --out -")]
+  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate r6i.2xlarge+gp3:500GiB:12000:300 \
+--candidate i4i.2xlarge --out storage.toml
+  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --demand 5000 --read-share \
+95% --data 800GB --out -")]
 pub struct InitArgs {
     /// What the experiment is to answer
     #[arg(long)]
@@ -40,7 +43,12 @@ pub struct InitArgs {
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// Requests in flight on one node [default: 64]
-    #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "rate",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     in_flight: Option<u32>,
     /// Operations a second on one node, instead of --in-flight
     #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
@@ -102,8 +110,8 @@ fn tell_of_latency(args: &InitArgs, experiment: &Experiment) {
     let in_force = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
     if let Some(ms) = args.p99.filter(|_| !in_force) {
         eprintln!(
-            "note: p99_ms = {ms} is a comment in the file: in a 1:{} model a queue in front of a volume takes that many \
-             times as long. --demand states an objective that carries over",
+            "note: p99_ms = {ms} is a comment in the file: in a 1:{} model a queue in front of a volume takes that \
+             many times as long. --demand states an objective that carries over",
             experiment.place.scale()
         );
     }
@@ -265,7 +273,8 @@ mod tests {
     #[test]
     fn a_conversation_with_slips_ends_in_a_sound_file() {
         let (said, args) = asked(
-            "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\nmost\n95%\n800\n800GB\n5_000\n6000\n10\n",
+            "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\n\
+             most\n95%\n800\n800GB\n5_000\n6000\n10\n",
         );
         let args = args.unwrap();
         for problem in

@@ -24,8 +24,10 @@ Examples:
   iopslab probe quickstart.toml --configuration gp3     # its volumes, emulated here, under their limits
   iopslab probe /mnt/v --burst-s 600                    # until a burst bucket is empty
 
-Writes a file of --size-mib, measures it by size of request, by requests in flight, through the page cache and past it, and
-removes it. Of an experiment the volumes of each configuration are made, measured one after the other, and deleted; that needs
+Writes a file of --size-mib, measures it by size of request, by requests in flight, \
+through the page cache and past it, and
+removes it. Of an experiment the volumes of each configuration are made, measured one after the other, and deleted; \
+that needs
 root.")]
 pub struct ProbeArgs {
     /// A directory on the storage to measure, or an experiment file

@@ -13,7 +13,8 @@ use process::output::Format;
   iopslab catalog refresh --region eu-west-1               adds the prices of another region
   iopslab catalog cost i4i.2xlarge --region eu-west-1
 
-The file is 00-aws-REGION.toml in IOPSLAB_CATALOG (default: ~/.config/iopslab/catalog). Your own .toml files there are never touched; later
+The file is 00-aws-REGION.toml in IOPSLAB_CATALOG (default: ~/.config/iopslab/catalog). \
+Your own .toml files there are never touched; later
 names win. Needs ec2:DescribeInstanceTypes and pricing:GetProducts.")]
 pub struct RefreshArgs {
     /// Region to ask about
@@ -54,17 +55,18 @@ mod with_aws {
         let old = read_old(&file)?;
         let today = jiff::Zoned::now().date().to_string();
         let mut say = |what: &str| eprintln!("{what} ...");
-        let mut reported =
-            offers::ask(&args.region, &today, !args.without_prices, &mut say).map_err(|error| {
-                Failure::work(error).help(
-                    "credentials: aws sso login, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; permission: ec2:DescribeInstanceTypes",
-                )
-            })?;
+        let mut reported = offers::ask(&args.region, &today, !args.without_prices, &mut say).map_err(|error| {
+            Failure::work(error).help(
+                "credentials: aws sso login, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; \
+                 permission: ec2:DescribeInstanceTypes",
+            )
+        })?;
         if let Some(old) = &old {
             reported.catalog.keep_prices_of(old);
         }
         let text = format!(
-            "# Instance types and prices of {} from AWS, {today}. Written by `iopslab catalog refresh`, which replaces this file; put your\n\
+            "# Instance types and prices of {} from AWS, {today}. Written by `iopslab catalog refresh`, \
+             which replaces this file; put your\n\
              # own types and prices into another .toml file beside it (form: docs/catalog.md).\n{}",
             args.region,
             reported.catalog.to_toml()
@@ -98,7 +100,8 @@ mod with_aws {
                 }))
             ),
             Format::Human => println!(
-                "{}: {} instance types ({new} that the program's own table lacks), {} with prices; prices of {} volume types\n{name}",
+                "{}: {} instance types ({new} that the program's own table lacks), {} with prices; \
+                 prices of {} volume types\n{name}",
                 args.region, reported.instance_types, reported.priced, reported.volume_prices
             ),
         }

@@ -16,8 +16,8 @@ use super::terminal;
 
 /// What was typed after `report`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Writes analysis.json, report.html, report.md and summary.csv into each RUN; the same evidence gives the same bytes.
+#[command(after_help = "Writes analysis.json, report.html, report.md and summary.csv into each RUN; \
+the same evidence gives the same bytes.
 With several runs, each answer is printed after the other; --format json gives an array.
 
 Examples:
@@ -28,8 +28,7 @@ Examples:
   iopslab report runs/*                                             the answers of all runs
   iopslab report runs/quickstart-... --format openmetrics > quickstart.om
                                                                     the figures for Prometheus and Grafana
-  COLUMNS=80 iopslab report runs/quickstart-20260101T000000Z | less"
-)]
+  COLUMNS=80 iopslab report runs/quickstart-20260101T000000Z | less")]
 pub struct ReportArgs {
     /// Run directories
     #[arg(required = true, value_name = "RUN")]
@@ -96,8 +95,8 @@ fn verify(directory: &RunDirectory) -> Result<(), Failure> {
     }
     lines.extend(journal.map(|problem| format!("  journal.jsonl {problem}")));
     lines.push(
-        "restore these files from a copy; or measure a trial again: move its directory out of the run, then iopslab run \
-         --resume RUN"
+        "restore these files from a copy; or measure a trial again: move its directory out of the run, then iopslab \
+         run --resume RUN"
             .to_owned(),
     );
     Err(Failure::verdict(lines.join("\n")))

@@ -38,8 +38,9 @@ pub(super) fn check(directory: &RunDirectory) -> Result<Option<AwsSettings>, Fai
     }
     differs.map_err(|difference: String| {
         not_obeyed(directory, &difference).help(
-            "if nobody has changed it, the version of iopslab or the facts and prices of the catalog have changed since it began: continue \
-             with those, or start a new run from its experiment.toml; what it has measured can be reported: iopslab report",
+            "if nobody has changed it, the version of iopslab or the facts and prices of the catalog have changed \
+             since it began: continue with those, or start a new run from its experiment.toml; what it has measured \
+             can be reported: iopslab report",
         )
     })
 }
@@ -69,8 +70,8 @@ pub(super) fn check_to_take_away(directory: &RunDirectory) -> Result<(), Failure
 }
 
 /// How machines go without a run's directory.
-const OTHERWISE: &str = "machines that a run of yours has made go by their tags: iopslab clean --aws --run RUN, with --region and --profile of \
-                         each site";
+const OTHERWISE: &str = "machines that a run of yours has made go by their tags: iopslab clean --aws --run RUN, with \
+                         --region and --profile of each site";
 
 /// What says where machines stand and where their state is.
 fn of_machines(plan: &Plan) -> Value {

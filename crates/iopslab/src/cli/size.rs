@@ -22,12 +22,15 @@ use super::terminal;
 #[command(after_help = "Examples:
   iopslab size runs/kenzan-2018-... --throughput 60000 --read-share 0.8 --data 2TB --growth 30% --years 2
   iopslab size RUN_A RUN_B --throughput 60000 --read-share 50% --data 500GB --p99-ms 20 --survive zone
-  iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --candidate i4i.2xlarge --candidate r6i.2xlarge+gp3:2TiB:6000
+  iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --candidate i4i.2xlarge --candidate \
+r6i.2xlarge+gp3:2TiB:6000
   iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --current 'i3.2xlarge*9'
   iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
 
-The cheapest cluster is shown with its doubts, the best proven one beside it. Each figure is measured, interpolated or modelled, and each
-number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: the evidence carries no answer.")]
+The cheapest cluster is shown with its doubts, the best proven one beside it. Each figure is measured, \
+interpolated or modelled, and each
+number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: \
+the evidence carries no answer.")]
 pub struct SizeArgs {
     /// Run directories to learn from
     runs: Vec<PathBuf>,
@@ -87,7 +90,14 @@ pub struct SizeArgs {
     #[arg(long, value_name = "CONFIG")]
     current: Vec<String>,
     /// A fleet that would replace it; then no evidence is looked at (repeatable)
-    #[arg(long, value_name = "CONFIG", requires = "current", conflicts_with_all = ["runs", "throughput", "read_share", "data", "p99_ms", "candidate", "family", "workload"])]
+    #[arg(
+        long,
+        value_name = "CONFIG",
+        requires = "current",
+        conflicts_with_all = [
+            "runs", "throughput", "read_share", "data", "p99_ms", "candidate", "family", "workload"
+        ]
+    )]
     proposed: Vec<String>,
     #[command(flatten)]
     basis: BasisArgs,
@@ -99,8 +109,10 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         return compare(&catalog, args, format);
     }
     if args.runs.is_empty() {
-        return Err(Failure::input("no run directory to learn from")
-            .help("iopslab size RUN... --throughput N --read-share S --data SIZE; or two fleets: --current CONFIG --proposed CONFIG"));
+        return Err(Failure::input("no run directory to learn from").help(
+            "iopslab size RUN... --throughput N --read-share S --data SIZE; or two fleets: \
+             --current CONFIG --proposed CONFIG",
+        ));
     }
     let mut seen = BTreeSet::new();
     for path in &args.runs {
@@ -130,7 +142,8 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     let provider = |run: &RunEvidence<'_>| run.plan.place.provider();
     if let Some(other) = runs.iter().find(|run| provider(run) != provider(&runs[0])) {
         return Err(Failure::input(format!(
-            "the runs come from different providers ({} and {}): what was simulated is no evidence beside what was measured",
+            "the runs come from different providers ({} and {}): \
+             what was simulated is no evidence beside what was measured",
             provider(&runs[0]),
             provider(other)
         ))

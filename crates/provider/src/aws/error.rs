@@ -22,9 +22,9 @@ pub enum AwsError {
     Terraform { verb: &'static str, words: String, log: PathBuf },
     /// The plug-in that it finds is not that of the lock file.
     #[error(
-        "terraform init failed: {words}\n  its whole output: {}\n  iopslab's lock file has the plug-in of AWS that it was tested with. Give \
-         that one, or a lock file of your own for yours: make it with `terraform providers lock` in a copy of terraform/aws, and name it with \
-         IOPSLAB_TERRAFORM_LOCK",
+        "terraform init failed: {words}\n  its whole output: {}\n  iopslab's lock file has the plug-in of AWS that it \
+         was tested with. Give that one, or a lock file of your own for yours: make it with `terraform providers lock` \
+         in a copy of terraform/aws, and name it with IOPSLAB_TERRAFORM_LOCK",
         log.display()
     )]
     Lock { words: String, log: PathBuf },
@@ -69,21 +69,22 @@ pub enum AwsError {
     },
     /// Something in the directory that Terraform would obey, or run, and that this program did not put there.
     #[error(
-        "{what}: Terraform would obey it, and iopslab did not put it there; if you know where it comes from, remove it; machines that are \
-         left go with: iopslab clean --aws"
+        "{what}: Terraform would obey it, and iopslab did not put it there; if you know where it comes from, remove \
+         it; machines that are left go with: iopslab clean --aws"
     )]
     Foreign { what: String },
     /// Something beside or above the directory by which another program would be started as Terraform.
     #[error(
-        "{}: tfenv, asdf and their like choose by it what is started as Terraform, and iopslab did not put it there; remove it, or, if it is your \
-         own and lies above the run, go to its directory and try again; machines that are left go with: iopslab clean --aws",
+        "{}: tfenv, asdf and their like choose by it what is started as Terraform, and iopslab did not put it there; \
+         remove it, or, if it is your own and lies above the run, go to its directory and try again; machines that are \
+         left go with: iopslab clean --aws",
         path.display()
     )]
     Chosen { path: PathBuf },
     /// A Terraform that outlived its controller has not ended.
     #[error(
-        "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which process it is says: \
-         fuser -v {dir}/at-work",
+        "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which \
+         process it is says: fuser -v {dir}/at-work",
         dir = directory.display()
     )]
     AtWork {
@@ -129,8 +130,8 @@ fn advice(answers: bool, words: &str) -> String {
     match answers {
         true => "; its user data has not ended: look at /var/lib/iopslab/first-boot.log there".to_owned(),
         false if words.contains("Host key verification failed") => format!(
-            ": {words}; what answers does not show the host key of the run: the first script of the machine has not got so far, or \
-             somebody else is at its address"
+            ": {words}; what answers does not show the host key of the run: the first script of the machine has not \
+             got so far, or somebody else is at its address"
         ),
         false => format!(
             ": {words}; is [provider.aws] controller_cidr the address from which you come, and is there a way to its \
@@ -176,8 +177,8 @@ mod tests {
             "Failed to install provider Error while installing hashicorp/aws v5.100.0: the local package for \
              registry.terraform.io/hashicorp/aws 5.100.0 doesn't match any of the checksums previously recorded in the \
              dependency lock file",
-            "Failed to query available provider packages Could not retrieve the list of available versions for provider \
-             hashicorp/aws: the previously-selected version 5.99.0 is no longer available",
+            "Failed to query available provider packages Could not retrieve the list of available versions for \
+             provider hashicorp/aws: the previously-selected version 5.99.0 is no longer available",
         ] {
             for part in [words, OWN_LOCK, "terraform providers lock"] {
                 assert!(said(words).contains(part), "{}", said(words));

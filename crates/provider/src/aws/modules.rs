@@ -30,8 +30,8 @@ pub(super) const MODULES: &[(&str, &str)] = &[
 const TERRAFORMS: &str = "registry.terraform.io/";
 const OPENTOFUS: &str = "registry.opentofu.org/";
 
-/// The lock file for this machine. Its hashes are those of one kind: on others the plug-in of that version is taken that
-/// its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
+/// The lock file for this machine. Its hashes are those of one kind: on others the plug-in of that version is taken
+/// that its maker has signed. OpenTofu has it, in builds of its own, from a registry of its own.
 pub(super) fn lock_file(is_opentofu: bool) -> String {
     let own = MODULES.iter().find(|(name, _)| *name == LOCK).map_or("", |(_, text)| *text);
     match is_opentofu {

@@ -22,8 +22,8 @@ const DATA: &str = ".terraform";
 /// Terraform's own: state, its copies, and locks.
 const OF_TERRAFORM: [&str; 5] =
     [STATE, "terraform.tfstate.backup", "errored.tfstate", ".terraform.tfstate.lock.info", "crash.log"];
-/// By these files programs that take Terraform's name choose which one they start, some by a path to it: tfenv, tofuenv,
-/// tenv, asdf, mise. They look for them where they are started and in every directory above.
+/// By these files programs that take Terraform's name choose which one they start, some by a path to it: tfenv,
+/// tofuenv, tenv, asdf, mise. They look for them where they are started and in every directory above.
 const CHOICES: [&str; 12] = [
     ".terraform-version",
     ".opentofu-version",
@@ -163,7 +163,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let state = r#"{"resources":[{"mode":"managed","type":"aws_key_pair","name":"run","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        let state = r#"{"resources":[{"mode":"managed","type":"aws_key_pair","name":"run",
+                        "provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
         for (name, text) in
             [(VARIABLES, "{}"), (ASKED, ""), (LOG, ""), (BESIDE[0], ""), (BESIDE[1], ""), (STATE, state)]
         {
@@ -260,7 +261,8 @@ mod tests {
     #[test]
     fn a_state_that_names_what_the_modules_do_not_make_is_refused() {
         let directory = directory();
-        let state = r#"{"resources":[{"mode":"managed","type":"aws_db_instance","name":"prod","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        let state = r#"{"resources":[{"mode":"managed","type":"aws_db_instance","name":"prod",
+                        "provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
         fs::write(directory.path().join(STATE), state).unwrap();
         let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
         assert!(words.contains("terraform.tfstate has aws_db_instance.prod"), "{words}");

@@ -68,10 +68,12 @@ mod tests {
         report_all(
             "destroy",
             &[
-                r#"{"@message":"Plan: 0 to add, 0 to change, 3 to destroy.","changes":{"remove":3,"operation":"plan"},"type":"change_summary"}"#,
+                r#"{"@message":"Plan: 0 to add, 0 to change, 3 to destroy.",
+                    "changes":{"remove":3,"operation":"plan"},"type":"change_summary"}"#,
                 r#"{"hook":{"resource":{"addr":"aws_instance.machine[\"a\"]"}},"type":"apply_complete"}"#,
                 r#"{"hook":{"resource":{"addr":"aws_key_pair.run"}},"type":"apply_complete"}"#,
-                r#"{"@message":"Apply complete! Resources: 0 added, 0 changed, 3 destroyed.","changes":{"remove":3,"operation":"apply"},"type":"change_summary"}"#,
+                r#"{"@message":"Apply complete! Resources: 0 added, 0 changed, 3 destroyed.",
+                    "changes":{"remove":3,"operation":"apply"},"type":"change_summary"}"#,
                 "no JSON",
             ],
         );
@@ -92,7 +94,8 @@ mod tests {
 
     #[test]
     fn an_error_of_terraform_is_its_summary_and_its_detail_in_one_line() {
-        let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"creating EC2 Instance","detail":"InsufficientInstanceCapacity:\n  none left"}}"#;
+        let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"creating EC2 Instance",
+                       "detail":"InsufficientInstanceCapacity:\n  none left"}}"#;
         let reported = diagnostic(line);
         assert_eq!(reported.as_deref(), Some("creating EC2 Instance: InsufficientInstanceCapacity: none left"));
         assert_eq!(diagnostic(r#"{"diagnostic":{"severity":"warning","summary":"x"}}"#), None);

@@ -24,13 +24,14 @@ pub enum HostError {
     },
     /// What a machine says about itself is not understood.
     #[error(
-        "{name}: expected a short answer about the machine, got {answer:?}; does its shell print something for every login?"
+        "{name}: expected a short answer about the machine, got {answer:?}; \
+         does its shell print something for every login?"
     )]
     Answer { name: String, answer: String },
     /// No program for its processor.
     #[error(
-        "{name} is {machine}, and there is no iopslab for it here; make one (make dist) and state it as binary_{machine} \
-         where the experiment names ssh_config: in [provider.hosts] or [target]"
+        "{name} is {machine}, and there is no iopslab for it here; make one (make dist) and state it as \
+         binary_{machine} where the experiment names ssh_config: in [provider.hosts] or [target]"
     )]
     NoProgram {
         name: String,
@@ -45,13 +46,14 @@ pub enum HostError {
     Program { path: PathBuf, reason: String },
     /// Its address is not known here.
     #[error(
-        "the IPv4 address of {name} cannot be found ({reason}); state it: {{ ssh = \"{name}\", address = \"10.0.0.5\" }}"
+        "the IPv4 address of {name} cannot be found ({reason}); state it: {{ ssh = \"{name}\", \
+         address = \"10.0.0.5\" }}"
     )]
     Address { name: String, reason: String },
     /// Its address is of no use to others.
     #[error(
-        "{name} is {address} from here, which is no address for other machines; state it: {{ ssh = \"{name}\", address = \
-         \"10.0.0.5\" }}"
+        "{name} is {address} from here, which is no address for other machines; state it: {{ ssh = \"{name}\", address \
+         = \"10.0.0.5\" }}"
     )]
     Loopback { name: String, address: Ipv4Addr },
     /// More hosts are asked for than there are machines.

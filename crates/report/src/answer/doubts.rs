@@ -51,8 +51,8 @@ fn sick(names: &str, sickness: Sickness, amount: f64) -> String {
             format!("the machine of {names} was not well: fio found {share} of what its volume should deliver")
         }
         Sickness::Quota => format!(
-            "the machine of {names} was not well: a CPU quota that nobody asked for held the database back in {share} of \
-             its periods"
+            "the machine of {names} was not well: a CPU quota that nobody asked for held the database back in {share} \
+             of its periods"
         ),
         Sickness::Steal => {
             format!("the machine of {names} was not well: the hypervisor took {share} of its CPU time")
@@ -77,6 +77,10 @@ fn not_at_rest(names: &str, unrest: Unrest) -> String {
         Unrest::Code => ("its code was still being compiled with", LONGER_WARMUP),
         Unrest::Cache => ("its page cache was still changing with", LONGER_WARMUP),
         Unrest::Changing => ("its throughput was still changing with", LONGER_WARMUP),
+        Unrest::Disturbed => (
+            "its throughput was changing while others took CPU time of the machine, with",
+            "stop what else runs there, or measure at another hour",
+        ),
         Unrest::TooShort => (
             "the trials are too short to show that it was, and the CPU was the limit, with",
             "lengthen [load] duration_s",
@@ -217,8 +221,8 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
 fn beside(others: &[String]) -> String {
     let who = when(!others.is_empty(), || format!(" When it began, {} did.", listed(others)));
     format!(
-        "The run was allowed to go on beside others that measure on the same machine (--beside).{who} Each finds a slower machine, so \
-         that figures are lower bounds, and differences between trials may be those of the others."
+        "The run was allowed to go on beside others that measure on the same machine (--beside).{who} Each finds a \
+         slower machine, so that figures are lower bounds, and differences between trials may be those of the others."
     )
 }
 

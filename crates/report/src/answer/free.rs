@@ -49,14 +49,14 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
             let lead = if is_cheapest { "First, for no money" } else { "Also for no money" };
             let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
             let unlike = durability::beside(analysis, to, from);
-            let first = format!("{lead}: {to} instead of {from}, {factors}{replaced}{unlike}.");
+            let first = format!("{lead}{}: {to} instead of {from}, {factors}{replaced}{unlike}.", but_network(step));
             let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
         }
         Verdict::TooFew => {
             let factors = of(&format!(" {}", labels::throughput_of(from)));
-            format!("For no money, not tested: {to} has {factors}.")
+            format!("For no money{}, not tested: {to} has {factors}.", but_network(step))
         }
         _ => {
             let factors = of(" its throughput");
@@ -86,7 +86,15 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     format!("{} up to {}, in {} places{beyond}", reported(least, of), reported(most, ""), group.len())
 }
 
-/// What has to be done for it to hold; `None` where it is no setting.
+/// What it costs of the network, where that is what it costs.
+fn but_network(step: &FreeStep) -> &'static str {
+    match step.needs.contains(&Need::NetworkBandwidth) {
+        true => " but network bandwidth",
+        false => "",
+    }
+}
+
+/// What has to be done for it to hold; `None` where it is no setting, weighting or card.
 fn needed(needs: &[Need]) -> Option<String> {
     let has = |need: Need| needs.contains(&need);
     // One of the two is named: either way the files are written anew.
@@ -97,12 +105,21 @@ fn needed(needs: &[Need]) -> Option<String> {
         Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)",
         Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself",
         Need::Host => "the read-ahead of each host's volumes set",
+        Need::NetworkBandwidth => {
+            "bandwidth weighting ebs-1, by which the network of each instance loses a quarter of what its path to EBS \
+             sustains (nothing here measured that loss)"
+        }
+        Need::DefaultWeighting => "the instances' own bandwidth weighting",
+        Need::EbsCards => "volumes attached to other EBS cards",
     });
     let reported: Vec<&str> = reported.collect();
     if reported.is_empty() {
         return None;
     }
+    let is_of_instance = has(Need::NetworkBandwidth) || has(Need::DefaultWeighting) || has(Need::EbsCards);
     let spared = match (has(Need::Restart), has(Need::Rewrite) || has(Need::Recompaction)) {
+        // Nothing is promised where instances or their volumes are changed.
+        _ if is_of_instance => "",
         (true, true) => "",
         (true, false) => "; no SSTable is rewritten",
         (false, true) => "; no node is restarted",

@@ -122,8 +122,8 @@ fn unlike(analysis: &Analysis, place: &WorkloadAnswer, best: &[BestOfAlike]) -> 
     let numbers =
         step.map_or_else(String::new, |step| format!("; {} gives {}", step.to, steps::gain(analysis, &[step], false)));
     format!(
-        "what a lost node costs differs, and no speed or price weighs it: {}{numbers} ([decision] durability = \"ignore\" chooses \
-         all the same)",
+        "what a lost node costs differs, and no speed or price weighs it: {}{numbers} ([decision] durability \
+         = \"ignore\" chooses all the same)",
         durability::each(analysis, best).join("; ")
     )
 }
@@ -150,13 +150,14 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let own = decisive(analysis, place).and_then(|step| step.repetitions_to_decide);
     let more = match (repetitions, open.is_empty()) {
         (Some(n), true) if own.is_some_and(|own| own < *n) => format!(
-            "; if that is the truth, about {} repetitions of each cell would decide that, and about {n} repetitions what else is open",
+            "; if that is the truth, about {} repetitions of each cell would decide that, \
+             and about {n} repetitions what else is open",
             own.unwrap_or(*n)
         ),
         (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
         (None, true) if own.is_some() => format!(
-            "; if that is the truth, about {} repetitions of each cell would decide that, and no affordable number what \
-             else is open",
+            "; if that is the truth, about {} repetitions of each cell would decide that, and no affordable number \
+             what else is open",
             own.unwrap_or_default()
         ),
         (None, true) if is_bound => String::new(),

@@ -73,7 +73,8 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
     let mut svg = words("ink t12", (LEFT, y + 13.0), short(&cell.configuration, NAME));
     svg += &words("ink e t12", (edge, y + 13.0), &figures);
     svg += &format!(
-        "<rect class=\"f{}\" x=\"{zero:.0}\" y=\"{top:.0}\" width=\"{:.1}\" height=\"11\"><title>{}: {figures} operations/s</title></rect>",
+        "<rect class=\"f{}\" x=\"{zero:.0}\" y=\"{top:.0}\" width=\"{:.1}\" height=\"11\"><title>{}: {figures} \
+         operations/s</title></rect>",
         colour(index(analysis, &cell.configuration)),
         (end - zero).max(0.5),
         escaped(&cell.id),

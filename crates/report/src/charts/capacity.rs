@@ -33,7 +33,8 @@ pub fn chart(analysis: &Analysis) -> String {
         let carries = rate(capacity);
         let end = capacity.ops_per_s.map_or(NAMES, x);
         svg.push_str(&format!(
-            "<rect class=\"f{index}\" x=\"{NAMES:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{THICK:.1}\"><title>{}: {}</title></rect>",
+            "<rect class=\"f{index}\" x=\"{NAMES:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{THICK:.1}\"><title>{}: \
+             {}</title></rect>",
             middle - THICK / 2.0,
             (end - NAMES).max(0.0),
             escaped(&name),

@@ -35,8 +35,9 @@ pub fn curves(analysis: &Analysis, charts: &Charts) -> String {
     }
     let names = analysis.configurations.iter().enumerate().map(|(i, c)| (i, c.name.as_str()));
     format!(
-        "<p class=\"soft\">Median over repetitions of each percentile. A curve ends where a trial has fewer than ten slower samples. In a closed loop latency follows \
-         from throughput: compare curves at equal rates.</p>\n{}<div class=\"charts\">\n{out}</div>\n",
+        "<p class=\"soft\">Median over repetitions of each percentile. A curve ends where a trial has fewer than ten \
+         slower samples. In a closed loop latency follows from throughput: compare curves at equal rates.</p>\n{}<div \
+         class=\"charts\">\n{out}</div>\n",
         legend(names)
     )
 }

@@ -56,7 +56,8 @@ pub fn dot(class: &str, (x, y): (f64, f64), title: impl std::fmt::Display) -> St
 /// A drawing of so many pixels under its caption (HTML), with a label for who cannot see it.
 pub fn figure(caption: &str, label: &str, (width, height): (f64, f64), svg: &str) -> String {
     format!(
-        "<figure><figcaption>{caption}</figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\
+        "<figure><figcaption>{caption}</figcaption><svg viewBox=\"0 0 {width} {height}\" \
+         role=\"img\" aria-label=\"{}\">\
          {svg}</svg></figure>\n",
         escaped(label)
     )

@@ -45,7 +45,8 @@ pub fn drawn(analysis: &Analysis, charts: &Charts) -> String {
     }
     if all.len() > cells.len() && !out.is_empty() {
         out.push_str(&format!(
-            "<p class=\"soft\">The first {CELLS} of {} cells; the others stand in <a href=\"#trials\">Each trial</a>.</p>\n",
+            "<p class=\"soft\">The first {CELLS} of {} cells; \
+             the others stand in <a href=\"#trials\">Each trial</a>.</p>\n",
             all.len()
         ));
     }

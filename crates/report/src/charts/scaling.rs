@@ -51,7 +51,8 @@ pub fn chart(analysis: &Analysis, scaling: &Scaling) -> String {
         svg += &dot("f0", (at, y.at(point.ops_per_s)), said);
     }
     let drawn = figure(
-        "<b>Operations/s over nodes</b>: points with their 95 % intervals, and the Universal Scalability Law through them",
+        "<b>Operations/s over nodes</b>: points with their 95 % intervals, \
+         and the Universal Scalability Law through them",
         &format!("throughput over the number of nodes, {}", title(scaling)),
         (WIDTH, HEIGHT),
         &svg,

@@ -32,12 +32,13 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
     }
     let group = group(charts);
     let mut out = String::from(
-        "<p class=\"soft\">Time runs from the start of measurement; grey is warm-up, the dotted line is where the steady window begins, dashed lines are \
-         limits in force. Seconds below, the unit beside each title.</p>\n",
+        "<p class=\"soft\">Time runs from the start of measurement; grey is warm-up, the dotted line is where the \
+         steady window begins, dashed lines are limits in force. Seconds below, the unit beside each title.</p>\n",
     );
     if group > 1 {
         out.push_str(&format!(
-            "<p class=\"soft\">So many trials: each point is the mean of {group} neighbours; all samples are in the trials' Parquet files.</p>\n"
+            "<p class=\"soft\">So many trials: each point is the mean of {group} neighbours; all samples are in the \
+             trials' Parquet files.</p>\n"
         ));
     }
     let mut number = 0;
@@ -61,7 +62,8 @@ fn of_trial(trial: &TrialCharts, number: usize, group: usize) -> String {
     let done = trial.background.iter();
     let background: Vec<String> = done.map(|b| several_of(b.times.round() as u64, b.one, b.several)).collect();
     let mut out = format!(
-        "<details id=\"{}\"><summary>Block {block}{}{}</summary>\n<p class=\"soft\">Evidence: <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
+        "<details id=\"{}\"><summary>Block {block}{}{}</summary>\n<p class=\"soft\">Evidence: \
+         <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
         id(&["trial", &trial.cell, &block]),
         if trial.valid { "" } else { " <span class=\"tag invalid\">invalid</span>" },
         when(!background.is_empty(), || format!(": {}", background.join(", "))),
@@ -120,7 +122,8 @@ fn chart(trial: &TrialCharts, panel: &Panel, axis: &str, group: usize) -> String
     let limits = limits.into_iter().map(|name| format!("<li>{name}"));
     let names = named(panel.lines.iter()) + &limits.collect::<String>();
     format!(
-        "<figure><figcaption><b>{}</b>, {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">{svg}</svg>\
+        "<figure><figcaption><b>{}</b>, {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-label=\"{}\">{svg}</svg>\
          <ul class=\"legend\">{}</ul></figure>\n",
         escaped(&panel.title),
         escaped(&panel.unit),

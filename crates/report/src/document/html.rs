@@ -122,7 +122,8 @@ fn table(table: &Table, title: &str) -> String {
     let caption = when(!label.is_empty(), || format!("<caption><span>{}</span></caption>", escaped(&label)));
     let name = escaped(if label.is_empty() { title } else { &label });
     format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\"><table{class}>{caption}<thead><tr>{head}</tr>\
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{name}\"><table{class}>{caption}<thead><tr>{head}</tr>\
          </thead><tbody>\n{rows}</tbody></table></div>\n"
     )
 }

@@ -32,8 +32,9 @@ fn card(analysis: &Analysis, answer: &Answer) -> String {
         Status::NoAnswerYet => ("none", escaped(&answer.verdict)),
     };
     format!(
-        "<div class=\"answer {class}\" id=\"answer\" role=\"region\" aria-label=\"The answer\">\n<p class=\"verdict\">{verdict}: \
-         {}.</p>\n{}<div class=\"sides\">\n<div><h2>Basis</h2>{}</div>\n<div><h2>Doubts</h2>{}</div>\n</div>\n</div>\n",
+        "<div class=\"answer {class}\" id=\"answer\" role=\"region\" aria-label=\"The answer\">\n<p \
+         class=\"verdict\">{verdict}: {}.</p>\n{}<div \
+         class=\"sides\">\n<div><h2>Basis</h2>{}</div>\n<div><h2>Doubts</h2>{}</div>\n</div>\n</div>\n",
         escaped(&answer.because),
         sentences(&answer.sentences),
         sentences(&basis(analysis, answer)),

@@ -23,8 +23,8 @@ pub fn footer(analysis: &Analysis) -> String {
         "<footer>\n<dl>{facts}</dl>\n\
          <p>Files beside this page: <a href=\"summary.csv\">summary.csv</a> (one row a cell), {of_nodes}{of_faults}\
          <a href=\"analysis.json\">analysis.json</a> (every number of this page), <a href=\"report.md\">report.md</a>, \
-         <a href=\"trials/\">trials/</a> (the evidence: <code>trials/&lt;cell&gt;/&lt;block&gt;/</code>). Made again by: \
-         <code>iopslab report {}</code></p>\n</footer>\n",
+         <a href=\"trials/\">trials/</a> (the evidence: <code>trials/&lt;cell&gt;/&lt;block&gt;/</code>). Made again \
+         by: <code>iopslab report {}</code></p>\n</footer>\n",
         escaped(&analysis.run)
     )
 }

@@ -25,7 +25,8 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         img-src data:\">\n\
          <link rel=\"icon\" href=\"data:,\">\n<title>{} - iopslab</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#answer\">To the answer</a>\n{}<nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n\
          <main>\n{main}</main>\n{}</body>\n</html>\n",

@@ -23,9 +23,9 @@ pub fn warm(analysis: &Analysis) -> Section<'_> {
         .number("Disk reads/op. cold", |e| e.cold_device_reads_per_operation)
         .number("Disk reads/op. warm", |e| e.warm_device_reads_per_operation)
         .number("Warming took", |e| e.warming_s.map(duration));
-    let method = "Each configuration against itself: trials that began with the data set in the page cache against those of \
-                  the same block that began with none of it. No configuration is chosen by this; each state has its own \
-                  decision.";
+    let method = "Each configuration against itself: trials that began with the data set in the page cache against \
+                  those of the same block that began with none of it. No configuration is chosen by this; each state \
+                  has its own decision.";
     section.key(method).table(table).list(effects.iter().map(effect)).on(Form::TERMINAL)
 }
 
@@ -63,9 +63,9 @@ pub fn curves(analysis: &Analysis) -> Section<'_> {
         .number("Disk reads/op.", |(_, p)| p.device_reads_per_operation)
         .number("predicted", |(_, p)| p.predicted.device_reads_per_operation)
         .number("Hits predicted, %", |(_, p)| format!("{:.0}", p.predicted.hit_ratio * 100.0));
-    let method = "Predicted: an LRU of 16 KiB chunks (Che's approximation) says how many reads miss, each miss costs the \
-                  fitted number of device reads, and throughput is the lower of what the volume delivers to those (by fio) \
-                  and the most that was measured at any ratio.";
+    let method = "Predicted: an LRU of 16 KiB chunks (Che's approximation) says how many reads miss, each miss costs \
+                  the fitted number of device reads, and throughput is the lower of what the volume delivers to those \
+                  (by fio) and the most that was measured at any ratio.";
     let said = if is_with_answer(analysis) { Form::ROOMY } else { Form::ALL };
     let charts = move || {
         let charts: String = analysis.cache_curves.iter().filter_map(chart).collect();

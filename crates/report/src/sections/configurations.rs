@@ -32,7 +32,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .mostly(Form::ROOMY)
         .table(machines(all))
         .table(settings)
-        .list(labels::backlogs(analysis))
+        .list(labels::weightings(analysis).into_iter().chain(labels::backlogs(analysis)))
         .table(volumes(all))
         .table(bill)
         .key(format!("Basis of cost: {}.", labels::basis(analysis)));

@@ -29,9 +29,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .text("Numbers", |c| limits::of_cell(c));
     let without = analysis.cells.iter().filter(|c| c.trials > 0 && c.valid_trials == 0);
     let without = without.map(|c| format!("{}: no valid trial of {}: {}", c.id, c.trials, reasons(c)));
-    let used = "Used: of what was really there, in the middle window of a trial. Confirmed: a configuration of this matrix \
-                with more of this resource alone was faster; not confirmed: more of it alone showed no gain, or its \
-                repetitions do not say.";
+    let used = "Used: of what was really there, in the middle window of a trial. Confirmed: a configuration of this \
+                matrix with more of this resource alone was faster; not confirmed: more of it alone showed no gain, or \
+                its repetitions do not say.";
     section
         .table(map(analysis))
         .on(Form::PAGE)
@@ -111,8 +111,8 @@ fn reasons(cell: &CellAnalysis) -> String {
 
 /// The nodes of a cell side by side, where its database has several.
 fn nodes(analysis: &Analysis) -> Rows<(&CellAnalysis, &NodeAnalysis)> {
-    let label = "The nodes of each cell, medians over repetitions; shares are of what the node really had, in the middle \
-                 window of a trial";
+    let label = "The nodes of each cell, medians over repetitions; shares are of what the node really had, in the \
+                 middle window of a trial";
     let nodes = analysis.cells.iter().flat_map(|cell| cell.nodes.iter().map(move |node| (cell, node)));
     let percent = |used: Option<&ResourceUse>| used.map(|u| u.share() * 100.0);
     placed(label, nodes, |(cell, _)| place(cell))
@@ -133,8 +133,8 @@ fn nodes(analysis: &Analysis) -> Rows<(&CellAnalysis, &NodeAnalysis)> {
 
 /// The data volumes of a node side by side, where it has several.
 fn data_volumes(analysis: &Analysis) -> Rows<(&CellAnalysis, &analysis::DataVolumeAnalysis)> {
-    let label = "The data volumes of each cell, medians over repetitions; a request's time is the kernel's, from its queue \
-                 to its end; requests of a RAID 0 are those of its members, split where chunks end";
+    let label = "The data volumes of each cell, medians over repetitions; a request's time is the kernel's, from its \
+                 queue to its end; requests of a RAID 0 are those of its members, split where chunks end";
     let cells = analysis.cells.iter();
     let volumes = cells.flat_map(|cell| cell.data_volumes.iter().map(move |volume| (cell, volume)));
     placed(label, volumes, |(cell, _)| place(cell))

@@ -13,8 +13,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     let scaled = (analysis.scale > 1.0).then(|| {
         format!(
             "This is a 1:{} model: IOPS, MB/s, CPUs, page cache and data set are divided; compare ratios between \
-             configurations, not absolute figures. What does not scale: the smallest Java heap that Cassandra runs in, the \
-             latency of one I/O, background CPU (compaction, JIT, garbage collection), and fixed costs of one request.",
+             configurations, not absolute figures. What does not scale: the smallest Java heap that Cassandra runs in, \
+             the latency of one I/O, background CPU (compaction, JIT, garbage collection), \
+             and fixed costs of one request.",
             given(analysis.scale)
         )
     });
@@ -26,8 +27,8 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         ("too few to test", ": fewer than three pairs of valid trials; low and high are the observed range. "),
         (
             "Detectable",
-            ": the smallest true factor that this many repetitions, spread as they are, show four times out of five at the \
-             level of the verdict; as hard to see upwards as its inverse is downwards.",
+            ": the smallest true factor that this many repetitions, spread as they are, show four times out of five at \
+             the level of the verdict; as hard to see upwards as its inverse is downwards.",
         ),
     ];
     let verdicts = verdicts.into_iter().fold(Text::default(), |all, (word, is)| all.then(strong(word)).then(is));
@@ -48,14 +49,14 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         Some(spread.into()),
         Some(verdicts),
         Some(
-            "Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside it; \
-             across trials each trial's percentile is one observation."
+            "Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside \
+             it; across trials each trial's percentile is one observation."
                 .into(),
         ),
         Some(
-            "Closed loop (requests in flight) finds throughput; its latencies depend on the load that the configuration \
-             itself allowed, so that p99 of different configurations are not comparable. Open loop (a rate) measures from \
-             the due time."
+            "Closed loop (requests in flight) finds throughput; its latencies depend on the load that the \
+             configuration itself allowed, so that p99 of different configurations are not comparable. Open loop (a \
+             rate) measures from the due time."
                 .into(),
         ),
         Some("Every trial starts from a restored copy of the data set on volumes unmounted and mounted again.".into()),

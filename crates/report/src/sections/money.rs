@@ -24,8 +24,8 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     }
     let open = steps.iter().filter(|s| s.withheld.is_some() || s.verdict == ValueVerdict::NotDecided);
     let basis = format!(
-        "Basis: {}; at full scale. {} Throughput ratios pair trials of the same block; low and high are the ends of their \
-         intervals.",
+        "Basis: {}; at full scale. {} Throughput ratios pair trials of the same block; low and high are the ends of \
+         their intervals.",
         labels::basis(analysis),
         labels::VALUE_WORDS
     );
@@ -44,10 +44,11 @@ fn missing<'a>(analysis: &'a Analysis, section: Section<'a>) -> Section<'a> {
     let words = if !missing.is_empty() {
         "Not computed, because prices are missing; a missing price never counts as zero."
     } else if analysis.cells.iter().all(|c| matches!(c.load, LoadLevel::Rate { .. })) {
-        "Steps of money are judged by throughput, and at a given rate every configuration that holds it has the same: what \
-         is good enough says the objective."
+        "Steps of money are judged by throughput, and at a given rate every configuration that holds it has the same: \
+         what is good enough says the objective."
     } else if analysis.cells.iter().any(analysis::CellAnalysis::has_lost_writes) {
-        "Nothing to compare: fewer than two configurations have a price and a figure and kept their acknowledged writes."
+        "Nothing to compare: fewer than two configurations have a price and a figure and kept \
+         their acknowledged writes."
     } else {
         "Nothing to compare: fewer than two configurations have a price and a figure."
     };
@@ -55,8 +56,8 @@ fn missing<'a>(analysis: &'a Analysis, section: Section<'a>) -> Section<'a> {
 }
 
 fn whole(analysis: &Analysis) -> Rows<&ValueOfMoney> {
-    let label = "Step by step: what each more expensive configuration gives for its price, factors in throughput (op/s) and \
-                 in throughput / cost (op/$) with their intervals";
+    let label = "Step by step: what each more expensive configuration gives for its price, factors in throughput \
+                 (op/s) and in throughput / cost (op/$) with their intervals";
     rows(label, &analysis.value_of_money)
         .class("money")
         .text(column("Workload").varies(), |s| s.workload.clone())

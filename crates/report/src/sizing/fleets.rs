@@ -115,7 +115,8 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
                 format!("{next} saves {} USD a month{}, which is rounding", usd(-more), share(*more))
             };
             format!(
-                "Keep what you have: {today} ({price}) meets the target{use_of_today}, and nothing else that does is cheaper: {other}."
+                "Keep what you have: {today} ({price}) meets the target{use_of_today}, \
+                 and nothing else that does is cheaper: {other}."
             )
         }
         FleetDecision::Change { to, is_proven, because, saves_usd_per_month } => {
@@ -163,8 +164,8 @@ fn undecided(why: &Undecided) -> String {
             allowed * 100.0
         ),
         Undecided::CheaperIsNotProven { configuration, saves_usd_per_month, doubts: all } => format!(
-            "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies outside the measured range \
-             ({}): measure it to decide",
+            "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies \
+             outside the measured range ({}): measure it to decide",
             usd(*saves_usd_per_month),
             doubts(all)
         ),

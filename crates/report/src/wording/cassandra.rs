@@ -1,5 +1,6 @@
 //! What Cassandra did beside its work, in words.
 
+use analysis::Untried;
 use analysis::rules::cassandra::code_not_warm::CodeNotWarm;
 use analysis::rules::cassandra::compaction_backlog::Backlog;
 use analysis::rules::cassandra::compaction_debt::CompactionDebt;
@@ -8,7 +9,7 @@ use analysis::rules::cassandra::gc_pauses::GcPauses;
 use analysis::rules::cassandra::writes_not_flushed::WritesNotFlushed;
 
 use super::amounts::{Words, percent};
-use crate::figures::{MIB, whole};
+use crate::figures::{MIB, bytes, number, whole};
 
 pub fn code_not_warm(of: &CodeNotWarm) -> Words {
     let message = match of.compiler_share {
@@ -117,4 +118,35 @@ pub fn dropped_messages(of: &DroppedMessages) -> Words {
         format!("The database dropped {} messages: it shed load to survive.", whole(of.dropped_messages)),
         "The load level is beyond what this configuration sustains; its throughput includes work that was thrown away.",
     )
+}
+
+/// A setting that was not tried: what it is, what was seen `with` a configuration, and who expects what.
+pub fn untried(setting: Untried, with: &str) -> (&'static str, String, &'static str) {
+    match setting {
+        Untried::ChunkLength { read_bytes_per_read, record_bytes, chunk_bytes } => (
+            "smaller compression chunks (table compression chunk_length_in_kb = 4)",
+            format!(
+                "a read {with} takes {} from the volumes for a record of {}, in chunks of {}",
+                bytes(read_bytes_per_read),
+                bytes(record_bytes),
+                bytes(chunk_bytes)
+            ),
+            "less is expected by Cassandra's documentation on compression: a chunk is read whole",
+        ),
+        Untried::CompactionStrategy { sstables_per_read } => (
+            "leveled or unified compaction (table compaction class = LeveledCompactionStrategy or \
+             UnifiedCompactionStrategy)",
+            format!("a read {with} merges {} SSTables", number(sstables_per_read)),
+            "fewer are expected by Cassandra's documentation on compaction",
+        ),
+        Untried::ReadAhead { read_bytes_per_request, chunk_bytes } => (
+            "less read-ahead (host read_ahead_kb = 8)",
+            format!(
+                "a read request {with} takes {} from its volume, where a chunk has {}",
+                bytes(read_bytes_per_request),
+                bytes(chunk_bytes)
+            ),
+            "less is expected by the check that Cassandra does when it starts, which recommends 8 KB on SSDs",
+        ),
+    }
 }

@@ -1,9 +1,9 @@
 //! Was the database at rest, and can what was measured be?
 
-use analysis::Trajectory;
 use analysis::rules::cache_not_settled::CacheNotSettled;
 use analysis::rules::still_rising::StillRising;
 use analysis::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
+use analysis::{CpuTakenBy, Trajectory};
 
 use super::amounts::{Words, percent, signed};
 use crate::figures::whole;
@@ -53,9 +53,26 @@ pub fn still_rising(of: &StillRising) -> Words {
             "Asked for by cache = \"cold\" in [load], as far as the page cache is what fills: the figure is that of \
              these seconds after a cold start."
         }
-        None => "Lengthen [load] warmup_s (or use warmup = \"auto\"): this figure depends on when it was measured.",
+        None => match of.cpu_taken_by {
+            Some(by) => taken(by),
+            None => "Lengthen [load] warmup_s (or use warmup = \"auto\"): this figure depends on when it was measured.",
+        },
     };
     (message, advice)
+}
+
+/// What to do first where throughput was changing, and others took CPU time meanwhile.
+pub fn taken(by: CpuTakenBy) -> &'static str {
+    match by {
+        CpuTakenBy::Programs => {
+            "Programs that are no part of the run took CPU time meanwhile (other_work): stop them, or measure at \
+             another hour. Where it changes without them, too, lengthen [load] warmup_s."
+        }
+        CpuTakenBy::Hypervisor => {
+            "The hypervisor took CPU time meanwhile (cpu_steal): measure at another hour, or on a dedicated or larger \
+             instance. Where it changes without that, too, lengthen [load] warmup_s."
+        }
+    }
 }
 
 pub fn cache_not_settled(of: &CacheNotSettled) -> Words {

@@ -60,8 +60,8 @@ pub fn sentences(scaling: &Scaling) -> Vec<String> {
     let parameters = 3;
     if scaling.points.len() == parameters {
         said.push(
-            "The law has three parameters, and so many clusters were measured: it passes through them, and nothing here \
-             tests it."
+            "The law has three parameters, and so many clusters were measured: it passes through them, and nothing \
+             here tests it."
                 .to_owned(),
         );
     }

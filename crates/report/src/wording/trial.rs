@@ -13,6 +13,7 @@ use analysis::rules::too_short_to_judge::TooShortToJudge;
 use analysis::rules::trial_invalid::TrialInvalid;
 
 use super::amounts::{Words, percent, signed};
+use super::rest::taken;
 use crate::figures::{count, several, whole};
 use crate::labels::operation;
 
@@ -66,23 +67,38 @@ pub fn counts_disagree(of: &CountsDisagree) -> Words {
 }
 
 pub fn no_steady_state(of: &NoSteadyState) -> Words {
-    (
-        format!(
+    let rounds = percent(of.rounds_range_share);
+    // Its rounds alone show that it changed.
+    let varies = of.change_low_share <= 0.0 && of.change_high_share >= 0.0;
+    let message = match varies {
+        true => format!(
+            "Throughput varied too much while it was measured to say whether it rose or fell: between the best and the \
+             worst of its five rounds lie {rounds} of their mean, more than their own noise explains."
+        ),
+        false => format!(
             "Throughput was still changing while it was measured: {} over the window (95 % interval {} to {}); its \
-            five rounds spread by {}.",
+             five rounds spread by {rounds}.",
             signed(of.change_over_window_share),
             signed(of.change_low_share),
-            signed(of.change_high_share),
-            percent(of.rounds_range_share)
+            signed(of.change_high_share)
         ),
-        if of.trajectory.is_some() {
+    };
+    let advice = match (of.trajectory, of.cpu_taken_by) {
+        (Some(_), _) => {
             "A workload that inserts has a trajectory, never a steady state: compare equal amounts of work ([load] \
              operations), not this throughput with another's."
-        } else {
+        }
+        (None, Some(by)) => taken(by),
+        (None, None) if varies => {
+            "Something held it up for a part of the window: look at the trial's host samples and at database.log \
+             (compaction, garbage collection, throttle). Lengthen [load] duration_s, so that it counts for less."
+        }
+        (None, None) => {
             "Lengthen [load] warmup_s (or use warmup = \"auto\") and duration_s: this figure depends on when it was \
              measured."
-        },
-    )
+        }
+    };
+    (message, advice)
 }
 
 pub fn too_short(of: &TooShortToJudge) -> Words {

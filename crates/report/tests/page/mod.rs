@@ -316,7 +316,10 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         settings: analysis::Settings::default(),
         backlog: None,
         layout: None,
+        bandwidth_weighting: None,
+        instance_limits: None,
         volumes: vec![VolumeReport {
+            card: None,
             initialised: Vec::new(),
             probes: BTreeMap::new(),
             role: VolumeRole::Data,

@@ -47,7 +47,8 @@ pub fn size(
     let several = with_several_data_volumes(runs);
     if observations.is_empty() && !several.is_empty() {
         return Err(SizingError::Input(format!(
-            "sizing knows nodes with one data volume, and the evidence has others alone ({}): measure one of their volumes too",
+            "sizing knows nodes with one data volume, and the evidence has others alone ({}): \
+             measure one of their volumes too",
             several.join(", ")
         )));
     }

@@ -125,7 +125,8 @@ fn a_noisy_configuration_is_judged_by_its_own_spread_in_all_places() {
     widest.sort_by(f64::total_cmp);
     let (median, worst) = (widest[widest.len() / 2], widest[widest.len() * 99 / 100]);
     println!(
-        "35 % among 2 %: any of A/A called different in {wrong} of {runs}; interval high/low {median:.1}, worst of 100 {worst:.0}"
+        "35 % among 2 %: any of A/A called different in {wrong} of {runs}; interval high/low {median:.1}, \
+         worst of 100 {worst:.0}"
     );
     assert!(wrong <= 30, "{wrong}");
     assert!(median < 12.0, "{median}: three pairs alone would give a factor of thousands");

@@ -39,7 +39,8 @@ fn a_series_at_rest_is_rarely_called_transient_however_its_seconds_hang_together
             let [steady, transient, short] =
                 [SteadyVerdict::Steady, SteadyVerdict::Transient, SteadyVerdict::TooShort].map(|v| count(&all, v));
             println!(
-                "at rest, autocorrelation {phi}, {seconds} s: steady {steady}, transient {transient}, too short {short} of {SEEDS}"
+                "at rest, autocorrelation {phi}, {seconds} s: steady {steady}, transient {transient}, \
+                 too short {short} of {SEEDS}"
             );
             assert!(transient <= FIVE_PERCENT, "{phi} {seconds} {transient}");
             // Where seconds are nearly independent, there is enough to judge.
@@ -85,7 +86,8 @@ fn a_decay_slower_than_the_trial_is_found_or_its_size_is_not_excluded() {
         let steady: Vec<&SteadyState> = all.iter().filter(|j| j.verdict == SteadyVerdict::Steady).collect();
         let excluded = steady.iter().filter(|j| j.change_low > -0.04).count();
         println!(
-            "decay of 6.5 % over 120 s, noise {noise:?}: steady {} of {SEEDS}, of these with less than 4 % as the largest fall {excluded}",
+            "decay of 6.5 % over 120 s, noise {noise:?}: steady {} of {SEEDS}, \
+             of these with less than 4 % as the largest fall {excluded}",
             steady.len()
         );
         assert!(excluded <= FIVE_PERCENT / 2, "{noise:?} {excluded}");

@@ -59,8 +59,8 @@ pub fn controllers(root: &Path) -> Controllers {
             },
             None => Controller::Missing {
                 reason: format!(
-                    "neither `{v2}` (cgroup v2) nor `{v1}` (v1) is available below {}; enable it on the kernel's command \
-                     line, or run outside this container or with its cgroups delegated",
+                    "neither `{v2}` (cgroup v2) nor `{v1}` (v1) is available below {}; enable it on the kernel's \
+                     command line, or run outside this container or with its cgroups delegated",
                     root.display()
                 ),
             },

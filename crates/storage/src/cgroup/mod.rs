@@ -221,8 +221,8 @@ impl Cgroup {
         let files: Vec<String> =
             self.leaves.iter().map(|leaf| quoted(&leaf.join("cgroup.procs").display().to_string())).collect();
         let script = format!(
-            "for f in {}; do echo $$ > \"$f\" || {{ echo \"iopslab: cannot join the cgroup of $f\" >&2; exit {}; }}; done; \
-             exec \"$@\"",
+            "for f in {}; do echo $$ > \"$f\" || {{ echo \"iopslab: cannot join the cgroup of $f\" >&2; exit {}; }}; \
+             done; exec \"$@\"",
             files.join(" "),
             CANNOT_JOIN_EXIT_STATUS
         );

@@ -25,7 +25,7 @@ fn setup(name: &str, label: &str, iops: f64) -> Value {
     json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1_u64 << 30, "direct_memory_bytes": 1 << 28,
         "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
         "key_cache_bytes": 0, "more_data": [], "placement": experiment::Placement::ONE_NODE, "first_host": 0, "batch": 0,
-        "is_bought": false, "watched": [], "settings": unset(),
+        "is_bought": false, "watched": [], "settings": experiment::Settings::default(),
         "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null, "is_local": false}})
 }
 
@@ -79,11 +79,6 @@ pub struct Reported {
     pub operations: u64,
     pub device_reads: f64,
     pub probe_read_iops: f64,
-}
-
-/// Settings of which none is stated.
-fn unset() -> experiment::Settings {
-    experiment::Settings { sections: experiment::PRODUCTS[0].no_settings(), read_ahead_kb: None }
 }
 
 /// Settings of a table, one option with one key of its map.

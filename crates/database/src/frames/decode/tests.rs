@@ -218,7 +218,11 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_at_all_do_harm(body in prop::collection::vec(any::<u8>(), 0..300), flags in 0u8..16, opcode in 0u8..17) {
+    fn no_bytes_at_all_do_harm(
+        body in prop::collection::vec(any::<u8>(), 0..300),
+        flags in 0u8..16,
+        opcode in 0u8..17,
+    ) {
         let bytes = frame(flags & !1, 1, opcode, &body);
         match understood(&[&bytes], 1 << 10) {
             Ok(answers) => prop_assert_eq!(answers.len(), 1),

@@ -59,7 +59,8 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
 fn path(caps: &Caps) {
     match caps.path {
         Some(path) if path.bursts() => println!(
-            "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB) last; {} IOPS and {} MB/s for at least 30 minutes in 24 hours",
+            "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB) last; {} IOPS and {} MB/s for \
+             at least 30 minutes in 24 hours",
             path.baseline_iops, path.baseline_mb_per_s, path.burst_iops, path.burst_mb_per_s
         ),
         Some(path) => println!(
