@@ -105,7 +105,13 @@ public class CassandraSettings {
 
     /** The options that a strategy's own validation takes, with the kind of value that it takes. */
     static void compaction(String name) throws Exception {
-        Class<?> strategy = Class.forName(BASE + "db.compaction." + name);
+        Class<?> strategy;
+        try {
+            strategy = Class.forName(BASE + "db.compaction." + name);
+        } catch (ClassNotFoundException none) {
+            // Unified compaction came with 5.0.
+            return;
+        }
         List<Class<?>> classes = new ArrayList<>(List.of(strategy));
         for (String options : List.of(name + "Options", "SizeTieredCompactionStrategyOptions", "unified.Controller"))
             try {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints what a Cassandra can be set to, as its own classes say it: keys of cassandra.yaml, options of tables.
 # scripts/cassandra-settings.sh VERSION >crates/cassandra_model/src/known/cassandra-VERSION.txt
-# Needs the jars of that version in iopslab's cache (`iopslab db start` fetches them) and a JDK.
+# Needs the lock list of that version, its jars in iopslab's cache (`iopslab db lock` puts them there) and a JDK on which it runs.
 set -euo pipefail
 cd "$(dirname "$0")"
 version=$1

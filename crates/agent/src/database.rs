@@ -165,7 +165,7 @@ impl Opened {
         let (host, database) = (&self.host, &self.database);
         match request {
             DatabaseRequest::Initialise { files } => self.initialise(&files),
-            DatabaseRequest::FindSnapshot { files } => Ok(self.find_snapshot(&files)),
+            DatabaseRequest::FindSnapshot { files } => self.find_snapshot(&files),
             DatabaseRequest::FindKept { files, directory } => store::find(database, &files, &directory),
             DatabaseRequest::Restore { files, kept, from } => store::restore(host, database, &files, &kept, &from),
             DatabaseRequest::MeasureArchive { files } => store::measure(host, database, &files),
@@ -214,23 +214,21 @@ impl Opened {
         let machine_use = self.machine_use.as_ref();
         let machine_use =
             machine_use.ok_or_else(|| RequestError::new("this host has no volume of its own to initialise"))?;
-        let (key, records) = (self.database.snapshot_key(files), self.database.dataset.records);
+        let (key, records) = (self.database.snapshot_key(files)?, self.database.dataset.records);
         let (restored, before) = Restored::initialise(&self.host, machine_use, (&key, records))?;
         let how = restored.how.clone();
         self.restored = Some(restored);
         Ok(Reply::Initialised { how, before })
     }
 
-    fn find_snapshot(&self, files: &DataSetFiles) -> Reply {
-        let key = self.database.snapshot_key(files);
+    fn find_snapshot(&self, files: &DataSetFiles) -> Result<Reply, RequestError> {
+        let key = self.database.snapshot_key(files)?;
         let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
-        Reply::Found {
-            snapshot: match restored {
-                Some(restored) => Some(restored.facts.clone()),
-                None => self.host.snapshot(&key),
-            },
-            key,
-        }
+        let snapshot = match restored {
+            Some(restored) => Some(restored.facts.clone()),
+            None => self.host.snapshot(&key),
+        };
+        Ok(Reply::Found { snapshot, key })
     }
 
     fn start_loading(&mut self, files: DataSetFiles, name: String) -> Result<Reply, RequestError> {
@@ -310,7 +308,7 @@ impl Opened {
         }
         let doing = format!("creating the volumes of {name} and copying the data set");
         host.outbox.progress(doing, None);
-        let key = self.database.snapshot_key(&DataSetFiles::of(setup));
+        let key = self.database.snapshot_key(&DataSetFiles::of(setup))?;
         let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);

@@ -41,10 +41,11 @@ pub(super) struct Loading {
 impl Loading {
     /// Starts the database; [`Self::make_ready`] follows, so that a start that fails leaves something to end.
     pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, RequestError> {
-        let directory = host.loading_directory(&database.snapshot_key(&files))?;
+        let directory = host.loading_directory(&database.snapshot_key(&files)?)?;
         let placement = files.placement;
         host.outbox.progress(format!("starting {} to load the data set", database.name()), None);
         let resources = NodeResources {
+            version: files.version.clone(),
             directories: directories(&directory, &files),
             memory: database.server.memory(loader::main_bytes(placement.nodes)),
             cpus: machine::cpus() as f64,
@@ -114,7 +115,7 @@ impl Loading {
         self.check_stop(name)?;
         let data = data_of(&self.directory);
         let facts = SnapshotFacts {
-            key: database.snapshot_key(&self.files),
+            key: database.snapshot_key(&self.files)?,
             records: database.dataset.records,
             loading: self.name.clone(),
             table_bytes: database.data_set_bytes(&directories(&self.directory, &self.files).data),

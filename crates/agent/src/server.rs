@@ -9,7 +9,7 @@ pub(super) use database::loader::{KEYSPACE, TABLE};
 use database::{
     Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Replication, RunningNode, Server, ServerError,
 };
-use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings};
+use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings, Started};
 use wire::{RequestError, UnderTest};
 
 use super::host::{Host, stated_or};
@@ -34,9 +34,10 @@ fn management_port(on_machine: u32, address: Ipv4Addr) -> u16 {
 
 /// An installed database with what is the same for all of a run's nodes.
 pub(super) struct Database {
-    /// The product.
+    /// The product, in the version of configurations that state none.
     pub server: Box<dyn Server>,
-    installed: Box<dyn Installed>,
+    /// Each version that configurations of this host need.
+    versions: Vec<Version>,
     /// What is stored in it.
     pub dataset: Dataset,
     patience: Patience,
@@ -47,8 +48,16 @@ pub(super) struct Database {
     ports: Ports,
 }
 
+/// A version that can be started here.
+struct Version {
+    server: Box<dyn Server>,
+    installed: Box<dyn Installed>,
+}
+
 /// What a node is given on its host.
 pub(super) struct NodeResources {
+    /// The version that is started; `None`: that of configurations that state none.
+    pub version: Option<String>,
     pub directories: Directories,
     pub memory: MemoryPlan,
     pub cpus: f64,
@@ -77,15 +86,21 @@ impl Database {
         // What lies there is run.
         let cache = guarded::private_directory(&stated_or(&task.cache_directory, process::paths::cache_directory))?;
         host.ledger.allow(&cache)?;
-        let installed = server.install(
-            &cache,
-            &mut |doing, share| outbox.progress(doing, share),
-            &|| outbox.is_cancelled(),
-            &|temporary| host.remember(temporary).map_err(std::io::Error::other),
-        )?;
+        let install = |version: &String| -> Result<Version, RequestError> {
+            let started = Started { product: task.started.product, version: version.clone() };
+            let server = database::server(&started, host.account.clone()).map_err(RequestError::new)?;
+            let installed = server.install(
+                &cache,
+                &mut |doing, share| outbox.progress(doing, share),
+                &|| outbox.is_cancelled(),
+                &|temporary| host.remember(temporary).map_err(std::io::Error::other),
+            )?;
+            Ok(Version { server, installed })
+        };
+        let versions: Vec<Version> = task.versions.iter().map(install).collect::<Result<_, _>>()?;
         Ok(Self {
             server,
-            installed,
+            versions,
             dataset: task.dataset,
             patience: task.patience,
             addresses: task.addresses.clone(),
@@ -94,10 +109,19 @@ impl Database {
         })
     }
 
-    /// What it is and what runs it, for the record of a run.
+    /// What it is and what runs it, each version, for the record of a run.
     pub fn software(&self) -> String {
-        let (name, version) = (self.server.name(), self.server.version());
-        format!("{name} {version} on {}", self.installed.runtime())
+        let each = self.versions.iter().map(|Version { server, installed }| {
+            format!("{} {} on {}", server.name(), server.version(), installed.runtime())
+        });
+        each.collect::<Vec<_>>().join("; ")
+    }
+
+    /// A version that was installed; `None`: that of configurations that state none.
+    fn version(&self, version: Option<&str>) -> Result<&Version, RequestError> {
+        let wanted = version.unwrap_or_else(|| self.server.version());
+        let found = self.versions.iter().find(|installed| installed.server.version() == wanted);
+        found.ok_or_else(|| RequestError::new(format!("{} {wanted} was not installed on this host", self.name())))
     }
 
     /// For people.
@@ -131,20 +155,23 @@ impl Database {
 
     /// Names this node's snapshot of the data set. That of a cluster's node is of use to no other node, and at no other
     /// addresses.
-    pub fn snapshot_key(&self, files: &DataSetFiles) -> String {
+    pub fn snapshot_key(&self, files: &DataSetFiles) -> Result<String, RequestError> {
+        let server = &self.version(files.version.as_deref())?.server;
         let placement = files.placement;
         let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
         let replication = replication(placement);
-        let key = self.server.snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
+        let key = server.snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
         let key = match files.backlog {
             Some(backlog) => format!("{key}-{}", backlog.key()),
             None => key,
         };
-        if placement.is_cluster() { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key }
+        let is_cluster = placement.is_cluster();
+        Ok(if is_cluster { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key })
     }
 
     /// Starts the node and returns at once; [`Self::wait_ready`] follows.
     pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, RequestError> {
+        let installed = &self.version(resources.version.as_deref())?.installed;
         let plan = NodePlan {
             cluster: CLUSTER.to_owned(),
             index: self.index,
@@ -162,7 +189,7 @@ impl Database {
             settings: resources.settings,
             launch_prefix: resources.launch_prefix,
         };
-        self.installed.start(&plan).map_err(RequestError::new)
+        installed.start(&plan).map_err(RequestError::new)
     }
 
     /// Waits until clients are answered.

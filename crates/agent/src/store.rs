@@ -20,7 +20,7 @@ const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, RequestError> {
-    let key = database.snapshot_key(files);
+    let key = database.snapshot_key(files)?;
     let (store, document) = (Path::new(directory), Path::new(&key).join(DOCUMENT));
     let path = store.join(&document);
     let text = match guarded::text_below(store, &document, DOCUMENT_MOST_BYTES) {
@@ -45,7 +45,7 @@ pub(super) fn restore(
     kept: &KeptDataSet,
     from: &Transfer,
 ) -> Result<Reply, RequestError> {
-    let key = database.snapshot_key(files);
+    let key = database.snapshot_key(files)?;
     let directory = host.loading_directory(&key)?;
     let data = data_of(&directory);
     let place = place_of(from, &key);
@@ -122,7 +122,7 @@ pub(super) fn keep(
 }
 
 fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts, RequestError> {
-    let key = database.snapshot_key(files);
+    let key = database.snapshot_key(files)?;
     let facts = host.snapshot(&key);
     facts.ok_or_else(|| RequestError::new(format!("there is no snapshot {key} to keep")))
 }

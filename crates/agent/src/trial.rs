@@ -181,6 +181,7 @@ impl Trial {
             commitlog: volumes.commitlog_directory(),
         };
         let resources = NodeResources {
+            version: self.setup.version.clone(),
             directories,
             memory: product::memory(&self.setup),
             cpus: self.setup.cpus,

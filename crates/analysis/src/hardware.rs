@@ -115,6 +115,28 @@ mod tests {
         assert!(!Hardware::of(&[], None).is_same("other", "other"), "nothing is known of it");
     }
 
+    /// A version costs no money and is no hardware; facts name it where it varies, and the run has all of them.
+    #[test]
+    fn versions_are_named_where_they_vary_and_make_no_other_hardware() {
+        let mut job = job();
+        let analysis = analyse(&run(&job, &trials()));
+        assert_eq!(analysis.database, "Apache Cassandra 5.0.9");
+        assert!(analysis.configurations.iter().all(|c| c.version.is_none()));
+        job.setups[0].version = Some("4.1.12".to_owned());
+        let analysis = analyse(&run(&job, &trials()));
+        assert_eq!(analysis.database, "Apache Cassandra 4.1.12, 5.0.9");
+        let named: Vec<Option<&str>> = analysis.configurations.iter().map(|c| c.version.as_deref()).collect();
+        assert_eq!(named, [Some("4.1.12"), Some("5.0.9")]);
+        let old = analysis.configurations[0].clone();
+        let new = ConfigurationFacts { name: "new".to_owned(), version: Some("5.0.9".to_owned()), ..old.clone() };
+        assert!(Hardware::of(&[old.clone(), new], None).is_same(&old.name, "new"));
+        // Where all have one that is not the target's, it does not vary.
+        job.setups[1].version = Some("4.1.12".to_owned());
+        let analysis = analyse(&run(&job, &trials()));
+        assert_eq!(analysis.database, "Apache Cassandra 4.1.12");
+        assert!(analysis.configurations.iter().all(|c| c.version.is_none()));
+    }
+
     /// The baseline says which backlog is asked for.
     #[test]
     fn nobody_chooses_to_be_behind() {

@@ -246,7 +246,10 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         baseline,
         scale: plan.scale(),
         database: match (&plan.target.database, plan.place.existing()) {
-            (Database::Started(started), _) => format!("{} {}", started.product.title, started.version),
+            (Database::Started(started), _) => {
+                let all = experiment::versions(&started.version, setups.iter().map(|setup| &setup.version));
+                format!("{} {}", started.product.title, all.join(", "))
+            }
             (Database::Cql, cluster) => cluster.map_or_else(String::new, |cluster| {
                 let how = if cluster.tls.is_some() { ", over TLS" } else { "" };
                 format!("existing CQL cluster at {}{how}", cluster.hosts.join(", "))
@@ -314,6 +317,8 @@ fn initialised<'a>(trials: impl Iterator<Item = &'a TrialMeasurement>, role: Vol
 
 /// The configurations as planned, with the probe that the trials carry and what they cost.
 fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
+    let usual = plan.target.database.version().unwrap_or_default();
+    let are_several = experiment::versions(usual, setups.iter().map(|setup| &setup.version)).len() > 1;
     setups
         .iter()
         .map(|setup| {
@@ -333,6 +338,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 nodes: setup.placement.nodes,
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
+                version: are_several.then(|| setup.version.as_deref().unwrap_or(usual).to_owned()),
                 settings: setup.settings.clone(),
                 backlog: setup.backlog,
                 layout: setup.layout,

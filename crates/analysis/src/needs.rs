@@ -2,9 +2,10 @@
 //! differs in settings, in how its instances' bandwidth is weighted, or in the EBS cards of its volumes.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cassandra_model::{KEYS_IN_FILES, OPTIONS_IN_FILES, compaction_strategy, jvm, table, yaml};
+use cassandra_model::{KEYS_IN_FILES, OPTIONS_IN_FILES, compaction_strategy, compare_versions, jvm, table, yaml};
 use experiment::BandwidthWeighting;
 
 use crate::document::{ConfigurationFacts, Need};
@@ -60,10 +61,16 @@ fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> 
     let keys = differing(yaml(before), yaml(after));
     let are_in_files = options.iter().any(|option| OPTIONS_IN_FILES.contains(option));
     let are_in_files = are_in_files || keys.iter().any(|key| KEYS_IN_FILES.contains(key));
+    // Where only one is known they are of different runs.
+    let versions = from.version.as_deref().zip(to.version.as_deref());
+    let step = versions.map_or(Ordering::Equal, |(before, after)| compare_versions(before, after));
     let all = [
+        (Need::Upgrade, step == Ordering::Less),
+        (Need::EarlierVersion, step == Ordering::Greater),
         (Need::AlterTable, !options.is_empty()),
         (Need::Restart, !keys.is_empty() || jvm(before) != jvm(after)),
-        (Need::Rewrite, are_in_files),
+        // What was measured was loaded by the later version.
+        (Need::Rewrite, are_in_files || step == Ordering::Less),
         (Need::Recompaction, compaction_strategy(before) != compaction_strategy(after)),
         (Need::Host, before.read_ahead_kb != after.read_ahead_kb),
     ];
@@ -125,6 +132,18 @@ mod tests {
             assert_eq!(needs(&plain, &changed), expected, "{:?}", changed.settings);
             assert_eq!(needs(&changed, &plain), expected, "back: {:?}", changed.settings);
         }
+    }
+
+    /// A version is no hardware: it costs no money, and its own word says what it takes.
+    #[test]
+    fn another_version_is_an_upgrade_and_the_way_back_is_none() {
+        let of = |version: &str| ConfigurationFacts { version: Some(version.to_owned()), ..with(Settings::default()) };
+        let (old, new) = (of("4.1.12"), of("5.0.9"));
+        assert_eq!(needs(&old, &new), [Need::Upgrade, Need::Rewrite]);
+        assert_eq!(needs(&new, &old), [Need::EarlierVersion]);
+        assert_eq!(needs(&old, &old), []);
+        assert_eq!(needs(&of("6.0-alpha1"), &of("6.0.0")), [Need::Upgrade, Need::Rewrite]);
+        assert!(is_same_but_for_settings(&old, &new));
     }
 
     /// What weighting changes of the limits in force is weighting, too, and settings beside it are named.

@@ -6,7 +6,7 @@ use product::{At, Problem, Section};
 use toml::{Table, Value};
 
 use crate::jvm_option::{is_jvm_setting, jvm_option_name, kept_jvm_option};
-use crate::known::{known, known_versions};
+use crate::known::known;
 use crate::settings::{JVM, TABLE, YAML};
 use crate::{keys, table_options};
 
@@ -19,20 +19,10 @@ pub(crate) fn check(version: Option<&str>, stated: &Table) -> (BTreeMap<String, 
     let options = stated.get(JVM).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let jvm = jvm_options(options, &mut problems);
     let (mut yaml, mut options) = (BTreeMap::new(), BTreeMap::new());
-    let of_yaml = cassandra.keys().map(|key| (YAML, key));
-    let first = of_yaml.chain(table.keys().map(|key| (TABLE, key))).next();
-    if let (Some(version), Some((section, key))) = (version, first) {
-        if let Some(known) = known(version) {
-            yaml = keys::check(cassandra, known, &mut problems);
-            options = table_options::check(table, known, cassandra, &mut problems);
-        } else {
-            problems.push(Problem {
-                section,
-                at: At::Key(key.clone()),
-                what: format!("iopslab does not know what Cassandra {version} can be set to"),
-                help: format!("it knows {}", known_versions()),
-            });
-        }
+    // A version of which nothing is known is refused where it is stated.
+    if let Some(known) = version.and_then(known) {
+        yaml = keys::check(cassandra, known, &mut problems);
+        options = table_options::check(table, known, cassandra, &mut problems);
     }
     problems.extend(read_ahead_of_nothing(cassandra, table));
     let all = [(JVM, Section::Options(jvm)), (YAML, Section::Keys(yaml)), (TABLE, Section::Keys(options))];

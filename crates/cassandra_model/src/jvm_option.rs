@@ -77,7 +77,8 @@ const ALLOWED: &[&str] = &[
     // Some of these are experimental in a version; by itself it does nothing.
     "-XX:UseG1GC -XX:UseParallelGC -XX:UseSerialGC -XX:UseZGC -XX:UseShenandoahGC -XX:UseEpsilonGC -XX:G1* \
      -XX:Shenandoah* -XX:ZAllocationSpikeTolerance -XX:ZCollectionInterval -XX:ZFragmentationLimit -XX:ZProactive \
-     -XX:ZUncommit -XX:ZUncommitDelay -XX:MaxGCPauseMillis -XX:GCPauseIntervalMillis -XX:GCTimeRatio \
+     -XX:ZUncommit -XX:ZUncommitDelay -XX:ZGenerational -XX:MaxGCPauseMillis -XX:GCPauseIntervalMillis \
+     -XX:GCTimeRatio \
      -XX:ParallelGCThreads -XX:ConcGCThreads -XX:UseDynamicNumberOfGCThreads -XX:ParallelRefProcEnabled \
      -XX:InitiatingHeapOccupancyPercent -XX:MaxTenuringThreshold -XX:InitialTenuringThreshold \
      -XX:TargetSurvivorRatio -XX:SurvivorRatio -XX:NewRatio -XX:UseAdaptiveSizePolicy -XX:AdaptiveSizePolicyWeight \

@@ -22,13 +22,14 @@ const KEPT: &[Kept] = &[
     ),
     (
         "cluster_name seed_provider initial_token num_tokens allocate_tokens_for_* auto_bootstrap partitioner \
-         endpoint_snitch dynamic_snitch failure_detector",
+         endpoint_snitch dynamic_snitch failure_detector node_proximity initial_location_provider addresses_config",
         "iopslab decides to which cluster a node belongs, and which part of the data it has",
         "nodes, racks and replication_factor of the configuration say it",
     ),
     (
         "authenticator authorizer role_manager network_authorizer cidr_authorizer internode_authenticator \
-         crypto_provider client_encryption_options server_encryption_options transparent_data_encryption_options",
+         crypto_provider client_encryption_options server_encryption_options transparent_data_encryption_options \
+         jmx_server_options",
         "iopslab reaches the nodes that it starts without passwords and certificates",
         "measure a secured cluster of yours with [target] hosts",
     ),
@@ -54,11 +55,18 @@ pub(crate) fn kept_key(key: &str) -> Option<KeptOption> {
 mod tests {
     use super::*;
 
+    /// Names that came with 6.0 (`Config.java` of its branch).
+    const OF_6_0: [&str; 4] = ["node_proximity", "initial_location_provider", "addresses_config", "jmx_server_options"];
+
     /// A name that no Cassandra has keeps nothing.
     #[test]
     fn every_name_is_one_that_cassandra_has() {
         let known = crate::known::known("5.0.9").expect("a known version");
-        for name in KEPT.iter().flat_map(|(names, _, _)| names.split(' ')) {
+        for later in crate::versions().filter(|version| crate::Line::of(version) == Some(crate::Line::V6_0)) {
+            assert!(OF_6_0.iter().all(|name| crate::has_key(later, name)), "{later}");
+        }
+        let names = KEPT.iter().flat_map(|(names, _, _)| names.split(' '));
+        for name in names.filter(|name| !OF_6_0.contains(name)) {
             let exists = match name.strip_suffix('*') {
                 Some(beginning) => known.keys.keys().any(|key| key.starts_with(beginning)),
                 None => known.keys.contains_key(name),

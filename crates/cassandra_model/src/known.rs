@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-/// What is known, by version.
-const VERSIONS: [(&str, &str); 1] = [("5.0.9", include_str!("known/cassandra-5.0.9.txt"))];
+/// What is known, by version: one line each, the default first. The database's lock lists are of the same versions.
+const VERSIONS: &[(&str, &str)] = &[("5.0.9", include_str!("known/cassandra-5.0.9.txt"))];
 
 /// What one version can be set to.
 #[derive(Debug, Default)]
@@ -58,9 +58,24 @@ pub(crate) fn known(version: &str) -> Option<&'static Known> {
     all.get(version)
 }
 
-/// The versions of which it is known.
-pub(crate) fn known_versions() -> String {
-    VERSIONS.map(|(version, _)| version).join(", ")
+/// The versions that an experiment may name: the default first, then the others, newest first.
+pub fn versions() -> impl Iterator<Item = &'static str> {
+    VERSIONS.iter().map(|(version, _)| *version)
+}
+
+/// Whether a version has this key of `cassandra.yaml`. One of which nothing is known has none.
+pub fn has_key(version: &str, key: &str) -> bool {
+    known(version).is_some_and(|known| known.keys.contains_key(key))
+}
+
+/// Whether a key of `cassandra.yaml` takes a class with parameters, or else the name of a class alone: 5.0 has made the
+/// one of the other. `None`: it names no class, or this version does not have it.
+pub fn takes_parameters(version: &str, key: &str) -> Option<bool> {
+    match known(version)?.keys.get(key)? {
+        Kind::Class => Some(true),
+        Kind::Text => Some(false),
+        _ => None,
+    }
 }
 
 /// A line for each thing; the tests hold that every line is understood.
@@ -113,10 +128,11 @@ fn kind_of(word: &'static str) -> Option<Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::Line;
 
     #[test]
     fn every_line_of_every_version_is_understood() {
-        for (version, text) in VERSIONS {
+        for (version, text) in VERSIONS.iter().copied() {
             let known = known(version).expect("a version of the list");
             let options = known.compaction.values().map(BTreeMap::len).sum::<usize>();
             let compressors = known.compression.values().map(BTreeSet::len).sum::<usize>();
@@ -130,5 +146,21 @@ mod tests {
             assert_eq!(known.compaction["LeveledCompactionStrategy"]["sstable_size_in_mb"], Kind::Integer);
         }
         assert!(super::known("5.0.1").is_none());
+    }
+
+    #[test]
+    fn every_version_is_of_a_line_and_has_the_keys_that_plans_rest_on() {
+        for version in versions() {
+            assert!(Line::of(version).is_some(), "{version}");
+            for key in ["autocompaction_on_startup_enabled", "key_cache_size", "file_cache_size", "initial_token"] {
+                assert!(has_key(version, key), "{version}: {key}");
+            }
+            assert!(takes_parameters(version, "authenticator").is_some(), "{version}");
+        }
+        assert!(has_key("5.0.9", "storage_compatibility_mode") && !has_key("5.0.9", "storage_port_of_nobody"));
+        assert!(!has_key("5.0.1", "concurrent_reads"), "nothing is known of it");
+        assert_eq!(takes_parameters("5.0.9", "authenticator"), Some(true));
+        assert_eq!(takes_parameters("5.0.9", "endpoint_snitch"), Some(false));
+        assert_eq!(takes_parameters("5.0.9", "concurrent_reads"), None);
     }
 }

@@ -8,6 +8,7 @@ mod kept;
 mod kept_key;
 mod keys;
 mod known;
+mod line;
 mod memory;
 mod settings;
 mod table_options;
@@ -15,6 +16,8 @@ mod table_options;
 pub use in_force::{is_value, values};
 pub use jvm_option::{jvm_option_name, kept_jvm_option};
 pub use kept::KeptOption;
+pub use known::{has_key, takes_parameters, versions};
+pub use line::{Line, compare_versions};
 pub use settings::{
     CHUNK_BYTES, JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy,
     is_compressed, jvm, table, yaml,
@@ -83,10 +86,20 @@ pub static CASSANDRA: Product = Product {
     reports: &reported::cassandra::REPORTS,
 };
 
-/// The 5.0 line is supported.
+/// A version whose jars and settings are known is supported.
 fn expected_version(version: &str) -> Option<String> {
-    let numbers: Vec<_> = version.split('.').collect();
-    let is_of_line =
-        numbers.len() == 3 && numbers.iter().all(|n| n.parse::<u32>().is_ok()) && numbers[..2] == ["5", "0"];
-    (!is_of_line).then(|| format!("a release of the 5.0 line, such as {DEFAULT_VERSION}"))
+    let is_known = versions().any(|known| known == version);
+    (!is_known).then(|| format!("known: {}", versions().collect::<Vec<_>>().join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_version_is_named_with_those_known() {
+        assert_eq!(expected_version(DEFAULT_VERSION), None);
+        let help = expected_version("3.11.19").expect("it is not known");
+        assert!(help.starts_with("known: ") && help.contains(DEFAULT_VERSION), "{help}");
+    }
 }

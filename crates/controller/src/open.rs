@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use archive::RunDirectory;
 use evidence::HostId;
-use experiment::{Database, Started};
+use experiment::{Database, Setup, Started, versions};
 use process::failure;
 use process::paths::machine_lock;
 use storage::Measuring;
@@ -102,8 +102,16 @@ fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, started: &Started,
         cache_directory,
         machine_use,
         started: started.clone(),
+        versions: versions_of(run.setups(), host, &started.version),
         dataset: plan.dataset,
         patience: plan.patience,
         beside,
     }
+}
+
+/// The versions of the database that configurations of a host need, each once; `usual` is that of those that state
+/// none.
+fn versions_of(setups: &[Setup], host: HostId, usual: &str) -> Vec<String> {
+    let of_host = setups.iter().filter(|setup| setup.database_hosts().contains(&host.index));
+    versions(usual, of_host.map(|setup| &setup.version)).into_iter().map(str::to_owned).collect()
 }

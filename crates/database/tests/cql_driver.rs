@@ -59,7 +59,7 @@ impl Server {
         let mut config = NodeConfig::new("iopslab-driver-test", ADDRESS, &directory);
         config.plan.ports.management = JMX_PORT;
         config.plan.memory.main_bytes = 768 << 20;
-        let mut node = Node::start(&distribution, &find_java().unwrap(), config).unwrap();
+        let mut node = Node::start(&distribution, &find_java(versions()[0]).unwrap(), config).unwrap();
         let ready = node.wait_ready(Duration::from_secs(180), &|| false);
         if let Err(error) = ready {
             node.kill();

@@ -17,8 +17,11 @@ use std::{
 };
 
 use database::cassandra::{
-    DistributionError, Fetched, distribution::ensure_distribution_from, ensure_distribution, versions,
+    DistributionError, Fetched, distribution::ensure_distribution_from, ensure_distribution,
+    lock_maker::make_lock_list_from, versions,
 };
+use sha1::{Digest as _, Sha1};
+use sha2::{Digest as _, Sha256};
 
 /// A Maven repository on loopback: `answer` maps the path asked for to a body, or to 404.
 fn mirror(answer: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static) -> String {
@@ -138,4 +141,123 @@ fn cancelling_does_not_wait_for_a_mirror_that_has_gone_silent() {
 fn an_unknown_version_is_refused_before_anything_is_touched() {
     let error = ensure_distribution("4.1.0", Path::new("/nonexistent"), &mut |_| {}, &|| false).unwrap_err();
     assert!(error.to_string().contains("4.1.0") && error.to_string().contains(versions()[0]), "{error}");
+}
+
+/// A dependency of a POM; `more` are its further elements.
+fn needs(artifact: &str, more: &str) -> String {
+    format!("<dependency><groupId>org.example</groupId><artifactId>{artifact}</artifactId>{more}</dependency>")
+}
+
+/// A POM of `org.example`, which needs these.
+fn pom(artifact: &str, version: &str, dependencies: &[String]) -> (String, String) {
+    let text = format!(
+        "<?xml version=\"1.0\"?><project xmlns=\"http://maven.apache.org/POM/4.0.0\"><groupId>org.example</groupId>\
+         <artifactId>{artifact}</artifactId><version>{version}</version><dependencies>{}</dependencies></project>",
+        dependencies.concat()
+    );
+    (format!("org/example/{artifact}/{version}/{artifact}-{version}.pom"), text)
+}
+
+/// A Cassandra of three POMs and what they need: versions come from the parent, one jar from a classifier; what is
+/// optional, for tests or excluded stays away, and the nearer of two versions wins.
+fn small_repository() -> Vec<(String, String)> {
+    let of_cassandra = |artifact: &str, body: &str| {
+        let text = format!("<project><artifactId>{artifact}</artifactId>{body}</project>");
+        (format!("org/apache/cassandra/{artifact}/9.9.9/{artifact}-9.9.9.pom"), text)
+    };
+    let version = |version: &str| format!("<version>{version}</version>");
+    let excluding = "<exclusions><exclusion><groupId>org.example</groupId><artifactId>unwanted</artifactId></exclusion>\
+                     </exclusions>";
+    let parent = format!(
+        "<groupId>org.apache.cassandra</groupId><version>9.9.9</version><packaging>pom</packaging>\
+         <properties><near.version>1.2</near.version></properties>\
+         <dependencyManagement><dependencies>{}{}</dependencies></dependencyManagement>",
+        needs("near", &(version("${near.version}") + excluding)),
+        needs("both", &version("1")),
+    );
+    let main = format!(
+        "<parent><groupId>org.apache.cassandra</groupId><artifactId>cassandra-parent</artifactId>\
+         <version>9.9.9</version></parent><dependencies>{}{}{}{}</dependencies>",
+        needs("near", ""),
+        needs("both", ""),
+        needs("for-tests", &(version("1") + "<scope>test</scope>")),
+        needs("maybe", &(version("1") + "<optional>true</optional>")),
+    );
+    let of_near = [
+        needs("far", &(version("2") + "<scope>runtime</scope>")),
+        needs("far", &(version("2") + "<classifier>linux</classifier>")),
+        needs("both", &version("7")),
+        needs("unwanted", &version("1")),
+    ];
+    vec![
+        of_cassandra("cassandra-parent", &parent),
+        of_cassandra("cassandra-all", &main),
+        pom("near", "1.2", &of_near),
+        pom("far", "2", &[needs("unwanted", &version("1"))]),
+        pom("both", "1", &[]),
+    ]
+}
+
+/// What a repository with these POMs gives; a jar is its own path, and each has its SHA-1 beside it.
+fn given(poms: &[(String, String)], path: &str) -> Option<Vec<u8>> {
+    if let Some(jar) = path.strip_suffix(".jar.sha1") {
+        let hash = Sha1::digest(format!("{jar}.jar"));
+        return Some(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into_bytes());
+    }
+    if path.ends_with("maven-metadata.xml") {
+        let versions = ["4.1.9", "4.1.12", "5.0.9", "6.0-alpha1"].map(|v| format!("<version>{v}</version>")).concat();
+        return Some(format!("<metadata><versioning><versions>{versions}</versions></versioning></metadata>").into());
+    }
+    if path.ends_with(".jar") {
+        return Some(path.into());
+    }
+    poms.iter().find(|(known, _)| known == path).map(|(_, text)| text.clone().into_bytes())
+}
+
+#[test]
+fn a_lock_list_has_each_jar_that_the_poms_ask_for_and_no_other() {
+    let poms = small_repository();
+    let mirror = mirror(move |path| given(&poms, path));
+    let cache = tempfile::tempdir().unwrap();
+    let list = make_lock_list_from(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
+    let paths = [
+        "org/apache/cassandra/cassandra-all/9.9.9/cassandra-all-9.9.9.jar",
+        "org/example/both/1/both-1.jar",
+        "org/example/far/2/far-2-linux.jar",
+        "org/example/far/2/far-2.jar",
+        "org/example/near/1.2/near-1.2.jar",
+    ];
+    let hash = |path: &str| Sha256::digest(path).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let expected: String = paths.iter().map(|path| format!("{}  {}  {path}\n", hash(path), path.len())).collect();
+    let text = list.to_string();
+    let (head, lines) = text.split_once('\n').unwrap();
+    assert_eq!(lines, expected);
+    assert!(head.starts_with("# org.apache.cassandra:cassandra-all:9.9.9, runtime scope."), "{head}");
+    assert_eq!(files_below(cache.path()).len(), paths.len(), "the jars are in the cache");
+}
+
+#[test]
+fn a_repository_that_lacks_a_pom_or_gives_another_jar_makes_no_list() {
+    let cache = tempfile::tempdir().unwrap();
+    let refused = |mirror: &str, version: &str| {
+        make_lock_list_from(mirror, version, cache.path(), &mut |_| {}).unwrap_err().to_string()
+    };
+    let poms = small_repository();
+    let damaged = mirror(move |path| match path.ends_with("far-2.jar") {
+        true => Some(b"another".to_vec()),
+        false => given(&poms, path),
+    });
+    let error = refused(&damaged, "9.9.9");
+    assert!(error.contains("far-2.jar has SHA-1") && error.contains("far-2.jar.sha1 says"), "{error}");
+
+    let poms: Vec<_> = small_repository().into_iter().filter(|(path, _)| !path.contains("/near/")).collect();
+    let incomplete = mirror(move |path| given(&poms, path));
+    let error = refused(&incomplete, "9.9.9");
+    assert!(error.contains("near-1.2.pom") && error.contains("IOPSLAB_MAVEN_MIRROR"), "{error}");
+
+    // A line stands for its newest version, of which this repository has no POM.
+    let error = refused(&incomplete, "4.1");
+    assert!(error.contains("cassandra-all-4.1.12.pom"), "{error}");
+    let error = refused(&incomplete, "../etc");
+    assert!(error.contains("`../etc` is no plain name or version"), "{error}");
 }

@@ -8,7 +8,13 @@ use std::time::{Duration, Instant};
 use std::{env, ffi::OsStr, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use database::Ports;
-use database::cassandra::{Distribution, JavaError, Node, NodeConfig, java::find_java_in};
+use database::cassandra::java::{JavaPlaces, find_java_in};
+use database::cassandra::{Distribution, Java, JavaError, Node, NodeConfig};
+
+/// A Java for a Cassandra in these two places alone.
+fn find(version: &str, java_home: Option<&Path>, path: &OsStr) -> Result<Java, JavaError> {
+    find_java_in(version, JavaPlaces { java_home, path, jvms: Path::new("/nonexistent") })
+}
 
 fn fake_java(directory: &Path, says: &str) {
     fake(directory, &format!("echo '{says}' >&2"));
@@ -31,21 +37,43 @@ fn java_home_comes_before_path_and_only_11_or_17_will_do() {
     let path = std::env::join_paths([at("empty"), at("new"), at("good")]).unwrap();
 
     let home = at("home");
-    let java = find_java_in(Some(&home), &path).unwrap();
+    let java = find("5.0.9", Some(&home), &path).unwrap();
     assert_eq!((java.version, &java.path), (11, &at("home/bin/java")));
 
-    let java = find_java_in(None, &path).unwrap();
+    let java = find("5.0.9", None, &path).unwrap();
     assert_eq!((java.version, &java.path), (17, &at("good/java")), "the 21 before it is passed over");
 
-    let error = find_java_in(None, at("new").as_os_str()).unwrap_err();
+    let error = find("5.0.9", None, at("new").as_os_str()).unwrap_err();
     assert!(matches!(error, JavaError::Unsupported { .. }));
     let text = error.to_string();
     for part in ["21.0.7", "new/java", "11 or 17", "apt-get install openjdk-17-jre-headless", "JAVA_HOME"] {
         assert!(text.contains(part), "{text}");
     }
 
-    let error = find_java_in(None, OsStr::new("")).unwrap_err();
-    assert!(matches!(error, JavaError::Missing) && error.to_string().contains("openjdk-17-jre-headless"));
+    let error = find("5.0.9", None, OsStr::new("")).unwrap_err();
+    assert!(matches!(error, JavaError::Missing { .. }) && error.to_string().contains("openjdk-17-jre-headless"));
+}
+
+/// One run may need several: each version of Cassandra finds its own, or says how to get it.
+#[test]
+fn each_version_finds_its_own_java_and_never_another_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fake_java(&at("home/bin"), "openjdk version \"17.0.15\" 2025-04-15");
+    fake_java(&at("jvms/jdk-11/bin"), "openjdk version \"11.0.27\" 2025-04-15");
+    fake_java(&at("jvms/jdk-25/bin"), "openjdk version \"25.0.1\" 2025-10-21");
+    let (home, jvms) = (at("home"), at("jvms"));
+    let found = |version: &str, jvms: &Path| {
+        find_java_in(version, JavaPlaces { java_home: Some(&home), path: OsStr::new(""), jvms })
+    };
+    assert_eq!(found("4.1.12", &jvms).unwrap().path, jvms.join("jdk-11/bin/java"));
+    assert_eq!(found("5.0.9", &jvms).unwrap().version, 17);
+    assert_eq!(found("6.0-alpha1", &jvms).unwrap().version, 17);
+
+    let error = found("4.1.12", Path::new("/nonexistent")).unwrap_err().to_string();
+    for part in ["Cassandra 4.1.12 needs Java 11, but found only", "17.0.15", "openjdk-11-jre-headless", "JAVA_HOME"] {
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 /// Where a JVM finds options besides its command line.
@@ -70,7 +98,7 @@ fn what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours() {
     let says = "openjdk version \"17.0.15\" 2025-04-15";
     // It ends at once, as no Cassandra would.
     fake(&home.join("bin"), &format!("env >> \"$0.environment\"; echo '{says}' >&2"));
-    let java = find_java_in(Some(&home), OsStr::new("")).unwrap();
+    let java = find("5.0.9", Some(&home), OsStr::new("")).unwrap();
 
     let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let [clients, peers, management] = [free(), free(), free()].map(|bound| bound.local_addr().unwrap().port());

@@ -75,7 +75,7 @@ fn admin(node: &Guarded) -> Admin {
 
 #[test]
 fn one_node_from_its_first_start_to_its_death() {
-    let java = find_java().unwrap();
+    let java = find_java(versions()[0]).unwrap();
     let mut distribution = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
     let work = tempfile::Builder::new().prefix("iopslab-one-node-").tempdir().unwrap();
     let first = work.path().join("first node"); // a space, as in some people's directories
@@ -385,7 +385,7 @@ fn a_killed_node_says_so(node: &mut Guarded) {
 /// A node that cannot start is reported at once, with the reason from its log, not after the timeout.
 #[test]
 fn a_start_that_fails_is_an_error_with_the_reason() {
-    let java = find_java().unwrap();
+    let java = find_java(versions()[0]).unwrap();
     let distribution = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
     let work = tempfile::Builder::new().prefix("iopslab-bad-node-").tempdir().unwrap();
     let mut bad = config(&work.path().join("node"));

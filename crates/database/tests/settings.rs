@@ -33,7 +33,7 @@ impl Drop for Guarded {
 
 fn software() -> (Distribution, Java) {
     let distribution = ensure_distribution(VERSION, &shared::cache(), &mut |_| {}, &|| false).unwrap();
-    (distribution, find_java().unwrap())
+    (distribution, find_java(VERSION).unwrap())
 }
 
 fn start((distribution, java): &(Distribution, Java), directory: &Path, keys: &[(&str, &str)]) -> Guarded {

@@ -11,6 +11,10 @@ use product::Settings;
 pub struct DataSetFiles {
     /// On which nodes they are.
     pub placement: Placement,
+    /// The version of the database that writes them, where that is not the target's: each has a file format, and loads
+    /// its own. Nothing is upgraded in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// What decides what is in them.
     pub settings: Settings,
     /// Data directories over which each node spreads them: a database puts each of its ranges into one.
@@ -24,6 +28,7 @@ impl DataSetFiles {
     pub fn of(setup: &Setup) -> Self {
         Self {
             placement: setup.placement,
+            version: setup.version.clone(),
             settings: of_files(&setup.settings),
             directories: setup.data_directory_count(),
             backlog: setup.backlog,
@@ -35,6 +40,7 @@ impl DataSetFiles {
         let volume = &configuration.data_volume;
         Self {
             placement: configuration.placement,
+            version: configuration.version.clone(),
             settings: of_files(&configuration.settings),
             directories: match volume.layout {
                 Some(DataLayout::Raid0 { .. }) => 1,
@@ -46,11 +52,12 @@ impl DataSetFiles {
 
     /// For people: what distinguishes them from others, if anything does.
     pub fn label(&self) -> String {
+        let version = self.version.as_ref().map(|version| format!("files of version {version}"));
         let nodes = self.placement.is_cluster().then(|| self.placement.label());
         let settings = (!self.settings.is_empty()).then(|| self.settings.labels().join(", "));
         let directories = (self.directories > 1).then(|| format!("{} data directories", self.directories));
         let backlog = self.backlog.map(|backlog| format!("a backlog of {}", backlog.label()));
-        let mut parts: Vec<String> = nodes.into_iter().chain(directories).chain(settings).collect();
+        let mut parts: Vec<String> = version.into_iter().chain(nodes).chain(directories).chain(settings).collect();
         if parts.is_empty() && backlog.is_some() {
             parts.push("records at rest".to_owned());
         }

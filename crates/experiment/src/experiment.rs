@@ -82,6 +82,14 @@ impl Database {
             Self::Cql => PRODUCTS[0],
         }
     }
+
+    /// The version that iopslab starts where a configuration states none; `None`: it starts none.
+    pub fn version(&self) -> Option<&str> {
+        match self {
+            Self::Started(started) => Some(&started.version),
+            Self::Cql => None,
+        }
+    }
 }
 
 /// The records that are loaded once and restored before every trial.
@@ -150,6 +158,9 @@ pub struct Configuration {
     pub memory_limit_bytes: u64,
     /// Its nodes, and where replicas are.
     pub placement: Placement,
+    /// The version of its database, where that is not the target's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,
     /// Contact points of the cluster that it is the name of, where that is not the target's.

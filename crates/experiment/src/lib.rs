@@ -91,7 +91,7 @@ pub use place::{Emulation, Machines, Model, Place};
 pub use placement::Placement;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use product::{Product, Section, Setting, Settings, SettingsInForce};
-pub use products::{PRODUCTS, Started, product_name};
+pub use products::{PRODUCTS, Started, product_name, versions};
 pub use provider::Provider;
 pub use scale::{setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};

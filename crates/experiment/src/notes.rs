@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use catalog::{Catalog, VolumeRequest, through_cards};
 
 use crate::{
-    Configuration, ConfiguredVolume, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider, Setup,
-    VolumeKind, cpu_share, judged, setups, volume_server,
+    Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
+    Setup, VolumeKind, cpu_share, judged, setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -34,6 +34,7 @@ pub fn static_notes(
         notes.extend(machine_cpus.and_then(|cpus| volume_server::beside_databases(experiment, cpus)));
     }
     notes.extend(cpu_share::notes(experiment));
+    notes.extend(before_release(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = place.existing().is_some();
     for configuration in &experiment.configurations {
@@ -81,6 +82,18 @@ pub fn static_notes(
         }
     }
     notes
+}
+
+/// Versions that are not released yet: an alpha is called one.
+fn before_release(experiment: &Experiment) -> Vec<Note> {
+    let Database::Started(started) = &experiment.target.database else { return Vec::new() };
+    let all = versions(&started.version, experiment.configurations.iter().map(|c| &c.version));
+    let each = all.into_iter().filter_map(|version| {
+        let (_, stage) = version.split_once('-')?;
+        let message = format!("{} {version} is no release but {stage}", started.product.title);
+        Some(Note::new("before_release", message, "It may change until it is released: measure again then"))
+    });
+    each.collect()
 }
 
 /// A contact point that is another machine for each client.

@@ -38,6 +38,18 @@ impl From<Started> for BTreeMap<String, Version> {
     }
 }
 
+/// The versions of a database in their order, each once, where configurations have these of their own and else the
+/// usual one.
+pub fn versions<'v>(usual: &'v str, own: impl Iterator<Item = &'v Option<String>>) -> Vec<&'v str> {
+    let mut all = Vec::new();
+    for version in own.map(|own| own.as_deref().unwrap_or(usual)) {
+        if !all.contains(&version) {
+            all.push(version);
+        }
+    }
+    all
+}
+
 /// The product of this name.
 fn named(name: &str) -> Result<&'static Product, String> {
     let found = PRODUCTS.into_iter().find(|product| product.name == name);

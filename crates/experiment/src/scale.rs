@@ -118,6 +118,7 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
         is_bought: false,
         existing: None,
         watched: Vec::new(),
+        version: configuration.version.clone(),
         consistency: configuration.consistency,
         settings: configuration.settings.clone(),
         backlog,

@@ -95,6 +95,9 @@ pub struct Setup {
     pub existing: Option<Vec<String>>,
     /// The nodes of that cluster, all of them where they are watched.
     pub watched: Vec<WatchedNode>,
+    /// The version of its database, where that is not the target's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,
     /// What of its database is otherwise than iopslab starts it.
@@ -203,6 +206,7 @@ impl Setup {
             && volumes(self) == volumes(other)
             && self.layout == other.layout
             && self.placement == other.placement
+            && self.version == other.version
             && self.settings == other.settings
     }
 

@@ -388,7 +388,7 @@ fn wrong_settings_are_refused_at_their_place() {
             format!("[target]\nversion = \"5.0.1\"\n{}", cassandra("concurrent_reads = 64"))
                 .replace("name = \"x\"\n", "")
                 .replacen("[target]", "name = \"x\"\n[target]", 1),
-            "iopslab does not know what Cassandra 5.0.1 can be set to (it knows 5.0.9)",
+            "version `5.0.1` is not supported (known: 5.0.9",
         ),
     ];
     assert!(cases.len() >= 40, "{}", cases.len());

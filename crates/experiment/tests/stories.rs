@@ -25,4 +25,5 @@ mod plans;
 mod served_default;
 mod settings;
 mod story;
+mod versions;
 mod watched;

@@ -3,7 +3,7 @@
 use analysis::{
     Analysis, Arrivals, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare,
     Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
-    Placement, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
+    Placement, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, grouped, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -342,12 +342,20 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
     each.collect()
 }
 
-/// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings, and one
-/// for each with weighted bandwidth, or with a backlog of compaction.
+/// Which configurations had which version of the database, a sentence for each where they differ in it.
+pub fn versions(analysis: &Analysis) -> Vec<String> {
+    let with = analysis.configurations.iter().filter_map(|c| Some((c.version.as_deref()?, &c.name)));
+    let each = grouped(with).into_iter();
+    each.map(|(version, names)| format!("Version {version}: {}.", listed(names))).collect()
+}
+
+/// What of the database was otherwise than iopslab starts it: its version where that varies, a sentence for each
+/// configuration with settings, and one for each with weighted bandwidth, or with a backlog of compaction.
 pub fn settings(analysis: &Analysis) -> Vec<String> {
     let with = analysis.configurations.iter().filter(|c| !c.settings.is_empty());
     let each = with.map(|c| format!("Settings of {}: {}.", c.name, c.settings.labels().join(", ")));
-    each.chain(weightings(analysis)).chain(backlogs(analysis)).collect()
+    let versions = versions(analysis).into_iter();
+    versions.chain(each).chain(weightings(analysis)).chain(backlogs(analysis)).collect()
 }
 
 /// What bandwidth weighting gives and takes, a sentence for each configuration that has it.

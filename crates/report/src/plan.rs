@@ -24,6 +24,12 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
     let with_settings = setups.iter().filter(|setup| !setup.settings.is_empty());
     let settings =
         with_settings.map(|s| format!("Settings of {}: {}", s.configuration, s.settings.labels().join(", ")));
+    let usual = plan.target.database.version().unwrap_or_default();
+    let are_several = setups.iter().any(|setup| setup.version.is_some());
+    let versions = setups
+        .iter()
+        .filter(|_| are_several)
+        .map(|setup| format!("Version of {}: {}", setup.configuration, setup.version.as_deref().unwrap_or(usual)));
     let backlogs = setups.iter().filter_map(|setup| {
         Some(format!(
             "Backlog of {}: {} beside its data set at rest; compacted as soon as measurement begins",
@@ -34,7 +40,7 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
     let matrix = Section::new("matrix", "").paragraphs(matrix(plan));
     let machines = Section::new("machines", "")
         .table(machines(plan, setups))
-        .paragraphs(speeds.into_iter().chain(settings).chain(backlogs))
+        .paragraphs(speeds.into_iter().chain(versions).chain(settings).chain(backlogs))
         .paragraphs(money(plan))
         .paragraphs(notes.iter().map(ToString::to_string));
     plain([matrix, machines], width)

@@ -102,6 +102,25 @@ fn what_has_to_be_done_is_reported_with_what_is_spared() {
     }
 }
 
+/// A version costs no money: an upgrade has its own word, and the way back is none.
+#[test]
+fn an_upgrade_is_named_with_both_versions() {
+    let (mut analysis, _) = page::run(&["gp3", "gp3-4k"], &["read-heavy"], 3);
+    for (facts, version) in analysis.configurations.iter_mut().zip(["4.1.12", "5.0.9"]) {
+        facts.version = Some(version.to_owned());
+    }
+    let mut reported = |needs: &[Need]| {
+        analysis.free_steps = vec![FreeStep { needs: needs.to_vec(), ..step() }];
+        told_of(&analysis)
+    };
+    let text = reported(&[Need::Upgrade, Need::Rewrite]);
+    let upgrade = "It needs an upgrade of each node from 4.1.12 to 5.0.9 and the SSTables that exist rewritten";
+    assert!(text.contains(upgrade), "{text}");
+    assert!(!text.contains("no node is restarted"), "{text}");
+    let text = reported(&[Need::EarlierVersion]);
+    assert!(text.contains("It needs new nodes of the earlier version 5.0.9"), "{text}");
+}
+
 /// Money is not all that bandwidth weighting costs, and no sentence says so.
 #[test]
 fn what_takes_network_is_not_free() {

@@ -178,7 +178,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
-    let job = Job { plan, setups: Setups::new(setups.into()) };
+    let mut job = Job { plan, setups: Setups::new(setups.into()) };
     let notes = ["20,000 IOPS bought, 18,750 reachable"];
     insta::assert_snapshot!("plan", plan_table(&job, &notes, 140));
     for width in [80, 100] {
@@ -186,6 +186,12 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         let widest = text.lines().map(|l| l.chars().count()).max().unwrap();
         assert!(widest <= width, "{widest} of {width}:\n{text}");
         assert!(text.contains("gp2 320 GiB") && text.contains("187.5 IOPS") || text.contains("188 IOPS"), "{text}");
+        assert!(!text.contains("Version of"), "all have one: {text}");
+    }
+    job.setups[1].version = Some("4.1.12".to_owned());
+    let text = plan_table(&job, &notes, 140);
+    for line in ["Version of gp2-320: 5.0.9", "Version of gp2-320-shared: 4.1.12"] {
+        assert!(text.lines().any(|shown| shown.trim_end() == line), "{text}");
     }
 }
 

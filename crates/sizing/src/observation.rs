@@ -10,7 +10,9 @@ use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
     each_once, limit_of_cell, nodes_of_cell, rules,
 };
-use experiment::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Product, Setup};
+use experiment::{
+    Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Product, Settings, Setup,
+};
 use reported::cassandra::SSTABLES_PER_READ;
 use workload::{Distribution, PageCache};
 
@@ -25,6 +27,8 @@ pub(super) struct Observation<'a> {
     pub cell: &'a str,
     pub run: usize,
     pub product: &'static Product,
+    /// Of its database; `None` of a cluster that exists.
+    pub version: Option<&'a str>,
     pub configuration: &'a Configuration,
     pub setup: &'a Setup,
     pub scale: f64,
@@ -125,13 +129,17 @@ pub(super) fn with_several_data_volumes(runs: &[RunEvidence<'_>]) -> Vec<String>
     names
 }
 
-/// The observations of one set of settings: those without any, or else those with the first ones; and the
-/// configurations that are left out therefore. A demand is of a database as it was set.
+/// The observations of one set of settings and one version: those without settings, or else those with the first ones;
+/// and the configurations that are left out therefore. A demand is of a database as it was set.
 pub(super) fn of_one_set(observations: Vec<Observation<'_>>) -> (Vec<Observation<'_>>, Vec<String>) {
     let is_plain = |o: &Observation<'_>| o.configuration.settings.is_empty();
-    let first = observations.first().filter(|_| !observations.iter().any(is_plain));
-    let learned = first.map(|o| &o.configuration.settings);
-    let is_learned = |o: &Observation<'_>| learned.map_or_else(|| is_plain(o), |of| o.configuration.settings == *of);
+    let first = observations.iter().find(|o| is_plain(o)).or_else(|| observations.first());
+    let learned = first.map(|o| (&o.configuration.settings, o.version));
+    let is_learned = |o: &Observation<'_>| {
+        let is_same =
+            |settings: &Settings| o.configuration.settings == *settings || (settings.is_empty() && is_plain(o));
+        learned.is_some_and(|(settings, version)| o.version == version && is_same(settings))
+    };
     let (kept, others): (Vec<_>, Vec<_>) = observations.into_iter().partition(is_learned);
     (kept, each_once(others.iter().map(|other| other.configuration.name.clone())))
 }
@@ -181,6 +189,7 @@ fn of_trials<'a>(
         run: built.index,
         configuration: built.configuration,
         product: plan.target.database.product(),
+        version: built.setup.version.as_deref().or_else(|| plan.target.database.version()),
         setup: built.setup,
         scale: plan.scale(),
         distribution: built.workload.distribution,

@@ -78,8 +78,10 @@ pub struct UnderTest {
     pub on_machine: u32,
     /// Where downloads are kept; empty: the default of that machine.
     pub cache_directory: String,
-    /// What is to be started.
+    /// What is to be started, in the version of configurations that state none.
     pub started: Started,
+    /// The versions of it that configurations of this host need, each once.
+    pub versions: Vec<String>,
     /// The data set on this machine.
     pub dataset: Dataset,
     /// Bytes that this node needs in the work directory.

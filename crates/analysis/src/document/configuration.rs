@@ -35,6 +35,8 @@ pub struct ConfigurationFacts {
     pub placement: Placement,
     /// Consistency levels of its requests, where it is a cluster or has levels of its own.
     pub consistency: Option<ConsistencyLevels>,
+    /// The version of its database, where configurations differ in it; else all have that of the run.
+    pub version: Option<String>,
     /// What of its database is otherwise than iopslab starts it; in force in every valid trial.
     pub settings: Settings,
     /// The backlog of compaction with which its trials began; `None`: its data set was at rest.

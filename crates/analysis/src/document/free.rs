@@ -71,6 +71,10 @@ pub enum Spending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
+    /// Each node is upgraded to the later version of the database that `to` has.
+    Upgrade,
+    /// The data is loaded into nodes of an earlier version, which `to` has: files are taken from no later one.
+    EarlierVersion,
     /// `ALTER TABLE`: an option of the table differs.
     AlterTable,
     /// Each node is started anew: a key of `cassandra.yaml` or an option of the JVM differs.

@@ -154,7 +154,10 @@ fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> In
 /// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or
 /// more of nothing.
 fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
-    if (from.placement, from.consistency, &from.settings) != (to.placement, to.consistency, &to.settings) {
+    if (from.placement, from.consistency) != (to.placement, to.consistency) {
+        return None;
+    }
+    if (&from.version, &from.settings) != (&to.version, &to.settings) {
         return None;
     }
     let limit = cell.limit;

@@ -65,7 +65,8 @@ impl<'a> ComparedCells<'a> {
 }
 
 fn is_one_database(one: &Setup, other: &Setup) -> bool {
-    one.settings == other.settings
+    one.version == other.version
+        && one.settings == other.settings
         && one.placement == other.placement
         && one.consistency == other.consistency
         && one.backlog == other.backlog

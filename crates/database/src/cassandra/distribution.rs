@@ -1,8 +1,9 @@
 //! Cassandra's jars: fetched from a Maven repository by a committed lock list, verified, cached.
 //!
-//! A lock list (`lock/VERSION.txt`, made by `lock/make-lock.sh`) names every jar of the runtime closure of
-//! `org.apache.cassandra:cassandra-all` with its SHA-256 and size. A jar is written aside, hashed, and only then
-//! renamed to its place, so that the cache never holds half a file under a final name, whoever is killed when.
+//! A lock list (`lock/VERSION.txt`, made by `iopslab db lock`: [`super::make_lock_list`]) names every jar of the
+//! runtime closure of `org.apache.cassandra:cassandra-all` with its SHA-256 and size. A jar is written aside, hashed,
+//! and only then renamed to its place, so that the cache never holds half a file under a final name, whoever is killed
+//! when.
 //!
 //! **Verified before use.** Hashing 69 MB at each start would cost about half a second, so the cache remembers what it
 //! has verified: `verified-VERSION.txt` holds each jar's SHA-256, size and modification time in nanoseconds. A jar
@@ -57,9 +58,13 @@ pub fn ensure_distribution(
     on_progress: &mut dyn FnMut(Fetched),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Distribution, DistributionError> {
+    ensure_distribution_from(&repository(), version, cache, on_progress, cancelled)
+}
+
+/// The repository that is asked, without a slash at its end.
+pub(super) fn repository() -> String {
     let mirror = std::env::var(MIRROR_VARIABLE).ok().filter(|mirror| !mirror.trim().is_empty());
-    let repository = mirror.as_deref().unwrap_or(DEFAULT_REPOSITORY).trim().trim_end_matches('/');
-    ensure_distribution_from(repository, version, cache, on_progress, cancelled)
+    mirror.as_deref().unwrap_or(DEFAULT_REPOSITORY).trim().trim_end_matches('/').to_owned()
 }
 
 /// [`ensure_distribution`] from a given repository (`http(s)://...`, without a slash at its end).

@@ -34,6 +34,9 @@ pub enum DistributionError {
     /// No space left.
     #[error("no space left for {} ({needed_bytes} bytes): free some, or put the cache elsewhere", path.display())]
     DiskFull { path: PathBuf, needed_bytes: u64 },
+    /// The repository does not say which jars a version needs, or gives others than it says.
+    #[error("cannot make a lock list: {reason}")]
+    NoLockList { reason: String },
     /// Any other trouble with the cache.
     #[error("cannot use the cache: {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },

@@ -124,7 +124,7 @@ impl Queue {
 }
 
 /// The operating system's trust store (a company's own certificate authority works) and proxy variables.
-fn agent() -> ureq::Agent {
+pub(super) fn agent() -> ureq::Agent {
     let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
     ureq::Agent::config_builder()
         .tls_config(tls)
@@ -133,6 +133,31 @@ fn agent() -> ureq::Agent {
         .timeout_recv_body(Some(Duration::from_secs(600)))
         .build()
         .into()
+}
+
+/// A file of the repository whose hash nobody knows yet, of at most so many bytes.
+pub(super) fn bytes(
+    agent: &ureq::Agent,
+    repository: &str,
+    path: &str,
+    most: u64,
+) -> Result<Vec<u8>, DistributionError> {
+    let url = format!("{repository}/{path}");
+    let get = || agent.get(url.as_str()).call()?.body_mut().with_config().limit(most).read_to_vec();
+    let mut attempt = 1;
+    loop {
+        let error = match get() {
+            Ok(bytes) => return Ok(bytes),
+            Err(error) => error,
+        };
+        if attempt == ATTEMPTS {
+            let (reason, repository) = (error.to_string(), repository.to_owned());
+            return Err(DistributionError::Unreachable { url: url.clone(), repository, reason });
+        }
+        tracing::debug!(url, attempt, %error, "will try again");
+        std::thread::sleep(Duration::from_millis(300) * attempt);
+        attempt += 1;
+    }
 }
 
 /// One jar: a few attempts to download, then the hash, then the final name.

@@ -1,8 +1,8 @@
-//! Finding a Java runtime that Cassandra 5.0 supports.
+//! Finding a Java runtime on which a version of Cassandra runs.
 //!
-//! Cassandra 5.0 is built and tested for Java 11 and 17 only; its start script refuses anything else
-//! (<https://cassandra.apache.org/doc/5.0/cassandra/getting-started/java17.html>). iopslab refuses too, before it
-//! starts anything, because a server on an unsupported runtime fails late and with a message about something else.
+//! Each version is built and tested for some Java versions only; its start script refuses anything else. iopslab
+//! refuses too, before it starts anything, because a server on an unsupported runtime fails late and with a message
+//! about something else. Another Java than these is never taken in their place.
 
 use std::{
     ffi::OsStr,
@@ -10,8 +10,25 @@ use std::{
     process::Command,
 };
 
-/// Java versions that Cassandra 5.0 supports.
-pub const SUPPORTED: [u32; 2] = [11, 17];
+use cassandra_model::Line;
+
+/// Where the packages of distributions put each JDK.
+const JVMS: &str = "/usr/lib/jvm";
+
+/// Java versions on which a version of Cassandra runs, oldest first; none for one of an unknown line.
+///
+/// * 4.1: 11 (<https://cassandra.apache.org/doc/4.1/cassandra/getting_started/java11.html>, which also has 8: its JVM
+///   knows none of the options that iopslab starts a node with).
+/// * 5.0: 11 and 17 (<https://cassandra.apache.org/doc/5.0/cassandra/getting-started/java17.html>).
+/// * 6.0: 17 and 21 (its `conf/jvm17-server.options` and `conf/jvm21-server.options`; CASSANDRA-18831 added 21).
+pub fn supported(version: &str) -> &'static [u32] {
+    match Line::of(version) {
+        Some(Line::V4_1) => &[11],
+        Some(Line::V5_0) => &[11, 17],
+        Some(Line::V6_0) => &[17, 21],
+        None => &[],
+    }
+}
 
 /// What a JVM reads options from besides its command line: meant for other programs in Java, they would change what is
 /// measured, and load what they name into the server.
@@ -34,7 +51,7 @@ impl WithoutJavaOptions for Command {
 pub struct Java {
     /// The `java` program.
     pub path: PathBuf,
-    /// Feature release: 11 or 17.
+    /// Feature release, such as 17.
     pub version: u32,
     /// What it says of itself, first line of `java -version`.
     pub version_text: String,
@@ -45,36 +62,71 @@ pub struct Java {
 pub enum JavaError {
     /// Nothing called `java` where iopslab looks.
     #[error(
-        "no Java runtime found in JAVA_HOME or PATH; Cassandra needs Java 11 or 17. Install one (Debian, Ubuntu: \
-         apt-get install openjdk-17-jre-headless) or set JAVA_HOME to its directory"
+        "Cassandra {version} needs Java {}, and none was found in JAVA_HOME, PATH or {JVMS}. {}",
+        needed(version),
+        how_to_get(version)
     )]
-    Missing,
-    /// Only runtimes that Cassandra does not support.
+    Missing {
+        /// Of Cassandra.
+        version: String,
+    },
+    /// Only runtimes that this Cassandra does not support.
     #[error(
-        "Cassandra needs Java 11 or 17, but found only: {}. Install one (Debian, Ubuntu: apt-get install \
-         openjdk-17-jre-headless) or set JAVA_HOME to its directory",
-        found.join("; ")
+        "Cassandra {version} needs Java {}, but found only: {}. {}",
+        needed(version),
+        found.join("; "),
+        how_to_get(version)
     )]
     Unsupported {
+        /// Of Cassandra.
+        version: String,
         /// `path: what it said`, in the order of the search.
         found: Vec<String>,
     },
 }
 
-/// Find Java 11 or 17: `JAVA_HOME` first, then every directory of `PATH`. The first supported one wins.
-pub fn find_java() -> Result<Java, JavaError> {
-    let home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    find_java_in(home.as_ref().map(Path::new), &path)
+/// `11 or 17`.
+pub fn needed(version: &str) -> String {
+    supported(version).iter().map(u32::to_string).collect::<Vec<_>>().join(" or ")
 }
 
-/// [`find_java`] with the two environment variables as arguments.
-pub fn find_java_in(java_home: Option<&Path>, path: &OsStr) -> Result<Java, JavaError> {
-    let home = java_home.map(|home| home.join("bin/java"));
-    let candidates = home.into_iter().chain(std::env::split_paths(path).map(|dir| dir.join("java")));
+/// What to do where there is none, for people.
+pub fn how_to_get(version: &str) -> String {
+    let newest = supported(version).last().copied().unwrap_or_default();
+    format!(
+        "Install one (Debian, Ubuntu: apt-get install openjdk-{newest}-jre-headless, where the release has it), unpack \
+         one below {JVMS}, or set JAVA_HOME to its directory"
+    )
+}
+
+/// Where a Java is looked for, in this order.
+#[derive(Debug, Clone, Copy)]
+pub struct JavaPlaces<'a> {
+    /// `JAVA_HOME`.
+    pub java_home: Option<&'a Path>,
+    /// `PATH`.
+    pub path: &'a OsStr,
+    /// A directory with a JDK in each of its directories.
+    pub jvms: &'a Path,
+}
+
+/// Finds a Java for a version of Cassandra: in `JAVA_HOME`, then every directory of `PATH`, then every JDK below
+/// `/usr/lib/jvm`. The first supported one wins.
+pub fn find_java(version: &str) -> Result<Java, JavaError> {
+    let home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let java_home = home.as_ref().map(Path::new);
+    find_java_in(version, JavaPlaces { java_home, path: &path, jvms: Path::new(JVMS) })
+}
+
+/// [`find_java`] in these places.
+pub fn find_java_in(version: &str, places: JavaPlaces<'_>) -> Result<Java, JavaError> {
+    let home = places.java_home.map(|home| home.join("bin/java"));
+    let on_path = std::env::split_paths(places.path).map(|dir| dir.join("java"));
+    let installed = jdks_below(places.jvms).into_iter().map(|jdk| jdk.join("bin/java"));
     let mut found = Vec::new();
     let mut seen = Vec::new();
-    for candidate in candidates {
+    for candidate in home.into_iter().chain(on_path).chain(installed) {
         if !candidate.is_file() || seen.contains(&candidate) {
             continue;
         }
@@ -88,14 +140,23 @@ pub fn find_java_in(java_home: Option<&Path>, path: &OsStr) -> Result<Java, Java
             }
         };
         match feature_release(&text) {
-            Some(version) if SUPPORTED.contains(&version) => {
-                return Ok(Java { path: candidate, version, version_text: text });
+            Some(release) if supported(version).contains(&release) => {
+                return Ok(Java { path: candidate, version: release, version_text: text });
             }
             _ if text.is_empty() => found.push(format!("{}: says nothing to -version", candidate.display())),
             _ => found.push(format!("{}: {text}", candidate.display())),
         }
     }
-    if found.is_empty() { Err(JavaError::Missing) } else { Err(JavaError::Unsupported { found }) }
+    let version = version.to_owned();
+    Err(if found.is_empty() { JavaError::Missing { version } } else { JavaError::Unsupported { version, found } })
+}
+
+/// The directories below this one, in the order of their names; none where it cannot be read.
+fn jdks_below(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut jdks: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    jdks.sort();
+    jdks
 }
 
 /// The feature release in `openjdk version "17.0.15" 2025-04-15`; before Java 9 it is the second number (`1.8.0_292`).
@@ -110,7 +171,7 @@ fn feature_release(version_line: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::feature_release;
+    use super::{feature_release, needed, supported};
 
     #[test]
     fn feature_release_of_old_and_new_version_lines() {
@@ -123,5 +184,14 @@ mod tests {
         ] {
             assert_eq!(feature_release(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn each_line_has_javas_of_its_own() {
+        assert_eq!(needed("4.1.12"), "11");
+        assert_eq!(needed("5.0.9"), "11 or 17");
+        assert_eq!(needed("6.0-alpha1"), "17 or 21");
+        assert_eq!(supported("3.11.19"), [0_u32; 0]);
+        assert!(cassandra_model::versions().all(|version| !supported(version).is_empty()));
     }
 }

@@ -3,6 +3,8 @@
 //! Flags follow `conf/jvm-server.options`, `jvm11-server.options` and `jvm17-server.options` of Cassandra 5.0: G1, the
 //! same pause target and tenuring, the same opened modules. What differs, and why:
 //!
+//! * They are the same for all versions, so that these are what differs. On Java 21 the files of 6.0 have generational
+//!   ZGC instead, which is a setting (`jvm = ["-XX:+UseZGC", "-XX:+ZGenerational"]`).
 //! * `-Xms` = `-Xmx` with `AlwaysPreTouch`: the heap's memory is charged to the node's cgroup at start, not during a
 //!   trial.
 //! * `G1HeapRegionSize=16m` only from 4 GiB of heap: G1 wants some hundred regions; 512 MiB would have 32.
@@ -35,7 +37,7 @@ const MOST_COMPILERS: u32 = 12;
 const COLLECTORS: [&str; 5] =
     ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-XX:+UseShenandoahGC", "-XX:+UseEpsilonGC"];
 
-/// Modules that Cassandra opens on Java 17 (`jvm17-server.options`); Java 11 takes them too.
+/// Modules that Cassandra opens on Java 17 (`jvm17-server.options`); the others take them too.
 const EXPORTS: &[&str] = &[
     "java.base/jdk.internal.misc",
     "java.management.rmi/com.sun.jmx.remote.internal.rmi",
@@ -66,6 +68,13 @@ const OPENS: &[&str] = &[
     "java.base/java.util",
 ];
 
+/// What Java 11 needs besides (`jvm11-server.options` of 4.1).
+const EXPORTS_OF_11: &[&str] = &["java.base/jdk.internal.ref", "java.base/jdk.internal.util", "java.base/sun.nio.ch"];
+/// What Java 21 needs besides (`jvm21-server.options` of 6.0).
+const OPENS_OF_21: &[&str] = &["java.base/java.nio"];
+/// From this Java on a security manager has to be allowed (JEP 411); Cassandra sets one.
+const ASKS_FOR_SECURITY_MANAGER: u32 = 18;
+
 /// Whether this start uses the class-data archive or makes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ArchiveUse<'a> {
@@ -74,10 +83,15 @@ pub(crate) enum ArchiveUse<'a> {
     Make(&'a Path),
 }
 
-/// The module switches that every JVM with Cassandra's classes needs, its tools included.
-pub(crate) fn module_access() -> impl Iterator<Item = String> {
-    let exports = EXPORTS.iter().map(|module| format!("--add-exports={module}=ALL-UNNAMED"));
-    exports.chain(OPENS.iter().map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
+/// The module switches that a JVM of this Java with Cassandra's classes needs.
+fn module_access(java: u32) -> impl Iterator<Item = String> {
+    let (exports, opens): (&[&str], &[&str]) = match java {
+        11 => (EXPORTS_OF_11, &[]),
+        21.. => (&[], OPENS_OF_21),
+        _ => (&[], &[]),
+    };
+    let exports = EXPORTS.iter().chain(exports).map(|module| format!("--add-exports={module}=ALL-UNNAMED"));
+    exports.chain(OPENS.iter().chain(opens).map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
 }
 
 /// Compiler threads of a JVM that has the whole machine until its code is compiled, and `reported` CPUs after that: one
@@ -144,7 +158,10 @@ pub(crate) fn arguments(
     ));
 
     // Modules
-    module_access().for_each(&mut add);
+    module_access(java.version).for_each(&mut add);
+    if java.version >= ASKS_FOR_SECURITY_MANAGER {
+        add("-Djava.security.manager=allow".into());
+    }
     add("-Djdk.attach.allowAttachSelf=true".into());
 
     // Netty (jvm17-server.options)
@@ -231,8 +248,12 @@ mod tests {
 
     use super::*;
 
-    /// Everything after `java` of a node with these options.
+    /// Everything after `java` of a node with these options, on Java 17.
     fn started_with(options: &[&str]) -> Vec<String> {
+        started_on(17, options)
+    }
+
+    fn started_on(java: u32, options: &[&str]) -> Vec<String> {
         let jar = PathBuf::from("/cache/cassandra/jamm-0.4.0.jar");
         let distribution = Distribution {
             version: "5.0.9".to_owned(),
@@ -241,7 +262,7 @@ mod tests {
             start_archive: None,
             row_overhead_bytes: Some(180),
         };
-        let java = Java { path: PathBuf::from("/usr/bin/java"), version: 17, version_text: String::new() };
+        let java = Java { path: PathBuf::from("/usr/bin/java"), version: java, version_text: String::new() };
         let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
         config.plan.memory.main_bytes = 8 * GIB;
         config.plan.place = Some(crate::plan::NodeLocation { data_centre: "dc1".to_owned(), rack: "rack1".to_owned() });
@@ -283,6 +304,18 @@ mod tests {
         let place = |option: &str| own.iter().position(|a| a == option).unwrap();
         assert!(place("-XX:MaxGCPauseMillis=300") < place("-XX:MaxGCPauseMillis=100"));
         assert!(place("-XX:MaxGCPauseMillis=100") < place("-cp"));
+    }
+
+    #[test]
+    fn each_java_is_given_what_it_needs() {
+        let has = |java: u32, option: &str| started_on(java, &[]).iter().any(|given| given == option);
+        let of_11 = "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED";
+        let of_21 = "--add-opens=java.base/java.nio=ALL-UNNAMED";
+        let manager = "-Djava.security.manager=allow";
+        for (java, expected) in [(11, [true, false, false]), (17, [false; 3]), (21, [false, true, true])] {
+            assert_eq!([of_11, of_21, manager].map(|option| has(java, option)), expected, "{java}");
+        }
+        assert!(has(11, "-XX:-UseBiasedLocking") && !has(17, "-XX:-UseBiasedLocking"), "17 has none");
     }
 
     #[test]

@@ -1,12 +1,29 @@
 //! The lock lists: every jar of a Cassandra version with its SHA-256 and size.
 
-/// Lock lists, newest version first.
-const LOCKS: &[(&str, &str)] = &[("5.0.9", include_str!("lock/5.0.9.txt"))];
-const VERSIONS: &[&str] = &["5.0.9"];
+/// The list of one version.
+macro_rules! lock {
+    ($version:literal) => {
+        ($version, include_str!(concat!("lock/", $version, ".txt")))
+    };
+}
 
-/// Cassandra versions that can be fetched, newest first.
+/// Lock lists, one line each: the default version first, then the others, newest first. `iopslab db lock` makes a list;
+/// what a plan knows of the same version is in `cassandra_model`.
+const LOCKS: &[(&str, &str)] = &[lock!("5.0.9")];
+
+const VERSIONS: [&str; LOCKS.len()] = {
+    let mut versions = [""; LOCKS.len()];
+    let mut number = 0;
+    while number < LOCKS.len() {
+        versions[number] = LOCKS[number].0;
+        number += 1;
+    }
+    versions
+};
+
+/// Cassandra versions that can be fetched: the default first, then the others, newest first.
 pub fn versions() -> &'static [&'static str] {
-    VERSIONS
+    &VERSIONS
 }
 
 /// One line of a lock list.
@@ -28,7 +45,7 @@ pub(crate) fn lock_list(version: &str) -> Option<Vec<Locked>> {
 pub(crate) fn nearest_version(version: &str) -> &'static str {
     let common = |known: &str| known.bytes().zip(version.bytes()).take_while(|(a, b)| a == b).count();
     // max_by_key takes the last of equals; reversed, that is the newest.
-    let nearest = VERSIONS.iter().rev().max_by_key(|known| common(known));
+    let nearest = versions().iter().rev().max_by_key(|known| common(known));
     nearest.copied().unwrap_or_default()
 }
 
@@ -43,7 +60,8 @@ mod tests {
 
     #[test]
     fn every_version_has_a_sound_lock_list() {
-        assert_eq!(VERSIONS, LOCKS.iter().map(|(version, _)| *version).collect::<Vec<_>>());
+        assert_eq!(VERSIONS[0], cassandra_model::CASSANDRA.default_version);
+        assert_eq!(VERSIONS.to_vec(), cassandra_model::versions().collect::<Vec<_>>(), "plans know the same");
         for (version, text) in LOCKS {
             let jars = lock_list(version).unwrap();
             assert_eq!(jars.len(), text.lines().filter(|line| !line.starts_with('#')).count(), "every line parses");

@@ -3,7 +3,8 @@
 //! | module | idea |
 //! |---|---|
 //! | [`distribution`] | the jars: committed lock list, download, SHA-256, cache |
-//! | [`java`] | a JDK that this Cassandra runs on |
+//! | [`lock_maker`] | a committed lock list: which jars a version needs, by their POMs (`pom`) |
+//! | [`java`] | a JDK that a version of Cassandra runs on |
 //! | [`node`], [`node_config`] | one server process: directories, settings, start, death, stop |
 //! | [`start_archive`] | class-data archive that shortens the start by a quarter |
 //! | [`admin`] | control-plane CQL: settled? schema, a sample of keys |
@@ -24,12 +25,14 @@ mod jmx;
 mod jvm;
 mod library;
 mod lock_list;
+pub mod lock_maker;
 pub mod log;
 mod management;
 pub mod node;
 pub mod node_config;
 mod node_error;
 mod node_files;
+mod pom;
 mod schema;
 mod serialized;
 mod server;
@@ -51,6 +54,7 @@ pub use java::{Java, JavaError, find_java};
 pub use jmx::JmxError;
 pub use library::load_library;
 pub use lock_list::versions;
+pub use lock_maker::{LockList, make_lock_list};
 pub use log::DroppedMessages;
 pub use management::Management;
 pub use node::Node;

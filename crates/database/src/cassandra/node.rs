@@ -63,7 +63,7 @@ impl Node {
         archive: ArchiveUse<'_>,
     ) -> Result<Self, NodeError> {
         Self::check_ports(config.plan.address, config.plan.ports)?;
-        prepare(&config)?;
+        prepare(&config, &distribution.version)?;
         let management = Management::prepare(&config)?;
         let account = config.account.as_ref();
         let become_another = account.map(Account::launch_prefix).unwrap_or_default();

@@ -14,9 +14,9 @@ use super::{
 const READABLE: u32 = 0o644;
 const PASSABLE: u32 = 0o755;
 
-/// Write configuration and create directories; old logs of this node are kept as `*.previous`. What it writes belongs
-/// to the user that it runs as; its configuration does not.
-pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
+/// Write the configuration of a node of this version and create directories; old logs of this node are kept as
+/// `*.previous`. What it writes belongs to the user that it runs as; its configuration does not.
+pub(crate) fn prepare(config: &NodeConfig, version: &str) -> Result<(), NodeError> {
     let temporary = config.plan.directories.own.join("tmp");
     if temporary.exists() {
         // Native libraries unpacked by a start that was killed.
@@ -40,7 +40,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
         let kept = guarded::if_there(std::fs::rename(&log, log.with_extension("log.previous")));
         kept.map_err(|error| NodeError::io(&log, error))?;
     }
-    for (name, text) in [("cassandra.yaml", cassandra_yaml(config)), ("logback.xml", logback_xml(config))] {
+    for (name, text) in [("cassandra.yaml", cassandra_yaml(config, version)), ("logback.xml", logback_xml(config))] {
         write(&conf.join(name), &text)?;
     }
     if let Some(place) = &config.plan.place {

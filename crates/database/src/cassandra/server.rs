@@ -10,7 +10,7 @@ use reported::{Reported, Series, cassandra};
 
 use super::admin::{Admin, AdminError};
 use super::counters::{Counters, of_table};
-use super::distribution::{Distribution, ensure_distribution};
+use super::distribution::{Distribution, download_bytes, ensure_distribution};
 use super::distribution_error::DistributionError;
 use super::in_force;
 use super::java::{Java, JavaError, find_java};
@@ -88,7 +88,9 @@ impl Server for Cassandra {
         cancelled: Cancelled<'_>,
         remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError> {
-        let java = find_java()?;
+        // A version that nobody knows has no Java either.
+        download_bytes(&self.version)?;
+        let java = find_java(&self.version)?;
         let fetching = format!("fetching Cassandra {}", self.version);
         let mut distribution = ensure_distribution(
             &self.version,

@@ -35,9 +35,15 @@ use crate::plan::NodeLocation;
 
 const MIB: u64 = 1 << 20;
 
-/// The settings as (key, YAML value), in order; those of the plan replace keys or are added.
-pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
-    let mut settings = settings(config);
+/// Keys that some versions do not have. They are left out there: what is stated here is all that those do.
+const NOT_IN_ALL: [&str; 5] =
+    ["cidr_authorizer", "commitlog_disk_access_mode", "heap_dump_path", "sstable", "storage_compatibility_mode"];
+
+/// The settings of a node of this version as (key, YAML value), in order; those of the plan replace keys or are added.
+/// A key that the version does not know would keep the node from starting.
+pub(crate) fn cassandra_yaml(config: &NodeConfig, version: &str) -> String {
+    let mut settings = settings(config, version);
+    settings.retain(|(key, _)| !NOT_IN_ALL.contains(&key.as_str()) || cassandra_model::has_key(version, key));
     let asked = cassandra_model::yaml(&config.plan.settings);
     for (key, value) in asked.iter().map(|(key, setting)| (key, setting.value())) {
         match settings.iter_mut().find(|(known, _)| known == key) {
@@ -55,7 +61,7 @@ pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
 }
 
 #[expect(clippy::too_many_lines, reason = "a list of settings reads best as one list")]
-fn settings(config: &NodeConfig) -> Vec<(String, String)> {
+fn settings(config: &NodeConfig, version: &str) -> Vec<(String, String)> {
     let heap_mib = config.plan.memory.main_bytes / MIB;
     let direct_mib = config.plan.memory.buffer_bytes / MIB;
     let cpus = config.cpu_count();
@@ -64,7 +70,10 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     let tokens: Vec<String> = tokens.iter().map(i64::to_string).collect();
     let seeds: Vec<String> =
         config.plan.seeds.iter().map(|seed| format!("{seed}:{}", config.plan.ports.peers)).collect();
-    let allow_all = |class: &str| format!("{{class_name: {class}}}");
+    let class = |key: &str, class: &str| match cassandra_model::takes_parameters(version, key) {
+        Some(false) => class.to_owned(),
+        Some(true) | None => format!("{{class_name: {class}}}"),
+    };
     let mut list = Vec::new();
     let mut set = |key: &str, value: String| list.push((key.to_owned(), value));
 
@@ -89,11 +98,11 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
             quoted(&seeds.join(","))
         ),
     );
-    set("authenticator", allow_all("AllowAllAuthenticator"));
-    set("authorizer", allow_all("AllowAllAuthorizer"));
-    set("role_manager", allow_all("CassandraRoleManager"));
-    set("network_authorizer", allow_all("AllowAllNetworkAuthorizer"));
-    set("cidr_authorizer", allow_all("AllowAllCIDRAuthorizer"));
+    set("authenticator", class("authenticator", "AllowAllAuthenticator"));
+    set("authorizer", class("authorizer", "AllowAllAuthorizer"));
+    set("role_manager", class("role_manager", "CassandraRoleManager"));
+    set("network_authorizer", class("network_authorizer", "AllowAllNetworkAuthorizer"));
+    set("cidr_authorizer", class("cidr_authorizer", "AllowAllCIDRAuthorizer"));
 
     // Addresses
     set("listen_address", config.plan.address.to_string());
@@ -261,7 +270,7 @@ mod tests {
     fn keys_are_unique_and_extra_yaml_replaces_or_adds() {
         let mut config = NodeConfig::new("a \"b\"", "127.0.41.1".parse().unwrap(), "/x y".as_ref());
         config.plan.settings = with(&[("concurrent_reads", "7"), ("paxos_variant", "v2")]);
-        let text = cassandra_yaml(&config);
+        let text = cassandra_yaml(&config, "5.0.9");
         let mut keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key).collect();
         assert!(text.contains("\nconcurrent_reads: 7\n") && text.contains("\npaxos_variant: v2\n"));
         assert!(text.contains(r#"cluster_name: "a \"b\"""#) && text.contains(r#"hints_directory: "/x y/hints""#));
@@ -271,25 +280,41 @@ mod tests {
         assert_eq!(keys.len(), count);
     }
 
+    /// A key that a version does not know keeps it from starting.
+    #[test]
+    fn every_version_is_given_keys_that_it_has() {
+        let config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
+        for version in cassandra_model::versions() {
+            let text = cassandra_yaml(&config, version);
+            let keys = text.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key);
+            let unknown: Vec<&str> = keys.filter(|key| !cassandra_model::has_key(version, key)).collect();
+            assert_eq!(unknown, [""; 0], "{version}");
+        }
+        let text = cassandra_yaml(&config, "5.0.9");
+        for line in ["authenticator: {class_name: AllowAllAuthenticator}", "storage_compatibility_mode: NONE"] {
+            assert!(text.contains(&format!("\n{line}\n")), "{text}");
+        }
+    }
+
     #[test]
     fn a_node_with_several_data_directories_names_them_in_their_order() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
-        assert!(cassandra_yaml(&config).contains("\ndata_file_directories: [\"/x/data\"]\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\ndata_file_directories: [\"/x/data\"]\n"));
         config.plan.cpus = 16.0;
         config.plan.directories.data = ["/b", "/a 2", "/c", "/d"].map(std::path::PathBuf::from).to_vec();
-        let text = cassandra_yaml(&config);
+        let text = cassandra_yaml(&config, "5.0.9");
         assert!(text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#), "{text}");
         assert!(text.contains("\nconcurrent_compactors: 4\n"), "{text}");
         config.plan.cpus = 1.5;
-        assert!(cassandra_yaml(&config).contains("\nconcurrent_compactors: 2\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\nconcurrent_compactors: 2\n"));
     }
 
     #[test]
     fn the_period_of_the_commit_log_goes_with_its_way() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
-        assert!(cassandra_yaml(&config).contains("\ncommitlog_sync_period: 10000ms\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\ncommitlog_sync_period: 10000ms\n"));
         config.plan.settings = with(&[("commitlog_sync", "\"batch\"")]);
-        let text = cassandra_yaml(&config);
+        let text = cassandra_yaml(&config, "5.0.9");
         assert!(text.contains("\ncommitlog_sync: \"batch\"\n") && !text.contains("commitlog_sync_period"), "{text}");
     }
 
@@ -297,26 +322,26 @@ mod tests {
     #[test]
     fn a_node_that_is_not_to_compact_is_reported_so_before_it_starts() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
-        assert!(!cassandra_yaml(&config).contains("autocompaction_on_startup_enabled"));
+        assert!(!cassandra_yaml(&config, "5.0.9").contains("autocompaction_on_startup_enabled"));
         config.plan.maintains_itself = false;
-        assert!(cassandra_yaml(&config).contains("\nautocompaction_on_startup_enabled: false\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\nautocompaction_on_startup_enabled: false\n"));
     }
 
     #[test]
     fn a_node_alone_flushes_its_hints_at_once() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
-        assert!(cassandra_yaml(&config).contains("\nhints_flush_period: 100ms\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\nhints_flush_period: 100ms\n"));
         config.plan.seeds.push("127.0.41.2".parse().unwrap());
-        assert!(cassandra_yaml(&config).contains("\nhints_flush_period: 10000ms\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\nhints_flush_period: 10000ms\n"));
     }
 
     #[test]
     fn a_node_with_a_place_gossips_it() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
-        assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: SimpleSnitch\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\nendpoint_snitch: SimpleSnitch\n"));
         let place = NodeLocation { data_centre: "north".to_owned(), rack: "a".to_owned() };
         assert_eq!(rackdc_properties(&place), "dc=north\nrack=a\n");
         config.plan.place = Some(place);
-        assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: GossipingPropertyFileSnitch\n"));
+        assert!(cassandra_yaml(&config, "5.0.9").contains("\nendpoint_snitch: GossipingPropertyFileSnitch\n"));
     }
 }

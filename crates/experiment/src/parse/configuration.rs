@@ -9,7 +9,7 @@ use toml::Value;
 
 use super::inline::{table, within};
 use super::local::LocalSettings;
-use super::{backlog, behaviour, consistency, explicit_volume, members, of_instance, placement, settings};
+use super::{backlog, behaviour, consistency, explicit_volume, members, of_instance, placement, settings, target};
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;
 use crate::spanned::{Form, Spanned};
@@ -44,7 +44,10 @@ pub(super) fn check(
     let consistency = raw.consistency.as_ref().map(|given| consistency::check(given, mistakes));
     let database = target.map(|target| &target.database);
     let product = database.map_or(PRODUCTS[0], Database::product);
-    let settings = settings::check(raw.settings.as_deref(), (product, database), mistakes);
+    let version = target::own_version(raw.database.as_ref(), target, mistakes);
+    // Of a version that is not sound nothing is known: its settings are not held to another one's.
+    let its_version = version.as_ref().and_then(|own| own.as_deref().or_else(|| database?.version()));
+    let settings = settings::check(raw.settings.as_deref(), (product, its_version), mistakes);
     let backlog = raw.backlog.as_ref().map(|given| backlog::check(given, mistakes));
     let price = mistakes.stated_number(&raw.price_usd_per_month, "price_usd_per_month", 0.01..=1e9);
     let cpu_speed = mistakes.stated_number(&raw.cpu_speed, "cpu_speed", CPU_SPEEDS);
@@ -63,6 +66,7 @@ pub(super) fn check(
         // Which cluster it is, and whose nodes these are, is seen with the target.
         watched: Vec::new(),
         placement: placement?,
+        version: version?,
         consistency: consistency.flatten(),
         settings: settings?,
         backlog: backlog.flatten(),

@@ -124,11 +124,15 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
     let reported = truth.map(|truth| super::variant::with_effects(truth, file).settings);
     for c in &file.configuration {
         let is_reported = reported.as_ref().is_some_and(|reported| reported.contains_key(c.name.as_str()));
+        let help = "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of \
+                    the variant or of the configuration; or remove them, or run without --provider simulated";
         if let Some(settings) = c.settings.as_ref().filter(|_| !is_reported) {
             let what = format!("settings of {}: a simulation has no database to set them in", c.name);
-            let help = "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of \
-                        the variant or of the configuration; or remove them, or run without --provider simulated";
             problems.push(problem(settings.span(), what, help));
+        }
+        if let Some(database) = c.database.as_ref().filter(|_| !is_reported) {
+            let what = format!("database of {}: all versions are one to a simulation", c.name);
+            problems.push(problem(database.span(), what, help));
         }
         if let Some(backlog) = &c.backlog {
             let what = format!("backlog of {}: a simulation has no SSTables to compact", c.name);

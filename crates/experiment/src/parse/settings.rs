@@ -3,8 +3,8 @@
 use product::{At, Problem};
 
 use crate::mistakes::Collector;
+use crate::raw;
 use crate::raw::Section;
-use crate::{Database, raw};
 use product::{Product, Settings};
 
 /// The most that a device reads ahead, KiB.
@@ -12,19 +12,15 @@ const MOST_READ_AHEAD_KB: i64 = 1 << 16;
 /// Linux reads ahead in whole pages, KiB.
 const PAGE_KB: i64 = 4;
 
-/// The settings of a configuration by its product, of which nothing but what the file says is known where the database
-/// is somebody else's (these settings are refused elsewhere); none where it states none.
+/// The settings of a configuration by its product and the version of that, of which nothing but what the file says is
+/// known where the database is somebody else's (these settings are refused elsewhere); none where it states none.
 pub(super) fn check(
     given: Option<&raw::Settings>,
-    (product, database): (&Product, Option<&Database>),
+    (product, version): (&Product, Option<&str>),
     mistakes: &mut Collector<'_>,
 ) -> Option<Settings> {
     let Some(given) = given else {
         return Some(Settings::default());
-    };
-    let version = match database {
-        Some(Database::Started(started)) => Some(started.version.as_str()),
-        _ => None,
     };
     mistakes.sound(|mistakes| {
         let read_ahead_kb = given.host.as_ref().and_then(|host| read_ahead_kb(host, mistakes));

@@ -46,11 +46,81 @@ pub(super) fn check(
 }
 
 fn started(product: &'static Product, version: Option<&Spanned<String>>, mistakes: &mut Collector<'_>) -> Database {
-    if let Some(version) = version
-        && let Some(help) = (product.expected_version)(version)
-    {
-        mistakes.add(version.span(), format!("version `{version}` is not supported"), help);
+    if let Some(version) = version {
+        is_supported(product, version, mistakes);
     }
     let version = version.map_or(product.default_version.to_owned(), Spanned::to_string);
     Database::Started(Started { product, version })
+}
+
+fn is_supported(product: &Product, version: &Spanned<String>, mistakes: &mut Collector<'_>) {
+    if let Some(help) = (product.expected_version)(version) {
+        mistakes.add(version.span(), format!("version `{version}` is not supported"), help);
+    }
+}
+
+/// The version of a configuration's database, where that is not the target's; the outer `None`: something is wrong
+/// with it, which is reported.
+pub(super) fn own_version(
+    given: Option<&Spanned<raw::DatabaseVersion>>,
+    target: Option<&Target>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Option<String>> {
+    let (Some(given), Some(target)) = (given, target) else { return Some(None) };
+    let Database::Started(started) = &target.database else {
+        return mistakes.refuse(
+            given.span(),
+            "`database` of a configuration says which version iopslab starts, and `hosts` are a cluster of yours",
+            "remove it: a cluster that exists has its version",
+        );
+    };
+    mistakes.sound(|mistakes| {
+        if let Some(name) = given.name.as_ref().filter(|name| name.as_str() != started.product.name) {
+            let message = format!("`{name}` is not the database of this experiment");
+            mistakes.add(name.span(), message, format!("that of [target], for all of it: {}", started.product.name));
+        }
+        is_supported(started.product, &given.version, mistakes);
+        Some(given.version.to_string()).filter(|version| *version != started.version)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mistakes::Mistakes;
+
+    /// The version of a configuration whose `database` is this, where 1.0 and 2.0 are known and 1.0 is the target's.
+    fn own(database: &str) -> Result<Option<String>, Mistakes> {
+        let text = format!(
+            "name = \"x\"\ndataset = {{ records = 1 }}\nload = {{}}\n[[configuration]]\nname = \"a\"\n\
+             instance = \"i\"\ndata_volume = \"local\"\ndatabase = {database}\n"
+        );
+        let file = toml::from_str::<raw::Experiment>(&text).expect("an experiment");
+        let expected_version: fn(&str) -> Option<String> =
+            |version| (!["1.0", "2.0"].contains(&version)).then(|| "known: 1.0, 2.0".to_owned());
+        let product: &'static Product = Box::leak(Box::new(Product { expected_version, ..*PRODUCTS[0] }));
+        let database = Database::Started(Started { product, version: "1.0".to_owned() });
+        let target = Target { database, consistency: ConsistencyLevels::all(Consistency::One) };
+        let mut mistakes = Collector::new("x.toml", &text);
+        let version = own_version(file.configuration[0].database.as_ref(), Some(&target), &mut mistakes);
+        mistakes.finish(version)
+    }
+
+    #[test]
+    fn a_version_of_a_configuration_is_its_own_where_it_is_not_the_targets() {
+        assert_eq!(own("{ name = \"cassandra\", version = \"2.0\" }").unwrap().as_deref(), Some("2.0"));
+        assert_eq!(own("{ version = \"1.0\" }").unwrap(), None);
+    }
+
+    #[test]
+    fn an_unknown_version_and_another_database_are_refused_at_their_place() {
+        let refused = |database: &str| own(database).unwrap_err().to_string();
+        assert_eq!(refused("{ version = \"3.0\" }"), "x.toml:8:24: version `3.0` is not supported (known: 1.0, 2.0)");
+        let both = refused("{ name = \"mongodb\", version = \"3.0\" }");
+        assert!(
+            both.contains("`mongodb` is not the database of this experiment (that of [target], for all of it"),
+            "{both}"
+        );
+        assert!(both.contains("version `3.0` is not supported"), "{both}");
+    }
 }

@@ -51,7 +51,8 @@ fn made(of: &str, variant: &raw::Variant) -> String {
 fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
     mistakes.safe_name(&variant.name, "variant");
     let name = &variant.name;
-    if variant.settings.as_ref().is_none_or(|settings| settings.is_empty()) && variant.bandwidth_weighting.is_none() {
+    let has_settings = variant.settings.as_ref().is_some_and(|settings| !settings.is_empty());
+    if !has_settings && variant.bandwidth_weighting.is_none() && variant.database.is_none() {
         mistakes.add(
             variant.settings.as_ref().map_or(variant.name.span(), Spanned::span),
             format!("variant `{name}` sets nothing: it is the configuration itself"),
@@ -92,6 +93,9 @@ fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<r
     }
     if variant.bandwidth_weighting.is_some() {
         configuration.bandwidth_weighting.clone_from(&variant.bandwidth_weighting);
+    }
+    if variant.database.is_some() {
+        configuration.database.clone_from(&variant.database);
     }
     Spanned::new(of.span(), configuration)
 }

@@ -15,7 +15,7 @@ pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use instance::{CardWord, WeightingWord};
 pub(crate) use load::Load;
-pub(crate) use settings::{Keys, Section, Settings, Variant};
+pub(crate) use settings::{DatabaseVersion, Keys, Section, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
 pub(crate) use workload::{Distribution, Workload};
 
@@ -238,6 +238,9 @@ pub(crate) struct Configuration {
     /// With `hosts`: its nodes, each of them, where they are to be watched by SSH.
     #[serde(default)]
     pub node: Vec<Spanned<WatchedNode>>,
+    /// Its database, where that is another version than `[target]` says: `{ name = "cassandra", version = "5.0.9" }`.
+    /// Costs nothing. The data set is loaded by that version and kept apart: no file is taken over from another one.
+    pub database: Option<Spanned<DatabaseVersion>>,
     /// Consistency levels of this configuration, instead of those of `[target]`.
     pub consistency: Option<Form<String, ConsistencyByKind>>,
     /// What of it is otherwise than iopslab has it. Costs nothing.

@@ -18,7 +18,7 @@ use crate::spanned::Spanned;
 pub(crate) type Keys = BTreeMap<Spanned<String>, Spanned<Value, serde_json::Value>>;
 
 /// A set of settings for all configurations, or for the named ones: each of them is measured with these settings too,
-/// as a configuration of its own called `CONFIGURATION_VARIANT`.
+/// as a configuration of its own called `CONFIGURATION_VARIANT`. A version of the database is one of them.
 #[derive(Debug, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variant {
@@ -30,6 +30,18 @@ pub(crate) struct Variant {
     pub settings: Option<Spanned<Settings>>,
     /// Instead of the configuration's own.
     pub bandwidth_weighting: Option<Spanned<String, WeightingWord>>,
+    /// Another version of the database, instead of the configuration's own.
+    pub database: Option<Spanned<DatabaseVersion>>,
+}
+
+/// A database in a version.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DatabaseVersion {
+    /// That of `[target]`: an experiment is about one. Default: it.
+    pub name: Option<Spanned<String>>,
+    /// For example `5.0.9`.
+    pub version: Spanned<String>,
 }
 
 /// What of a configuration is otherwise than iopslab has it: sections of products, and of the machine `host`.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::RunDirectory;
 use controller::{Agents, Channel, Screen, Settings};
+use database::cassandra::java;
 use evidence::{Environment, HostId};
 use experiment::{AwsSettings, Database, Job, Machines, Place, Plan, Provider};
 use process::failure::Failure;
@@ -50,6 +51,7 @@ impl User<'_> {
 
     /// Whether the machines of a job may be made on AWS: everything that could be refused later is refused now.
     pub fn may_make(&self, job: &Job, settings: &AwsSettings) -> Result<(), Failure> {
+        have_their_java(job)?;
         let estimate = aws::estimate(job, settings);
         self.say(&aws::reported(settings, &estimate));
         controller::check_store(&job.plan)?;
@@ -79,6 +81,27 @@ impl User<'_> {
             true => Failure::interrupted("interrupted; nothing was begun"),
             false => Failure::work(taken),
         })
+    }
+}
+
+/// What is installed on machines that are made (`programs` of `terraform/aws/variables.tf`).
+const JAVA_OF_MACHINES: u32 = 17;
+
+/// Whether each version of a job runs on the Java that machines on AWS are made with: one that does not would be
+/// refused when they are there, and paid for.
+fn have_their_java(job: &Job) -> Result<(), Failure> {
+    let Database::Started(started) = &job.plan.target.database else { return Ok(()) };
+    let all = experiment::versions(&started.version, job.setups.iter().map(|setup| &setup.version));
+    match all.into_iter().find(|version| !java::supported(version).contains(&JAVA_OF_MACHINES)) {
+        None => Ok(()),
+        Some(version) => {
+            let needed = java::needed(version);
+            let message = format!(
+                "Cassandra {version} needs Java {needed}, and machines on AWS are made with Java {JAVA_OF_MACHINES}"
+            );
+            Err(Failure::input(message)
+                .help("measure this version on this machine, or on hosts of yours that have its Java"))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use controller::Screen;
-use database::{Account, Cluster, ClusterSpec, Server};
+use database::{Account, Cluster, ClusterSpec, Server, cassandra};
 use experiment::{PRODUCTS, Started};
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -19,7 +19,8 @@ Examples:
   iopslab db start
   iopslab db start --nodes 3 --heap-mib 512
   iopslab db status
-  iopslab db stop")]
+  iopslab db stop
+  iopslab db lock cassandra 5.0.9 >crates/database/src/cassandra/lock/5.0.9.txt")]
 pub struct DbArgs {
     #[command(subcommand)]
     command: DbCommand,
@@ -50,6 +51,14 @@ enum DbCommand {
     },
     /// What runs
     Status,
+    /// Print the lock list of a version: each jar that it needs with its SHA-256, by the POMs of the Maven repository
+    Lock {
+        /// The database
+        #[arg(value_parser = [PRODUCTS[0].name])]
+        database: String,
+        /// A version such as 5.0.9, or a line such as 6.0: its newest version
+        version: String,
+    },
 }
 
 pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
@@ -83,7 +92,22 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
             show(&serde_json::json!({ "nodes": status }), &text.join("\n"), format);
             Ok(())
         }
+        DbCommand::Lock { database, version } => lock(database, version, format),
     }
+}
+
+/// The jars that are hashed stay in the cache, where a start finds them.
+fn lock(database: &str, version: &str, format: Format) -> Result<(), Failure> {
+    let screen = Screen::new(None);
+    let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
+    let list =
+        cassandra::make_lock_list(version, &cache, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
+    screen.clear();
+    let jars = list.jars.iter();
+    let jars = jars.map(|(sha256, bytes, path)| serde_json::json!({ "sha256": sha256, "bytes": bytes, "path": path }));
+    let json = serde_json::json!({ "database": database, "version": list.version, "jars": jars.collect::<Vec<_>>() });
+    show(&json, list.to_string().trim_end(), format);
+    Ok(())
 }
 
 /// What is written in a cluster's directory is acted upon: processes are ended, and all of it is removed.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use database::cassandra;
 use experiment::SPARSE_PER_S;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -41,7 +42,8 @@ impl Check {
 }
 
 pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
-    let mut checks = vec![java(), host_name()];
+    let mut checks: Vec<Check> = cassandra::versions().iter().map(|version| java(version)).collect();
+    checks.push(host_name());
     let controllers = storage::controllers(Path::new(agent::CGROUP_ROOT));
     checks
         .extend([("memory", &controllers.memory), ("cpu", &controllers.cpu), ("io", &controllers.io)].map(controller));
@@ -118,7 +120,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
     let cache = cache_directory();
     let downloads = match &plan.target.database {
         experiment::Database::Started(started) => {
-            database::cassandra::download_bytes(&started.version).map_err(Failure::work)? + START_ARCHIVE_BYTES
+            cassandra::download_bytes(&started.version).map_err(Failure::work)? + START_ARCHIVE_BYTES
         }
         experiment::Database::Cql => 0,
     };
@@ -174,7 +176,7 @@ fn size(bytes: u64) -> String {
 }
 
 fn host_name() -> Check {
-    match database::cassandra::check_host_name() {
+    match cassandra::check_host_name() {
         Ok(name) => Check::ok("host name", format!("`{name}` resolves")),
         Err(error) => Check::fails(
             "host name",
@@ -207,14 +209,21 @@ fn client() -> Check {
     }
 }
 
-fn java() -> Check {
-    match database::cassandra::find_java() {
-        Ok(java) => Check::ok("Java", format!("{} ({})", java.version_text, java.path.display())),
-        Err(error) => Check::fails(
-            "Java",
-            error.to_string(),
-            "apt-get install openjdk-17-jre-headless, or set JAVA_HOME to a JDK 11 or 17",
-        ),
+/// A Java for a version of Cassandra. One that is missing keeps runs of that version from working, and only the default
+/// one is what most runs are of.
+fn java(version: &str) -> Check {
+    let is_default = version == cassandra::versions()[0];
+    let what = if is_default { "Java".to_owned() } else { format!("Java for {version}") };
+    match cassandra::find_java(version) {
+        Ok(java) => Check::ok(&what, format!("{} ({})", java.version_text, java.path.display())),
+        Err(error) => {
+            let fix = cassandra::java::how_to_get(version);
+            if is_default {
+                Check::fails(&what, error.to_string(), fix)
+            } else {
+                Check::to_do(&what, error.to_string(), fix)
+            }
+        }
     }
 }
 

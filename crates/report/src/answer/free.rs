@@ -50,7 +50,7 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
             let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
             let unlike = durability::beside(analysis, to, from);
             let first = format!("{lead}{}: {to} instead of {from}, {factors}{replaced}{unlike}.", but_network(step));
-            let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
+            let costs = [needed(analysis, step), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
         }
@@ -95,29 +95,42 @@ fn but_network(step: &FreeStep) -> &'static str {
 }
 
 /// What has to be done for it to hold; `None` where it is no setting, weighting or card.
-fn needed(needs: &[Need]) -> Option<String> {
+fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> Option<String> {
+    let version = |name: &str| {
+        let facts = analysis.configurations.iter().find(|c| c.name == name);
+        facts.and_then(|facts| facts.version.as_deref()).unwrap_or_default()
+    };
     let has = |need: Need| needs.contains(&need);
     // One of the two is named: either way the files are written anew.
     let is_reported = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
     let reported = needs.iter().filter(is_reported).map(|need| match need {
-        Need::AlterTable => "ALTER TABLE",
-        Need::Restart => "a restart of each node",
-        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)",
-        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself",
-        Need::Host => "the read-ahead of each host's volumes set",
+        Need::Upgrade => format!("an upgrade of each node from {} to {}", version(from), version(to)),
+        Need::EarlierVersion => format!(
+            "new nodes of the earlier version {}, into which the data is loaded: Cassandra takes no files of {}",
+            version(to),
+            version(from)
+        ),
+        Need::AlterTable => "ALTER TABLE".to_owned(),
+        Need::Restart => "a restart of each node".to_owned(),
+        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)".to_owned(),
+        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself".to_owned(),
+        Need::Host => "the read-ahead of each host's volumes set".to_owned(),
         Need::NetworkBandwidth => {
             "bandwidth weighting ebs-1, by which the network of each instance loses a quarter of what its path to EBS \
              sustains (nothing here measured that loss)"
+                .to_owned()
         }
-        Need::DefaultWeighting => "the instances' own bandwidth weighting",
-        Need::EbsCards => "volumes attached to other EBS cards",
+        Need::DefaultWeighting => "the instances' own bandwidth weighting".to_owned(),
+        Need::EbsCards => "volumes attached to other EBS cards".to_owned(),
     });
-    let reported: Vec<&str> = reported.collect();
+    let reported: Vec<String> = reported.collect();
     if reported.is_empty() {
         return None;
     }
     let is_of_instance = has(Need::NetworkBandwidth) || has(Need::DefaultWeighting) || has(Need::EbsCards);
-    let spared = match (has(Need::Restart), has(Need::Rewrite) || has(Need::Recompaction)) {
+    let are_new = has(Need::EarlierVersion);
+    let is_restarted = has(Need::Restart) || has(Need::Upgrade) || are_new;
+    let spared = match (is_restarted, has(Need::Rewrite) || has(Need::Recompaction) || are_new) {
         // Nothing is promised where instances or their volumes are changed.
         _ if is_of_instance => "",
         (true, true) => "",

@@ -31,6 +31,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     let section = Section::new("configurations", "Configurations")
         .mostly(Form::ROOMY)
         .table(machines(all))
+        .list(labels::versions(analysis))
         .table(settings)
         .list(labels::weightings(analysis).into_iter().chain(labels::backlogs(analysis)))
         .table(volumes(all))

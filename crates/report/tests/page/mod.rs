@@ -313,6 +313,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         nodes: 1,
         placement: analysis::Placement::ONE_NODE,
         consistency: None,
+        version: None,
         settings: analysis::Settings::default(),
         backlog: None,
         layout: None,

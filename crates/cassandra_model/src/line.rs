@@ -1,0 +1,71 @@
+//! Lines of releases: what differs between versions of Cassandra differs between these.
+
+use std::cmp::Ordering;
+
+/// A line of releases that iopslab starts, oldest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Line {
+    /// 4.1.
+    V4_1,
+    /// 5.0.
+    V5_0,
+    /// 6.0, of which there are alphas.
+    V6_0,
+}
+
+impl Line {
+    /// All, oldest first.
+    pub const ALL: [Self; 3] = [Self::V4_1, Self::V5_0, Self::V6_0];
+
+    /// As its releases begin.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V4_1 => "4.1",
+            Self::V5_0 => "5.0",
+            Self::V6_0 => "6.0",
+        }
+    }
+
+    /// That of a release, such as `4.1.12` or `6.0-alpha1`.
+    pub fn of(version: &str) -> Option<Self> {
+        let goes_on = |rest: &str| rest.starts_with(['.', '-']);
+        Self::ALL.into_iter().find(|line| version.strip_prefix(line.name()).is_some_and(goes_on))
+    }
+}
+
+/// Whether a version comes before another: by their numbers, and an alpha before a beta before a release.
+pub fn compare_versions(one: &str, other: &str) -> Ordering {
+    let parts = |version: &str| -> (Vec<u32>, bool, String, u32) {
+        let (numbers, word) = version.split_once('-').unwrap_or((version, ""));
+        let mut numbers: Vec<u32> = numbers.split('.').map(|number| number.parse().unwrap_or(0)).collect();
+        // `6.0-alpha1` comes before `6.0.0`.
+        numbers.resize(numbers.len().max(3), 0);
+        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        (numbers, word.is_empty(), name.to_owned(), word[name.len()..].parse().unwrap_or(0))
+    };
+    parts(one).cmp(&parts(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_of_its_line() {
+        assert_eq!(Line::of("4.1.12"), Some(Line::V4_1));
+        assert_eq!(Line::of("5.0.9"), Some(Line::V5_0));
+        assert_eq!(Line::of("6.0-alpha1"), Some(Line::V6_0));
+        for other in ["4.10.1", "4.1", "3.11.19", "", "5.00.1"] {
+            assert_eq!(Line::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn versions_are_in_the_order_of_their_numbers() {
+        let sorted = ["4.1.9", "4.1.12", "5.0.9", "5.0.10", "6.0-alpha2", "6.0-alpha10", "6.0-beta1", "6.0.0", "6.0.1"];
+        for pair in sorted.windows(2) {
+            assert_eq!(compare_versions(pair[0], pair[1]), Ordering::Less, "{pair:?}");
+        }
+        assert_eq!(compare_versions("5.0.9", "5.0.9"), Ordering::Equal);
+    }
+}
