@@ -16,6 +16,7 @@ use crate::comparisons::{is_open, pool_of, verdict};
 use crate::document::{CellAnalysis, CellChange, Change, Comparison, Metric, Verdict};
 use crate::figures::Figures;
 use crate::limit::{self, SpreadKind};
+use crate::rules::imported::windows::Length;
 
 /// Compares run `b` with run `a`, cell by cell; each with its cells as they were analysed.
 pub fn compare(
@@ -34,6 +35,11 @@ pub fn compare(
         if none_a || none_b {
             let run = if none_a { &a.run } else { &b.run };
             not_compared.push(format!("{} has no valid trial in {run}", cell.id));
+            continue;
+        }
+        let [length_a, length_b] = [&of_a, &of_b].map(|figures| Length::of(figures.trials(&cell.id)));
+        if !Length::are_like(length_a, length_b) {
+            not_compared.push(format!("{} was measured for another time in {} than in {}", cell.id, b.run, a.run));
             continue;
         }
         cells.push(CellChange {

@@ -19,6 +19,7 @@ use crate::figures::Figures;
 use crate::limit::{self, SpreadKind};
 use crate::lists::{each_once, grouped};
 use crate::rules::OUTLIER_LEVEL;
+use crate::rules::imported::windows::Length;
 
 /// One pair of cells.
 #[derive(Debug, Clone)]
@@ -120,10 +121,12 @@ impl Comparisons {
         };
         let samples: Vec<Vec<f64>> = mine.iter().map(logs).collect();
         let kinds: Vec<SpreadKind> = mine.iter().map(|i| limit::by_use(&cells[*i].limit).spreads_as()).collect();
+        let lengths: Vec<Option<Length>> = mine.iter().map(|i| Length::of(figures.trials(&cells[*i].id))).collect();
         for (a, i) in mine.iter().enumerate() {
             for (b, j) in mine.iter().enumerate().skip(a + 1) {
                 let (one, other) = (&cells[*i], &cells[*j]);
-                if one.batch != other.batch && one.workload == other.workload && one.load == other.load {
+                let same_place = one.workload == other.workload && one.load == other.load;
+                if one.batch != other.batch && same_place && Length::are_like(lengths[a], lengths[b]) {
                     let pair = unpaired(&pool_of(&samples, &kinds, (a, b)), &samples[a], &samples[b]);
                     self.pairs.extend(pair.map(|pair| ((*i, *j), pair)));
                 }

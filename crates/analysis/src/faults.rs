@@ -42,7 +42,8 @@ fn phase(valid: &[&TrialMeasurement], kind: PhaseKind, fault: usize) -> PhaseAna
         valid.iter().flat_map(|t| &t.phases).filter(|p| p.phase.kind == kind && p.phase.fault == fault).collect();
     let summary =
         |figure: &dyn Fn(&PhaseMeasurement) -> Option<f64>| Summary::of(measured.iter().filter_map(|p| figure(p)));
-    let latency = |figure: fn(&LatencyFigures) -> f64| summary(&|p| p.latency.map(|of| figure(&of.figures)));
+    let latency =
+        |figure: fn(&LatencyFigures) -> Option<f64>| summary(&|p| p.latency.and_then(|of| figure(&of.figures)));
     let mut errors = BTreeMap::new();
     for (kind, n) in measured.iter().flat_map(|p| &p.errors) {
         *errors.entry(*kind).or_default() += n;

@@ -67,7 +67,7 @@ impl Latencies {
             late: 0.0,
             is_open: matches!(record.load, LoadLevel::Rate { .. }),
             progress: Progress::default(),
-            completed_per_second: BTreeMap::new(),
+            completed_per_second: progress(record),
             failed_per_second: BTreeMap::new(),
             percentiles: BTreeMap::new(),
         }
@@ -155,6 +155,13 @@ impl Latencies {
         }
         merged
     }
+}
+
+/// Operations per second of each line of progress, where another tool sent the load.
+fn progress(record: &TrialRecord) -> BTreeMap<i64, f64> {
+    let imported = record.client.as_ref().and_then(|client| client.imported.as_deref());
+    let lines = imported.map_or(&[][..], |imported| imported.progress.as_slice());
+    lines.iter().map(|line| (line.from_s.round() as i64, line.rate().max(0.0))).collect()
 }
 
 /// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of

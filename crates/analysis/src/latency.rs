@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::LatencyFigures;
+use evidence::{LatencyFigures, StatedLatency};
 use experiment::LatencyFigure;
 use hdrhistogram::Histogram;
 use stats::Summary;
@@ -55,20 +55,59 @@ impl SeriesLatency {
         });
         Self { figures, max: histogram.max() as f64, samples: histogram.len() }
     }
+
+    /// What another tool states of its own latencies.
+    pub(crate) fn stated(stated: &StatedLatency) -> Self {
+        let StatedLatency { samples, mean_us: mean, p50_us: p50, p95_us: p95, p99_us: p99, p999_us: p999, max_us: max } =
+            *stated;
+        Self { figures: LatencyFigures { mean, p50, p95, p99, p999 }, max, samples }
+    }
 }
 
 /// Across the trials of a cell: median and range of every figure. `None` without trials.
 pub fn across_trials(trials: &[SeriesLatency]) -> Option<LatencyAnalysis> {
-    let over = |of: &dyn Fn(&SeriesLatency) -> f64| Summary::of(trials.iter().map(of));
+    // A figure that one of them does not state is none of all of them.
+    let over =
+        |of: &dyn Fn(&SeriesLatency) -> Option<f64>| Summary::of(trials.iter().map(of).collect::<Option<Vec<f64>>>()?);
     let mut spread = BTreeMap::new();
     for figure in LatencyFigure::ALL {
-        spread.insert(figure.name().to_owned(), over(&|trial| trial.figures.figure(figure))?);
+        let summary = over(&|trial| trial.figures.figure(figure));
+        spread.extend(summary.map(|summary| (figure.name().to_owned(), summary)));
     }
-    spread.insert(LONGEST.to_owned(), over(&|trial| trial.max)?);
+    spread.insert(LONGEST.to_owned(), over(&|trial| Some(trial.max))?);
+    let median = |name: &str| spread.get(name).map(|summary: &Summary| summary.median);
+    let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(|figure| median(figure.name()));
     Some(LatencyAnalysis {
-        figures: LatencyFigures::of(|figure| spread[figure.name()].median),
-        max: spread[LONGEST].median,
+        figures: LatencyFigures { mean: mean?, p50, p95, p99, p999 },
+        max: median(LONGEST)?,
         samples: trials.iter().map(|t| t.samples).min()?,
         spread,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tool that states its p99 and no median, and a second file that states both.
+    #[test]
+    fn a_percentile_that_one_trial_does_not_state_is_none_of_the_cell() {
+        let stated = |p50_us, p99_us| StatedLatency {
+            samples: 1_000,
+            mean_us: 2_000.0,
+            p50_us,
+            p95_us: None,
+            p99_us: Some(p99_us),
+            p999_us: None,
+            max_us: 9_000.0,
+        };
+        let trials = [stated(None, 3_000.0), stated(Some(1_000.0), 5_000.0)].map(|of| SeriesLatency::stated(&of));
+        let cell = across_trials(&trials).unwrap();
+        let figures = LatencyFigures { mean: 2_000.0, p50: None, p95: None, p99: Some(4_000.0), p999: None };
+        assert_eq!((cell.figures, cell.max, cell.samples), (figures, 9_000.0, 1_000));
+        let named: Vec<&str> = cell.named().map(|(name, _)| name).collect();
+        assert_eq!(named, ["mean", "p99", LONGEST]);
+        assert_eq!(cell.spread.keys().collect::<Vec<_>>(), [LONGEST, "mean", "p99"]);
+        assert_eq!(across_trials(&[]), None);
+    }
 }

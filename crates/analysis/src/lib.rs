@@ -76,6 +76,7 @@ use comparisons::Comparisons;
 use figures::Figures;
 use hardware::Hardware;
 use recommendation::Answer;
+use rules::imported::windows::{self, Length};
 
 pub use backlog::CompactedBacklog;
 pub use capacity::{another_round, rounds_of};
@@ -177,6 +178,11 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
         cells[outlier.cell].findings.extend(found);
     }
+    let lengths: Vec<_> = cells.iter().map(|c| Length::of(figures.trials(&c.id))).collect();
+    for (cell, unlike) in windows::among(&cells, &lengths) {
+        let found = rules::unlike_windows(&cells[cell].id, unlike);
+        cells[cell].findings.extend(found);
+    }
     by_intervention(setups, &mut cells, &throughput);
     throughput.carry_over(CarriedOver::of(&plan.place, setups, &configurations, &mut cells));
     comparisons::add(&mut cells, &baseline, &throughput);
@@ -245,16 +251,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         provider: plan.place.provider(),
         baseline,
         scale: plan.scale(),
-        database: match (&plan.target.database, plan.place.existing()) {
-            (Database::Started(started), _) => {
-                let all = experiment::versions(&started.version, setups.iter().map(|setup| &setup.version));
-                format!("{} {}", started.product.title, all.join(", "))
-            }
-            (Database::Cql, cluster) => cluster.map_or_else(String::new, |cluster| {
-                let how = if cluster.tls.is_some() { ", over TLS" } else { "" };
-                format!("existing CQL cluster at {}{how}", cluster.hosts.join(", "))
-            }),
-        },
+        database: database(plan, setups, &ordered),
         dataset: plan.dataset,
         origins: input.origins.to_vec(),
         shape: plan.shape,
@@ -279,6 +276,24 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         residual_spreads: throughput.spreads().collect(),
         basis: plan.money.basis.clone(),
         environment: input.environment.clone(),
+    }
+}
+
+/// What was under test, in words.
+fn database(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -> String {
+    match (&plan.target.database, &plan.place) {
+        (Database::Started(started), _) => {
+            let all = experiment::versions(&started.version, setups.iter().map(|setup| &setup.version));
+            format!("{} {}", started.product.title, all.join(", "))
+        }
+        (Database::Cql, Place::Existing(cluster)) => {
+            let how = if cluster.tls.is_some() { ", over TLS" } else { "" };
+            format!("existing CQL cluster at {}{how}", cluster.hosts.join(", "))
+        }
+        (Database::Cql, _) => {
+            let tools = each_once(trials.iter().filter_map(|t| t.imported()).map(|imported| imported.tool.name()));
+            format!("what {} loaded", tools.join(" and "))
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ClientResult, FaultRecord, HostId, HostSample, Role, Series, TrialRecord};
-use experiment::NodeFaultKind;
+use evidence::{ClientResult, CountedFrom, FaultRecord, HostId, HostSample, Imported, Role, Series, TrialRecord};
+use experiment::{LoadLevel, NodeFaultKind};
 use hdrhistogram::Histogram;
 
 use crate::host::{DatabaseHost, database_host, window};
@@ -31,11 +31,15 @@ impl Latencies {
         let undisturbed_s = phases::undisturbed_s(record);
         // Steadiness is judged, and machines are looked at, up to here.
         let judged_s = undisturbed_s.unwrap_or(measured_s);
-        let seconds = self.seconds(measured_s);
+        let imported = record.client.as_ref().and_then(|client| client.imported.as_deref());
+        // Of an imported trial nothing is known by the second.
+        let seconds = if imported.is_some() { Vec::new() } else { self.seconds(measured_s) };
         let backlog = backlog::of_trial(record, by_host, measured_s);
         let judged = match backlog {
             // What becomes of it is what is measured, from its first second.
             Some(_) => Window::whole(judged_s),
+            // A tool's figures are of the whole, its start included.
+            None if imported.is_some() => Window::whole(judged_s),
             None => {
                 let judged: Vec<f64> = self.seconds(judged_s).iter().map(|s| s.completed as f64).collect();
                 self.aligned(steady::window(&judged, judged_s))
@@ -70,6 +74,9 @@ impl Latencies {
             forbidden: None,
         };
         measurement.add_latencies(self.merged(window.from_s));
+        if let Some(imported) = imported {
+            measurement.take_stated(imported);
+        }
         measurement.before = undisturbed_s.map(|_| Box::new(self.before(&measurement, judged)));
         measurement.forbidden = rules::forbidden(&measurement);
         // Whoever looks at the part alone reads the same of it.
@@ -148,6 +155,20 @@ impl Latencies {
 }
 
 impl TrialMeasurement {
+    /// What another tool states instead of histograms. At a given rate latencies that count from the sending are
+    /// service times: how long a request waited for its turn is not in them.
+    fn take_stated(&mut self, imported: &Imported) {
+        let waits_are_missing =
+            matches!(self.record.load, LoadLevel::Rate { .. }) && imported.counted_from == CountedFrom::Sent;
+        let stated = imported.latencies.iter().map(|(kind, stated)| (*kind, SeriesLatency::stated(stated)));
+        match waits_are_missing {
+            true => self.service = stated.collect(),
+            false => self.response = stated.collect(),
+        }
+        let measured_s = self.record.client.as_ref().map_or(0.0, |client| client.measured_s);
+        self.recorded = (imported.stated_ops_per_s * measured_s).round() as u64;
+    }
+
     fn add_latencies(&mut self, merged: BTreeMap<Series, Histogram<u64>>) {
         for (series, histogram) in merged {
             let figures = SeriesLatency::of(&histogram);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialRecord, Validity};
+use evidence::{ErrorKind, HostId, HostSample, Imported, Interval, OperationKind, TrialRecord, Validity};
 use experiment::{Plan, VolumeRole};
 use reported::{Figure, Nodes, Of, Series};
 
@@ -109,8 +109,16 @@ impl TrialMeasurement {
         self.window.to_s - self.window.from_s
     }
 
+    /// What another tool states, where the load was its own.
+    pub fn imported(&self) -> Option<&Imported> {
+        self.record.client.as_ref()?.imported.as_deref()
+    }
+
     /// Operations completed without error in the seconds that count.
     pub fn completed(&self) -> u64 {
+        if self.imported().is_some() {
+            return self.counted();
+        }
         self.response.values().map(|f| f.samples).sum()
     }
 
@@ -147,7 +155,7 @@ impl TrialMeasurement {
 
     /// CPU time of the client for each operation it sent and finished, microseconds.
     pub fn client_cpu_us_per_operation(&self) -> Option<f64> {
-        let client = self.record.client.as_ref()?;
+        let client = self.record.client.as_ref().filter(|client| client.imported.is_none())?;
         stats::ratio(client.client_cpu_s * 1e6, (self.counted() + self.failed_operations()) as f64)
     }
 

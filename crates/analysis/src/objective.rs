@@ -79,7 +79,7 @@ impl<'a> Objectives<'a> {
     fn latency(&self, cell: usize, wanted: &LatencyObjective) -> Check {
         let figure = |trial: &TrialMeasurement| -> Option<(OperationKind, f64)> {
             match wanted.operation {
-                Some(kind) => Some((kind, trial.response.get(&kind)?.figures.figure(wanted.figure))),
+                Some(kind) => Some((kind, trial.response.get(&kind)?.figures.figure(wanted.figure)?)),
                 None => worst(trial, wanted.figure),
             }
         };

@@ -232,6 +232,20 @@ rules! {
     WritesLost(crate::rules::writes_lost::WritesLost) "writes_lost" Failed,
     /// Acknowledged writes could not be read back. A doubt: whether they are lost is not known.
     WritesUnread(crate::rules::writes_lost::WritesUnread) "writes_unread" Suspect,
+    /// Lines are missing in the progress of an imported trial, or it goes backwards. Withheld where it goes backwards:
+    /// a counter is wrong, and nobody knows which.
+    ImportedProgress(crate::rules::imported::progress::ImportedProgress) "imported_progress" Suspect,
+    /// Throughput of an imported trial went one way. Withheld, as for `NoSteadyState`: its mean is that of its length.
+    ImportedDrift(crate::rules::imported::progress::ImportedDrift) "imported_drift" Suspect,
+    /// The two clocks of an imported file disagree. A doubt: all of its rates are by one of them.
+    ImportedClocks(crate::rules::imported::clocks::ImportedClocks) "imported_clocks" Suspect,
+    /// Latencies at a given rate that count from the sending (coordinated omission). A doubt about latencies alone:
+    /// they are shown as service times, and enter no comparison and no objective.
+    CoordinatedOmission(crate::rules::imported::waits::CoordinatedOmission) "coordinated_omission" Suspect,
+    /// Parts of an imported file that were understood and not taken. Not a doubt about those that were.
+    ImportedPartly(crate::rules::imported::left_out::ImportedPartly) "imported_partly" Note,
+    /// An imported trial is much longer than those that it would be compared with. Not withheld: it is not compared.
+    WindowsUnlike(crate::rules::imported::windows::WindowsUnlike) "windows_unlike" Suspect,
     /// Writes that matter to the data volume were hardly flushed in the window. A doubt: what
     /// they cost the volume later is not in the throughput.
     WritesNotFlushed(crate::rules::cassandra::writes_not_flushed::WritesNotFlushed) "writes_not_flushed" Suspect,

@@ -36,7 +36,7 @@ impl Score {
     }
 }
 
-/// Of a trial. `None` where nothing completed of a kind that is bounded.
+/// Of a trial. `None` where nothing completed of a kind that is bounded, or its figure is not known.
 pub fn of_trial(objective: &Objective, trial: &TrialMeasurement) -> Option<Score> {
     let response = trial.response.iter().map(|(kind, of)| (*kind, of.figures)).collect();
     let rate = (!held(trial)).then_some(far(Criterion::RateHeld));
@@ -77,8 +77,9 @@ fn score(
     }
     let of_bound = |bound: &LatencyObjective| {
         let kinds = response.iter().filter(|(kind, _)| bound.operation.is_none_or(|only| only == **kind));
-        let figures = kinds.map(|(kind, figures)| (*kind, figures.figure(bound.figure)));
-        let (kind, us) = figures.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let figures = kinds.map(|(kind, figures)| Some((*kind, figures.figure(bound.figure)?)));
+        let figures: Vec<(OperationKind, f64)> = figures.collect::<Option<_>>()?;
+        let (kind, us) = figures.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Score {
             value: (1.0 - bound.limit_us / us).max(LEAST),
             of: Criterion::Latency { operation: Some(kind), figure: bound.figure, limit_us: bound.limit_us },

@@ -98,6 +98,8 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         Remark::ClientSaturated(_) => Some(Withheld::Client),
         Remark::ServedFromPageCache(_) | Remark::DataFitsPageCache(_) => Some(Withheld::PageCache),
         Remark::NotFound(_) | Remark::DataSetSmaller(_) | Remark::CountsDisagree(_) => Some(Withheld::Data),
+        Remark::ImportedProgress(progress) => (progress.backwards > 0).then_some(Withheld::Data),
+        Remark::ImportedDrift(_) => not_at_rest(Unrest::Changing),
         Remark::OfferedNotAchieved(_) | Remark::BacklogDrained(_) => Some(Withheld::Rate),
         Remark::BurstOnly(BurstOnly { unit, lasts, .. }) | Remark::BurstChanged(BurstChanged { unit, lasts, .. }) => {
             Some(burst(*unit, *lasts))
@@ -131,6 +133,10 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::ErrorsAbove(_)
         | Remark::SlowChangePossible(_)
         | Remark::Stall(_)
+        | Remark::ImportedClocks(_)
+        | Remark::CoordinatedOmission(_)
+        | Remark::ImportedPartly(_)
+        | Remark::WindowsUnlike(_)
         | Remark::CacheWarmed(_)
         | Remark::VolumeAtCap(_)
         | Remark::ThrottleSlices(_)

@@ -108,6 +108,7 @@ pub fn run_trial<C: Connect + Sync>(
         }),
         threads,
         notes: connect.notes(),
+        imported: None,
     };
     let intervals = gathered.collector.into_intervals(measured_s.max(last_done_s));
     Ok(TrialOutcome {

@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use std::io::Read as _;
 
-use crate::{ClientResult, HIGHEST_US, HostSample, Interval, TrialRecord, WriteCheck};
+use crate::{ClientResult, HIGHEST_US, HostSample, Imported, Interval, StatedLatency, TrialRecord, WriteCheck};
 
 /// Longest that anything in a trial takes or lies from its start of measurement, seconds: two weeks. An experiment may
 /// ask for one.
@@ -43,6 +43,14 @@ const DEFLATED: u32 = 0x1c84_9314;
 /// # Errors
 /// What is wrong with it, in words.
 pub fn decode_histogram(bytes: &[u8]) -> Result<Histogram<u64>, String> {
+    decode_histogram_up_to(bytes, BOUND_US)
+}
+
+/// The same of a histogram whose largest value is at most so much, in its own unit.
+///
+/// # Errors
+/// As [`decode_histogram`].
+pub fn decode_histogram_up_to(bytes: &[u8], highest: u64) -> Result<Histogram<u64>, String> {
     let inflated;
     let plain = match word(bytes, 0) {
         Some(PLAIN) => bytes,
@@ -55,7 +63,7 @@ pub fn decode_histogram(bytes: &[u8]) -> Result<Histogram<u64>, String> {
         }
         _ => return Err("it is no V2 histogram".to_owned()),
     };
-    check_head(plain)?;
+    check_head(plain, highest)?;
     let mut from = plain;
     Deserializer::new().deserialize(&mut from).map_err(|error| format!("the histogram does not decode: {error}"))
 }
@@ -73,7 +81,7 @@ fn inflate(deflated: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-fn check_head(plain: &[u8]) -> Result<(), String> {
+fn check_head(plain: &[u8], highest: u64) -> Result<(), String> {
     let head = (word(plain, 0), word(plain, 4), word(plain, 12), long(plain, 16), long(plain, 24));
     let (Some(PLAIN), Some(length), Some(digits), Some(low), Some(high)) = head else {
         return Err("the histogram is cut off".to_owned());
@@ -84,10 +92,9 @@ fn check_head(plain: &[u8]) -> Result<(), String> {
     if length as usize > MOST_COUNTS_BYTES {
         return Err(format!("the histogram has {length} bytes of counts, more than {MOST_COUNTS_BYTES}"));
     }
-    if !(1..=3).contains(&digits) || low == 0 || high > BOUND_US {
+    if !(1..=3).contains(&digits) || low == 0 || high > highest {
         return Err(format!(
-            "the histogram is from {low} to {high} us at {digits} digits; \
-             latencies are recorded up to {HIGHEST_US} us at 3"
+            "the histogram is from {low} to {high} at {digits} digits; latencies are recorded up to {highest} at 3"
         ));
     }
     Ok(())
@@ -171,6 +178,30 @@ impl HostSample {
     }
 }
 
+impl Imported {
+    /// Whether its lines of progress are those of a trial, each after the one before, and its latencies can be counted.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        for line in &self.progress {
+            check_length("the start of a line of progress", line.from_s)?;
+            check_length("the end of a line of progress", line.to_s)?;
+            if line.to_s <= line.from_s || line.operations.abs() > MOST_COUNTED as f64 {
+                return Err(format!("a line of progress lasts from {} to {} s", line.from_s, line.to_s));
+            }
+        }
+        for stated in self.latencies.values() {
+            check_counted("the number of latencies", stated.samples)?;
+            let StatedLatency { mean_us, p50_us, p95_us, p99_us, p999_us, max_us, .. } = *stated;
+            for us in [Some(mean_us), p50_us, p95_us, p99_us, p999_us, Some(max_us)].into_iter().flatten() {
+                check_length("a latency", us / 1e6)?;
+            }
+        }
+        check_seconds("the tool's clock", self.clocks.map_or(0.0, |clocks| clocks.elapsed_s))
+    }
+}
+
 impl ClientResult {
     /// Whether its times and numbers are those of a trial. All of its operations together can be counted, so that those
     /// of many clients can be added.
@@ -183,6 +214,9 @@ impl ClientResult {
         check_counted("operations_sent", self.operations_sent)?;
         let each = self.completed.values().chain(self.errors.values());
         check_counted("the number of operations", each.copied().fold(0, u64::saturating_add))?;
+        if let Some(imported) = &self.imported {
+            imported.check()?;
+        }
         match self.threads <= MOST_THREADS {
             true => Ok(()),
             false => Err(format!("it has {} load threads, more than {MOST_THREADS}", self.threads)),
@@ -322,6 +356,7 @@ mod tests {
             send_lag_us: None,
             threads: 2,
             notes: Vec::new(),
+            imported: None,
         }
     }
 

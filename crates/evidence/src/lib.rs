@@ -6,6 +6,7 @@ mod data_set;
 mod environment;
 mod host;
 mod host_id;
+mod imported;
 mod interval;
 mod node_fault;
 mod rate_probe;
@@ -14,6 +15,7 @@ mod trial;
 
 pub use bounds::{
     LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds, decode_histogram,
+    decode_histogram_up_to,
 };
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
@@ -21,6 +23,7 @@ pub use environment::{Disk, Environment};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
+pub use imported::{CountedFrom, Imported, Progress, StatedLatency, Tool, TwoClocks};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{LatencyFigures, RateProbe};

@@ -26,32 +26,33 @@ pub struct RateProbe {
     pub response: BTreeMap<OperationKind, LatencyFigures>,
 }
 
-/// Response times of one kind of operation, microseconds.
+/// Response times of one kind of operation, microseconds. A percentile is `None` where the load was another tool's and
+/// it did not state it: of a histogram there are all.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyFigures {
     /// Arithmetic mean.
     pub mean: f64,
     /// Median.
-    pub p50: f64,
+    pub p50: Option<f64>,
     /// 95th percentile.
-    pub p95: f64,
+    pub p95: Option<f64>,
     /// 99th percentile.
-    pub p99: f64,
+    pub p99: Option<f64>,
     /// 99.9th percentile.
-    pub p999: f64,
+    pub p999: Option<f64>,
 }
 
 impl LatencyFigures {
-    /// Each of them as this says.
+    /// All of them as this says.
     pub fn of(each: impl FnMut(LatencyFigure) -> f64) -> Self {
         let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(each);
-        Self { mean, p50, p95, p99, p999 }
+        Self { mean, p50: Some(p50), p95: Some(p95), p99: Some(p99), p999: Some(p999) }
     }
 
     /// One of the figures, microseconds.
-    pub fn figure(&self, figure: LatencyFigure) -> f64 {
+    pub fn figure(&self, figure: LatencyFigure) -> Option<f64> {
         match figure {
-            LatencyFigure::Mean => self.mean,
+            LatencyFigure::Mean => Some(self.mean),
             LatencyFigure::P50 => self.p50,
             LatencyFigure::P95 => self.p95,
             LatencyFigure::P99 => self.p99,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use experiment::{Cell, FORMAT_VERSION, IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 use serde::{Deserialize, Serialize};
 
-use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Rest, Warmed, WriteCheck};
+use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Imported, Rest, Warmed, WriteCheck};
 
 experiment::word_enum! {
     /// Why an operation failed. Errors are counted by kind and never end a trial.
@@ -183,6 +183,9 @@ pub struct ClientResult {
     pub threads: u32,
     /// What the client says of how it sent requests, in whole sentences.
     pub notes: Vec<String>,
+    /// What another tool states, where the load was its own: the trial is an imported one, and has no histograms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Box<Imported>>,
 }
 
 /// What one of several clients measured.

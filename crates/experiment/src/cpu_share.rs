@@ -70,7 +70,8 @@ pub(crate) struct Speeds {
 impl Speeds {
     /// `None` where the machines are what they are.
     pub(crate) fn of(experiment: &Experiment) -> Option<Self> {
-        let are_theirs = matches!(experiment.place, Place::AsIs(_) | Place::Bought(_) | Place::Existing(_));
+        let are_theirs =
+            matches!(experiment.place, Place::AsIs(_) | Place::Bought(_) | Place::Existing(_) | Place::Imported);
         let speeds: Option<Vec<f64>> = experiment
             .configurations
             .iter()

@@ -22,6 +22,7 @@ mod existing;
 mod experiment;
 mod growth;
 mod hosts;
+mod imported;
 mod job;
 mod judged;
 mod mistakes;
@@ -76,6 +77,7 @@ pub use experiment::{
     Patience, Target, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
+pub use imported::{ImportedConfiguration, ImportedRun, ImportedTrial, mix_of};
 pub use job::{Job, job};
 pub use judged::CLIENT_CPU_MAX;
 pub use mistakes::{Mistake, Mistakes};

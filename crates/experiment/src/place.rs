@@ -32,6 +32,8 @@ pub enum Place {
         /// What it obeys.
         truth: Truth,
     },
+    /// Somebody else's, and over: other tools have measured there, and what they state is all that is known.
+    Imported,
 }
 
 /// The machines that emulate others.
@@ -82,6 +84,7 @@ impl Place {
             Self::Emulated { machines: Machines::Hosts(_), .. } | Self::AsIs(_) => Provider::Hosts,
             Self::Bought(_) => Provider::Aws,
             Self::Simulated { .. } => Provider::Simulated,
+            Self::Imported => Provider::Imported,
         }
     }
 
@@ -89,7 +92,7 @@ impl Place {
     pub fn model(&self) -> Model {
         match self {
             Self::Emulated { model, .. } | Self::Simulated { model, .. } => *model,
-            Self::AsIs(_) | Self::Bought(_) | Self::Existing(_) => Model::FULL_SIZE,
+            Self::AsIs(_) | Self::Bought(_) | Self::Existing(_) | Self::Imported => Model::FULL_SIZE,
         }
     }
 
@@ -106,6 +109,11 @@ impl Place {
     /// Whether no time passes: seconds of a trial cost nothing.
     pub fn is_simulated(&self) -> bool {
         self.truth().is_some()
+    }
+
+    /// Whether nobody of iopslab carried it out, so that nothing goes on there.
+    pub fn is_imported(&self) -> bool {
+        matches!(self, Self::Imported)
     }
 
     /// What is made on AWS.
@@ -151,7 +159,7 @@ impl Place {
                 ("[provider.aws]", binary_x86_64.iter_mut().chain(binary_aarch64).collect())
             }
             Self::Existing(cluster) => ("[target]", cluster.files_mut()),
-            Self::Emulated { .. } | Self::Simulated { .. } => ("[provider.local]", Vec::new()),
+            Self::Emulated { .. } | Self::Simulated { .. } | Self::Imported => ("[provider.local]", Vec::new()),
         }
     }
 }

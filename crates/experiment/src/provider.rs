@@ -15,6 +15,8 @@ words! {
         Hosts = "hosts",
         /// Machines that are made on AWS for the run, and taken away after it.
         Aws = "aws",
+        /// Nobody of iopslab: results of other tools, as `iopslab import` has read them.
+        Imported = "imported",
     }
 }
 

@@ -25,7 +25,8 @@ pub fn setups(experiment: &Experiment) -> Setups {
     let each = experiment.configurations.iter().zip(first_hosts).map(|(configuration, first_host)| {
         let mut setup = setup(&configuration.attached_for(experiment), experiment, &dataset, speeds.as_ref());
         match &experiment.place {
-            Place::Emulated { .. } | Place::Simulated { .. } => {}
+            // The setups of an import are made with its plan (`imported.rs`), of nothing that an experiment states.
+            Place::Emulated { .. } | Place::Simulated { .. } | Place::Imported => {}
             // Nobody holds its volumes to anything.
             Place::AsIs(_) => setup.volumes_mut().for_each(|volume| {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);

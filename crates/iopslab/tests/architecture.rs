@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cassandra_model", &["product", "reported"]),
     ("experiment", &["product", "cassandra_model", "catalog", "stats", "workload"]),
     ("evidence", &["experiment", "reported"]),
+    ("imports", &["evidence", "experiment"]),
     ("simulator", &["evidence", "experiment", "reported", "workload"]),
     ("analysis", &["cassandra_model", "evidence", "experiment", "reported", "catalog", "stats"]),
     ("sizing", &["analysis", "evidence", "experiment", "reported", "catalog", "stats", "workload"]),
@@ -77,7 +78,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "catalog",
     "reported",
     "stats",
@@ -87,6 +88,7 @@ const PURE: [&str; 13] = [
     "cassandra_model",
     "experiment",
     "evidence",
+    "imports",
     "simulator",
     "analysis",
     "sizing",

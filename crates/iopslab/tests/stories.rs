@@ -14,6 +14,7 @@ mod gate_action;
 mod hostile_hosts;
 mod hostile_stories;
 mod hostile_words;
+mod import_stories;
 mod init_stories;
 mod interrupt_stories;
 mod irregular_files;

@@ -61,7 +61,7 @@ pub fn summary_csv(analysis: &Analysis) -> String {
     let table = OperationKind::ALL.into_iter().fold(table, |table, kind| {
         let head = |name: &str| format!("{}_{name}_us", kind.name());
         let table = LatencyFigure::ALL.into_iter().fold(table, |table, figure| {
-            table.text(head(figure.name()), |c| exact(c.latency_us.get(&kind).map(|l| l.figure(figure))))
+            table.text(head(figure.name()), |c| exact(c.latency_us.get(&kind).and_then(|l| l.figure(figure))))
         });
         table.text(head(LONGEST), |c| exact(c.latency_us.get(&kind).map(|l| l.max)))
     });

@@ -3,7 +3,7 @@
 use analysis::{
     Analysis, Arrivals, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare,
     Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
-    Placement, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, grouped, rules,
+    Placement, Provider, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, grouped, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -101,9 +101,10 @@ pub fn latency(operation: Option<OperationKind>, figure: LatencyFigure) -> Strin
 
 /// A figure of response times in milliseconds; `~` before a percentile with fewer than 100 samples beyond it.
 pub fn latency_ms(latency: &LatencyAnalysis, figure: LatencyFigure) -> String {
+    let Some(us) = latency.figure(figure) else { return MISSING.to_owned() };
     let tail = figure.tail().filter(|_| rules::PERCENTILES.contains(&figure));
     let is_supported = tail.is_none_or(|tail| latency.samples as f64 * tail >= rules::SAMPLES_BEYOND);
-    format!("{}{}", if is_supported { "" } else { "~" }, ms(latency.figure(figure)))
+    format!("{}{}", if is_supported { "" } else { "~" }, ms(us))
 }
 
 /// Whether any shown percentile carries the `~`.
@@ -414,11 +415,27 @@ pub fn initialised(analysis: &Analysis) -> Vec<String> {
 
 /// What ran, on what, how much of it is valid, and what was otherwise than usual: a sentence or more each.
 pub fn summary(analysis: &Analysis) -> Vec<String> {
-    let (trials, shape) = (analysis.trials, &analysis.shape);
+    let trials = analysis.trials;
+    let ran = match analysis.provider {
+        Provider::Imported => {
+            format!("Imported: {}. Data set, machines and warm-up are as the tools had them.", analysis.database)
+        }
+        Provider::Local | Provider::Simulated | Provider::Hosts | Provider::Aws => ran(analysis),
+    };
+    let n = analysis.invalid_trials();
+    let invalid = when(n > 0, || format!(" {n} invalid: kept as evidence, in no figure below."));
+    let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
+    let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
+    [ran, done].into_iter().chain(more).collect()
+}
+
+/// What ran, on what.
+fn ran(analysis: &Analysis) -> String {
+    let shape = &analysis.shape;
     let until_rest =
         shape.warmup_max_s.map_or_else(String::new, |most| format!("warm-up to rest (at most {}) + ", duration(most)));
     let operations = shape.operations.map_or_else(String::new, |n| format!(" or {} operations", count(n)));
-    let ran = format!(
+    format!(
         "{} on the {} provider, scale {}, {} records x {} fields x {} B; \
          trials of {}{until_rest}{} warm-up + {}{operations}.",
         analysis.database,
@@ -430,19 +447,21 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
         code_warmup(shape),
         duration(shape.warmup_s),
         duration(shape.duration_s),
-    );
-    let n = analysis.invalid_trials();
-    let invalid = when(n > 0, || format!(" {n} invalid: kept as evidence, in no figure below."));
-    let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
-    let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
-    [ran, done].into_iter().chain(more).collect()
+    )
+}
+
+/// Whether more of a configuration is known than its name and price: not where other tools measured it.
+pub fn is_known(configuration: &ConfigurationFacts) -> bool {
+    configuration.cpus > 0.0
 }
 
 /// Where figures of configurations hold.
 pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
-    match !configurations.is_empty() && configurations.iter().all(|c| c.is_bought) {
-        true => "As bought, at full size",
-        false => "As built on this machine",
+    let are_all = |is: fn(&ConfigurationFacts) -> bool| configurations.iter().all(is);
+    match configurations.is_empty() {
+        false if are_all(|c| c.is_bought) => "As bought, at full size",
+        false if are_all(|c| !is_known(c)) => "As the import names them",
+        _ => "As built on this machine",
     }
 }
 

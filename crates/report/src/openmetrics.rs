@@ -115,8 +115,7 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
         let mut samples = Vec::new();
         for (run, cell) in &cells {
             for (kind, latency) in &cell.latency_us {
-                let all = latency.named();
-                let known = all.iter().filter_map(|of| Some((of.0, value(latency, of)?)));
+                let known = latency.named().filter_map(|of| Some((of.0, value(latency, &of)?)));
                 samples.extend(known.map(|(statistic, us)| {
                     let of = [("operation", kind.name().to_owned()), ("statistic", statistic.to_owned())];
                     (with(of_cell(run, cell), of), us / 1e6)

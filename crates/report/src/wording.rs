@@ -6,6 +6,7 @@ mod amounts;
 pub mod cassandra;
 pub mod faults;
 mod hosts;
+mod imported;
 pub mod limits;
 mod load;
 mod machine;
@@ -74,6 +75,12 @@ fn words(remark: &Remark) -> Words {
         Remark::OfferedNotAchieved(OfferedNotAchieved(of)) => load::not_achieved(of),
         Remark::BacklogDrained(BacklogDrained(of)) => load::drained(of),
         Remark::LittlesLaw(of) => load::little(of),
+        Remark::ImportedProgress(of) => imported::progress(of),
+        Remark::ImportedDrift(of) => imported::drift(of),
+        Remark::ImportedClocks(of) => imported::clocks(of),
+        Remark::CoordinatedOmission(of) => imported::waits(of),
+        Remark::ImportedPartly(of) => imported::left_out(of),
+        Remark::WindowsUnlike(of) => imported::windows(of),
         Remark::ClockDrift(of) => machine::clock_drift(of),
         Remark::ClientsApart(of) => machine::clients_apart(of),
         Remark::CpuSteal(of) => machine::steal(of),

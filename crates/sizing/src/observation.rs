@@ -221,7 +221,7 @@ fn of_trials<'a>(
         sstables_per_read: median(&|t| t.reported(&SSTABLES_PER_READ)),
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
-        p99_us: median(&|t| t.response.values().map(|of| of.figures.p99).max_by(f64::total_cmp)),
+        p99_us: median(&|t| t.response.values().filter_map(|of| of.figures.p99).max_by(f64::total_cmp)),
         data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale()))?,
         on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
         record_bytes: plan.dataset.record_bytes(),

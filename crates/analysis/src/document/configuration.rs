@@ -78,7 +78,7 @@ impl ConfigurationFacts {
 pub(super) fn are_emulated(provider: Provider, configurations: &[ConfigurationFacts]) -> bool {
     let mut made = configurations.iter().filter(|c| c.exists_at.is_empty());
     match provider {
-        Provider::Simulated | Provider::Aws => false,
+        Provider::Simulated | Provider::Aws | Provider::Imported => false,
         Provider::Local => made.next().is_some(),
         Provider::Hosts => made.flat_map(|c| &c.volumes).any(|v| v.limits.read_iops.is_some()),
     }

@@ -10,7 +10,8 @@ use stats::Summary;
 /// Name of the longest among the figures.
 pub const LONGEST: &str = "max";
 
-/// Response times of one kind of operation: each figure is the median over trials of that figure of a trial.
+/// Response times of one kind of operation: each figure is the median over trials of that figure of a trial. A
+/// percentile is `None` where trials were imported and a tool did not state it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyAnalysis {
     /// Mean and percentiles.
@@ -26,13 +27,14 @@ pub struct LatencyAnalysis {
 
 impl LatencyAnalysis {
     /// One of the figures, microseconds.
-    pub fn figure(&self, figure: LatencyFigure) -> f64 {
+    pub fn figure(&self, figure: LatencyFigure) -> Option<f64> {
         self.figures.figure(figure)
     }
 
-    /// All figures and the longest, by their names in `spread`.
-    pub fn named(&self) -> [(&'static str, f64); 6] {
-        let [mean, p50, p95, p99, p999] = LatencyFigure::ALL.map(|figure| (figure.name(), self.figure(figure)));
-        [mean, p50, p95, p99, p999, (LONGEST, self.max)]
+    /// All figures that there are and the longest, by their names in `spread`.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let figures = LatencyFigure::ALL.into_iter();
+        let figures = figures.filter_map(move |figure| Some((figure.name(), self.figure(figure)?)));
+        figures.chain([(LONGEST, self.max)])
     }
 }

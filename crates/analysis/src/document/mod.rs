@@ -205,6 +205,8 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
                 .map(|k| format!("{} % {}", (w.mix.share(k) * 1e4).round() / 1e2, k.name().replace('_', "-")))
                 .collect();
             let distribution = match w.distribution {
+                // No tool states them.
+                _ if plan.place.is_imported() => "keys as the tool chose them".to_owned(),
                 experiment::Distribution::Uniform => "uniform keys".to_owned(),
                 experiment::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),
                 experiment::Distribution::Latest => "latest keys".to_owned(),

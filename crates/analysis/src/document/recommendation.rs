@@ -407,6 +407,8 @@ pub struct WouldDecide {
 pub enum Doubt {
     /// The evidence is simulated.
     Simulated,
+    /// The evidence is that of other tools.
+    Imported,
     /// Others could measure on the same machine meanwhile, as far as the user was concerned.
     Beside {
         /// Who did when the run began, in words.

@@ -101,6 +101,9 @@ impl Answer<'_> {
         if self.plan.place.is_simulated() {
             doubts.push(Doubt::Simulated);
         }
+        if self.plan.place.is_imported() {
+            doubts.push(Doubt::Imported);
+        }
         if let Some(others) = self.environment.get("beside") {
             let others = others.as_array().into_iter().flatten();
             doubts.push(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() });
@@ -158,7 +161,7 @@ impl Answer<'_> {
             doubts.push(Doubt::LocalDisks { configuration: configuration.to_owned() });
         }
         let batches = self.batches();
-        if batches.len() > 1 {
+        if batches.len() > 1 && !self.plan.place.is_imported() {
             doubts.push(Doubt::Batches { batches });
         }
         let limited = self.limited_here();

@@ -26,6 +26,7 @@ pub mod emulation_off_limit;
 pub mod errors_above;
 pub mod fault_not_as_planned;
 pub mod faults_planned;
+pub mod imported;
 pub mod little;
 pub mod members;
 pub mod network_retransmits;
@@ -120,7 +121,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     found.add(not_found::finding(before));
     found.add(counts_disagree::finding(trial));
     found.add(no_steady_state::finding(before));
-    found.add(too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none()));
+    found.add(too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none() && trial.imported().is_none()));
     found.add(slow_change_possible::finding(before));
     found.add(cassandra::code_not_warm::finding(before));
     found.add(stall::finding(before));
@@ -132,6 +133,11 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     found.add(clock_drift::finding(trial));
     found.add(clients_apart::finding(trial));
     found.add(through_driver::finding(trial));
+    found.add(imported::progress::broken(trial));
+    found.add(imported::progress::drifts(trial));
+    found.add(imported::clocks::finding(trial));
+    found.add(imported::waits::finding(trial));
+    found.add(imported::left_out::finding(trial));
     found.add(cpu_steal::finding(before));
     found.add(cpu_throttled::finding(before));
     found.add(cassandra::gc_pauses::finding(before));
@@ -250,6 +256,12 @@ pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Datas
     found.add(data_set_smaller::than_its_layout(cell.bytes_on_disk, dataset, replicas));
     found.findings.extend(unequal_nodes(&cell.id, &cell.nodes, valid));
     found.findings
+}
+
+/// The finding on an imported cell whose trials are not of the same length as those of the cells that it would be
+/// compared with.
+pub(crate) fn unlike_windows(cell: &str, seen: imported::windows::WindowsUnlike) -> Vec<Finding> {
+    on(&Scope::Cell(cell.to_owned()), [Seen::from(seen)])
 }
 
 /// In what the nodes of a cell, which are these, differ; `trials` are its valid ones.

@@ -36,6 +36,8 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
         // hears of it.
         Provider::Simulated | Provider::Hosts => Some(node.host.cpus_used? + server_cpus(node) + client_cpus(trial)),
         Provider::Aws => node.host.cpus_used,
+        // Nobody watched its hosts.
+        Provider::Imported => None,
     };
     worst(trial, |node| {
         let other = node.host.busy_cpus? - of_the_run(node)?;

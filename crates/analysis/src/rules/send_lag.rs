@@ -25,7 +25,7 @@ pub const SEND_LAG_SHARE: f64 = 0.05;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<SendLag>> {
     let lag = trial.record.client.as_ref()?.send_lag_us?;
-    let response = trial.response.values().map(|f| f.figures.p99).fold(0.0, f64::max);
+    let response = trial.response.values().filter_map(|f| f.figures.p99).fold(0.0, f64::max);
     let threshold = SEND_LAG_P99_US.max(SEND_LAG_SHARE * response);
     let figures = SendLag {
         send_lag_p99_us: lag.p99,

@@ -33,7 +33,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen
     let (kind, p99) = trial
         .response
         .iter()
-        .map(|(kind, f)| (kind, f.figures.p99))
+        .filter_map(|(kind, f)| Some((kind, f.figures.p99?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, p99)| *p99 >= THROTTLE_STEP_US)?;
     worst(trial, |node| {

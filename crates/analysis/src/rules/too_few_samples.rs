@@ -39,7 +39,8 @@ pub(crate) fn findings(latency_us: &BTreeMap<OperationKind, LatencyAnalysis>) ->
         .filter_map(|(kind, latency)| {
             let samples = latency.samples as f64;
             // The lowest percentile that is not supported stands for those above it.
-            let mut tails = PERCENTILES.into_iter().filter_map(|percentile| Some((percentile, percentile.tail()?)));
+            let stated = PERCENTILES.into_iter().filter(|percentile| latency.figure(*percentile).is_some());
+            let mut tails = stated.filter_map(|percentile| Some((percentile, percentile.tail()?)));
             let (percentile, tail) = tails.find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
             let figures = TooFewSamples {
                 operation: *kind,

@@ -149,6 +149,7 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
         },
         threads: a.threads + b.threads,
         notes: a.notes.into_iter().chain(b.notes).collect::<BTreeSet<_>>().into_iter().collect(),
+        imported: None,
     }
 }
 

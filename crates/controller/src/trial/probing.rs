@@ -75,8 +75,9 @@ fn reported(probe: &RateProbe, scale: f64) -> String {
         LoadLevel::Concurrency(n) => format!("{n} in flight"),
         LoadLevel::Rate { operations_per_s, .. } => format!("{:.0}/s", operations_per_s * scale),
     };
-    let worst = probe.response.iter().max_by(|a, b| a.1.p99.total_cmp(&b.1.p99));
-    let p99 = worst.map_or_else(String::new, |(kind, l)| format!(", {} p99 {:.2} ms", kind.name(), l.p99 / 1e3));
+    let each = probe.response.iter().filter_map(|(kind, of)| Some((kind, of.p99?)));
+    let worst = each.max_by(|a, b| a.1.total_cmp(&b.1));
+    let p99 = worst.map_or_else(String::new, |(kind, us)| format!(", {} p99 {:.2} ms", kind.name(), us / 1e3));
     format!("{offered}: {:.0} op/s{p99}, {} errors", probe.completed_per_s() * scale, probe.failed)
 }
 

@@ -16,7 +16,7 @@ pub(super) fn model(file: &raw::Experiment, named: Option<Provider>, local: &Loc
     match provider(file, named) {
         Provider::Local if file.has_existing_cluster() => Model::FULL_SIZE,
         Provider::Hosts if !file.holds_hosts_to_limits() => Model::FULL_SIZE,
-        Provider::Aws => Model::FULL_SIZE,
+        Provider::Aws | Provider::Imported => Model::FULL_SIZE,
         _ => Model { scale: local.scale, page_cache_bytes: local.page_cache_bytes },
     }
 }
@@ -51,6 +51,7 @@ pub(super) fn place(
         Provider::Hosts => of_hosts(hosts.unwrap_or_default()),
         Provider::Aws => Place::Bought(bought),
         Provider::Simulated => Place::Simulated { model, truth: truth.unwrap_or_default() },
+        Provider::Imported => Place::Imported,
     }
 }
 
@@ -70,6 +71,6 @@ pub(super) fn adapt(experiment: &mut Experiment, named: Option<Provider>) {
             (load.rest_max_s, load.forks) = (0.0, 1);
             load.warmup_s = load.warmup_max_s.take().unwrap_or(load.warmup_s);
         }
-        Place::Simulated { .. } | Place::Emulated { .. } | Place::AsIs(_) | Place::Existing(_) => {}
+        Place::Simulated { .. } | Place::Emulated { .. } | Place::AsIs(_) | Place::Existing(_) | Place::Imported => {}
     }
 }

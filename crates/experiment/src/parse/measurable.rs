@@ -98,7 +98,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
         Some(Provider::Simulated) => in_simulation(file),
         Some(Provider::Hosts) => on_hosts(file),
         Some(Provider::Aws) => on_aws(file).into_iter().collect(),
-        Some(Provider::Local) | None => Vec::new(),
+        Some(Provider::Local | Provider::Imported) | None => Vec::new(),
     };
     problems.extend(file.configuration.iter().filter_map(|c| not_ours(file, c, provider)));
     problems.extend(file.fault.iter().filter_map(|fault| not_taken_away(file, fault, provider)));
@@ -201,6 +201,7 @@ fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider:
             let help = "run it on this machine, with volumes = \"served\" in [provider.local]; or plan a node's fault";
             problem(kind.span(), what, help)
         }),
+        Some(Provider::Imported) => None,
         None if file.provider.hosts.is_some() => None,
         Some(Provider::Local) | None => is_cut.then(|| {
             let what = "host-cut: nodes of one machine share its network";

@@ -125,6 +125,7 @@ fn hosts_of(job: &Job, goes_beside: bool) -> Result<Box<dyn provider::Provider>,
         Place::Emulated { .. } | Place::AsIs(_) => Box::new(machines::hosts(&plan.place)?),
         Place::Bought(_) => return Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
         Place::Simulated { truth, .. } => Box::new(SimulatedHosts::new(job, truth)),
+        Place::Imported => return Err(Failure::input("an imported run has no machines: others have measured")),
     })
 }
 

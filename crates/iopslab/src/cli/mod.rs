@@ -13,6 +13,7 @@ mod db;
 mod doctor;
 mod experiment_file;
 mod facts;
+mod import;
 mod init;
 mod load;
 mod machines;
@@ -83,6 +84,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Rebuild analysis and reports from a run directory
     Report(report::ReportArgs),
+    /// Read results of other tools (YCSB, cassandra-stress, latte, NoSQLBench, fio) as a run, with suspicion
+    Import(import::ImportArgs),
     /// What changed between two runs, with gates for continuous integration
     Compare(compare::CompareArgs),
     /// The load engine alone, against any CQL endpoint
@@ -152,6 +155,7 @@ impl Cli {
             Command::Run(args) => run::run(&args, format),
             Command::Plan(args) => plan::run(&args, format),
             Command::Report(args) => report::run(&args, format),
+            Command::Import(args) => import::run(&args, format),
             Command::Compare(args) => compare::run(&args, format),
             Command::Load(args) => load::run(&args, format),
             Command::Probe(args) => probe::run(&args, format),

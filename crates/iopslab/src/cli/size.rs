@@ -125,6 +125,16 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     }
     let directories: Vec<RunDirectory> =
         args.runs.iter().map(|path| RunDirectory::open(path).map_err(Failure::input)).collect::<Result<_, _>>()?;
+    if let Some(imported) = directories.iter().find(|directory| directory.plan().place.is_imported()) {
+        return Err(Failure::input(format!(
+            "{} was imported: what an operation takes of CPUs, volumes and memory is not in the results of other tools",
+            imported.path().display()
+        ))
+        .help(
+            "size from a run of your own; iopslab run loads a cluster that exists, too, and watches its nodes \
+             (docs/existing-clusters.md)",
+        ));
+    }
     let target = target(args, &directories)?;
     target.check().map_err(Failure::input)?;
     let options = SizingOptions {

@@ -65,7 +65,7 @@ fn an_objective_is_not_met_on_credits() {
         story.rest = format!("[objective]\n{objective}");
         let analysis = story.analysis();
         let (iops, run) = (asked(&analysis), analysis.recommendation.run.as_deref());
-        let p99 = cell(&analysis, "gp2").latency_us[&OperationKind::Read].figures.p99;
+        let p99 = cell(&analysis, "gp2").latency_us[&OperationKind::Read].figures.p99.unwrap();
         println!("{rate}/s: {iops:.0} IOPS, p99 {p99:.0} us, {run:?}");
         assert!(p99 < 40_000.0, "met while credits last: {p99}");
         match iops > 300.0 {

@@ -47,7 +47,7 @@ fn truth(io_bound: bool, around: f64) -> f64 {
     let trials = measured(&job);
     let mean_ln = |cell: &str| {
         let own: Vec<&TrialMeasurement> = trials.iter().filter(|t| t.record.cell == cell).collect();
-        let p99 = own.iter().map(|t| t.response[&OperationKind::Read].figures.p99 / 1e3);
+        let p99 = own.iter().map(|t| t.response[&OperationKind::Read].figures.p99.unwrap() / 1e3);
         p99.map(|ms| 1.0 - bound_ms(io_bound) / ms).sum::<f64>() / own.len() as f64
     };
     let points: Vec<(f64, f64)> =

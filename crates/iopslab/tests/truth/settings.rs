@@ -312,7 +312,7 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     let mut story = all(1.0);
     let plain = story.analysis();
     let p99 = |analysis: &Analysis, name: &str| {
-        cell(analysis, name).latency_us[&experiment::OperationKind::Read].figures.p99 / 1000.0
+        cell(analysis, name).latency_us[&experiment::OperationKind::Read].figures.p99.unwrap() / 1000.0
     };
     story.rest = format!("[objective]\np99_ms = {:.2}", (p99(&plain, "slow") * p99(&plain, "middle")).sqrt());
     let analysis = sound(story.analysis());

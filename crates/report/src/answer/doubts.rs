@@ -15,6 +15,10 @@ use crate::labels;
 pub const SIMULATED: &str =
     "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
 
+/// Of figures that iopslab did not measure.
+const IMPORTED: &str = "All figures are those of other tools: nobody watched the machines, restored the data before each \
+                        trial or mixed the order of the trials, so that whatever else differed is in every ratio.";
+
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;
 
@@ -150,6 +154,7 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
 pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
         Doubt::Simulated => SIMULATED.to_owned(),
+        Doubt::Imported => IMPORTED.to_owned(),
         Doubt::Beside { others } => beside(others),
         Doubt::Scale { scale } => format!(
             "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and {}.",

@@ -41,7 +41,10 @@ pub fn rates(analysis: &Analysis) -> String {
         }
     }
     if out.is_empty() {
-        return "<p>No cell has a valid trial.</p>\n".to_owned();
+        return match analysis.cells.iter().any(|cell| cell.valid_trials > 0) {
+            true => "<p>No cell has percentiles of response times.</p>\n".to_owned(),
+            false => "<p>No cell has a valid trial.</p>\n".to_owned(),
+        };
     }
     let names = analysis.configurations.iter().enumerate();
     format!(
@@ -53,13 +56,18 @@ pub fn rates(analysis: &Analysis) -> String {
     )
 }
 
+/// What is drawn of a cell's response times, microseconds: the percentiles that it has.
+fn stated(latency: &LatencyAnalysis) -> impl Iterator<Item = f64> {
+    PERCENTILES.into_iter().filter_map(move |percentile| latency.figure(percentile))
+}
+
 fn dots<'a>(analysis: &'a Analysis, workload: &str, kind: OperationKind) -> Vec<Dot<'a>> {
     let cells = analysis.cells.iter().filter(|c| c.workload == workload);
     let mut dots: Vec<Dot<'_>> = cells
         .filter_map(|cell| {
             Some(Dot {
                 cell,
-                latency: cell.latency_us.get(&kind)?,
+                latency: cell.latency_us.get(&kind).filter(|latency| stated(latency).next().is_some())?,
                 index: index(analysis, &cell.configuration),
                 rate: cell.throughput_ops_per_s?.median,
             })
@@ -95,8 +103,8 @@ fn bounds(analysis: &Analysis, workload: &str) -> Vec<(LatencyFigure, f64)> {
 
 fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'_>]) -> String {
     let bounds = bounds(analysis, workload);
-    let low = dots.iter().map(|d| d.latency.figures.p50).fold(f64::INFINITY, f64::min) / 1e3;
-    let high = dots.iter().map(|d| d.latency.figures.p99).fold(0.0, f64::max) / 1e3;
+    let drawn = || dots.iter().flat_map(|d| stated(d.latency));
+    let (low, high) = (drawn().fold(f64::INFINITY, f64::min) / 1e3, drawn().fold(0.0, f64::max) / 1e3);
     let (low, high) = bounds.iter().fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
     let fastest = dots.iter().map(|d| d.rate).fold(0.0, f64::max);
     let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);
@@ -128,24 +136,28 @@ fn chart(
     (x, y): (&Scale, &Scale),
 ) -> String {
     let (name, right) = (percentile.label(), WIDTH - RIGHT);
-    let figure = |dot: &Dot<'_>| dot.latency.figure(percentile);
     let mut svg = axes(&Axis::round(x, 4, "operations/s"), &Axis::round(y, 6, "ms (logarithmic)"));
     for bound in bounds {
         let at = y.at(*bound);
         svg += &line("bound", format_args!("M{LEFT} {at:.1}H{right}"));
         svg += &words("e b t11", (right, at - 4.0), format_args!("at most {} ms", given(*bound)));
     }
-    let at = |d: &Dot<'_>| (x.at(d.rate), y.at(figure(d) / 1e3));
+    // Where a tool did not state the percentile there is no dot.
+    let dots: Vec<(&Dot<'_>, f64)> =
+        dots.iter().filter_map(|dot| Some((dot, dot.latency.figure(percentile)?))).collect();
+    let at = |(d, us): &(&Dot<'_>, f64)| (x.at(d.rate), y.at(us / 1e3));
     for pair in dots.windows(2) {
-        let is_same_loop = discriminant(&pair[0].cell.load) == discriminant(&pair[1].cell.load);
-        if pair[0].index == pair[1].index && is_same_loop {
+        let (from, to) = (pair[0].0, pair[1].0);
+        let is_same_loop = discriminant(&from.cell.load) == discriminant(&to.cell.load);
+        if from.index == to.index && is_same_loop {
             let ((x0, y0), (x1, y1)) = (at(&pair[0]), at(&pair[1]));
-            let class = format!("l s{}", colour(pair[0].index));
+            let class = format!("l s{}", colour(from.index));
             svg += &line(&class, format_args!("M{x0:.1} {y0:.1}L{x1:.1} {y1:.1}"));
         }
     }
-    for dot in dots {
-        let ((px, py), colour) = (at(dot), colour(dot.index));
+    for placed in &dots {
+        let (dot, us) = *placed;
+        let ((px, py), colour) = (at(placed), colour(dot.index));
         if let Some(range) = dot.latency.spread.get(percentile.name()).filter(|s| s.low < s.high) {
             svg += &whisker(&format!("s{colour}"), px, (range.low / 1e3, range.high / 1e3), y);
         }
@@ -153,7 +165,7 @@ fn chart(
             "{}, {}: {name} {} ms at {} operations/s",
             escaped(&dot.cell.configuration),
             escaped(&labels::load(dot.cell.load)),
-            ms(figure(dot)),
+            ms(us),
             number(dot.rate)
         );
         svg += &point(&format!("f{colour}"), (px, py), said);

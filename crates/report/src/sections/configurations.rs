@@ -50,9 +50,9 @@ fn machines(all: &[ConfigurationFacts]) -> Rows<&ConfigurationFacts> {
     let made = |c: &ConfigurationFacts, figure: f64| c.exists_at.is_empty().then_some(figure);
     rows(format!("{}; cost at full scale", labels::built(all)), all)
         .text("Configuration", |c| c.name.clone())
-        .number("Nodes", |c| labels::nodes(c))
-        .number("CPUs", |c| given(c.cpus))
-        .number("Memory limit, GiB", |c| c.memory_limit_bytes as f64 / GIB)
+        .number("Nodes", |c| labels::is_known(c).then(|| labels::nodes(c)))
+        .number("CPUs", |c| labels::is_known(c).then(|| given(c.cpus)))
+        .number("Memory limit, GiB", |c| labels::is_known(c).then(|| c.memory_limit_bytes as f64 / GIB))
         .number("Heap, GiB", |c| made(c, c.heap_bytes as f64 / GIB))
         .number("Page-cache budget, MiB", |c| made(c, c.page_cache_budget_bytes as f64 / MIB))
         .number("$/month", |c| c.usd_per_month.map(labels::dollars))
@@ -62,7 +62,7 @@ fn volumes(all: &[ConfigurationFacts]) -> Rows<(&ConfigurationFacts, &VolumeRepo
     let label =
         "Volumes: limits asked for, and what fio measured (4 KiB random reads, 64 KiB sequential writes, direct I/O)";
     let of_limit = |measured: f64, limit: Option<f64>| Some(measured / limit.filter(|l| *l > 0.0)? * 100.0);
-    rows(label, all.iter().flat_map(|c| c.volumes.iter().map(move |v| (c, v))))
+    rows(label, all.iter().filter(|c| labels::is_known(c)).flat_map(|c| c.volumes.iter().map(move |v| (c, v))))
         .text("Configuration", |(c, _)| c.name.clone())
         .text("Volume", |(_, v)| v.role.name())
         .text("Models", |(c, v)| labels::volume(c, v))

@@ -29,7 +29,7 @@ use Figure::{Measured, Reported};
 const EFFECT: [Figure; 6] = [
     Measured("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
     Measured("p99 of the slowest operation, ms", |c| {
-        c.latency_us.values().map(|l| l.figures.p99 / 1e3).max_by(f64::total_cmp)
+        c.latency_us.values().filter_map(|l| Some(l.figures.p99? / 1e3)).max_by(f64::total_cmp)
     }),
     Measured("Device reads/op.", |c| c.device_reads_per_operation),
     Measured("Device writes/op.", |c| c.device_writes_per_operation),

@@ -213,7 +213,13 @@ fn cell(
         LoadLevel::Rate { operations_per_s, .. } => format!("r{operations_per_s}"),
     };
     let latency = LatencyAnalysis {
-        figures: LatencyFigures { mean: 900.0, p50: 800.0, p95: 2000.0, p99: 5000.0, p999: 20_000.0 },
+        figures: LatencyFigures {
+            mean: 900.0,
+            p50: Some(800.0),
+            p95: Some(2000.0),
+            p99: Some(5000.0),
+            p999: Some(20_000.0),
+        },
         max: 80_000.0,
         samples: 60_000,
         spread: BTreeMap::from([("p99".to_owned(), summary(5000.0))]),

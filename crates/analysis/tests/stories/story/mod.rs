@@ -42,6 +42,7 @@ pub fn place(provider: Provider) -> Place {
         Provider::Aws => json!({"bought": {"sites": [], "public_address": false, "ssh_user": "admin", "tags": {},
             "lifetime_s": 1800, "ready_timeout_s": 900, "capacity_wait_s": 900, "batches": [], "initialisations": []}}),
         Provider::Simulated => json!({"simulated": {"model": model, "truth": experiment::Truth::default()}}),
+        Provider::Imported => json!("imported"),
     };
     serde_json::from_value(place).unwrap()
 }

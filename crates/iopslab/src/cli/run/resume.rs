@@ -30,6 +30,10 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
         ))
         .help("leave out --out"));
     }
+    if directory.plan().place.is_imported() {
+        return Err(Failure::input(format!("{} was imported: nobody can go on with it", path.display()))
+            .help("iopslab report shows it; add files to its map and import it again"));
+    }
     check_measurable(&directory)?;
     let prices = resumed::check(&directory)?;
     let remaining = directory.remaining().map_err(Failure::work)?;

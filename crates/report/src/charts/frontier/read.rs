@@ -259,7 +259,7 @@ fn words(cell: Option<&CellAnalysis>, candidate: Option<&Candidate>) -> String {
     let mut parts = Vec::new();
     if let Some(cell) = cell {
         parts.push(format!("{} operations/s", labels::estimate(cell.throughput_ops_per_s)));
-        let p99 = cell.latency_us.values().map(|l| l.figures.p99).max_by(f64::total_cmp);
+        let p99 = cell.latency_us.values().filter_map(|l| l.figures.p99).max_by(f64::total_cmp);
         parts.extend(p99.map(|p99| format!("p99 {} ms", ms(p99))));
         parts.push(format!("limit: {}", labels::limit(&cell.limit)));
     }
