@@ -87,6 +87,11 @@ impl DatabaseHost {
             }
             (DatabaseRequest::StartTrial { setup, .. }, Some(watching)) => watching.start_trial(&setup, &self.outbox),
             (DatabaseRequest::StopTrial { .. }, Some(watching)) => Ok(watching.stop_trial()),
+            (DatabaseRequest::Observe, Some(watching)) => watching.observe(&self.outbox),
+            (DatabaseRequest::EndObservation, Some(watching)) => Ok(watching.end_observation()),
+            (DatabaseRequest::Observe | DatabaseRequest::EndObservation, None) => {
+                Err(RequestError::new("there is no node to observe: none was looked for"))
+            }
             (other, Some(_)) => Err(RequestError::new(format!("an agent that only watches cannot do {other:?}"))),
             (request, None) => {
                 let opened = self.opened.as_mut();
@@ -203,7 +208,9 @@ impl Opened {
             DatabaseRequest::Check(_)
             | DatabaseRequest::Open(_)
             | DatabaseRequest::Close
-            | DatabaseRequest::Watch(_) => {
+            | DatabaseRequest::Watch(_)
+            | DatabaseRequest::Observe
+            | DatabaseRequest::EndObservation => {
                 unreachable!("handled before")
             }
         }

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use evidence::VolumeFacts;
 use experiment::{IoLimits, Setup, VolumeRole};
 use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, NotFound, OpenFile, Sources};
-use wire::{Event, GivenByMachine, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
+use wire::{Event, GivenByMachine, Observed, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
 
 use super::outbox::Outbox;
 use super::product::gc_log;
@@ -21,6 +22,8 @@ const LOG_FILE: &str = "CommitLog-";
 pub(super) struct Watching {
     task: WatchTask,
     monitor: Option<Monitor>,
+    /// Of an observation: its start, and the CPU seconds of this agent until then.
+    began: Option<(Instant, Option<f64>)>,
 }
 
 /// What is seen of it now.
@@ -48,7 +51,7 @@ impl Watching {
             cpus: cpus(&seen.process),
             missing: seen.missing,
         };
-        Ok((Self { task, monitor: None }, facts))
+        Ok((Self { task, monitor: None, began: None }, facts))
     }
 
     /// From now on samples are sent, and the end of the process is reported. The process is looked for anew: between
@@ -56,12 +59,7 @@ impl Watching {
     pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, RequestError> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let seen = look(&self.task)?;
-        let memory_bytes = monitor::memory_bytes(Path::new("/"));
-        let given = GivenByMachine {
-            cpus: cpus(&seen.process),
-            memory_bytes: memory_bytes
-                .ok_or_else(|| RequestError::new("this machine does not say how much memory it has"))?,
-        };
+        let given = given(&seen.process)?;
         let stated = std::iter::once(&setup.data).chain(&setup.commitlog);
         let volumes = stated.filter_map(|volume| {
             Some(VolumeFacts {
@@ -90,6 +88,28 @@ impl Watching {
         })))
     }
 
+    /// From now on samples are sent, outside of any trial.
+    pub fn observe(&mut self, outbox: &Outbox) -> Result<Reply, RequestError> {
+        let seen = look(&self.task)?;
+        let given = given(&seen.process)?;
+        self.began = Some((Instant::now(), own_cpu_s()));
+        self.monitor = Some(watch(&self.task.node.ssh, seen, outbox.clone()));
+        Ok(Reply::Observing(given))
+    }
+
+    /// No more samples, and what they cost.
+    pub fn end_observation(&mut self) -> Reply {
+        if let Some(monitor) = self.monitor.take() {
+            monitor.stop();
+        }
+        let (seconds, before) = match self.began.take() {
+            Some((began, before)) => (began.elapsed().as_secs_f64(), before),
+            None => (0.0, None),
+        };
+        let agent_cpu_s = own_cpu_s().zip(before).map(|(now, before)| now - before);
+        Reply::Observed(Observed { agent_cpu_s, seconds })
+    }
+
     /// No more samples.
     pub fn stop_trial(&mut self) -> Reply {
         if let Some(monitor) = self.monitor.take() {
@@ -97,6 +117,18 @@ impl Watching {
         }
         Reply::Stopped(Box::default())
     }
+}
+
+/// What the machine gives to the process.
+fn given(process: &FoundProcess) -> Result<GivenByMachine, RequestError> {
+    let memory_bytes = monitor::memory_bytes(Path::new("/"))
+        .ok_or_else(|| RequestError::new("this machine does not say how much memory it has"))?;
+    Ok(GivenByMachine { cpus: cpus(process), memory_bytes })
+}
+
+/// CPU seconds of this agent, all of its threads.
+fn own_cpu_s() -> Option<f64> {
+    monitor::process_cpu_s(Path::new("/"), std::process::id())
 }
 
 fn cpus(process: &FoundProcess) -> f64 {

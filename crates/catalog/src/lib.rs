@@ -49,8 +49,8 @@ pub use reach::TooManyVolumes;
 pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
-    ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules,
-    VolumeType, resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras,
-    volume_type_names,
+    MADE_TO_MEASURE, ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeNeed,
+    VolumeRequest, VolumeRules, VolumeType, made_to_measure, resolve_volume, resolve_volume_by, resolve_volume_on,
+    rules, rules_in, rules_of_all_eras, volume_type_names,
 };
 pub use weighting::{BandwidthWeighting, NotWeighted};

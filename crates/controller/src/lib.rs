@@ -9,10 +9,12 @@ mod agents;
 mod dataset;
 mod failure;
 mod forks;
+mod greeting;
 mod hosts;
 mod live_metrics;
 mod machines;
 mod measured;
+mod observing;
 mod open;
 mod progress;
 mod reconnect;
@@ -29,7 +31,6 @@ mod trials;
 mod watched;
 
 use archive::{JournalEvent, RunDirectory};
-use evidence::{Environment, HostId};
 use experiment::{Job, Plan};
 use process::failure as command;
 use wire::{DatabaseRequest, Problem, Reply, Request};
@@ -37,17 +38,16 @@ use wire::{DatabaseRequest, Problem, Reply, Request};
 pub use agents::{Agents, Channel};
 use failure::answer;
 pub use failure::{Failure, Next};
+pub use greeting::greet;
 pub use live_metrics::LiveMetrics;
 pub use machines::take_as_they_are;
 pub use measured::Measured;
+pub use observing::Observing;
 pub use open::{BESIDE, goes_beside};
 pub use progress::Screen;
 pub use run::{NODE_DIRECTORY, Settings};
 use store::Store;
 use target::Target;
-
-/// A clock that is further off than this is worth a word, milliseconds.
-const CLOCK_WARNING_MS: f64 = 50.0;
 
 /// Runs what is missing of `directory`; at the end every planned trial has its evidence.
 pub fn run(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
@@ -84,28 +84,6 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     }
     result?;
     Ok(directory.journal(JournalEvent::RunDone)?)
-}
-
-/// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is reported.
-pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>, Failure> {
-    agents.work_on(hosts::work(job));
-    let hosts = hosts::all(job);
-    agents.start(&hosts)?;
-    let hello = |host: &HostId| {
-        let protocol = wire::PROTOCOL;
-        (*host, Request::Hello { protocol })
-    };
-    let greeted = answer!(Reply::Hello { environment, .. } => *environment);
-    let facts = agents.call_all(hosts.iter().map(hello).collect(), greeted)?;
-    for (host, clock) in agents.clocks(&hosts)? {
-        if clock.offset_ms.abs() > CLOCK_WARNING_MS + clock.round_trip_ms / 2.0 {
-            agents.screen.say(&format!(
-                "warning: the clock of {host} is {:.0} ms off this machine's; its samples are placed by the difference",
-                clock.offset_ms
-            ));
-        }
-    }
-    Ok(facts.into_iter().collect())
 }
 
 /// Refuses a store of data sets that could not be used; asks no host.

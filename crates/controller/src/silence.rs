@@ -161,7 +161,11 @@ impl Work {
         let whole_s = self.data_bytes / BYTES_PER_S;
         match request {
             DatabaseRequest::Check(_) | DatabaseRequest::Watch(_) | DatabaseRequest::FindKept { .. } => ORDER_S,
-            DatabaseRequest::FindSnapshot { .. } | DatabaseRequest::Usage | DatabaseRequest::ReadLog { .. } => LOOK_S,
+            DatabaseRequest::FindSnapshot { .. }
+            | DatabaseRequest::Usage
+            | DatabaseRequest::ReadLog { .. }
+            | DatabaseRequest::Observe
+            | DatabaseRequest::EndObservation => LOOK_S,
             DatabaseRequest::Open(_) => ORDER_S + FETCH_S,
             DatabaseRequest::Initialise { .. } => ORDER_S + self.volume_bytes / BYTES_PER_S,
             DatabaseRequest::StartLoading { .. } => ORDER_S + start_s + settle_s,

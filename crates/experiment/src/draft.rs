@@ -10,12 +10,17 @@
 //! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
 //!   share of the data that the page cache holds, because it decides how many reads reach the volume.
 
+mod origins;
+
 use catalog::{Catalog, ClusterRequest, GIB, VolumeRequest};
 
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
 use crate::products::PRODUCTS;
 use crate::scale::LEAST_PAGE_CACHE;
 use crate::{DEFAULT_HEADROOM, LoadLevel};
+
+use origins::comment;
+pub use origins::{Origins, RecordShape};
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,10 +44,12 @@ pub struct Draft {
     pub p99_ms: Option<f64>,
     /// CPUs of the machine that is to run it.
     pub machine_cpus: f64,
+    /// What a record is like.
+    pub record: RecordShape,
+    /// Where its figures come from.
+    pub origins: Origins,
 }
 
-/// Payload of a record: ten fields of 100 bytes, as in YCSB.
-const RECORD_BYTES: f64 = 1_000.0;
 /// Data on this machine: the least that is worth loading, and the most that is loaded in minutes (at 15,000 to 30,000
 /// records a second, measured).
 const LOCAL_BYTES: (f64, f64) = (500e6, 4e9);
@@ -79,7 +86,7 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
     let wanted = (LEAST_PAGE_CACHE / least_share).clamp(LOCAL_BYTES.0, LOCAL_BYTES.1);
     let reduced_to = (divided > wanted).then(|| wanted / divided);
     let local = divided.min(wanted);
-    let thousands = (local / RECORD_BYTES / 1_000.0).round().max(1.0);
+    let thousands = (local / draft.record.bytes() / 1_000.0).round().max(1.0);
     Model {
         scale,
         vcpus,
@@ -113,7 +120,8 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
     let mut text = head(draft, &names);
     text += &dataset(draft, &model);
     for (i, (request, name)) in draft.configurations.iter().zip(&names).enumerate() {
-        text += &configuration(request, name, i == 0, model.memory_gib.get(i).copied().flatten());
+        let origin = draft.origins.configurations.get(i).map_or(&[][..], Vec::as_slice);
+        text += &configuration(request, name, (i == 0, origin), model.memory_gib.get(i).copied().flatten());
     }
     text += &workload_and_load(draft);
     text += &objective(draft, &model);
@@ -128,7 +136,7 @@ fn head(draft: &Draft, names: &[String]) -> String {
 iopslab schema > experiment.schema.json
 #
 # See what it would do with `iopslab plan`, measure with `iopslab run`.
-name = {}
+{}name = {}
 question = {}
 baseline = {}    # what runs today: ratios are against it
 
@@ -136,6 +144,7 @@ baseline = {}    # what runs today: ratios are against it
 database = \"cassandra\"
 consistency = \"one\"           # one node is measured: \"quorum\" would wait for the same single replica
 ",
+        comment(&draft.origins.head),
         quoted(&draft.name),
         quoted(&draft.question),
         quoted(names.first().map_or("", String::as_str)),
@@ -143,7 +152,7 @@ consistency = \"one\"           # one node is measured: \"quorum\" would wait fo
 }
 
 fn dataset(draft: &Draft, model: &Model) -> String {
-    let local = model.records as f64 / model.scale * RECORD_BYTES;
+    let local = model.records as f64 / model.scale * draft.record.bytes();
     let why = match (model.reduced_to, model.cached_share) {
         (Some(share), Some(cached)) if cached < 1.0 => format!(
             "# You have {} on a node, and a page cache for {} of it. To load that would take hours: \
@@ -165,24 +174,36 @@ fn dataset(draft: &Draft, model: &Model) -> String {
         ),
         _ => format!("# {} on a node, divided by scale: {} on this machine.\n", bytes(draft.data_bytes), bytes(local)),
     };
+    let RecordShape { fields, field_length } = draft.record;
+    let record = match draft.record == RecordShape::default() && draft.origins.dataset.is_empty() {
+        true => "fields = 10\nfield_length = 100             # bytes: records of 1 kB. State what your rows are like"
+            .to_owned(),
+        false => format!("fields = {fields}\nfield_length = {field_length}"),
+    };
     format!(
         "
 # Loaded once, and restored before every trial.
-{why}[dataset]
+{why}{}[dataset]
 records = {}
-fields = 10
-field_length = 100             # bytes: records of 1 kB. State what your rows are like
+{record}
 compressibility = 0.0          # share of a value that is constant text; 0: LZ4 cannot shrink it
 ",
+        comment(&draft.origins.dataset),
         grouped(model.records)
     )
 }
 
-fn configuration(request: &ClusterRequest, name: &str, is_current: bool, memory_gib: Option<f64>) -> String {
+fn configuration(
+    request: &ClusterRequest,
+    name: &str,
+    (is_current, origin): (bool, &[String]),
+    memory_gib: Option<f64>,
+) -> String {
     let mut text = String::from("\n");
     if is_current {
         text += "# What money buys: one node each, today's first. `iopslab plan` shows what they cost.\n";
     }
+    text += &comment(origin);
     text += &format!("[[configuration]]\nname = {}\ninstance = {}\n", quoted(name), quoted(&request.instance));
     let mut volumes = request.volumes.iter();
     text += &match volumes.next() {
@@ -226,7 +247,7 @@ fn workload_and_load(draft: &Draft) -> String {
     };
     format!(
         "
-[[workload]]
+{}[[workload]]
 name = \"production\"
 read = {read}
 update = {update}
@@ -234,14 +255,16 @@ update = {update}
 volume, \"latest\" reads what is new.
 distribution = \"zipfian\"
 
-[load]
+{}[load]
 {level}
 warmup_s = 20
 duration_s = {ROOMY_S}                # {JUDGED_FROM_S} s are the least that can be judged for a steady state
 # The fewest that can be tested. \"auto\": until every ratio is known to 5 %, or budget_minutes are spent.
 repetitions = {REPETITIONS_MIN}
 seed = 1
-"
+",
+        comment(&draft.origins.workload),
+        comment(&draft.origins.load)
     )
 }
 
@@ -282,7 +305,8 @@ fn objective(draft: &Draft, model: &Model) -> String {
         ),
         false => ("What good enough means: the cheapest configuration that meets it is recommended.", "[objective]"),
     };
-    let lines = [vec![format!("\n# {what}"), table.to_owned()], stated, comments].concat();
+    let origin = comment(&draft.origins.objective);
+    let lines = [vec![format!("\n# {what}\n{origin}{table}")], stated, comments].concat();
     lines.join("\n") + "\n"
 }
 

@@ -1,7 +1,9 @@
 //! What is drafted is a sound experiment, and the model in it keeps what decides.
 
 use catalog::{Catalog, ClusterRequest};
-use experiment::{Arrivals, Draft, Experiment, LoadLevel, PRODUCTS, Plan, VolumeKind, draft, plan};
+use experiment::{
+    Arrivals, Draft, Experiment, LoadLevel, Origins, PRODUCTS, Plan, RecordShape, VolumeKind, draft, plan,
+};
 
 use crate::story::accepted;
 
@@ -17,6 +19,8 @@ fn asked(configurations: &[&str]) -> Draft {
         demand: None,
         p99_ms: None,
         machine_cpus: 2.0,
+        record: RecordShape::default(),
+        origins: Origins::default(),
     }
 }
 

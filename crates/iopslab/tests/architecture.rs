@@ -27,9 +27,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("simulator", &["evidence", "experiment", "reported", "workload"]),
     ("analysis", &["cassandra_model", "evidence", "experiment", "reported", "catalog", "stats"]),
     ("sizing", &["analysis", "evidence", "experiment", "reported", "catalog", "stats", "workload"]),
-    ("report", &["analysis", "sizing", "reported"]),
+    ("profile", &["catalog", "evidence", "experiment", "stats"]),
+    ("report", &["analysis", "profile", "sizing", "reported"]),
     ("engine", &["workload", "evidence"]),
-    ("database", &["cassandra_model", "engine", "experiment", "reported", "guarded"]),
+    ("database", &["cassandra_model", "engine", "experiment", "profile", "reported", "guarded"]),
     ("datasets", &["evidence", "guarded"]),
     ("monitor", &["evidence", "reported"]),
     ("served", &["volume"]),
@@ -65,6 +66,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "wire",
             "process",
             "provider",
+            "profile",
             "archive",
             "analysis",
             "database",
@@ -92,6 +94,7 @@ const PURE: [&str; 14] = [
     "simulator",
     "analysis",
     "sizing",
+    "profile",
     "report",
 ];
 

@@ -399,3 +399,39 @@ fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() 
     assert!(!lab.path().join("v").exists() && !lab.work().exists(), "nothing was begun");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
+
+/// Nobody is asked before all that was typed has been looked at: the port is one at which nobody listens.
+#[test]
+fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
+    let lab = Laboratory::new();
+    lab.write("there.toml", "");
+    let today = ["--instance", "r6i.2xlarge", "--data-volume", "gp3:500GiB"];
+    let cases: &[(&[&str], &str)] = &[
+        (&["--instance", "r6i.2xlrage"], "unknown instance type `r6i.2xlrage`"),
+        (&["--instance", "r6i.2xlarge"], "r6i.2xlarge has no disks of its own, and no volume is stated"),
+        (&["--instance", "r6i.2xlarge", "--data-volume", "gp9:500GiB"], "unknown volume type `gp9`"),
+        (&["--instance", "r6i.2xlarge", "--data-volume", "gp3:500GiB:900000"], "900000"),
+        (&["--data-volume", "gp3:500GiB"], "--instance"),
+        (&["--out", "new.toml"], "--instance"),
+        (&[today.as_slice(), &["--out", "there.toml"]].concat(), "there.toml is there already"),
+        (&["--minutes", "0"], "expected minutes, 0.05 to 10080"),
+        (&["--data", "/data"], "--ssh"),
+        (&["--ssh", "db1,db1"], "--ssh names db1 twice"),
+        (&["--ssh", "db1", "--ssh-config", "nowhere"], "--ssh-config: cannot find nowhere"),
+        (&["--user", "watcher"], "no password for user watcher"),
+        (&["--region", "atlantis-1"], "no prices of region `atlantis-1`"),
+    ];
+    for (flags, expected) in cases {
+        let output = lab.output(&[&["profile", "--hosts", "127.0.0.1:1"], *flags].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {stderr}");
+        assert!(stderr.contains(expected), "{flags:?}: {stderr}");
+    }
+    // Whoever does not answer is named.
+    let output = lab.output(&["profile", "--hosts", "127.0.0.1:1"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("cannot connect to CQL at 127.0.0.1:1"), "{stderr}");
+    assert!(!lab.path().join("new.toml").exists());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

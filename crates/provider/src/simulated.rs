@@ -106,7 +106,9 @@ impl Shared {
         Ok(match request {
             DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
             DatabaseRequest::Open(_) => Reply::Opened { cleaned: Vec::new(), software: None },
-            DatabaseRequest::Watch(_) => return Err(RequestError::new("a simulation has no node of somebody else's")),
+            DatabaseRequest::Watch(_) | DatabaseRequest::Observe | DatabaseRequest::EndObservation => {
+                return Err(RequestError::new("a simulation has no node of somebody else's"));
+            }
             DatabaseRequest::FindSnapshot { .. } => {
                 Reply::Found { key: self.snapshot().key, snapshot: Some(self.snapshot()) }
             }

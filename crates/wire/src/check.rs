@@ -100,11 +100,13 @@ impl Reply {
             }
             Self::Initialised { how, .. } => counted("the bytes of a volume", how.bytes),
             Self::Loaded(loaded) => counted("the records that were loaded", loaded.records),
+            Self::Observed(observed) => length("the time in which a node was watched", observed.seconds),
             Self::Warm(operations) => counted("the number of operations", *operations),
             Self::Hello { .. }
             | Self::Checked(_)
             | Self::Opened { .. }
             | Self::Watched(_)
+            | Self::Observing(_)
             | Self::Found { snapshot: None, .. }
             | Self::Kept(None)
             | Self::StoreProblem(_)

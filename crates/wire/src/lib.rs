@@ -32,4 +32,4 @@ pub use request::{ClientRequest, DatabaseRequest, PROTOCOL, Request};
 pub use results::{LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage};
 pub use task::{Endpoint, ExistingDataset, TrialTask};
 pub use transfer::{SignedUrl, Transfer};
-pub use watch::{GivenByMachine, WatchTask, WatchedFacts};
+pub use watch::{GivenByMachine, Observed, WatchTask, WatchedFacts};

@@ -4,8 +4,8 @@ use evidence::{Environment, Initialised, KeptDataSet, Warmed};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    LoadedDataset, LogPiece, Moments, Problem, SnapshotFacts, StartedTrial, StoppedTrial, TrialResult, Usage,
-    WatchedFacts,
+    GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, SnapshotFacts, StartedTrial, StoppedTrial,
+    TrialResult, Usage, WatchedFacts,
 };
 
 /// Why a request failed.
@@ -73,6 +73,10 @@ pub enum Reply {
     },
     /// To `Watch`.
     Watched(WatchedFacts),
+    /// To `Observe`.
+    Observing(GivenByMachine),
+    /// To `EndObservation`.
+    Observed(Observed),
     /// To `Initialise`.
     Initialised {
         /// How.

@@ -41,6 +41,10 @@ pub enum DatabaseRequest {
     /// Find the node of an existing cluster that is on this machine. From here on this agent only looks: its trials
     /// start and stop nothing.
     Watch(WatchTask),
+    /// Sample the node that is watched from now on, outside of any trial.
+    Observe,
+    /// No more samples; say what it cost.
+    EndObservation,
     /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its
     /// blocks once, unless that was done. From here on it is this node's snapshot of the data set.
     Initialise {

@@ -33,3 +33,12 @@ pub struct GivenByMachine {
     /// Memory of the machine, bytes.
     pub memory_bytes: u64,
 }
+
+/// What it cost to watch a node.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// CPU seconds of the agent.
+    pub agent_cpu_s: Option<f64>,
+    /// Of so many seconds.
+    pub seconds: f64,
+}

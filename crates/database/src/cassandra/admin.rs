@@ -313,7 +313,7 @@ impl Admin {
         Ok(row.into_iter().filter_map(option).collect())
     }
 
-    fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
+    pub(super) fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
         self.execute(Statement::new(statement), ())
     }
 
@@ -340,11 +340,11 @@ impl Admin {
     }
 }
 
-/// One row of a virtual table, by column name.
-type ViewRow = BTreeMap<String, CqlValue>;
+/// One row of a table, by column name.
+pub(super) type ViewRow = BTreeMap<String, CqlValue>;
 
 /// A whole number; negative values mean "unknown" in these tables.
-fn number(row: &ViewRow, column: &str) -> Option<u64> {
+pub(super) fn number(row: &ViewRow, column: &str) -> Option<u64> {
     let value = match row.get(column)? {
         CqlValue::Int(value) => i64::from(*value),
         CqlValue::BigInt(value) => *value,
@@ -353,7 +353,7 @@ fn number(row: &ViewRow, column: &str) -> Option<u64> {
     u64::try_from(value).ok()
 }
 
-fn text<'a>(row: &'a ViewRow, column: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(row: &'a ViewRow, column: &str) -> Option<&'a str> {
     row.get(column)?.as_text().map(String::as_str)
 }
 

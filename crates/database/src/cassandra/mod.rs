@@ -11,6 +11,7 @@
 //! | [`snapshot`] | which files are the data set, and the key that names it |
 //! | [`Counters`] | what it counts of itself and of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
 //! | [`compact_table`] and its like | what it does with a table when it is asked, over the same connection |
+//! | [`NodeViews`] | what a node of somebody else's shows by CQL, read and never written |
 //! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 pub mod admin;
@@ -42,6 +43,7 @@ pub mod start_archive;
 mod table_in_force;
 mod table_service;
 mod verified;
+mod views;
 mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
@@ -67,3 +69,4 @@ pub use start_archive::ensure_start_archive;
 pub use table_service::{
     compact_automatically, compact_table, flush_and_compact, flush_table, import_sstables, truncate_table,
 };
+pub use views::NodeViews;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{Arrivals, Draft, Experiment, LoadLevel};
+use experiment::{Arrivals, Draft, Experiment, LoadLevel, Origins, RecordShape};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
@@ -75,9 +75,8 @@ const IN_FLIGHT: u32 = 64;
 pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
     let to_stdout = args.out == Path::new("-");
-    if !to_stdout && !args.force && args.out.exists() {
-        return Err(Failure::input(format!("{} is there already", args.out.display()))
-            .help("choose another name with --out FILE, or replace it with --force"));
+    if !to_stdout {
+        is_free(&args.out, args.force)?;
     }
     if args.current.is_none() || args.candidates.is_empty() {
         if !std::io::stdin().is_terminal() {
@@ -95,7 +94,7 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
         tell_of_latency(&args, &experiment);
         return Ok(());
     }
-    write(&args, &text)?;
+    write(&args.out, args.force, &text)?;
     tell_of_latency(&args, &experiment);
     let out = args.out.display();
     match format {
@@ -138,8 +137,15 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         demand: args.demand,
         p99_ms: args.p99,
         machine_cpus,
+        record: RecordShape::default(),
+        origins: Origins::default(),
     };
-    let text = experiment::draft(catalog, &draft);
+    read_back(catalog, &draft)
+}
+
+/// The text of a draft, and what it says.
+pub(super) fn read_back(catalog: &Catalog, draft: &Draft) -> Result<(String, Experiment), Failure> {
+    let text = experiment::draft(catalog, draft);
     let alone = experiment::ParseContext::alone();
     let name = "the file that would be written";
     let experiment =
@@ -163,7 +169,7 @@ fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String
 }
 
 /// The experiment is called after its file, as far as names may say it.
-fn name(out: &Path) -> String {
+pub(super) fn name(out: &Path) -> String {
     let stem = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let name: String = stem.chars().map(|c| if is_sound(c) { c } else { '-' }).take(64).collect();
@@ -173,12 +179,22 @@ fn name(out: &Path) -> String {
     }
 }
 
-fn write(args: &InitArgs, text: &str) -> Result<(), Failure> {
-    let written = match args.force {
-        true => guarded::replace(&args.out, text.as_bytes(), 0o666),
-        false => guarded::create(&args.out).and_then(|mut file| file.write_all(text.as_bytes())),
+/// What is there is replaced where that is asked for.
+pub(super) fn is_free(out: &Path, force: bool) -> Result<(), Failure> {
+    if !force && out.exists() {
+        return Err(Failure::input(format!("{} is there already", out.display()))
+            .help("choose another name with --out FILE, or replace it with --force"));
+    }
+    Ok(())
+}
+
+/// Writes a file that was free, or in the place of another.
+pub(super) fn write(out: &Path, force: bool, text: &str) -> Result<(), Failure> {
+    let written = match force {
+        true => guarded::replace(out, text.as_bytes(), 0o666),
+        false => guarded::create(out).and_then(|mut file| file.write_all(text.as_bytes())),
     };
-    written.map_err(|error| Failure::work(format!("cannot write {}: {error}", args.out.display())))
+    written.map_err(|error| Failure::work(format!("cannot write {}: {error}", out.display())))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -1,12 +1,10 @@
 //! `iopslab load`: the load engine alone, against any CQL endpoint.
 
 mod args;
-mod entry;
 mod outcome;
 mod workload;
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -21,6 +19,8 @@ use process::{human_us, interrupt};
 
 pub use args::LoadArgs;
 use args::NO_TIME_LIMIT;
+
+use super::entry::{resolve, with_port};
 
 const DEFAULT_DURATION: Duration = Duration::from_secs(30);
 const DEFAULT_RECORDS: u64 = 100_000;
@@ -210,27 +210,4 @@ fn rates(second: &Second) -> String {
         second.errors,
         second.in_flight
     )
-}
-
-fn with_port(host: &str) -> String {
-    let has_port = host.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
-    if has_port || host.contains("]:") { host.to_owned() } else { format!("{host}:9042") }
-}
-
-fn resolve(contact_points: &[String]) -> Result<SocketAddr, Failure> {
-    let address = contact_points.iter().find_map(|point| point.to_socket_addrs().ok()?.next());
-    address.ok_or_else(|| Failure::input(format!("no address is known for {}", contact_points.join(", "))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_gets_the_default_port_only_where_it_has_none() {
-        assert_eq!(with_port("db1"), "db1:9042");
-        assert_eq!(with_port("10.0.0.5:9142"), "10.0.0.5:9142");
-        assert_eq!(with_port("[::1]:9142"), "[::1]:9142");
-        assert_eq!(with_port("[::1]"), "[::1]:9042");
-    }
 }

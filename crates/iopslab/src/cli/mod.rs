@@ -11,6 +11,7 @@ mod client_cost;
 mod compare;
 mod db;
 mod doctor;
+mod entry;
 mod experiment_file;
 mod facts;
 mod import;
@@ -19,6 +20,7 @@ mod load;
 mod machines;
 mod plan;
 mod probe;
+mod profile;
 mod provider;
 mod quotas;
 mod refresh;
@@ -61,6 +63,8 @@ const EXAMPLES: &str = "\
 Examples:
   iopslab doctor                              what this machine can and cannot do
   iopslab init                                a first experiment file for your own question
+  iopslab profile --hosts db1,db2 --ssh db1,db2 --instance r6i.2xlarge --data-volume gp3:500GiB
+                                              what a cluster that runs asks of its volumes, and what would do
   iopslab plan examples/quickstart.toml       the matrix, its time and what is already known; touches nothing
   iopslab run examples/quickstart.toml        measure it on emulated volumes
   iopslab run --resume runs/quickstart-...    measure only what is missing
@@ -90,6 +94,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// The load engine alone, against any CQL endpoint
     Load(load::LoadArgs),
+    /// Watch a running cluster: what it asks of its volumes, what would hold that, an experiment that resembles it
+    Profile(profile::ProfileArgs),
     /// Measure a file system's storage with fio
     Probe(probe::ProbeArgs),
     /// A volume with the limits and latency of one that is sold, on this machine, for any program
@@ -158,6 +164,7 @@ impl Cli {
             Command::Import(args) => import::run(&args, format),
             Command::Compare(args) => compare::run(&args, format),
             Command::Load(args) => load::run(&args, format),
+            Command::Profile(args) => profile::run(&args, format),
             Command::Probe(args) => probe::run(&args, format),
             Command::Volume(args) => volume::run(&args, format),
             Command::VolumeServer => served::run().map_err(Failure::work),

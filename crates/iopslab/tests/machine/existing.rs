@@ -39,10 +39,10 @@ repetitions = 2
 "#;
 
 /// The cluster of `iopslab db`, stopped at the end whatever happens.
-struct Theirs<'a>(&'a Laboratory);
+pub(super) struct Theirs<'a>(&'a Laboratory);
 
 impl<'a> Theirs<'a> {
-    fn start(lab: &'a Laboratory) -> Self {
+    pub(super) fn start(lab: &'a Laboratory) -> Self {
         let theirs = Self(lab);
         let output = theirs.db("start");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -27,6 +27,7 @@ mod real {
     mod existing;
     mod members;
     mod probe;
+    mod profile;
     mod run;
     mod scales;
     #[cfg(feature = "tls")]

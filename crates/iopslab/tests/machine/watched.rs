@@ -207,6 +207,7 @@ fn a_node_of_somebody_else_is_watched_and_left_as_it_is() {
     let mut story = Story::new();
     what_is_not_there_is_refused_before_anything_begins(&story);
     its_use_is_evidence_as_of_our_own(&story);
+    a_profile_of_it_leaves_nothing_there(&story);
     a_connection_that_is_lost_costs_its_trial_and_the_run_goes_on(&mut story);
     a_database_that_ends_makes_its_trial_invalid(&story);
 }
@@ -283,6 +284,34 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     assert_eq!(cleaned, (true, nothing.to_owned()));
     assert!(!files(&story.lab.path().join("cass1/cache")).is_empty(), "the program stays");
     assert!(Path::new(&format!("/proc/{}", story.pid)).exists(), "the database goes on");
+}
+
+/// Its devices are seen without any run, and what that cost.
+fn a_profile_of_it_leaves_nothing_there(story: &Story) {
+    let data = story.lab.path().join("db").display().to_string();
+    let ssh = ["--ssh", "cass1", "--ssh-config", "ssh_config", "--data", &data];
+    let flags = ["profile", "--hosts", "127.0.0.1:9042", "--minutes", "0.15", "--format", "json"];
+    let output = story.lab.output(&[&flags[..], &ssh].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains(&format!("watching cass1: process {} (java)", story.pid)), "{said}");
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let agent = seen["own_load"]["agent_cpus"].as_f64().unwrap();
+    assert!((0.0..0.5).contains(&agent), "{agent} of a CPU, beside everything else that is done here");
+    match seen["devices"].as_array().unwrap().as_slice() {
+        [] => {
+            let not_read = seen["not_read"].as_array().unwrap();
+            assert!(not_read.iter().any(|missing| missing["what"] == "the device of cass1"), "{not_read:#?}");
+        }
+        [device] => {
+            assert_eq!(device["host"], "cass1");
+            assert!(device["seconds"].as_f64().unwrap() > 6.0, "{device:#}");
+            assert!(device["cpu"]["mean"].as_f64().unwrap() >= 0.0, "{device:#}");
+            assert_eq!(seen["verdict"]["withheld"]["because"], "too_short", "{:#}", seen["verdict"]);
+        }
+        several => panic!("one machine is watched: {several:#?}"),
+    }
+    story.is_clean();
 }
 
 fn a_connection_that_is_lost_costs_its_trial_and_the_run_goes_on(story: &mut Story) {

@@ -1,11 +1,11 @@
 //! A cluster of so many nodes under the target: how full it is, and whether that is too full.
 
-use catalog::{ClusterRequest, InstanceType, MIB};
+use catalog::{ClusterRequest, InstanceType, MIB, VolumeNeed};
 use experiment::{Configuration, VolumeKind};
 
 use super::machines::Order;
 use super::question::{SAME_CACHE, SAME_MIX, Search};
-use crate::candidate::{self, Need, NodeError};
+use crate::candidate::{self, NodeError};
 use crate::demand::{Machine, Work};
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
 use crate::observation::Observation;
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
         let alone = self.facts.demand.utilisation(&Machine::UNLIMITED, &loaded.work);
         let (allowed, allowance) = self.allowed(nodes, self.most_for_p99);
         let disk_fill_allowed = self.target.disk_fill_percent / 100.0;
-        let need = Need {
+        let need = VolumeNeed {
             gib: loaded.data_bytes / disk_fill_allowed / 1024.0 / MIB,
             iops: alone.device_iops / allowed,
             mib_per_s: alone.device_bytes_per_s / allowed / MIB,
@@ -170,12 +170,12 @@ impl<'a> Search<'a> {
     }
 
     /// What no volume has enough of: the first part of a need that cannot be bought alone.
-    fn lacks(&self, order: &Order<'_>, need: Need) -> Limit {
-        const NOTHING: Need = Need { gib: 0.0, iops: 0.0, mib_per_s: 0.0 };
-        let is_sold = |part: Need| candidate::node(self.catalog, &order.request(part, 1), self.era()).is_ok();
-        if !is_sold(Need { gib: need.gib, ..NOTHING }) {
+    fn lacks(&self, order: &Order<'_>, need: VolumeNeed) -> Limit {
+        const NOTHING: VolumeNeed = VolumeNeed { gib: 0.0, iops: 0.0, mib_per_s: 0.0 };
+        let is_sold = |part: VolumeNeed| candidate::node(self.catalog, &order.request(part, 1), self.era()).is_ok();
+        if !is_sold(VolumeNeed { gib: need.gib, ..NOTHING }) {
             Limit::DiskSpace
-        } else if !is_sold(Need { iops: need.iops, ..NOTHING }) {
+        } else if !is_sold(VolumeNeed { iops: need.iops, ..NOTHING }) {
             Limit::VolumeIops
         } else {
             Limit::VolumeThroughput

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{ClusterRequest, InstanceType, Lifecycle, VolumeType};
+use catalog::{ClusterRequest, InstanceType, Lifecycle, MADE_TO_MEASURE, VolumeNeed, VolumeType, made_to_measure};
 
 use super::question::Search;
-use crate::candidate::{MADE_TO_MEASURE, Need, made_to_measure};
 use crate::document::{LeftOut, Obstacle, Proposal};
 
 /// What is ordered of a machine.
@@ -20,7 +19,7 @@ pub(super) enum Order<'a> {
 
 impl Order<'_> {
     /// The order for a need, of so many nodes.
-    pub fn request(&self, need: Need, nodes: u32) -> ClusterRequest {
+    pub fn request(&self, need: VolumeNeed, nodes: u32) -> ClusterRequest {
         let of = |instance: &InstanceType, volumes| ClusterRequest { instance: instance.name.clone(), volumes, nodes };
         match self {
             Self::Given(request) => ClusterRequest { nodes, ..(*request).clone() },

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use experiment::Consistency;
 
-use super::entry::EntryArgs;
+use crate::cli::entry::EntryArgs;
 
 /// What a trial by hand lasts when only the number of operations bounds it.
 pub(super) const NO_TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);

@@ -1,4 +1,6 @@
-//! How `iopslab load` gets into a cluster that asks who is there.
+//! Where a cluster is, and how a command gets into one that asks who is there.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use clap::Args;
 use controller::secrets;
@@ -56,5 +58,30 @@ impl EntryArgs {
             identity: identity.map(|(certificate, key)| IdentityFiles { certificate, key }),
             verify_host_name: !self.tls_any_name,
         })
+    }
+}
+
+/// A contact point with the port that is usual where it has none.
+pub(super) fn with_port(host: &str) -> String {
+    let has_port = host.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
+    if has_port || host.contains("]:") { host.to_owned() } else { format!("{host}:9042") }
+}
+
+/// The first address of the first of these that has one.
+pub(super) fn resolve(contact_points: &[String]) -> Result<SocketAddr, Failure> {
+    let address = contact_points.iter().find_map(|point| point.to_socket_addrs().ok()?.next());
+    address.ok_or_else(|| Failure::input(format!("no address is known for {}", contact_points.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_gets_the_default_port_only_where_it_has_none() {
+        assert_eq!(with_port("db1"), "db1:9042");
+        assert_eq!(with_port("10.0.0.5:9142"), "10.0.0.5:9142");
+        assert_eq!(with_port("[::1]:9142"), "[::1]:9142");
+        assert_eq!(with_port("[::1]"), "[::1]:9042");
     }
 }

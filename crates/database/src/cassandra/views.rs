@@ -1,0 +1,362 @@
+//! What a node of somebody else's shows by CQL: its virtual tables, its schema, its estimates. Nothing is written.
+//!
+//! Virtual tables exist since Cassandra 4.0; which ones differs. One that a node lacks is named with what the node
+//! said, and the others are read.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use experiment::Access;
+use profile::{CacheCounts, Cluster, NodeReading, NotRead, Operations, TableName, TableReading, TableSchema};
+use scylla::value::CqlValue;
+
+use super::admin::{Admin, AdminError, ViewRow, number, text};
+
+/// For a connection, and for each statement: a look must not hang where a node does.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Settings that decide how a node uses its volumes; names before 4.1 and since.
+const SETTINGS: [&str; 14] = [
+    "commitlog_sync",
+    "compaction_throughput",
+    "compaction_throughput_mb_per_sec",
+    "concurrent_compactors",
+    "concurrent_reads",
+    "concurrent_writes",
+    "disk_access_mode",
+    "disk_optimization_strategy",
+    "file_cache_size",
+    "file_cache_size_in_mb",
+    "memtable_allocation_type",
+    "num_tokens",
+    "row_cache_size",
+    "row_cache_size_in_mb",
+];
+/// The pool that compacts.
+const COMPACTIONS: &str = "CompactionExecutor";
+
+/// Puts a figure where it belongs.
+type Put = fn(&mut TableReading, f64);
+
+/// Virtual tables with a row for each table: columns that may hold the figure, and where it goes
+/// (`TableMetricTables.java`; percentiles were called `99th` before 4.0).
+const FIGURES: [(&str, &[&str], Put); 10] = [
+    ("coordinator_read_latency", &["count"], |table, count| clients(table).reads = count),
+    ("coordinator_scan_latency", &["count"], |table, count| clients(table).scans = count),
+    ("coordinator_write_latency", &["count"], |table, count| clients(table).writes = count),
+    ("local_read_latency", &["count"], |table, count| replicas(table).reads = count),
+    ("local_scan_latency", &["count"], |table, count| replicas(table).scans = count),
+    ("local_write_latency", &["count"], |table, count| replicas(table).writes = count),
+    ("disk_usage", &["mebibytes"], |table, mib| table.disk_mib = Some(mib)),
+    ("max_partition_size", &["mebibytes"], |table, mib| table.largest_partition_mib = Some(mib)),
+    ("rows_per_read", &["p99th", "99th"], |table, rows| table.rows_per_read_p99 = Some(rows)),
+    ("tombstones_per_read", &["p99th", "99th"], |table, count| table.tombstones_per_read_p99 = Some(count)),
+];
+
+fn clients(table: &mut TableReading) -> &mut Operations {
+    table.clients.get_or_insert_default()
+}
+
+fn replicas(table: &mut TableReading) -> &mut Operations {
+    table.replicas.get_or_insert_default()
+}
+
+/// A connection that reads what one node shows.
+#[derive(Debug)]
+pub struct NodeViews {
+    admin: Admin,
+}
+
+/// One look: what it took, and what was missing.
+struct Look<'a> {
+    admin: &'a Admin,
+    statements: u32,
+    waited: Duration,
+    not_read: Vec<NotRead>,
+}
+
+impl Look<'_> {
+    fn rows(&mut self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
+        let began = Instant::now();
+        let rows = self.admin.rows(statement);
+        self.statements += 1;
+        self.waited += began.elapsed();
+        rows
+    }
+
+    /// None where the node has no such table; that is noted.
+    fn rows_if_any(&mut self, what: &str, statement: &str) -> Vec<ViewRow> {
+        self.rows(statement).unwrap_or_else(|error| {
+            let why = match error {
+                AdminError::Statement { reason, .. } => reason,
+                other => other.to_string(),
+            };
+            self.not_read.push(NotRead { what: what.to_owned(), why });
+            Vec::new()
+        })
+    }
+}
+
+impl NodeViews {
+    /// Connects to exactly this node, which its owner calls by `names`.
+    ///
+    /// # Errors
+    /// It does not answer, or lets nobody in.
+    pub fn connect(address: SocketAddr, names: &[String], access: &Access) -> Result<Self, AdminError> {
+        Ok(Self { admin: Admin::connect_as(address, PATIENCE, names, access)? })
+    }
+
+    /// Which node it is, by whatever address it was reached.
+    ///
+    /// # Errors
+    /// The node does not answer.
+    pub fn host_id(&self) -> Result<Option<String>, AdminError> {
+        let rows = self.admin.rows("SELECT host_id FROM system.local")?;
+        Ok(rows.first().and_then(|row| match row.get("host_id")? {
+            CqlValue::Uuid(id) => Some(id.to_string()),
+            _ => None,
+        }))
+    }
+
+    /// Where the other nodes that this one knows listen for clients; on `port` where it does not say.
+    ///
+    /// # Errors
+    /// The node does not answer.
+    pub fn others(&self, port: u16) -> Result<Vec<SocketAddr>, AdminError> {
+        let address = |row: &ViewRow, ip: &str, port: u16| match row.get(ip)? {
+            CqlValue::Inet(ip) => Some(SocketAddr::new(*ip, port)),
+            _ => None,
+        };
+        if let Ok(rows) = self.admin.rows("SELECT native_address, native_port FROM system.peers_v2") {
+            let own = |row: &ViewRow| {
+                let stated = number(row, "native_port").and_then(|port| u16::try_from(port).ok());
+                address(row, "native_address", stated.unwrap_or(port))
+            };
+            return Ok(rows.iter().filter_map(own).collect());
+        }
+        let rows = self.admin.rows("SELECT rpc_address FROM system.peers")?;
+        Ok(rows.iter().filter_map(|row| address(row, "rpc_address", port)).collect())
+    }
+
+    /// What is true of the cluster, as this node has it.
+    ///
+    /// # Errors
+    /// The node does not answer.
+    pub fn cluster(&self) -> Result<Cluster, AdminError> {
+        let mut look = self.look();
+        let local = look.rows("SELECT cluster_name, release_version FROM system.local")?;
+        let peers = look.rows("SELECT peer FROM system.peers")?;
+        let of_local = |column| {
+            let row = local.first()?;
+            text(row, column).map(str::to_owned)
+        };
+        let tables = look.rows_if_any(
+            "the schema's tables",
+            "SELECT keyspace_name, table_name, compaction, compression FROM system_schema.tables",
+        );
+        let columns = look
+            .rows_if_any("the schema's columns", "SELECT keyspace_name, table_name, kind FROM system_schema.columns");
+        let settings = look.rows_if_any("settings in force", "SELECT name, value FROM system_views.settings");
+        let setting = |row: &ViewRow| {
+            let name = text(row, "name").filter(|name| SETTINGS.contains(name))?;
+            Some((name.to_owned(), text(row, "value")?.to_owned()))
+        };
+        Ok(Cluster {
+            name: of_local("cluster_name").unwrap_or_default(),
+            version: of_local("release_version").unwrap_or_default(),
+            nodes: peers.len() as u32 + 1,
+            tables: schema(&tables, &columns),
+            settings: settings.iter().filter_map(setting).collect(),
+            not_read: look.not_read,
+        })
+    }
+
+    /// What the node shows now. Sizes of partitions are estimated by it every five minutes, and are many rows: they are
+    /// read where they are asked for.
+    ///
+    /// # Errors
+    /// The node does not answer.
+    pub fn read(&self, at_s: f64, with_sizes: bool) -> Result<(NodeReading, Vec<NotRead>), AdminError> {
+        let mut look = self.look();
+        let local = look.rows("SELECT gossip_generation FROM system.local")?;
+        let mut reading = NodeReading { at_s, ..NodeReading::default() };
+        reading.generation = local.first().and_then(|row| i64::try_from(number(row, "gossip_generation")?).ok());
+        for (view, columns, put) in FIGURES {
+            let rows = look.rows_if_any(view, &format!("SELECT * FROM system_views.{view}"));
+            for row in &rows {
+                let figure = columns.iter().find_map(|column| figure(row, column));
+                if let (Some(name), Some(figure)) = (name(row), figure) {
+                    put(reading.tables.entry(name).or_default(), figure);
+                }
+            }
+        }
+        for row in look.rows_if_any("caches", "SELECT * FROM system_views.caches") {
+            let counts = figure(&row, "request_count").zip(figure(&row, "hit_count"));
+            if let (Some(name), Some((requests, hits))) = (text(&row, "name"), counts) {
+                reading.caches.insert(name.to_owned(), CacheCounts { requests, hits });
+            }
+        }
+        let pools = look.rows_if_any("thread_pools", "SELECT * FROM system_views.thread_pools");
+        let compactions = pools.iter().find(|row| text(row, "name") == Some(COMPACTIONS));
+        reading.compactions =
+            compactions.and_then(|row| Some(number(row, "active_tasks")? + number(row, "pending_tasks")?));
+        if with_sizes {
+            let statement =
+                "SELECT keyspace_name, table_name, mean_partition_size, partitions_count FROM system.size_estimates";
+            sizes(&look.rows_if_any("size_estimates", statement), &mut reading.tables);
+        }
+        (reading.statements, reading.waited_s) = (look.statements, look.waited.as_secs_f64());
+        Ok((reading, look.not_read))
+    }
+
+    fn look(&self) -> Look<'_> {
+        Look { admin: &self.admin, statements: 0, waited: Duration::ZERO, not_read: Vec::new() }
+    }
+}
+
+/// Ranges of a node into its tables: partitions add up, sizes are weighted by them.
+fn sizes(ranges: &[ViewRow], tables: &mut BTreeMap<TableName, TableReading>) {
+    let mut sums: BTreeMap<TableName, (f64, f64)> = BTreeMap::new();
+    for row in ranges {
+        let range = figure(row, "partitions_count").zip(figure(row, "mean_partition_size"));
+        if let (Some(name), Some((partitions, mean_bytes))) = (name(row), range) {
+            let sum = sums.entry(name).or_default();
+            sum.0 += partitions;
+            sum.1 += partitions * mean_bytes;
+        }
+    }
+    for (name, (partitions, bytes)) in sums {
+        let table = tables.entry(name).or_default();
+        table.partitions = Some(partitions);
+        table.mean_partition_bytes = (partitions > 0.0).then(|| bytes / partitions);
+    }
+}
+
+/// Columns of a table by what they are for.
+#[derive(Default)]
+struct Columns {
+    partition_key: u32,
+    clustering: u32,
+    others: u32,
+}
+
+/// Tables with their columns, without those of the system.
+fn schema(tables: &[ViewRow], columns: &[ViewRow]) -> Vec<TableSchema> {
+    let mut counted: BTreeMap<TableName, Columns> = BTreeMap::new();
+    for column in columns {
+        let Some(name) = name(column) else { continue };
+        let of = counted.entry(name).or_default();
+        match text(column, "kind") {
+            Some("partition_key") => of.partition_key += 1,
+            Some("clustering") => of.clustering += 1,
+            _ => of.others += 1,
+        }
+    }
+    let one = |row: &ViewRow| {
+        let name = name(row)?;
+        let Columns { partition_key, clustering, others } = counted.remove(&name).unwrap_or_default();
+        let class = |of: &str| {
+            let class = entry(row, of, "class")?;
+            Some(class.rsplit('.').next()?.to_owned())
+        };
+        Some(TableSchema {
+            name,
+            partition_key,
+            clustering,
+            columns: others,
+            compaction: class("compaction"),
+            chunk_kib: entry(row, "compression", "chunk_length_in_kb").and_then(|kib| kib.parse().ok()),
+            compressor: class("compression"),
+        })
+    };
+    tables.iter().filter_map(one).collect()
+}
+
+/// The table that a row is of; `None`: one of the system, of which nobody asks.
+fn name(row: &ViewRow) -> Option<TableName> {
+    let (keyspace, table) = (text(row, "keyspace_name")?, text(row, "table_name")?);
+    let is_system = keyspace == "system" || keyspace.starts_with("system_");
+    (!is_system).then(|| TableName { keyspace: keyspace.to_owned(), table: table.to_owned() })
+}
+
+/// An entry of a column that is a map of texts.
+fn entry<'a>(row: &'a ViewRow, column: &str, key: &str) -> Option<&'a str> {
+    let map = row.get(column)?.as_map()?;
+    let (_, value) = map.iter().find(|(name, _)| name.as_text().is_some_and(|name| name == key))?;
+    value.as_text().map(String::as_str)
+}
+
+/// A number of any kind; one that is not finite is none.
+fn figure(row: &ViewRow, column: &str) -> Option<f64> {
+    match row.get(column)? {
+        CqlValue::Double(value) => value.is_finite().then_some(*value),
+        CqlValue::Int(value) => Some(f64::from(*value)),
+        CqlValue::BigInt(value) => Some(*value as f64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(columns: &[(&str, CqlValue)]) -> ViewRow {
+        columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
+    fn said(text: &str) -> CqlValue {
+        CqlValue::Text(text.to_owned())
+    }
+
+    fn of_table(keyspace: &str, table: &str) -> Vec<(&'static str, CqlValue)> {
+        vec![("keyspace_name", said(keyspace)), ("table_name", said(table))]
+    }
+
+    #[test]
+    fn a_schema_is_read_with_its_columns_and_the_systems_own_is_left_out() {
+        let map = |pairs: &[(&str, &str)]| CqlValue::Map(pairs.iter().map(|(k, v)| (said(k), said(v))).collect());
+        let compaction = map(&[("class", "org.apache.cassandra.db.compaction.LeveledCompactionStrategy")]);
+        let compression =
+            map(&[("chunk_length_in_kb", "16"), ("class", "org.apache.cassandra.io.compress.LZ4Compressor")]);
+        let orders =
+            [of_table("shop", "orders"), vec![("compaction", compaction), ("compression", compression)]].concat();
+        let tables = [row(&orders), row(&of_table("system_auth", "roles")), row(&of_table("system", "local"))];
+        let column = |kind| row(&[of_table("shop", "orders"), vec![("kind", said(kind))]].concat());
+        let other = row(&[of_table("shop", "items"), vec![("kind", said("regular"))]].concat());
+        let columns = [
+            column("partition_key"),
+            column("clustering"),
+            column("regular"),
+            column("static"),
+            column("regular"),
+            other,
+        ];
+        let found = schema(&tables, &columns);
+        let expected = TableSchema {
+            name: TableName { keyspace: "shop".to_owned(), table: "orders".to_owned() },
+            partition_key: 1,
+            clustering: 1,
+            columns: 3,
+            compaction: Some("LeveledCompactionStrategy".to_owned()),
+            chunk_kib: Some(16.0),
+            compressor: Some("LZ4Compressor".to_owned()),
+        };
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn ranges_add_up_and_their_sizes_are_weighted() {
+        let range = |table: &str, partitions: i64, bytes: i64| {
+            let figures = vec![
+                ("partitions_count", CqlValue::BigInt(partitions)),
+                ("mean_partition_size", CqlValue::BigInt(bytes)),
+            ];
+            row(&[of_table("shop", table), figures].concat())
+        };
+        let mut tables = BTreeMap::new();
+        sizes(&[range("a", 100, 1_000), range("a", 300, 2_000), range("b", 0, 0)], &mut tables);
+        let of = |table: &str| tables[&TableName { keyspace: "shop".to_owned(), table: table.to_owned() }];
+        assert_eq!((of("a").partitions, of("a").mean_partition_bytes), (Some(400.0), Some(1_750.0)));
+        assert_eq!((of("b").partitions, of("b").mean_partition_bytes), (Some(0.0), None));
+    }
+}

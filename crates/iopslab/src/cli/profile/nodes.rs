@@ -1,0 +1,120 @@
+//! The nodes of a cluster that is watched, as far as they let somebody in.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use ::profile::{Cluster, NodeSeen};
+use controller::Screen;
+use database::cassandra::{AdminError, NodeViews};
+use experiment::Access;
+use process::failure::Failure;
+
+use crate::cli::entry::resolve;
+
+/// Nodes with what was seen of each.
+pub(super) struct Nodes<'a> {
+    all: Vec<Node>,
+    screen: &'a Screen,
+}
+
+struct Node {
+    /// `None`: it was lost.
+    views: Option<NodeViews>,
+    seen: NodeSeen,
+}
+
+impl<'a> Nodes<'a> {
+    /// Connects to each contact point, and to the other nodes that the first one knows. One of these that lets nobody
+    /// in is named and left out.
+    pub fn connect(points: &[String], access: &Access, screen: &'a Screen) -> Result<Self, Failure> {
+        let mut known = BTreeSet::new();
+        let mut nodes = Self { all: Vec::new(), screen };
+        let mut port = None;
+        for point in points {
+            let address = resolve(std::slice::from_ref(point))?;
+            let views = NodeViews::connect(address, std::slice::from_ref(point), access).map_err(refused)?;
+            port = port.or(Some(address.port()));
+            nodes.add(point.clone(), views, &mut known).map_err(refused)?;
+        }
+        let first = nodes.all.first().and_then(|node| node.views.as_ref());
+        let others = match (first, port) {
+            (Some(views), Some(port)) => views.others(port).map_err(refused)?,
+            _ => Vec::new(),
+        };
+        let named: BTreeSet<SocketAddr> =
+            points.iter().filter_map(|point| resolve(std::slice::from_ref(point)).ok()).collect();
+        for address in others.into_iter().filter(|address| !named.contains(address)) {
+            let connected = NodeViews::connect(address, points, access);
+            let added = connected.and_then(|views| nodes.add(address.to_string(), views, &mut known));
+            if let Err(error) = added {
+                screen.say(&format!("warning: not read: {error}"));
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// A node is known by what it is, whatever address it was reached by.
+    fn add(&mut self, name: String, views: NodeViews, known: &mut BTreeSet<String>) -> Result<(), AdminError> {
+        let id = views.host_id()?;
+        if id.is_none_or(|id| known.insert(id)) {
+            let seen = NodeSeen { node: name, ..NodeSeen::default() };
+            self.all.push(Node { views: Some(views), seen });
+        }
+        Ok(())
+    }
+
+    /// What is true of the cluster, as the first node has it.
+    pub fn cluster(&self) -> Result<Cluster, Failure> {
+        let first = self.all.iter().find_map(|node| node.views.as_ref());
+        let first = first.ok_or_else(|| Failure::work("no node is connected"))?;
+        first.cluster().map_err(refused)
+    }
+
+    /// One look at each; one that does not answer any more is named, and not asked again.
+    pub fn read(&mut self, began: Instant, with_sizes: bool) {
+        for node in &mut self.all {
+            let Some(views) = &node.views else { continue };
+            match views.read(began.elapsed().as_secs_f64(), with_sizes) {
+                Ok((reading, not_read)) => {
+                    node.seen.readings.push(reading);
+                    for missing in not_read {
+                        let known = node.seen.not_read.iter().any(|known| known.what == missing.what);
+                        if !known {
+                            node.seen.not_read.push(missing);
+                        }
+                    }
+                }
+                Err(error) => {
+                    self.screen.say(&format!("warning: not read any more: {error}"));
+                    node.views = None;
+                }
+            }
+        }
+    }
+
+    /// Whether none answers any more.
+    pub fn are_lost(&self) -> bool {
+        self.all.iter().all(|node| node.views.is_none())
+    }
+
+    /// From the first reading to the last.
+    pub fn seconds(&self) -> f64 {
+        let at = || self.all.iter().flat_map(|node| &node.seen.readings).map(|reading| reading.at_s);
+        let first = at().reduce(f64::min).unwrap_or_default();
+        at().reduce(f64::max).unwrap_or_default() - first
+    }
+
+    pub fn into_seen(self) -> Vec<NodeSeen> {
+        self.all.into_iter().map(|node| node.seen).collect()
+    }
+}
+
+fn refused(error: AdminError) -> Failure {
+    let known = match &error {
+        AdminError::Connect { refusal, .. } => refusal.help(),
+        _ => None,
+    };
+    let help = known.unwrap_or_else(|| "is a CQL server listening there?".to_owned());
+    Failure::work(error).help(help)
+}

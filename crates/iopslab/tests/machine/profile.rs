@@ -1,0 +1,59 @@
+//! The story of a cluster whose load is known, and which is watched by somebody who does not know it.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::existing::Theirs;
+use crate::support::{Laboratory, lane::Share};
+
+const PER_S: f64 = 400.0;
+const READ_SHARE: f64 = 0.7;
+
+#[test]
+fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let _theirs = Theirs::start(&lab);
+    let mix = format!("read={READ_SHARE},update={:.1}", 1.0 - READ_SHARE);
+    let (rate, hosts) = (PER_S.to_string(), ["--hosts", "127.0.0.1:9042", "--format", "json"]);
+    let flags = ["--workload", &mix, "--rate", &rate, "--records", "2000", "--load-data", "--duration", "32s"];
+    let mut load = lab.spawn(&[&["load"], &hosts[..], &flags].concat());
+    lab.wait_in(&mut load, "load", Duration::from_secs(60), || lab.stderr_so_far().contains("loaded 2000 records"));
+    // Its warm-up has the same mix at the same rate.
+    std::thread::sleep(Duration::from_secs(3));
+
+    let output = lab.output(&[&["profile", "--minutes", "0.34"], &hosts[..]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    println!("{seen:#}");
+    let figure = |path: &str| seen.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
+    let mean = |of: &str, what: &str| figure(&format!("/workload/{of}/mean/{what}"));
+    for of in ["clients", "nodes/0/replicas"] {
+        let (reads, writes) = (mean(of, "reads") + mean(of, "scans"), mean(of, "writes"));
+        assert!((reads / (reads + writes) - READ_SHARE).abs() < 0.02, "{of}: {reads} reads, {writes} writes");
+        assert!((reads / (PER_S * READ_SHARE) - 1.0).abs() < 0.1, "{of}: {reads} reads a second");
+    }
+    assert_eq!(seen["workload"]["tables"][0]["schema"]["name"], "ycsb.usertable");
+    assert_eq!(seen["workload"]["tables"][0]["schema"]["columns"], 10);
+    assert_eq!(seen["cluster"]["nodes"], 1);
+    assert_eq!(seen["not_read"], serde_json::json!([]), "5.0 has all that is asked for");
+    // Nobody looked at its device, and nothing is made up of it.
+    assert_eq!(seen["verdict"]["withheld"]["because"], "no_device");
+    assert_eq!(seen["devices"], serde_json::json!([]));
+    assert!(figure("/own_load/statements_per_minute") > 10.0);
+
+    let arguments = [&["profile", "--minutes", "60"], &hosts[..]].concat();
+    let stopped = lab.iopslab(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(6));
+    kill_process(Pid::from_raw(stopped.id() as i32).unwrap(), Signal::INT).unwrap();
+    let output = stopped.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(seen["ended_early"], true);
+    assert!(seen["workload"]["clients"]["mean"]["reads"].as_f64().unwrap() > 100.0, "{:#}", seen["workload"]);
+
+    let output = load.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", lab.stderr_so_far());
+}

@@ -1,0 +1,76 @@
+//! What a node's disks may do at all times: the smaller of volume and instance.
+
+use catalog::{Catalog, ClusterRequest, GIB, MIB};
+use serde::Serialize;
+
+use crate::flow::Flow;
+
+/// Position of 16 KiB and of 256 KiB in [`catalog::SIZES_KIB`]: IOPS are what counts of the first, bytes of the second.
+const AT_16_KIB: usize = 1;
+const AT_256_KIB: usize = 3;
+
+/// What lasts; no burst is counted. What is not known limits nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Allowed {
+    /// Of reads and writes together, as EBS counts.
+    Together(Flow),
+    /// Of each, as local disks have it.
+    Apart {
+        /// Of reads.
+        read: Flow,
+        /// Of writes.
+        write: Flow,
+    },
+}
+
+impl Allowed {
+    /// One machine of a configuration; an error says why it is not known.
+    pub(crate) fn of(catalog: &Catalog, request: &ClusterRequest, era: Option<&str>) -> Result<Self, String> {
+        if request.volumes.is_empty() {
+            let instance = catalog.instance(&request.instance);
+            let limits = instance.and_then(|instance| instance.local_limits()).unwrap_or_default();
+            let (Some(read_iops), Some(write_iops)) = (limits.read_iops, limits.write_iops) else {
+                return Err(format!("what the local disks of {} do is not known", request.instance));
+            };
+            let flow = |iops, bytes: Option<f64>| Flow { iops, mib_per_s: bytes.map_or(f64::INFINITY, |b| b / MIB) };
+            return Ok(Self::Apart {
+                read: flow(read_iops, limits.read_bytes_per_s),
+                write: flow(write_iops, limits.write_bytes_per_s),
+            });
+        }
+        let caps = catalog.caps(request, era).map_err(|error| error.to_string())?;
+        let (Some(small), Some(large)) = (caps.ebs.get(AT_16_KIB), caps.ebs.get(AT_256_KIB)) else {
+            return Err(format!("what {request} lets through is not known"));
+        };
+        Ok(Self::Together(Flow { iops: small.baseline.iops, mib_per_s: large.baseline.mib_per_s }))
+    }
+
+    /// The fullest of what it limits, as a share.
+    pub fn used(&self, read: Flow, write: Flow) -> f64 {
+        let of = |asked: Flow, allowed: Flow| (asked.iops / allowed.iops).max(asked.mib_per_s / allowed.mib_per_s);
+        match *self {
+            Self::Together(all) => of(read.plus(write), all),
+            Self::Apart { read: reads, write: writes } => of(read, reads).max(of(write, writes)),
+        }
+    }
+
+    /// Requests and bytes of reads and writes together that it allows at the most.
+    pub fn most(&self) -> Flow {
+        match *self {
+            Self::Together(all) => all,
+            Self::Apart { read, write } => {
+                Flow { iops: read.iops.max(write.iops), mib_per_s: read.mib_per_s.max(write.mib_per_s) }
+            }
+        }
+    }
+}
+
+/// GiB of a machine's disks for data.
+pub(crate) fn disk_gib(catalog: &Catalog, request: &ClusterRequest) -> f64 {
+    if request.volumes.is_empty() {
+        let disks = catalog.instance(&request.instance).and_then(|instance| instance.local_disks.as_ref());
+        return disks.map_or(0.0, |disks| disks.total_gb() * 1e9 / GIB);
+    }
+    request.volumes.iter().map(|volume| volume.size_gib).sum()
+}

@@ -1,0 +1,182 @@
+//! An experiment that resembles what was seen: today's configuration as the baseline, others of the catalog around it,
+//! and comments that say of each figure where it comes from.
+
+use catalog::ClusterRequest;
+use experiment::{Draft, LoadLevel, Origins, RecordShape};
+
+use crate::judged::Profile;
+use crate::verdict::Withheld;
+use crate::workload::{NodeUse, Rates, TableUse};
+
+/// So many cheaper and dearer configurations are tried: each costs as much time as today's.
+const MOST_OF_A_SIDE: usize = 2;
+/// Requests in flight: what `iopslab init` assumes, too.
+const IN_FLIGHT: u32 = 64;
+/// Most fields of a record, and most bytes of one, that an experiment takes.
+const MOST_FIELDS: u32 = 1_000;
+const MOST_FIELD_BYTES: f64 = 1_048_576.0;
+
+/// Why there is no experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoFile {
+    /// What a node runs on is not stated.
+    NotStated,
+    /// Its version counts no operations of tables, or no node was read twice.
+    NotCounted,
+    /// Nothing was asked of any table.
+    NothingAsked,
+    /// No table has anything on disk.
+    NoData,
+}
+
+impl NoFile {
+    /// What is missing, and what to do.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NotStated => (
+                "an experiment needs to know what a node runs on today, and what that may do",
+                "state it: --instance TYPE --data-volume TYPE:SIZE[:IOPS[:MIB_PER_S]]",
+            ),
+            Self::NotCounted => (
+                "the nodes count no operations of tables, or were read only once",
+                "Cassandra 4.0 and later count them; watch for a minute or more",
+            ),
+            Self::NothingAsked => {
+                ("nothing was asked of any table", "watch it while its clients work; tables of the system do not count")
+            }
+            Self::NoData => (
+                "no table has anything on disk",
+                "look again once memtables are flushed, or flush them: nodetool flush",
+            ),
+        }
+    }
+}
+
+/// What the file is made from; `machine_cpus` are those of the machine that is to run it.
+pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft, NoFile> {
+    let today = profile.verdict.today.as_ref().ok_or(NoFile::NotStated)?;
+    let with_rates = profile.workload.nodes.iter().filter_map(|node| Some((node, node.replicas?)));
+    let busiest = with_rates.max_by(|(_, a), (_, b)| a.busiest.total().total_cmp(&b.busiest.total()));
+    let (node, rates) = busiest.ok_or(NoFile::NotCounted)?;
+    let read_share = rates.mean.read_share().ok_or(NoFile::NothingAsked)?;
+    let data_bytes = node.data_bytes.filter(|bytes| *bytes > 0.0).ok_or(NoFile::NoData)?;
+    let (cheaper, dearer) = &profile.around;
+    let (cheaper, dearer) = (first(cheaper), first(dearer));
+    let demand = rates.busiest.total().ceil().max(1.0);
+    let (record, of_record) = record(&profile.workload.tables);
+    Ok(Draft {
+        name: name.to_owned(),
+        question: "Would cheaper storage do for this cluster, and what would faster storage bring?".to_owned(),
+        configurations: [std::slice::from_ref(&today.request), cheaper, dearer].concat(),
+        read_share,
+        data_bytes,
+        load: LoadLevel::Concurrency(IN_FLIGHT),
+        demand: Some(demand),
+        p99_ms: None,
+        machine_cpus,
+        record,
+        origins: Origins {
+            head: head(profile),
+            dataset: [dataset(node, data_bytes), of_record].concat(),
+            configurations: configurations(profile, cheaper, dearer),
+            workload: of_workload(node, &rates, read_share),
+            load: vec![
+                format!("Not seen: how many requests are in flight. {IN_FLIGHT} is an assumption."),
+                format!("To send what was seen in the busiest minute instead: rate = [{demand}]"),
+            ],
+            objective: vec![format!(
+                "{}: {demand:.0} operations/s as a replica between the two readings with the most.",
+                node.node
+            )],
+        },
+    })
+}
+
+fn first(of: &[ClusterRequest]) -> &[ClusterRequest] {
+    &of[..of.len().min(MOST_OF_A_SIDE)]
+}
+
+fn head(profile: &Profile) -> Vec<String> {
+    let cluster = &profile.cluster;
+    let mut lines = vec![
+        format!(
+            "From iopslab profile: cluster {} of {} nodes ({}), {} of them read for {:.1} minutes, {} watched.",
+            cluster.name,
+            cluster.nodes,
+            cluster.version,
+            profile.workload.nodes.len(),
+            profile.seconds / 60.0,
+            profile.devices.len()
+        ),
+        "One table in YCSB's layout stands for all tables; inserts, updates and deletes are updates. Not known:"
+            .to_owned(),
+    ];
+    lines.extend(profile.unknown.iter().map(|unknown| format!("* {}", unknown.words())));
+    lines.extend(profile.not_read.iter().map(|missing| format!("* {}: {}", missing.what, missing.why)));
+    let settings = profile.cluster.settings.iter().map(|(name, value)| format!("{name} = {value}"));
+    let settings: Vec<String> = settings.collect();
+    if !settings.is_empty() {
+        lines.push(format!("In force on the first node, not repeated below: {}", settings.join(", ")));
+    }
+    lines
+}
+
+fn dataset(node: &NodeUse, data_bytes: f64) -> Vec<String> {
+    vec![format!(
+        "{}: {:.0} MiB of SSTables on disk, compressed as they are; more where compaction is behind.",
+        node.node,
+        data_bytes / catalog::MIB
+    )]
+}
+
+/// A record is like a partition of the table that is used most.
+fn record(tables: &[TableUse]) -> (RecordShape, Vec<String>) {
+    let known = tables.iter().find_map(|table| Some((table, table.mean_partition_bytes.filter(|bytes| *bytes > 0.0)?)));
+    let Some((table, bytes)) = known else {
+        let words = "Not known: how large rows are (system.size_estimates is empty until some minutes after a flush). \
+                     YCSB's 10 fields of 100 bytes are an assumption.";
+        return (RecordShape::default(), vec![words.to_owned()]);
+    };
+    let fields = table.schema.columns.clamp(1, MOST_FIELDS);
+    let field_length = (bytes / f64::from(fields)).round().clamp(1.0, MOST_FIELD_BYTES);
+    let words = format!(
+        "{}: {bytes:.0} bytes in the mean partition (system.size_estimates; with what Cassandra adds), {} columns \
+         beside its key.",
+        table.schema.name, table.schema.columns
+    );
+    (RecordShape { fields, field_length: field_length as u32 }, vec![words])
+}
+
+fn configurations(profile: &Profile, cheaper: &[ClusterRequest], dearer: &[ClusterRequest]) -> Vec<Vec<String>> {
+    let verdict = &profile.verdict;
+    let today = match &verdict.need {
+        Some(need) => format!(
+            "Today's, as stated. {}: {:.0} IOPS and {:.1} MiB/s at the busiest (minute, or p99 of seconds).",
+            need.host, need.asked.both.iops, need.asked.both.mib_per_s
+        ),
+        None => "Today's, as stated. Not seen: what its volume is asked for.".to_owned(),
+    };
+    let less = match &verdict.withheld {
+        None => format!("Cheaper; would hold what was seen with {:.0} % free.", verdict.headroom * 100.0),
+        Some(Withheld::AtLimit { .. }) => "Cheaper.".to_owned(),
+        Some(_) => "Cheaper; whether it holds what is asked was not seen: a question, no advice.".to_owned(),
+    };
+    let more = "More expensive; may do at least a fifth more.".to_owned();
+    let each = |of: &[ClusterRequest], words: &str| vec![vec![words.to_owned()]; of.len()];
+    [vec![vec![today]], each(cheaper, &less), each(dearer, &more)].concat()
+}
+
+fn of_workload(node: &NodeUse, rates: &Rates, read_share: f64) -> Vec<String> {
+    vec![
+        format!(
+            "{}: {:.1} reads, {:.1} scans and {:.1} writes a second as a replica, so {:.1} % read (scans count as \
+             reads).",
+            node.node,
+            rates.mean.reads,
+            rates.mean.scans,
+            rates.mean.writes,
+            read_share * 100.0
+        ),
+        "Keys are an assumption: no counter knows which ones are asked for.".to_owned(),
+    ]
+}

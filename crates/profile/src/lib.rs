@@ -1,0 +1,38 @@
+//! A cluster that runs, as it was watched for some minutes: what it asks of its volumes beside what they may do, what
+//! else would hold that, and an experiment that resembles it.
+//!
+//! ```text
+//! CQL: NodeSeen, Cluster  --workload-->  Workload   rates by table and node, from differences of counters
+//! SSH: HostSeen           --device--->   DeviceUse  seconds, minutes, time at the limit
+//! both, and what is bought --verdict-->  Verdict    what was asked for, what is withheld and why, what costs less
+//! all of it               --file----->   Draft      an experiment file, each figure with where it comes from
+//! ```
+//!
+//! Evidence at a limit may raise a demand, never lower it: a device that was at its limit shows what it may do, not
+//! what was wanted of it. Counters are differenced, never read as they are; an interval in which a node started again
+//! is left out and counted. What nobody could see is named ([`Unknown`]), never guessed.
+
+mod around;
+mod capacity;
+mod device;
+mod file;
+mod flow;
+mod judged;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod unknown;
+mod verdict;
+mod workload;
+
+pub use capacity::Allowed;
+pub use device::{Asked, CpuUse, DeviceUse, HostSeen};
+pub use file::{NoFile, drafted};
+pub use flow::Flow;
+pub use judged::{Observation, OwnLoad, Profile, judge};
+pub use reading::{
+    CacheCounts, Cluster, NodeReading, NodeSeen, NotRead, Operations, TableName, TableReading, TableSchema,
+};
+pub use unknown::Unknown;
+pub use verdict::{Candidate, Need, Priced, Verdict, Withheld};
+pub use workload::{NodeUse, Rates, TableUse, Workload};

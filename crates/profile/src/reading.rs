@@ -1,0 +1,177 @@
+//! What a cluster says of itself by CQL, as it was read. Missing is not zero.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(into = "String")]
+pub struct TableName {
+    /// Its keyspace.
+    pub keyspace: String,
+    /// Its own name.
+    pub table: String,
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.keyspace, self.table)
+    }
+}
+
+impl From<TableName> for String {
+    fn from(name: TableName) -> Self {
+        name.to_string()
+    }
+}
+
+/// Operations, as a count or for each second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Operations {
+    /// Reads of one partition.
+    pub reads: f64,
+    /// Reads of a range of partitions.
+    pub scans: f64,
+    /// Writes: inserts, updates and deletes.
+    pub writes: f64,
+}
+
+impl Operations {
+    /// All of them.
+    pub fn total(self) -> f64 {
+        self.reads + self.scans + self.writes
+    }
+
+    /// Share that reads, scans among them; `None` without any.
+    pub fn read_share(self) -> Option<f64> {
+        let total = self.total();
+        (total > 0.0).then(|| (self.reads + self.scans) / total)
+    }
+
+    /// These and those.
+    pub fn plus(self, other: Self) -> Self {
+        Self { reads: self.reads + other.reads, scans: self.scans + other.scans, writes: self.writes + other.writes }
+    }
+
+    /// How many more than before.
+    pub fn since(self, before: Self) -> Self {
+        Self { reads: self.reads - before.reads, scans: self.scans - before.scans, writes: self.writes - before.writes }
+    }
+
+    /// For each second.
+    pub fn over(self, seconds: f64) -> Self {
+        Self { reads: self.reads / seconds, scans: self.scans / seconds, writes: self.writes / seconds }
+    }
+
+    /// Whether any of them is below zero: a counter went back.
+    pub fn is_back(self) -> bool {
+        self.reads < 0.0 || self.scans < 0.0 || self.writes < 0.0
+    }
+}
+
+/// What a node shows of a table: counts since its start, and sizes now.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TableReading {
+    /// What clients asked of this node as a coordinator.
+    pub clients: Option<Operations>,
+    /// What it did as a replica.
+    pub replicas: Option<Operations>,
+    /// MiB of its SSTables, compressed.
+    pub disk_mib: Option<f64>,
+    /// MiB of the largest partition.
+    pub largest_partition_mib: Option<f64>,
+    /// 99th percentile of rows that a read returned, lately.
+    pub rows_per_read_p99: Option<f64>,
+    /// 99th percentile of tombstones that a read passed, lately.
+    pub tombstones_per_read_p99: Option<f64>,
+    /// Partitions of the ranges that this node has first, estimated.
+    pub partitions: Option<f64>,
+    /// Their mean size, bytes, not compressed.
+    pub mean_partition_bytes: Option<f64>,
+}
+
+/// What a cache has counted since its node's start.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CacheCounts {
+    /// Requests.
+    pub requests: f64,
+    /// Those that found something.
+    pub hits: f64,
+}
+
+/// One look at a node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeReading {
+    /// When, seconds after the observation began.
+    pub at_s: f64,
+    /// Grows with each start of the node.
+    pub generation: Option<i64>,
+    /// Its tables, without those of the system.
+    pub tables: BTreeMap<TableName, TableReading>,
+    /// Its caches by name.
+    pub caches: BTreeMap<String, CacheCounts>,
+    /// Compactions that wait or go on.
+    pub compactions: Option<u64>,
+    /// Statements that this look took.
+    pub statements: u32,
+    /// Seconds for which they were waited for.
+    pub waited_s: f64,
+}
+
+/// Something that could not be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotRead {
+    /// What.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A node with all looks at it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeSeen {
+    /// Its address.
+    pub node: String,
+    /// In the order of time.
+    pub readings: Vec<NodeReading>,
+    /// What it does not show.
+    pub not_read: Vec<NotRead>,
+}
+
+/// A table as the schema has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableSchema {
+    /// Which.
+    pub name: TableName,
+    /// Columns of its partition key.
+    pub partition_key: u32,
+    /// Its clustering columns: with any, a partition has several rows.
+    pub clustering: u32,
+    /// Columns that are no part of the key.
+    pub columns: u32,
+    /// Class of its compaction.
+    pub compaction: Option<String>,
+    /// Bytes that are compressed together, KiB; `None`: not stated, or not compressed.
+    pub chunk_kib: Option<f64>,
+    /// Class that compresses it; `None`: not compressed, or not stated.
+    pub compressor: Option<String>,
+}
+
+/// What is true of the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Cluster {
+    /// Its name.
+    pub name: String,
+    /// Its version, as the first node has it.
+    pub version: String,
+    /// Nodes that the first one knows, itself among them.
+    pub nodes: u32,
+    /// Its tables, without those of the system.
+    pub tables: Vec<TableSchema>,
+    /// Some settings in force on the first node.
+    pub settings: BTreeMap<String, String>,
+    /// What could not be read of it.
+    pub not_read: Vec<NotRead>,
+}

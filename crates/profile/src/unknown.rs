@@ -1,0 +1,65 @@
+//! What could not be known, by name.
+
+use serde::Serialize;
+
+/// What nobody could see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unknown {
+    /// Which keys are asked for how often.
+    Skew,
+    /// Which statements clients send: counters know reads, scans and writes of a table.
+    Statements,
+    /// How far values can be compressed.
+    Compressibility,
+    /// How many requests are in flight.
+    InFlight,
+    /// Other hours than those that were seen.
+    OtherHours,
+    /// What volumes were asked for: no host was watched.
+    Devices,
+    /// What goes to another device than the data's, such as a commit log of its own.
+    OtherDevices,
+    /// Nodes that the cluster knows and that were not read: how many.
+    Nodes(u32),
+    /// Machines that were watched, of how many nodes that the cluster knows.
+    Hosts(u32, u32),
+    /// Tables whose partitions have several rows: what one request reads of them.
+    Rows(Vec<String>),
+}
+
+impl Unknown {
+    /// For people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Skew => {
+                "which keys are asked for how often: counters know no keys; the experiment assumes zipfian ones"
+                    .to_owned()
+            }
+            Self::Statements => {
+                "which statements clients send: counters know reads, scans and writes of a table; inserts, updates and \
+                 deletes are one, and conditional updates and batches are not counted apart"
+                    .to_owned()
+            }
+            Self::Compressibility => "how far values can be compressed".to_owned(),
+            Self::InFlight => "how many requests are in flight: the experiment assumes some".to_owned(),
+            Self::OtherHours => {
+                "other hours than those that were seen: only you know whether the busiest one was among them".to_owned()
+            }
+            Self::Devices => "what volumes were asked for: no host was watched (--ssh)".to_owned(),
+            Self::OtherDevices => {
+                "what goes to other devices than the data's, such as a commit log of its own".to_owned()
+            }
+            Self::Nodes(1) => "what one further node of the cluster does: it was not read".to_owned(),
+            Self::Nodes(count) => format!("what {count} further nodes of the cluster do: they were not read"),
+            Self::Hosts(seen, of) => {
+                format!("what the volumes of {} of {of} nodes were asked for: not watched", of - seen)
+            }
+            Self::Rows(tables) => format!(
+                "how many rows of a partition one request reads or writes in {}: the experiment takes a whole \
+                 partition for a record",
+                tables.join(", ")
+            ),
+        }
+    }
+}
