@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::{Client, ClientWork, ExistingError, Found, TableAt};
+use database::{Client, ClientWork, ExistingError, Found, OwnWork, TableAt};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use experiment::{Consistency, Definition, LoadLevel, Mix};
 use monitor::{Monitor, Sources};
 use process::machine;
 use wire::{
-    ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, Reply, RequestError, Second, TrialResult, TrialTask,
+    ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, OwnRows, Reply, RequestError, Second, TrialResult,
+    TrialTask,
 };
 
 use super::outbox::Outbox;
@@ -42,7 +43,7 @@ impl ClientWork for Asked<'_> {
 
 fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
     match request {
-        ClientRequest::Load { endpoint, dataset, keys, first_record, records, concurrency, overwrites } => {
+        ClientRequest::Load { endpoint, dataset, keys, first_record, records, concurrency, overwrites, own } => {
             let plan = LoadPlan {
                 first_record,
                 records,
@@ -54,8 +55,15 @@ fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Re
                 threads: 0,
                 seed: dataset.seed,
                 overwrites_of: overwrites.then_some(dataset.records),
+                own_rows: own.is_some(),
             };
-            load::<C>(&endpoint, &plan, outbox)
+            let client = connect::<C>(&endpoint, dataset.fields);
+            match own.map(|part| *part) {
+                Some(OwnRows { own, number, clients }) => {
+                    load(&client.with_own(OwnWork::rows(own, number, clients)), &plan, outbox)
+                }
+                None => load(&client, &plan, outbox),
+            }
         }
         ClientRequest::Take(wanted) => take::<C>(&wanted),
         ClientRequest::Loaded(wanted) => {
@@ -82,6 +90,15 @@ fn connect<C: Client>(endpoint: &Endpoint, fields: u32) -> C {
         access: endpoint.access.clone(),
         driver_only: endpoint.driver_only,
     })
+}
+
+/// The client of a trial that asks for what this definition says.
+fn of_trial<C: Client>(task: &TrialTask, definition: &Definition) -> C {
+    let client = connect::<C>(&task.endpoint, task.dataset.fields);
+    match &task.own {
+        Some(own) => client.with_own(OwnWork::requests(own.of_workload(definition), task.number, task.clients)),
+        None => client,
+    }
 }
 
 /// The data set in a cluster that exists: is it there?
@@ -111,14 +128,14 @@ fn second(s: &engine::Second) -> Event {
     Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
 }
 
-fn load<C: Client>(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
+fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
     let mut written = 0;
     let doing = match plan.overwrites_of {
         None => "loading records",
         Some(_) => "writing records again",
     };
     let loaded = engine::run_load(
-        &connect::<C>(endpoint, plan.fields),
+        client,
         plan,
         &mut |s| {
             written += s.operations;
@@ -170,13 +187,8 @@ fn warm<C: Client>(
     outbox: &Outbox,
 ) -> Result<Reply, RequestError> {
     let plan = plan_of(task);
-    let mix = plan.definition.mix;
-    let mix = match reads_alone {
-        true => Mix { read: 1.0, ..Mix::default() },
-        false => Mix { update: mix.update + mix.insert, insert: 0.0, ..mix },
-    };
     let warm_up = TrialPlan {
-        definition: Definition { mix, ..plan.definition.clone() },
+        definition: without_inserts(&plan.definition, reads_alone),
         seed: other_seed(&plan),
         load: engine::Load::Closed { concurrency: in_flight },
         warmup: Duration::ZERO,
@@ -187,10 +199,22 @@ fn warm<C: Client>(
         begin: None,
         ..plan.clone()
     };
-    let connect = connect::<C>(&task.endpoint, task.dataset.fields);
+    let connect = of_trial::<C>(task, &warm_up.definition);
     let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
     let warmed = unless_cancelled(warmed, outbox)?;
     Ok(Reply::Warm(warmed.result.completed.values().sum()))
+}
+
+/// A workload without what it inserts, or with what it reads alone. Statements of the user's own are asked as they are:
+/// the data is taken in anew before what is measured, and nothing of them is read back.
+fn without_inserts(workload: &Definition, reads_alone: bool) -> Definition {
+    let mix = workload.mix;
+    let mix = match reads_alone {
+        _ if workload.is_own() => mix,
+        true => Mix { read: 1.0, ..Mix::default() },
+        false => Mix { update: mix.update + mix.insert, insert: 0.0, ..mix },
+    };
+    Definition { mix, ..workload.clone() }
 }
 
 fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
@@ -217,7 +241,7 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
             }
         }),
     );
-    let connect = connect::<C>(&task.endpoint, task.dataset.fields);
+    let connect = of_trial::<C>(task, &plan.definition);
     let at_rest = || match task.shape.warmup_max_s {
         None => Ok(()),
         Some(most_s) => until_rest(&connect, &plan, most_s, outbox),

@@ -196,7 +196,9 @@ impl Opened {
             DatabaseRequest::NoteCache { workload, again, reads_per_operation } => {
                 self.note_cache(&workload, (again, reads_per_operation))
             }
-            DatabaseRequest::LookUp { sample_keys } => self.trial_with(|trial, _, _, _| trial.look_up(&sample_keys)),
+            DatabaseRequest::LookUp { sample_keys } => {
+                self.trial_with(|trial, _, database, _| trial.look_up(database, &sample_keys))
+            }
             DatabaseRequest::Hold => self.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
             DatabaseRequest::CompactBacklog => self.trial_with(|trial, _, _, _| trial.compact_backlog()),
             DatabaseRequest::StartFault(action) => {
@@ -370,10 +372,11 @@ impl Opened {
             Some((_, fork)) => fork.goes_on(setup, self.on_machine, database_cpus),
             None => {
                 self.end_kept()?;
-                Fork::new(match is_limited(self.machine_use.as_ref()) {
+                let limits = match is_limited(self.machine_use.as_ref()) {
                     true => Limits::for_start(&self.host.ledger, setup, self.on_machine, database_cpus)?,
                     false => Limits::none(),
-                })
+                };
+                Fork::new(limits, self.database.tables())
             }
         };
         let name = &setup.configuration;

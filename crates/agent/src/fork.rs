@@ -13,7 +13,7 @@ use wire::{RequestError, ToRest, Usage};
 
 use super::limits::Limits;
 use super::logs::KeptLog;
-use super::server::{KEYSPACE, TABLE};
+use super::server::KEYSPACE;
 use super::shared::with;
 use super::volumes::Volumes;
 
@@ -28,6 +28,8 @@ const COMPILERS_NICE: i32 = -20;
 /// The process, with what holds it to its limits.
 pub(super) struct Fork {
     pub limits: Limits,
+    /// Tables of the data set, which it is asked about.
+    pub tables: Vec<String>,
     /// `None`: it was not started yet.
     pub node: Option<Node>,
     /// Which settings were found in force in it.
@@ -48,10 +50,11 @@ pub(super) struct Fork {
 }
 
 impl Fork {
-    /// One that is to be started inside of these limits.
-    pub fn new(limits: Limits) -> Self {
+    /// One that is to be started inside of these limits, with these tables.
+    pub fn new(limits: Limits, tables: Vec<String>) -> Self {
         Self {
             limits,
+            tables,
             node: None,
             settings: SettingsInForce::default(),
             data_set: (0, 0),
@@ -104,7 +107,7 @@ impl Fork {
     pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, RequestError> {
         self.put_compilers_first();
         if self.metrics.is_none() {
-            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE))?;
+            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, &self.tables))?;
             self.metrics = Some(metrics);
         }
         let _ = self.metrics.as_mut().map(|metrics| metrics.read());

@@ -68,9 +68,12 @@ impl Loading {
         if !database.is_first() {
             return Ok(());
         }
-        self.node
-            .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.files.placement))
-            .map_err(RequestError::new)
+        let replication = replication(self.files.placement);
+        let created = match &database.own {
+            Some(own) => self.node.create_own_schema(KEYSPACE, own, &replication),
+            None => self.node.create_schema(KEYSPACE, TABLE, &database.dataset, &replication),
+        };
+        created.map_err(RequestError::new)
     }
 
     /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a

@@ -9,7 +9,7 @@ pub(super) use database::loader::{KEYSPACE, TABLE};
 use database::{
     Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Replication, RunningNode, Server, ServerError,
 };
-use experiment::{DataSetFiles, Dataset, Patience, Placement, Settings, Started};
+use experiment::{DataSetFiles, Dataset, Own, Patience, Placement, Settings, Started};
 use wire::{RequestError, UnderTest};
 
 use super::host::{Host, stated_or};
@@ -40,6 +40,8 @@ pub(super) struct Database {
     versions: Vec<Version>,
     /// What is stored in it.
     pub dataset: Dataset,
+    /// Schema and rows of the user's own, instead of YCSB's table.
+    pub own: Option<Own>,
     patience: Patience,
     /// Addresses of the nodes of all database hosts, by index.
     addresses: Vec<Ipv4Addr>,
@@ -102,6 +104,7 @@ impl Database {
             server,
             versions,
             dataset: task.dataset,
+            own: task.own.clone(),
             patience: task.patience,
             addresses: task.addresses.clone(),
             index: task.index,
@@ -160,13 +163,19 @@ impl Database {
         let placement = files.placement;
         let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
         let replication = replication(placement);
-        let key = server.snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
+        let (own, directories) = (self.own.as_ref(), files.directories);
+        let key = server.snapshot_key(&self.dataset, own, &places, &replication, &files.settings, directories);
         let key = match files.backlog {
             Some(backlog) => format!("{key}-{}", backlog.key()),
             None => key,
         };
         let is_cluster = placement.is_cluster();
         Ok(if is_cluster { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key })
+    }
+
+    /// Names of the tables of the data set.
+    pub fn tables(&self) -> Vec<String> {
+        self.own.as_ref().map_or_else(|| vec![TABLE.to_owned()], Own::tables)
     }
 
     /// Starts the node and returns at once; [`Self::wait_ready`] follows.

@@ -103,7 +103,7 @@ impl Trial {
             start_s = self.clock.lap_s();
             outbox.progress(format!("waiting for {name} to settle"), None);
             with(&node, |n| database.settle(self.setup.placement, &mut **n, outbox))?;
-            let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
+            let keys_checked = with(&node, |n| check_sample(&mut **n, database, sample_keys))?;
             let bytes = database.data_set_bytes(&volumes.data_directories());
             self.fork.data_set = (bytes, keys_checked);
         }
@@ -136,7 +136,10 @@ impl Trial {
 
     /// All rows of the data set are taken away, on all nodes of the cluster.
     pub fn empty(&self) -> Result<Reply, RequestError> {
-        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE))?;
+        let node = self.fork.node()?;
+        for table in &self.fork.tables {
+            with(node, |n| n.truncate(KEYSPACE, table))?;
+        }
         Ok(Reply::Emptied)
     }
 
@@ -152,7 +155,9 @@ impl Trial {
         host.outbox.progress("restoring the data set", None);
         let directories = volumes.renew(KEYSPACE)?;
         let node = self.fork.node()?;
-        with(node, |n| n.import(KEYSPACE, TABLE, &directories))?;
+        for table in &self.fork.tables {
+            with(node, |n| n.import(KEYSPACE, table, &directories))?;
+        }
         for directory in &directories {
             storage::remove_tree(directory)?;
         }
@@ -169,8 +174,8 @@ impl Trial {
     }
 
     /// Every key of the sample must exist, now that all nodes have taken the data set in.
-    pub fn look_up(&self, sample_keys: &[String]) -> Result<Reply, RequestError> {
-        with(self.fork.node()?, |n| check_sample(&mut **n, sample_keys)).map(|_| Reply::LookedUp)
+    pub fn look_up(&self, database: &Database, sample_keys: &[String]) -> Result<Reply, RequestError> {
+        with(self.fork.node()?, |n| check_sample(&mut **n, database, sample_keys)).map(|_| Reply::LookedUp)
     }
 
     /// A node that answers clients, on whatever is in its directories.
@@ -196,7 +201,8 @@ impl Trial {
         with(&node, |n| database.wait_ready(&mut **n, &host.outbox))?;
         let table = DataSetTable {
             keyspace: KEYSPACE,
-            table: TABLE,
+            // Options of the table are stated of YCSB's alone.
+            table: self.fork.tables.first().map_or(TABLE, String::as_str),
             // What was flushed need not be in that shape either.
             is_restored: self.earlier_lives == 0 && self.setup.backlog.is_none(),
         };
@@ -236,7 +242,7 @@ impl Trial {
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), RequestError> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE))?;
+        let metrics = with(node, |n| n.metrics(KEYSPACE, &self.fork.tables))?;
         let served = volumes.served();
         self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
         self.monitor = Some(watch(sources, metrics, node, &self.away, served, host.outbox.clone()));
@@ -366,17 +372,20 @@ impl Trial {
     }
 }
 
-/// Every key of the sample must exist.
-fn check_sample(node: &mut dyn RunningNode, keys: &[String]) -> Result<u32, RequestError> {
-    let present = node.count_sample(KEYSPACE, TABLE, keys)?;
-    if present as usize == keys.len() {
+/// Rows of each of the user's own tables that are looked up.
+const SAMPLE_ROWS: u64 = 32;
+
+/// Every key of the sample must exist; or every sampled row of the user's own tables.
+fn check_sample(node: &mut dyn RunningNode, database: &Database, keys: &[String]) -> Result<u32, RequestError> {
+    let (asked, present) = match &database.own {
+        Some(own) => node.count_own_sample(KEYSPACE, own, SAMPLE_ROWS)?,
+        None => (u32::try_from(keys.len()).unwrap_or(u32::MAX), node.count_sample(KEYSPACE, TABLE, keys)?),
+    };
+    if present == asked {
         return Ok(present);
     }
-    Err(RequestError::new(format!(
-        "the restored data set is not whole: {present} of {} sampled keys exist",
-        keys.len()
-    ))
-    .help("remove the snapshot with: iopslab clean --snapshots"))
+    Err(RequestError::new(format!("the restored data set is not whole: {present} of {asked} sampled keys exist"))
+        .help("remove the snapshot with: iopslab clean --snapshots"))
 }
 
 /// Laps of one clock.

@@ -102,6 +102,10 @@ impl Curve {
         let members: Vec<&CellAnalysis> = cells.iter().filter(is_of).collect();
         let definition =
             plan.workloads.iter().find(|w| w.name == members.first().map_or("", |c| c.workload.as_str()))?;
+        if definition.is_own() {
+            // The model knows one distribution over equal records.
+            return None;
+        }
         let dataset = plan.dataset;
         let facts = configurations.iter().find(|c| c.name == configuration);
         let product = plan.target.database.product();

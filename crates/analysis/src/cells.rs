@@ -1,6 +1,6 @@
 //! From trials to cells: the middle of the valid repetitions with an interval.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::{HostId, OperationKind};
 use experiment::{Cell, Plan, Setup, VolumeRole};
@@ -178,7 +178,8 @@ fn latencies(
     trials: &[&TrialMeasurement],
     series: impl Fn(&TrialMeasurement) -> &BTreeMap<OperationKind, SeriesLatency>,
 ) -> BTreeMap<OperationKind, LatencyAnalysis> {
-    OperationKind::ALL
+    let kinds: BTreeSet<OperationKind> = trials.iter().flat_map(|t| series(t).keys().copied()).collect();
+    kinds
         .into_iter()
         .filter_map(|kind| {
             let of_kind: Vec<_> = trials.iter().filter_map(|t| series(t).get(&kind).copied()).collect();

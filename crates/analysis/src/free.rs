@@ -125,7 +125,8 @@ impl Measured<'_> {
 
     fn elsewhere(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
         let workload = self.plan.workloads.iter().find(|w| w.name == from.workload);
-        let payload = workload.map(|workload| self.plan.dataset.payload_written(workload));
+        // How much a statement of the user's own writes is not known.
+        let payload = workload.filter(|w| !w.is_own()).map(|w| self.plan.dataset.payload_written(w));
         // Without a flush in its trials nothing is known of what becomes of a written byte.
         let amplification = |cell: &CellAnalysis| {
             let flushed = cell.database.get(&FLUSHED_BYTES_PER_OPERATION).filter(|bytes| *bytes > 0.0)?;

@@ -128,7 +128,7 @@ pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures
 pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
-    LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Place, Placement, Plan, Provider,
+    LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan, Provider,
     Section, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
@@ -147,6 +147,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let configurations = configurations(plan, setups, &ordered);
     let baseline = baseline(plan, setups);
     let together = rules::RunContext::of(plan, setups, &ordered);
+    // The least that tables of the user's own take is not known.
+    let dataset = Some(&plan.dataset).filter(|_| plan.own.is_none());
     // Each cell, with the findings on each of its valid trials.
     let (mut cells, of_valid): (Vec<CellAnalysis>, Vec<Vec<Vec<Finding>>>) = plan
         .cells
@@ -164,7 +166,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| t.undisturbed()).collect();
             let facts = configurations.iter().find(|c| c.name == cell.configuration);
             analysed.delivered = facts.and_then(|facts| delivered::of_cell(facts, &measured));
-            analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
+            analysed.findings = rules::of_cell(&analysed, &measured, dataset, replicas);
             let disks = |t: &TrialMeasurement| facts.map_or_else(Vec::new, |facts| sickness::disks(facts, t));
             let of_valid: Vec<Vec<Finding>> = valid().map(|(t, found)| [found.clone(), disks(t)].concat()).collect();
             analysed.findings.extend(of_trials.into_iter().flatten());

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, HostId, HostSample, Imported, Interval, OperationKind, TrialRecord, Validity};
-use experiment::{Plan, VolumeRole};
+use experiment::{Definition, Plan, VolumeRole};
 use reported::{Figure, Nodes, Of, Series};
 
 use crate::backlog::CompactedBacklog;
@@ -132,7 +132,14 @@ impl TrialMeasurement {
         self.record.client.as_ref().map_or(0, |c| c.errors.values().sum())
     }
 
-    /// Operations that read from the database and completed in the seconds that count.
+    /// Statements of the user's own that read and completed in the seconds that count: which of them read, only the
+    /// workload knows.
+    pub fn completed_reads_of(&self, workload: &Definition) -> u64 {
+        let reading = workload.statements.iter().filter(|statement| statement.reads);
+        reading.filter_map(|statement| self.response.get(&statement.kind)).map(|f| f.samples).sum()
+    }
+
+    /// Operations of YCSB that read from the database and completed in the seconds that count.
     pub fn completed_reads(&self) -> u64 {
         use OperationKind::{Read, ReadModifyWrite, Scan};
         [Read, Scan, ReadModifyWrite].iter().filter_map(|k| self.response.get(k)).map(|f| f.samples).sum()

@@ -6,7 +6,9 @@ use archive::JournalEvent;
 use evidence::HostId;
 use experiment::{BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
 use process::{failure, human_duration};
-use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, Reply, Request, SnapshotFacts};
+use wire::{
+    ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request, SnapshotFacts,
+};
 
 use super::failure::{Failure, answer};
 use super::hosts;
@@ -237,6 +239,7 @@ fn write(run: &mut Run<'_>, endpoint: &Endpoint, records: Records) -> Result<(u6
             records: part(number),
             concurrency: LOAD_CONCURRENCY.div_ceil(of),
             overwrites: records.exist,
+            own: plan.own.clone().map(|own| Box::new(OwnRows { own, number, clients: of })),
         };
         (client, Request::Client(request))
     };

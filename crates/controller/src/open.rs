@@ -104,6 +104,7 @@ fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, started: &Started,
         started: started.clone(),
         versions: versions_of(run.setups(), host, &started.version),
         dataset: plan.dataset,
+        own: plan.own.clone(),
         patience: plan.patience,
         beside,
     }

@@ -249,6 +249,7 @@ mod tests {
                 records,
                 concurrency: 128,
                 overwrites: false,
+                own: None,
             }))
         };
         // Half an hour and five minutes; 200 records a second; 1 MB a second.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Connect, Driver, ErrorKind, Stamp};
+use engine::{Connect, Driver, ErrorKind, NextRow, Random, Stamp};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -29,9 +29,10 @@ use scylla::value::{CqlValue, Row};
 use tokio::sync::OnceCell;
 
 use crate::frames::{Answer, Frames, Values};
+use crate::own::{OwnRequest, OwnStatements, OwnWork};
 use crate::session;
 use crate::statements::{
-    Bound, NO_FIELDS, Scan, StampedInsert, StampedUpdate, Statement, Table, Texts, Writing, prepare,
+    Bound, NO_FIELDS, Scan, StampedInsert, StampedUpdate, Statement, Table, Texts, Writing, Ycsb, prepare,
 };
 use crate::table_at::TableAt;
 
@@ -47,13 +48,15 @@ pub fn driver_only() -> bool {
     std::env::var_os(DRIVER_ONLY).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// How to reach a table of records in YCSB's layout.
+/// How to reach a table of records in YCSB's layout, or the user's own tables.
 #[derive(Debug, Clone)]
 pub struct CqlConnect {
     /// The table. Where every request goes through the driver there are no frames of our own.
     pub at: TableAt,
     /// What has to be said of how requests were sent.
     pub notes: Notes,
+    /// Statements of the user's own, instead of those of YCSB.
+    pub own: Option<Arc<OwnWork>>,
 }
 
 /// What has to be said of how requests were sent, each sentence once. Clones share it.
@@ -80,7 +83,7 @@ impl Notes {
 impl CqlConnect {
     /// Nothing has to be said yet.
     pub fn new(at: TableAt) -> Self {
-        Self { at, notes: Notes::default() }
+        Self { at, notes: Notes::default(), own: None }
     }
 }
 
@@ -109,9 +112,10 @@ impl Connect for CqlConnect {
             // It waits for one more turn of the runtime before each write, which is a system call more per request in
             // an open loop. Requests that are made in the same turn are written together without it.
             .write_coalescing(false)
-            // The replication of this keyspace is what token-aware routing needs; the tables of all others are not.
+            // The replication of this keyspace is what token-aware routing needs; the tables of all others are not. Of
+            // its own tables only what makes rows of them needs to know.
             .keyspaces_to_fetch([&self.at.keyspace])
-            .fetch_full_schema_metadata(false);
+            .fetch_full_schema_metadata(self.own.is_some());
         let session = session::open(builder, &self.at.contact_points, &self.at.access)
             .await
             .map_err(|refusal| format!("{}: {refusal}", self.at.contact_points.join(", ")))?;
@@ -125,10 +129,8 @@ pub struct CqlDriver {
     /// `None`: every request goes through the driver.
     frames: Option<Frames>,
     table: Table,
-    read_record: Statement,
-    read_field: Vec<Statement>,
-    scan: Statement,
-    plain: Writing,
+    ycsb: Option<Ycsb>,
+    own: Option<OwnStatements>,
     /// Writes with a timestamp of ours, for trials that check them.
     stamped: Option<Writing>,
     /// All fields in order, when writes are read back.
@@ -142,26 +144,15 @@ impl CqlDriver {
             columns: (0..to.at.fields).map(|field| format!("field{field}")).collect(),
             consistency: to.at.consistency,
         };
-        let (name, read) = (&table.name, to.at.consistency.read);
-        let mut read_field = Vec::new();
-        for column in &table.columns {
-            let statement = format!("SELECT {column} FROM {name} WHERE y_id = ?");
-            read_field.push(prepare(&session, statement, read).await?);
-        }
-        let scan = format!("SELECT * FROM {name} WHERE token(y_id) >= token(?) LIMIT ?");
         let session = Arc::new(session);
         let frames = Self::open_frames(&session, to).await;
-        Ok(Self {
-            frames,
-            read_record: prepare(&session, format!("SELECT * FROM {name} WHERE y_id = ?"), read).await?,
-            read_field,
-            scan: prepare(&session, scan, to.at.consistency.scan).await?,
-            plain: Writing::prepare(&session, &table, false).await?,
-            stamped: None,
-            fetch: OnceCell::new(),
-            session,
-            table,
-        })
+        let (ycsb, own) = match &to.own {
+            None => (Some(Ycsb::prepare(&session, &table).await?), None),
+            Some(work) => {
+                (None, Some(OwnStatements::prepare(&session, &to.at.keyspace, to.at.consistency, work).await?))
+            }
+        };
+        Ok(Self { frames, ycsb, own, stamped: None, fetch: OnceCell::new(), session, table })
     }
 
     /// Connections of our own, or a note on why there are none.
@@ -186,6 +177,11 @@ impl CqlDriver {
         }
     }
 
+    /// The statements of YCSB, which nobody asks for where they are the user's own.
+    fn ycsb(&self) -> Result<&Ycsb, ErrorKind> {
+        self.ycsb.as_ref().ok_or(ErrorKind::Other)
+    }
+
     /// The stamped writes, which the engine has asked for before it sends any.
     fn stamped(&self) -> &Writing {
         self.stamped.as_ref().expect("prepare_stamped comes first")
@@ -200,7 +196,7 @@ impl CqlDriver {
     /// Sends a request whose response has rows; without one the record does not exist.
     async fn expect_row(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
         if let Some(frames) = &self.frames {
-            match frames.execute(statement.head(), &values, || statement.info(key)).await? {
+            match frames.execute(statement.head(), &values, || statement.info(Some(key.as_bytes()))).await? {
                 Answer::Rows(0) => return Err(ErrorKind::NotFound),
                 Answer::Rows(_) => return Ok(()),
                 // The driver prepares it again.
@@ -219,6 +215,16 @@ impl CqlDriver {
 
     /// Sends a request whose response says only that it is done.
     async fn expect_done(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
+        self.expect_answer(statement, Some(key.as_bytes()), values).await
+    }
+
+    /// Sends a request that is answered by being done, or by however many rows.
+    async fn expect_answer(
+        &self,
+        statement: &Statement,
+        key: Option<&[u8]>,
+        values: impl Values,
+    ) -> Result<(), ErrorKind> {
         if let Some(frames) = &self.frames {
             match frames.execute(statement.head(), &values, || statement.info(key)).await? {
                 Answer::Done | Answer::Rows(_) => return Ok(()),
@@ -235,20 +241,39 @@ impl CqlDriver {
 }
 
 impl Driver for CqlDriver {
+    type Own = OwnRequest;
+
+    fn make(&self, random: &mut Random, request: &mut OwnRequest) -> usize {
+        self.own.as_ref().map_or(0, |own| own.make(random, request))
+    }
+
+    fn make_row(&self, request: &mut OwnRequest) -> NextRow {
+        self.own.as_ref().map_or(NextRow::None, |own| own.make_row(request))
+    }
+
+    async fn send(&self, request: &OwnRequest) -> Result<(), ErrorKind> {
+        let own = self.own.as_ref().ok_or(ErrorKind::Other)?;
+        let result = self.expect_answer(own.statement(request), request.key(), request.values()).await;
+        own.ended(request);
+        result
+    }
+
     async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
-        let statement = field.map_or(&self.read_record, |field| &self.read_field[field as usize]);
+        let ycsb = self.ycsb()?;
+        let statement = field.map_or(&ycsb.read_record, |field| &ycsb.read_field[field as usize]);
         self.expect_row(statement, key, Texts { before: &[key], fields: NO_FIELDS, after: &[] }).await
     }
 
     async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
+        let plain = &self.ycsb()?.plain;
         match fields {
             // The whole record, in order: the one shape of several fields that YCSB writes.
             [(0, _), _, ..] if fields.len() == self.table.columns.len() => {
-                self.expect_done(&self.plain.update_record, key, Texts { before: &[], fields, after: &[key] }).await
+                self.expect_done(&plain.update_record, key, Texts { before: &[], fields, after: &[key] }).await
             }
             _ => {
                 for (field, value) in fields {
-                    let statement = &self.plain.update_field[*field as usize];
+                    let statement = &plain.update_field[*field as usize];
                     self.expect_done(statement, key, Texts { before: &[value, key], fields: NO_FIELDS, after: &[] })
                         .await?;
                 }
@@ -258,12 +283,13 @@ impl Driver for CqlDriver {
     }
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
-        self.expect_done(&self.plain.insert, key, Texts { before: &[key], fields: NO_FIELDS, after: values }).await
+        let plain = &self.ycsb()?.plain;
+        self.expect_done(&plain.insert, key, Texts { before: &[key], fields: NO_FIELDS, after: values }).await
     }
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
         let records = i32::try_from(records).unwrap_or(i32::MAX);
-        self.expect_row(&self.scan, start_key, Scan { start_key, records }).await
+        self.expect_row(&self.ycsb()?.scan, start_key, Scan { start_key, records }).await
     }
 
     async fn prepare_stamped(&mut self) -> Result<(), String> {

@@ -12,6 +12,7 @@
 //! | `session` | the one way into it: who asks, encrypted or not, and why nobody is let in |
 //! | [`null_server`] | answers at once, without a database: what the client itself costs |
 //! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
+//! | `own` | statements of the user's own: prepared, made and sent |
 //! | `frames` | the requests of a workload in frames of its own, beside the driver's |
 //! | `table_at` | where a table is, and who asks: what a client is made of |
 
@@ -23,6 +24,7 @@ mod existing;
 mod frames;
 pub mod loader;
 pub mod null_server;
+mod own;
 mod plan;
 mod products;
 mod server;
@@ -34,6 +36,7 @@ pub use account::{Account, AccountError};
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
+pub use own::{OwnRequest, OwnWork};
 pub use plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 pub use products::{Client, ClientWork, NoHands, server, with_client};
 pub use server::{

@@ -1,5 +1,7 @@
 //! Which product is which code: the one place of this crate that chooses.
 
+use std::sync::Arc;
+
 use cassandra_model::CASSANDRA;
 use engine::Connect;
 use experiment::{Dataset, KeyFormat, Product, Started};
@@ -8,6 +10,7 @@ use crate::account::Account;
 use crate::cassandra::Cassandra;
 use crate::cql::CqlConnect;
 use crate::existing::{Existing, ExistingError, Found};
+use crate::own::OwnWork;
 use crate::server::Server;
 use crate::table_at::TableAt;
 
@@ -52,6 +55,10 @@ pub trait Client: Connect + Sync + Sized {
     /// One that asks for the records of this table.
     fn to(table: TableAt) -> Self;
 
+    /// It does this work of the user's own instead.
+    #[must_use]
+    fn with_own(self, work: OwnWork) -> Self;
+
     /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
     /// where it is missing, and notes that it is being loaded.
     ///
@@ -74,6 +81,10 @@ pub trait Client: Connect + Sync + Sized {
 impl Client for CqlConnect {
     fn to(table: TableAt) -> Self {
         Self::new(table)
+    }
+
+    fn with_own(self, work: OwnWork) -> Self {
+        Self { own: Some(Arc::new(work)), ..self }
     }
 
     fn take(

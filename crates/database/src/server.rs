@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use experiment::{Dataset, Settings, SettingsInForce};
+use experiment::{Dataset, Own, Settings, SettingsInForce};
 use reported::{Reported, Series};
 
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
@@ -74,12 +74,13 @@ pub trait Server: Send {
         remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError>;
 
-    /// Names a snapshot by everything that decides what is in it: version, data set, schema, one place for each node,
-    /// the settings that it is loaded with, and the number of data directories over which each node spreads it. Equal
-    /// inputs give equal names on every machine.
+    /// Names a snapshot by everything that decides what is in it: version, data set, schema (`own`: the user's, with
+    /// what is in it), one place for each node, the settings that it is loaded with, and the number of data directories
+    /// over which each node spreads it. Equal inputs give equal names on every machine.
     fn snapshot_key(
         &self,
         dataset: &Dataset,
+        own: Option<&Own>,
         places: &[Option<NodeLocation>],
         replication: &Replication,
         settings: &Settings,
@@ -140,6 +141,12 @@ pub trait RunningNode: Send {
         replication: &Replication,
     ) -> Result<(), ServerError>;
 
+    /// Creates the keyspace and the user's own schema in it, and waits until all nodes have them.
+    fn create_own_schema(&mut self, keyspace: &str, own: &Own, replication: &Replication) -> Result<(), ServerError>;
+
+    /// Of so many rows, spread over each of the user's own tables, how many there are, and how many exist.
+    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError>;
+
     /// How many of these keys exist.
     fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError>;
 
@@ -169,9 +176,9 @@ pub trait RunningNode: Send {
     /// else is asked of the node, until that is done.
     fn maintenance(&self, keyspace: &str, table: &str) -> Work;
 
-    /// A reader of its metrics and those of a table, with a connection of its own life: it goes on (with fewer figures)
-    /// when the node ends. Counts that begin with the reader start at zero here.
-    fn metrics(&mut self, keyspace: &str, table: &str) -> Result<Box<dyn MetricsReader>, ServerError>;
+    /// A reader of its metrics and those of these tables together, with a connection of its own life: it goes on (with
+    /// fewer figures) when the node ends. Counts that begin with the reader start at zero here.
+    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError>;
 
     /// Stops it in order, so that everything is in its files; kills it if it has not ended after `timeout`. `Ok` means
     /// that the process is gone.

@@ -10,8 +10,8 @@ use scylla::routing::partitioner::Partitioner as _;
 use scylla::serialize::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
-use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::{Consistency, SerialConsistency};
 
 use crate::frames::{Head, Values};
 
@@ -40,10 +40,11 @@ impl Deref for Statement {
 }
 
 impl Statement {
-    fn new(prepared: PreparedStatement, consistency: Consistency) -> Self {
+    fn new(prepared: PreparedStatement, consistency: Consistency, serial: Option<SerialConsistency>) -> Self {
         let returns_rows = prepared.get_current_result_set_col_specs().get().len() > 0;
         let markers = prepared.get_variable_col_specs().len() as u16;
-        Self { head: Head::new(prepared.get_id(), consistency as u16, markers, returns_rows), prepared, consistency }
+        let levels = (consistency as u16, serial.map(|level| level as u16));
+        Self { head: Head::new(prepared.get_id(), levels, markers, returns_rows), prepared, consistency }
     }
 
     /// What its requests in frames of our own begin with.
@@ -51,14 +52,13 @@ impl Statement {
         &self.head
     }
 
-    /// Where a request for this key belongs, in the driver's words.
-    pub(crate) fn info(&self, key: &str) -> RoutingInfo<'_> {
+    /// Where a request for this partition key belongs, in the driver's words; `None`: the request is for no single one.
+    pub(crate) fn info(&self, key: Option<&[u8]>) -> RoutingInfo<'_> {
         let mut info = RoutingInfo::default();
         info.consistency = self.consistency;
         info.table = self.prepared.get_table_spec();
-        // The key of a record is its whole partition key.
         if self.prepared.is_token_aware() {
-            info.token = Some(self.prepared.get_partitioner_name().hash_one(key.as_bytes()));
+            info.token = key.map(|key| self.prepared.get_partitioner_name().hash_one(key));
         }
         info
     }
@@ -76,7 +76,21 @@ pub(crate) async fn prepare(
     prepared.set_use_cached_result_metadata(true);
     let consistency = consistency(level);
     prepared.set_consistency(consistency);
-    Ok(Statement::new(prepared, consistency))
+    Ok(Statement::new(prepared, consistency, None))
+}
+
+/// Prepares a statement of the user's own; `serial` is the level of its conditions.
+pub(crate) async fn prepare_own(
+    session: &Session,
+    statement: &str,
+    level: experiment::Consistency,
+    serial: Option<SerialConsistency>,
+) -> Result<Statement, String> {
+    let mut prepared = session.prepare(statement).await.map_err(|error| error.to_string())?;
+    let consistency = consistency(level);
+    prepared.set_consistency(consistency);
+    prepared.set_serial_consistency(serial);
+    Ok(Statement::new(prepared, consistency, serial))
 }
 
 /// A level of an experiment as the driver has it.
@@ -91,6 +105,32 @@ pub(crate) fn consistency(level: experiment::Consistency) -> Consistency {
         experiment::Consistency::LocalQuorum => Consistency::LocalQuorum,
         experiment::Consistency::EachQuorum => Consistency::EachQuorum,
         experiment::Consistency::LocalOne => Consistency::LocalOne,
+    }
+}
+
+/// The statements of YCSB.
+pub(crate) struct Ycsb {
+    pub(crate) read_record: Statement,
+    pub(crate) read_field: Vec<Statement>,
+    pub(crate) scan: Statement,
+    pub(crate) plain: Writing,
+}
+
+impl Ycsb {
+    pub(crate) async fn prepare(session: &Session, table: &Table) -> Result<Self, String> {
+        let (name, read) = (&table.name, table.consistency.read);
+        let mut read_field = Vec::new();
+        for column in &table.columns {
+            let statement = format!("SELECT {column} FROM {name} WHERE y_id = ?");
+            read_field.push(prepare(session, statement, read).await?);
+        }
+        let scan = format!("SELECT * FROM {name} WHERE token(y_id) >= token(?) LIMIT ?");
+        Ok(Self {
+            read_record: prepare(session, format!("SELECT * FROM {name} WHERE y_id = ?"), read).await?,
+            read_field,
+            scan: prepare(session, scan, table.consistency.scan).await?,
+            plain: Writing::prepare(session, table, false).await?,
+        })
     }
 }
 
@@ -210,6 +250,8 @@ fn put(writer: &mut RowWriter<'_>, pieces: &[&[u8]]) -> Result<(), Serialization
     let cell = writer.make_cell_writer();
     let written = if let [only] = pieces {
         cell.set_value(only)
+    } else if pieces.is_empty() {
+        Ok(cell.set_unset())
     } else {
         let mut value = cell.into_value_builder();
         pieces.iter().for_each(|piece| value.append_bytes(piece));

@@ -174,6 +174,7 @@ fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
         threads: 2,
         seed: 1,
         overwrites_of: None,
+        own_rows: false,
     };
     assert_eq!(run_load(connect, &load, &mut |_| {}, &NEVER).unwrap().records, RECORDS);
     on_a_runtime(async {

@@ -28,7 +28,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, source: Rc<Source>, claims: Rc<C
     let mut patience = Patience::default();
     let mut now = now_ns();
     while now < seat.times.end_ns {
-        let operation = source.next(&mut buffers);
+        let operation = source.next(&seat.driver, &mut buffers);
         let sent_ns = now_ns();
         let measured = sent_ns >= seat.times.start_ns;
         if measured {

@@ -1,8 +1,20 @@
 //! The seam between the engine and a database. Static dispatch: the engine is generic over it.
 
 use evidence::ErrorKind;
+use workload::Random;
 
 use crate::stamp::Stamp;
+
+/// What [`Driver::make_row`] has made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextRow {
+    /// Nothing: there is no further row.
+    None,
+    /// A row that may be written again where that has failed.
+    Repeatable,
+    /// A row of counters: who writes it twice counts twice.
+    Once,
+}
 
 /// One database connection set, owned by one load thread.
 ///
@@ -10,6 +22,25 @@ use crate::stamp::Stamp;
 /// returns no row is `Err(ErrorKind::NotFound)`. Every future must end by itself (a request timeout is the driver's
 /// business), because a trial waits for all of its requests.
 pub trait Driver {
+    /// A request of the user's own statements, ready to be sent; each slot keeps one and fills it anew.
+    type Own: Default;
+
+    /// Makes the next request of the user's own statements, and says which statement it is, by its place among those of
+    /// the workload. Called before a request is sent, so that making it costs no latency.
+    fn make(&self, _random: &mut Random, _request: &mut Self::Own) -> usize {
+        0
+    }
+    /// Makes the request that writes the next row of the user's own data set, which all load threads share.
+    fn make_row(&self, _request: &mut Self::Own) -> NextRow {
+        NextRow::None
+    }
+    /// Sends a request that was made. A condition that was not met, and rows that are not there, are answers as good as
+    /// others.
+    fn send(&self, _request: &Self::Own) -> impl Future<Output = Result<(), ErrorKind>> {
+        // A driver without statements of the user's own.
+        async { Err(ErrorKind::Other) }
+    }
+
     /// Read one record: all fields, or only field number `field`.
     fn read(&self, key: &str, field: Option<u32>) -> impl Future<Output = Result<(), ErrorKind>>;
     /// Overwrite fields of a record, given as (field number, value).

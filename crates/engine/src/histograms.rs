@@ -1,11 +1,7 @@
 //! The histograms of one second of one thread, and their small form for keeping.
 
-use evidence::{ErrorKind, HIGHEST_US, Interval, OperationKind, Series, empty_histogram};
+use evidence::{HIGHEST_US, Interval, Series, empty_histogram};
 use hdrhistogram::Histogram;
-
-const KINDS: usize = OperationKind::ALL.len();
-const ERRORS: usize = ErrorKind::ALL.len();
-const SERIES: usize = 2 * KINDS + ERRORS;
 
 /// Nanoseconds to the nearest microsecond.
 #[inline]
@@ -14,56 +10,47 @@ pub(crate) fn micros(ns: u64) -> u64 {
 }
 
 /// One histogram per series, made when a series is first used. 140 KiB each, of which only the touched pages exist.
+/// There are few series, so that looking through them is quicker than a hash.
 #[derive(Default)]
 pub(crate) struct Histograms {
-    by_series: [Option<Histogram<u64>>; SERIES],
-}
-
-fn position(series: Series) -> usize {
-    match series {
-        Series::Response(kind) => kind as usize,
-        Series::Service(kind) => KINDS + kind as usize,
-        Series::Failed(kind) => 2 * KINDS + kind as usize,
-    }
-}
-
-fn series_at(position: usize) -> Series {
-    match position {
-        p if p < KINDS => Series::Response(OperationKind::ALL[p]),
-        p if p < 2 * KINDS => Series::Service(OperationKind::ALL[p - KINDS]),
-        p => Series::Failed(ErrorKind::ALL[p - 2 * KINDS]),
-    }
+    by_series: Vec<(Series, Histogram<u64>)>,
 }
 
 impl Histograms {
+    fn of(&mut self, series: Series) -> &mut Histogram<u64> {
+        let at = match self.by_series.iter().position(|(of, _)| *of == series) {
+            Some(at) => at,
+            None => {
+                self.by_series.push((series, empty_histogram()));
+                self.by_series.len() - 1
+            }
+        };
+        &mut self.by_series[at].1
+    }
+
     /// Counts one latency. Above [`HIGHEST_US`] it is counted there.
     #[inline]
     pub(crate) fn record(&mut self, series: Series, latency_ns: u64) {
-        self.by_series[position(series)].get_or_insert_with(empty_histogram).saturating_record(micros(latency_ns));
+        self.of(series).saturating_record(micros(latency_ns));
     }
 
     /// Adds every count of another set: exact, because bounds are equal.
     pub(crate) fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.by_series.iter_mut().zip(&other.by_series) {
-            if let Some(theirs) = theirs.as_ref().filter(|h| !h.is_empty()) {
-                mine.get_or_insert_with(empty_histogram).add(theirs).expect("histograms of equal bounds always add");
-            }
+        for (series, theirs) in other.used() {
+            self.of(series).add(theirs).expect("histograms of equal bounds always add");
         }
     }
 
     /// Empties all, keeps the memory.
     pub(crate) fn reset(&mut self) {
-        for histogram in self.by_series.iter_mut().flatten().filter(|h| !h.is_empty()) {
+        for (_, histogram) in self.by_series.iter_mut().filter(|(_, histogram)| !histogram.is_empty()) {
             histogram.reset();
         }
     }
 
     /// Each series that has counts.
     pub(crate) fn used(&self) -> impl Iterator<Item = (Series, &Histogram<u64>)> {
-        self.by_series.iter().enumerate().filter_map(|(p, h)| {
-            let h = h.as_ref().filter(|h| !h.is_empty())?;
-            Some((series_at(p), h))
-        })
+        self.by_series.iter().filter(|(_, histogram)| !histogram.is_empty()).map(|(series, of)| (*series, of))
     }
 }
 
@@ -112,14 +99,9 @@ impl Compact {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use evidence::OperationKind;
 
-    #[test]
-    fn positions_and_series_are_inverse() {
-        for p in 0..SERIES {
-            assert_eq!(position(series_at(p)), p);
-        }
-    }
+    use super::*;
 
     #[test]
     fn the_small_form_keeps_every_count() {

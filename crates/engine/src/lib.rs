@@ -49,7 +49,7 @@ mod threads;
 mod trial;
 mod written;
 
-pub use driver::{Connect, Driver};
+pub use driver::{Connect, Driver, NextRow};
 pub use error::EngineError;
 pub use evidence::ErrorKind;
 pub use load::run_load;
@@ -57,4 +57,5 @@ pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPla
 pub use read_back::{ReadBack, read_back};
 pub use stamp::{Stamp, TAG_BYTES};
 pub use trial::run_trial;
+pub use workload::Random;
 pub use written::Writes;

@@ -16,7 +16,7 @@ use crate::plan::{Load, LoadOutcome, LoadPlan, Second, thread_count};
 use crate::recorder::Ended;
 use crate::schedule::SplitMix;
 use crate::threads::{Occupied, Seat, Span, Work, run_threads};
-use crate::{Connect, Driver, EngineError};
+use crate::{Connect, Driver, EngineError, NextRow};
 
 /// Attempts at one record. With the pauses below that is some two minutes of a database which answers nothing.
 const ATTEMPTS: u32 = 40;
@@ -31,6 +31,8 @@ struct LoadWork<'a> {
 struct Shared {
     next: AtomicU64,
     end: u64,
+    /// Rows of the user's own data set that were written.
+    rows: AtomicU64,
     values: ValuePool,
     /// Of records that exist: which one comes at which place, and how many they are.
     again: Option<(EvenOrder, u64)>,
@@ -50,10 +52,25 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
     let (seat, plan) = (occupied.seat(), &shared.plan);
     let mut key = String::with_capacity(64);
     let mut values: Vec<(u32, &str)> = Vec::with_capacity(plan.fields as usize);
+    let mut own = D::Own::default();
     loop {
         let place = shared.next.fetch_add(1, Relaxed);
-        if place >= shared.end {
+        if place >= shared.end && !plan.own_rows {
             return;
+        }
+        if plan.own_rows {
+            let what = match seat.driver.make_row(&mut own) {
+                NextRow::None => return,
+                NextRow::Repeatable => Write::Row(&own, ATTEMPTS),
+                NextRow::Once => Write::Row(&own, 1),
+            };
+            if let Err(error) = write(seat, &what, place).await {
+                seat.fail(error);
+                return;
+            }
+            shared.rows.fetch_add(1, Relaxed);
+            consume_budget().await;
+            continue;
         }
         // New values are those that a further record would have.
         let (record, of_values) = match shared.again {
@@ -64,7 +81,12 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
         let mut random = SplitMix(plan.seed ^ of_values.wrapping_mul(0x9FB2_1C65_1E98_DF25));
         values.clear();
         values.extend((0..plan.fields).map(|field| (field, shared.values.value(random.next()))));
-        if let Err(error) = write(seat, &key, &values, record, shared.again.is_some()).await {
+        let texts: Vec<&str> = values.iter().map(|(_, value)| *value).collect();
+        let what = match shared.again {
+            None => Write::Insert(&key, &texts),
+            Some(_) => Write::Update(&key, &values),
+        };
+        if let Err(error) = write(seat, &what, record).await {
             seat.fail(error);
             return;
         }
@@ -72,27 +94,29 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
     }
 }
 
+/// What is written.
+enum Write<'a, R> {
+    Insert(&'a str, &'a [&'a str]),
+    Update(&'a str, &'a [(u32, &'a str)]),
+    /// A row of the user's own data set, with so many attempts at the most.
+    Row(&'a R, u32),
+}
+
 /// Writes one record, again and again if need be: a data set with a hole would be found much later, as a read error.
 ///
 /// One that exists is updated, not inserted, as a workload's updates do: an insert also marks the row as written whole,
 /// and Cassandra then reads no older SSTable for it (`SinglePartitionReadCommand.isRowComplete`).
-async fn write<D: Driver>(
-    seat: &Seat<D>,
-    key: &str,
-    values: &[(u32, &str)],
-    record: u64,
-    exists: bool,
-) -> Result<(), EngineError> {
-    let texts: Vec<&str> = values.iter().map(|(_, value)| *value).collect();
+async fn write<D: Driver>(seat: &Seat<D>, what: &Write<'_, D::Own>, record: u64) -> Result<(), EngineError> {
     let mut pause = FIRST_PAUSE;
     let mut attempts = 0;
     loop {
         attempts += 1;
         let sent_ns = now_ns();
         seat.recorder.borrow_mut().sent();
-        let (kind, result) = match exists {
-            false => (OperationKind::Insert, seat.driver.insert(key, &texts).await),
-            true => (OperationKind::Update, seat.driver.update(key, values).await),
+        let (kind, result) = match what {
+            Write::Insert(key, texts) => (OperationKind::Insert, seat.driver.insert(key, texts).await),
+            Write::Update(key, values) => (OperationKind::Update, seat.driver.update(key, values).await),
+            Write::Row(row, _) => (OperationKind::Insert, seat.driver.send(row).await),
         };
         let done_ns = now_ns();
         seat.recorder.borrow_mut().ended(&Ended {
@@ -104,7 +128,8 @@ async fn write<D: Driver>(
             result,
         });
         let Err(error) = result else { return Ok(()) };
-        if attempts >= ATTEMPTS {
+        let most = if let Write::Row(_, attempts) = what { *attempts } else { ATTEMPTS };
+        if attempts >= most {
             return Err(EngineError::Insert { record, attempts, last: error.name() });
         }
         seat.retries.set(seat.retries.get() + 1);
@@ -131,15 +156,16 @@ pub fn run_load<C: Connect + Sync>(
     let shared = Arc::new(Shared {
         next: AtomicU64::new(plan.first_record),
         end: plan.first_record + plan.records,
+        rows: AtomicU64::new(0),
         values: ValuePool::new(plan.seed, plan.compressibility, plan.field_length),
         again: plan.overwrites_of.map(|records| (EvenOrder::new(records, plan.seed), records)),
         plan: plan.clone(),
     });
-    let work = LoadWork { shared, plan };
+    let work = LoadWork { shared: Arc::clone(&shared), plan };
     let span = Span { warmup: Duration::ZERO, duration: None, begin: None };
     let gathered = run_threads(connect, threads, &work, &span, Collector::counting(), on_second, cancelled)?;
     Ok(LoadOutcome {
-        records: plan.records,
+        records: if plan.own_rows { shared.rows.load(Relaxed) } else { plan.records },
         seconds: gathered.totals.last_done_ns.saturating_sub(gathered.times.start_ns) as f64 / 1e9,
         retries: gathered.totals.retries,
         errors: gathered.collector.errors().clone(),

@@ -124,7 +124,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_n
     let mut buffers = source.buffers();
     let mut due_ns = first_due_ns;
     loop {
-        let operation = source.next(&mut buffers);
+        let operation = source.next(&seat.driver, &mut buffers);
         let measured = due_ns >= seat.times.start_ns;
         seat.recorder.borrow_mut().sent();
         let sent_ns = now_ns();

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use evidence::{ErrorKind, OperationKind};
-use workload::{Generator, InsertSequence, KeyFormat, Operation, ValuePool, write_key};
+use workload::{Definition, Generator, InsertSequence, KeyFormat, Operation, Random, ValuePool, write_key};
 
 use crate::Driver;
 use crate::plan::{Part, TrialPlan};
@@ -16,6 +16,8 @@ use crate::written::Notes;
 /// What the slots of a load thread generate requests from.
 pub(crate) struct Source {
     generator: RefCell<Generator>,
+    /// Of the user's own statements.
+    own: Option<RefCell<OwnMix>>,
     inserts: Arc<InsertSequence>,
     values: Arc<ValuePool>,
     fields: u32,
@@ -41,6 +43,7 @@ impl Source {
         }
         Self {
             generator: RefCell::new(generator),
+            own: plan.definition.is_own().then(|| RefCell::new(OwnMix::new(&plan.definition, seed))),
             inserts: Arc::clone(inserts),
             values: Arc::clone(values),
             fields: plan.fields,
@@ -53,9 +56,10 @@ impl Source {
     }
 
     /// Fresh buffers for a slot.
-    pub(crate) fn buffers(&self) -> Buffers<'_> {
+    pub(crate) fn buffers<R: Default>(&self) -> Buffers<'_, R> {
         let fields = self.fields as usize;
         Buffers {
+            own: R::default(),
             key: String::with_capacity(64),
             record: Vec::with_capacity(fields),
             updates: Vec::with_capacity(fields),
@@ -63,7 +67,12 @@ impl Source {
     }
 
     /// The next operation, with its key and values in `buffers`.
-    pub(crate) fn next<'a>(&'a self, buffers: &mut Buffers<'a>) -> Operation {
+    pub(crate) fn next<'a, D: Driver>(&'a self, driver: &D, buffers: &mut Buffers<'a, D::Own>) -> Operation {
+        if let Some(own) = &self.own {
+            let OwnMix { random, kinds } = &mut *own.borrow_mut();
+            let kind = kinds[driver.make(random, &mut buffers.own)];
+            return Operation { kind, record: 0, field: None, scan_records: 0 };
+        }
         let mut generator = self.generator.borrow_mut();
         let operation = generator.next_operation();
         write_key(self.record(&operation), self.keys, &mut buffers.key);
@@ -77,7 +86,7 @@ impl Source {
                 buffers.updates.clear();
                 buffers.updates.extend(fields.map(|field| (field, self.values.value(generator.random()))));
             }
-            OperationKind::Read | OperationKind::Scan => {}
+            OperationKind::Read | OperationKind::Scan | OperationKind::Statement(_) => {}
         }
         operation
     }
@@ -94,7 +103,7 @@ impl Source {
         driver: &D,
         notes: &RefCell<Notes>,
         operation: &Operation,
-        buffers: &Buffers<'_>,
+        buffers: &Buffers<'_, D::Own>,
     ) -> Result<(), ErrorKind> {
         let key = &buffers.key;
         match operation.kind {
@@ -115,6 +124,7 @@ impl Source {
                 result
             }
             OperationKind::Scan => driver.scan(key, operation.scan_records).await,
+            OperationKind::Statement(_) => driver.send(&buffers.own).await,
             OperationKind::ReadModifyWrite => {
                 let field = if self.read_all_fields { None } else { operation.field };
                 driver.read(key, field).await?;
@@ -128,7 +138,7 @@ impl Source {
         driver: &D,
         notes: &RefCell<Notes>,
         operation: &Operation,
-        buffers: &Buffers<'_>,
+        buffers: &Buffers<'_, D::Own>,
     ) -> Result<(), ErrorKind> {
         if !self.is_stamped {
             return driver.update(&buffers.key, &buffers.updates).await;
@@ -140,8 +150,24 @@ impl Source {
     }
 }
 
+/// The user's own statements, among which the driver chooses.
+struct OwnMix {
+    random: Random,
+    /// By their places.
+    kinds: Vec<OperationKind>,
+}
+
+impl OwnMix {
+    fn new(definition: &Definition, seed: u64) -> Self {
+        let kinds = definition.statements.iter().map(|statement| statement.kind);
+        Self { random: Random::from_seed(seed), kinds: kinds.collect() }
+    }
+}
+
 /// Key and values of a slot's current request.
-pub(crate) struct Buffers<'a> {
+pub(crate) struct Buffers<'a, R> {
+    /// Where the statements are the user's own, and then nothing else is used.
+    own: R,
     pub(crate) key: String,
     pub(crate) record: Vec<&'a str>,
     pub(crate) updates: Vec<(u32, &'a str)>,

@@ -112,6 +112,9 @@ pub struct LoadPlan {
     /// Records `0 ..` this many exist, and those at the places above of their [`workload::EvenOrder`] get new values,
     /// each whole record by an update; `None`: they are inserted.
     pub overwrites_of: Option<u64>,
+    /// Records are rows of the user's own data set, as many as the driver makes: nothing of records, fields and keys
+    /// holds.
+    pub own_rows: bool,
 }
 
 /// One second of load, for the live line. Both phases of a trial are shown; latencies are response times.
@@ -152,7 +155,7 @@ pub struct TrialOutcome {
 /// What the load phase did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadOutcome {
-    /// Records inserted; always the whole range.
+    /// Records inserted: the whole range, or all rows of the user's own.
     pub records: u64,
     /// Wall-clock seconds.
     pub seconds: f64,

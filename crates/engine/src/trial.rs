@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use evidence::{ClientResult, OperationKind, SendLag, Series};
+use evidence::{ClientResult, SendLag, Series};
 use workload::{InsertSequence, ValuePool};
 
 use crate::claims::Claims;
@@ -121,9 +121,9 @@ pub fn run_trial<C: Connect + Sync>(
 
 /// The series that a plan leads to, errors aside.
 fn expected_series(plan: &TrialPlan) -> Vec<Series> {
-    let kinds = OperationKind::ALL.into_iter().filter(|kind| plan.definition.mix.share(*kind) > 0.0);
     let open = matches!(plan.load, Load::Open { .. });
-    kinds
+    plan.definition
+        .kinds()
         .flat_map(|kind| std::iter::once(Series::Response(kind)).chain(open.then_some(Series::Service(kind))))
         .collect()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::{EngineError, ErrorKind};
 use evidence::{OperationKind, Series};
 use fake::{Fake, closed, measured, plan, reads, responses, run};
-use workload::Mix;
+use workload::{Definition, Mix, StatementName, StatementShare};
 
 #[test]
 fn exactly_the_asked_number_is_in_flight_over_several_threads() {
@@ -59,6 +59,26 @@ fn the_bound_on_operations_holds_exactly_and_not_for_the_warmup() {
     assert_eq!(fake.calls(), 4321 + warmup);
     assert!(warmup > 1000);
     assert!(outcome.result.measured_s < 5.0, "the time to the last response, not the time limit");
+}
+
+#[test]
+fn statements_of_ones_own_are_counted_under_their_names() {
+    let statement = |name: &str, share: f64| {
+        let kind = OperationKind::Statement(StatementName::new(name).unwrap());
+        StatementShare { kind, share, reads: true, writes: false }
+    };
+    let both = vec![statement("read_cart", 0.75), statement("last_orders", 0.25)];
+    let kinds = [both[0].kind, both[1].kind];
+    let bounded = engine::TrialPlan {
+        definition: Definition::of_statements("own", both),
+        operations: Some(4000),
+        ..reads(closed(10), Duration::from_secs(60))
+    };
+    let (outcome, _) = run(&Fake::answering_after(Duration::ZERO), &bounded);
+    let completed = kinds.map(|kind| outcome.result.completed[&kind]);
+    assert_eq!(completed.iter().sum::<u64>(), 4000);
+    assert!((2_850..3_150).contains(&completed[0]), "{completed:?}");
+    assert!(outcome.intervals.iter().any(|i| i.series == Series::Response(kinds[1])));
 }
 
 #[test]

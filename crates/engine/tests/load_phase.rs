@@ -21,6 +21,7 @@ fn plan(threads: u32) -> LoadPlan {
         threads,
         seed: 5,
         overwrites_of: None,
+        own_rows: false,
     }
 }
 
@@ -49,6 +50,17 @@ fn every_record_of_the_range_is_inserted_once_although_some_inserts_fail() {
     let inserted = fake.inserted();
     assert_eq!(inserted.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), expected);
     assert!(inserted.iter().all(|(_, values)| values.len() == 3 && values.iter().all(|v| v.len() == 12)));
+}
+
+#[test]
+fn rows_of_ones_own_are_written_until_there_are_none_and_no_counter_twice() {
+    let own = LoadPlan { own_rows: true, concurrency: 1, ..plan(1) };
+    let fake = Fake::answering_after(Duration::ZERO);
+    assert_eq!(load(&fake, &own).unwrap().records, 500);
+    let failing = Fake::new(|call, _| (Duration::ZERO, if call == 99 { Err(ErrorKind::WriteTimeout) } else { Ok(()) }));
+    let error = load(&failing, &own).unwrap_err();
+    assert!(matches!(error, EngineError::Insert { attempts: 1, .. }), "{error}");
+    assert_eq!(failing.calls(), 100);
 }
 
 #[test]

@@ -29,8 +29,10 @@ pub enum Series {
 }
 
 impl Series {
-    /// How many there are.
-    pub const COUNT: usize = 2 * OperationKind::ALL.len() + ErrorKind::ALL.len();
+    /// How many a load can have of so many kinds of operations.
+    pub const fn most(kinds: usize) -> usize {
+        2 * kinds + ErrorKind::ALL.len()
+    }
 
     /// Tag in the log: `read`, `service.read`, `error.read_timeout`.
     pub fn tag(self) -> String {
@@ -43,7 +45,7 @@ impl Series {
 
     /// The series that a tag names.
     pub fn from_tag(tag: &str) -> Option<Self> {
-        let kind = |name: &str| OperationKind::ALL.into_iter().find(|k| k.name() == name);
+        let kind = |name: &str| OperationKind::from_name(name).ok();
         if let Some(name) = tag.strip_prefix("service.") {
             return kind(name).map(Self::Service);
         }

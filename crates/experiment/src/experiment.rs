@@ -7,7 +7,9 @@ use catalog::{Basis, Burst, ByteBurst, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::{Arrivals, Definition};
 
-use crate::{ClientCost, ConsistencyLevels, DataLayout, PRODUCTS, Place, Placement, Started, VolumeKind, WatchedNode};
+use crate::{
+    ClientCost, ConsistencyLevels, DataLayout, Own, PRODUCTS, Place, Placement, Started, VolumeKind, WatchedNode,
+};
 use product::Product;
 
 /// A checked experiment, at full scale (before that of its [`Place`]).
@@ -23,6 +25,9 @@ pub struct Experiment {
     pub target: Target,
     /// Records loaded before trials.
     pub dataset: Dataset,
+    /// Schema, data and statements of the user's own, instead of YCSB's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Own>,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
     pub data_set_store: Option<crate::DataSetStore>,
     /// What money buys; at least one, unique names.
@@ -111,6 +116,19 @@ pub struct Dataset {
 const ON_DISK: f64 = 1.15;
 
 impl Dataset {
+    /// Tables of the user's own as the rest of a plan reckons with them: rows are records of one field, whose length is
+    /// the mean over all tables.
+    pub(crate) fn of_own(own: &Own) -> Self {
+        let (rows, bytes) = own.size();
+        Self {
+            records: rows.round().max(1.0) as u64,
+            fields: 1,
+            field_length: (bytes / f64::max(rows, 1.0)).round().max(1.0) as u32,
+            compressibility: 0.0,
+            seed: own.data.seed,
+        }
+    }
+
     /// Payload bytes: records x fields x field length, without keys or overhead.
     pub fn payload_bytes(&self) -> u64 {
         self.records * u64::from(self.fields) * u64::from(self.field_length)
@@ -132,7 +150,7 @@ impl Dataset {
         f64::from(self.fields * self.field_length)
     }
 
-    /// Bytes of payload that clients write for each operation of a workload.
+    /// Bytes of payload that clients write for each operation of a workload of YCSB.
     pub fn payload_written(&self, workload: &Definition) -> f64 {
         let update = match workload.write_all_fields {
             true => self.record_bytes(),

@@ -32,6 +32,7 @@ mod note;
 mod notes;
 mod objective;
 mod order;
+mod own;
 mod parse;
 mod place;
 mod placement;
@@ -88,6 +89,7 @@ pub use notes::static_notes;
 pub use objective::{
     DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
 };
+pub use own::Own;
 pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};
 pub use place::{Emulation, Machines, Model, Place};
 pub use placement::Placement;
@@ -104,7 +106,10 @@ pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
 pub use warming::CacheOf;
 pub use words::Word;
-pub use workload::{Arrivals, Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
+pub use workload::{
+    Arrivals, Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength, StatementName,
+    StatementShare,
+};
 
 /// What the schema is called, whatever address it is read from.
 pub const SCHEMA_ID: &str = "urn:iopslab:schema:experiment:1";

@@ -12,7 +12,7 @@ use crate::search::LEVELS;
 use crate::warming::{CacheOf, settling_s, warming_s};
 use crate::{
     Adaptive, BacklogFiles, CacheState, Caches, Configuration, DataSetFiles, DataSetStore, Dataset, DecisionRules,
-    Experiment, FORMAT_VERSION, Load, LoadLevel, Money, NodeFault, Objective, Patience, Place, Search, SearchPlan,
+    Experiment, FORMAT_VERSION, Load, LoadLevel, Money, NodeFault, Objective, Own, Patience, Place, Search, SearchPlan,
     Target,
 };
 
@@ -36,6 +36,9 @@ pub struct Plan {
     pub patience: Patience,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
+    /// Schema, data (its partitions divided by scale) and statements of the user's own, instead of YCSB's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Own>,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
     pub data_set_store: Option<DataSetStore>,
     /// What money buys, checked, at full scale.
@@ -217,6 +220,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         patience: experiment.patience,
         estimated_s: 0.0,
         dataset,
+        own: experiment.own.as_ref().map(|own| own.scaled(scale)),
         data_set_store: experiment.data_set_store.clone(),
         configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
@@ -327,7 +331,7 @@ impl Plan {
     }
 
     /// Seconds until all data sets are loaded: one for all configurations that differ in nothing that shapes its files.
-    fn seconds_of_loading(&self) -> f64 {
+    pub fn seconds_of_loading(&self) -> f64 {
         let records = self.dataset.records;
         let seconds_of = |records: u64| records as f64 / LOAD_RATE;
         if self.processes.is_empty() {

@@ -66,6 +66,9 @@ pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) ->
 
 /// The data set with its records divided by the scale.
 pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
+    if let Some(own) = &experiment.own {
+        return Dataset::of_own(&own.scaled(experiment.place.scale()));
+    }
     let records = (experiment.dataset.records as f64 / experiment.place.scale()).round().max(1.0) as u64;
     Dataset { records, ..experiment.dataset }
 }

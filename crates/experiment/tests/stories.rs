@@ -21,6 +21,7 @@ mod mistakes;
 mod notes;
 mod objective;
 mod of_instance;
+mod own_statements;
 mod plans;
 mod served_default;
 mod settings;

@@ -1,12 +1,13 @@
 //! Tables for spreadsheets and scripts: exact figures, units in the names of the columns.
 
 use analysis::{
-    Analysis, CellAnalysis, LONGEST, LatencyFigure, LimitKind, LoadLevel, NodeAnalysis, OperationKind, PhaseAnalysis,
-    ResourceUse, Summary, Unit,
+    Analysis, CellAnalysis, LONGEST, LatencyFigure, LimitKind, LoadLevel, NodeAnalysis, PhaseAnalysis, ResourceUse,
+    Summary, Unit,
 };
 
 use crate::document::csv::csv;
 use crate::document::table::{Rows, rows};
+use crate::labels;
 
 /// A row for each of these, beginning with the cell that it belongs to. Of a load level the one that it is not,
 /// requests in flight or a rate, stays empty.
@@ -58,7 +59,7 @@ pub fn summary_csv(analysis: &Analysis) -> String {
         .text("limit", |c| c.limit.kind.words())
         .text("usd_per_month", |c| exact(c.usd_per_month))
         .text("operations_per_usd", |c| exact(c.operations_per_usd));
-    let table = OperationKind::ALL.into_iter().fold(table, |table, kind| {
+    let table = labels::kinds(analysis).into_iter().fold(table, |table, kind| {
         let head = |name: &str| format!("{}_{name}_us", kind.name());
         let table = LatencyFigure::ALL.into_iter().fold(table, |table, figure| {
             table.text(head(figure.name()), |c| exact(c.latency_us.get(&kind).and_then(|l| l.figure(figure))))

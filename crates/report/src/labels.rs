@@ -1,9 +1,12 @@
 //! Short texts that several sections and sentences use.
 
+use std::collections::BTreeSet;
+
 use analysis::{
     Analysis, Arrivals, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare,
-    Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
-    Placement, Provider, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, grouped, rules,
+    Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
+    Placement, Provider, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once,
+    grouped, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -88,7 +91,18 @@ pub fn nodes(configuration: &ConfigurationFacts) -> String {
 
 /// A kind of operation: `read-modify-write`.
 pub fn operation(kind: OperationKind) -> String {
-    kind.name().replace('_', "-")
+    kind.label()
+}
+
+/// The kinds of operations that an analysis speaks of: those of YCSB, or the statements of the user's own.
+pub fn kinds(analysis: &Analysis) -> Vec<OperationKind> {
+    let is_own = |kind: &OperationKind| matches!(kind, OperationKind::Statement(_));
+    let own = analysis.cells.iter().flat_map(|cell| cell.latency_us.keys().copied()).filter(is_own);
+    let own: BTreeSet<OperationKind> = own.collect();
+    match own.is_empty() {
+        true => OperationKind::YCSB.to_vec(),
+        false => own.into_iter().collect(),
+    }
 }
 
 /// A figure of response times, perhaps of one kind of operation: `p99.9`, `read p99`.
@@ -436,14 +450,11 @@ fn ran(analysis: &Analysis) -> String {
         shape.warmup_max_s.map_or_else(String::new, |most| format!("warm-up to rest (at most {}) + ", duration(most)));
     let operations = shape.operations.map_or_else(String::new, |n| format!(" or {} operations", count(n)));
     format!(
-        "{} on the {} provider, scale {}, {} records x {} fields x {} B; \
-         trials of {}{until_rest}{} warm-up + {}{operations}.",
+        "{} on the {} provider, scale {}, {}; trials of {}{until_rest}{} warm-up + {}{operations}.",
         analysis.database,
         analysis.provider,
         scale(analysis.scale),
-        count(analysis.dataset.records),
-        analysis.dataset.fields,
-        analysis.dataset.field_length,
+        data_set(analysis),
         code_warmup(shape),
         duration(shape.warmup_s),
         duration(shape.duration_s),
@@ -453,6 +464,16 @@ fn ran(analysis: &Analysis) -> String {
 /// Whether more of a configuration is known than its name and price: not where other tools measured it.
 pub fn is_known(configuration: &ConfigurationFacts) -> bool {
     configuration.cpus > 0.0
+}
+
+/// What was loaded; how many rows tables of the user's own have is an estimate.
+fn data_set(analysis: &Analysis) -> String {
+    let Dataset { records, fields, field_length, .. } = analysis.dataset;
+    let is_own = kinds(analysis).iter().any(|kind| matches!(kind, OperationKind::Statement(_)));
+    match is_own {
+        true => format!("about {} rows", count(records)),
+        false => format!("{} records x {fields} fields x {field_length} B", count(records)),
+    }
 }
 
 /// Where figures of configurations hold.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use analysis::{
-    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Place, Plan, Setups, VolumeSetup, each_once,
+    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Own, Place, Plan, Setups, VolumeSetup, each_once,
 };
 
 use crate::document::section::Section;
@@ -58,14 +58,17 @@ fn matrix(plan: &Plan) -> Vec<String> {
     lines.extend([
         cells(plan),
         format!("Workloads: {}", workloads.join(", ")),
-        format!(
-            "Data set: {} records x {} fields x {} B = {} payload; scale {}",
-            count(plan.dataset.records),
-            plan.dataset.fields,
-            plan.dataset.field_length,
-            bytes(plan.dataset.payload_bytes() as f64),
-            labels::scale(plan.scale()),
-        ),
+        match &plan.own {
+            Some(own) => own_data_set(plan, own),
+            None => format!(
+                "Data set: {} records x {} fields x {} B = {} payload; scale {}",
+                count(plan.dataset.records),
+                plan.dataset.fields,
+                plan.dataset.field_length,
+                bytes(plan.dataset.payload_bytes() as f64),
+                labels::scale(plan.scale()),
+            ),
+        },
     ]);
     lines.extend(plan.data_set_store.iter().map(store));
     let operations = plan.shape.operations;
@@ -89,6 +92,26 @@ fn matrix(plan: &Plan) -> Vec<String> {
     let time = if plan.place.is_simulated() { "Simulated" } else { "Estimated" };
     lines.push(format!("{time} time: {}", duration(plan.estimated_s)));
     lines
+}
+
+/// Tables of the user's own: what is stated of them, and what follows from it.
+fn own_data_set(plan: &Plan, own: &Own) -> String {
+    let of_table = |table: &str| {
+        let data = own.data.table(table);
+        let (partitions, rows) = data.map_or((0, 0.0), |data| (data.partitions, data.expected_rows()));
+        format!("{table}: {} partitions, {} rows", count(partitions), count(rows.round() as u64))
+    };
+    let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).collect();
+    format!(
+        "Data set of {}: {}; estimated: {} B of values a row, {} in all, at most {} on disk, written in {}; scale {}",
+        own.file,
+        tables.join("; "),
+        plan.dataset.field_length,
+        bytes(plan.dataset.payload_bytes() as f64),
+        bytes(plan.dataset.most_bytes_on_disk()),
+        duration(plan.seconds_of_loading().ceil()),
+        labels::scale(plan.scale()),
+    )
 }
 
 /// Where the data set comes from, if hosts do not have it.

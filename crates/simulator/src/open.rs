@@ -212,7 +212,7 @@ impl<'a> Open<'a> {
     ) -> Self {
         let world = &worlds[0];
         let mut sum = 0.0;
-        let mix = OperationKind::ALL.into_iter().filter_map(|kind| {
+        let mix = OperationKind::YCSB.into_iter().filter_map(|kind| {
             let share = world.workload.mix.share(kind);
             sum += share;
             (share > 0.0).then_some((sum, kind))

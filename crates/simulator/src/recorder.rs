@@ -11,7 +11,7 @@ use crate::noise::Noise;
 use crate::world::{World, parts};
 
 /// Kinds of operations.
-const KINDS: usize = OperationKind::ALL.len();
+const KINDS: usize = OperationKind::YCSB.len();
 /// Errors that a simulated database makes.
 const ERRORS: [ErrorKind; 2] = [ErrorKind::ReadTimeout, ErrorKind::NotFound];
 /// Series: responses by kind, service times by kind, errors.
@@ -136,7 +136,7 @@ impl<'a> Recorder<'a> {
 
     /// Writes down one operation of the open loop.
     pub fn one(&mut self, ended: &Ended) {
-        let kind = ended.kind as usize;
+        let kind = number(ended.kind);
         let fate = self.noise.unit();
         let failing = self.world.failing();
         let absent = if is_lookup(ended.kind) { self.world.not_found() } else { 0.0 };
@@ -162,7 +162,7 @@ impl<'a> Recorder<'a> {
     /// Writes down the operations of the second that began at `t`, of the closed loop.
     pub fn many(&mut self, t: f64, parts_of_second: &[Part]) {
         let (failing, not_found) = (self.world.failing(), self.world.not_found());
-        for kind in OperationKind::ALL {
+        for kind in OperationKind::YCSB {
             let share = self.world.workload.mix.share(kind);
             if share == 0.0 {
                 continue;
@@ -172,7 +172,7 @@ impl<'a> Recorder<'a> {
             for part in parts_of_second {
                 let mean_us = if reads { part.read_us } else { 0.0 } + if writes { part.write_us } else { 0.0 };
                 let operations = part.operations * share;
-                let fates = [(kind as usize, 1.0 - failing - absent), (2 * KINDS, failing), (2 * KINDS + 1, absent)];
+                let fates = [(number(kind), 1.0 - failing - absent), (2 * KINDS, failing), (2 * KINDS + 1, absent)];
                 for (series, share) in fates {
                     if share <= 0.0 {
                         continue;
@@ -241,7 +241,7 @@ impl<'a> Recorder<'a> {
 
     /// A series by its number, and whether it is written even for a second without any operation, as the engine does.
     fn named(&self, series: usize, is_open: bool) -> (Series, bool) {
-        let kind = OperationKind::ALL[series % KINDS];
+        let kind = OperationKind::YCSB[series % KINDS];
         let offered = self.world.workload.mix.share(kind) > 0.0;
         match series / KINDS {
             0 => (Series::Response(kind), offered),
@@ -265,6 +265,11 @@ impl Slot {
         // The value is inside the histogram's bounds, so that recording cannot fail.
         let _ = self.histogram(series).record(whole_us(us));
     }
+}
+
+/// The place of a kind among YCSB's: an experiment with statements of the user's own is not simulated.
+fn number(kind: OperationKind) -> usize {
+    OperationKind::YCSB.iter().position(|of| *of == kind).unwrap_or_default()
 }
 
 /// Whether it can find no row: a read-modify-write that finds none writes it all the same.

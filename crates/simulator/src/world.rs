@@ -185,6 +185,7 @@ pub fn parts(kind: OperationKind) -> (bool, bool) {
     match kind {
         OperationKind::Read | OperationKind::Scan => (true, false),
         OperationKind::Update | OperationKind::Insert => (false, true),
-        OperationKind::ReadModifyWrite => (true, true),
+        // A statement of the user's own is not simulated.
+        OperationKind::ReadModifyWrite | OperationKind::Statement(_) => (true, true),
     }
 }

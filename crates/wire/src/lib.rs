@@ -30,6 +30,6 @@ pub use piece::{TrialPiece, in_pieces};
 pub use reply::{Reply, RequestError};
 pub use request::{ClientRequest, DatabaseRequest, PROTOCOL, Request};
 pub use results::{LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage};
-pub use task::{Endpoint, ExistingDataset, TrialTask};
+pub use task::{Endpoint, ExistingDataset, OwnRows, TrialTask};
 pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, Observed, WatchTask, WatchedFacts};

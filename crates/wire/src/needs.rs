@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use experiment::{Dataset, Patience, Started};
+use experiment::{Dataset, Own, Patience, Started};
 use serde::{Deserialize, Serialize};
 
 use crate::MachineUse;
@@ -84,6 +84,8 @@ pub struct UnderTest {
     pub versions: Vec<String>,
     /// The data set on this machine.
     pub dataset: Dataset,
+    /// Schema and rows of the user's own, instead of YCSB's table.
+    pub own: Option<Own>,
     /// Bytes that this node needs in the work directory.
     pub needed_bytes: u64,
     /// How long the database may take.

@@ -4,7 +4,7 @@ use evidence::KeptDataSet;
 use experiment::{CacheState, DataSetFiles, Dataset, FaultAction, KeyFormat, PlannedTrial, Setup};
 use serde::{Deserialize, Serialize};
 
-use crate::{Endpoint, ExistingDataset, Needs, Transfer, TrialTask, UnderTest, WatchTask};
+use crate::{Endpoint, ExistingDataset, Needs, OwnRows, Transfer, TrialTask, UnderTest, WatchTask};
 
 /// Version of these messages; controller and agent must agree.
 pub const PROTOCOL: u32 = 25;
@@ -200,6 +200,8 @@ pub enum ClientRequest {
         concurrency: u32,
         /// Whether the records exist and get new values, in an order that spreads each part evenly over all of them.
         overwrites: bool,
+        /// Instead of records: rows of the user's own.
+        own: Option<Box<OwnRows>>,
     },
     /// Ask for what a trial asks for, in a closed loop, so that the database comes to rest.
     Warm {

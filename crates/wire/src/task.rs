@@ -1,7 +1,7 @@
 //! What a client has to do.
 
 use experiment::{
-    Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, PlannedTrial, Product, TrialShape,
+    Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, Own, PlannedTrial, Product, TrialShape,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,17 @@ pub struct ExistingDataset {
     pub replication_factor: u32,
 }
 
+/// Rows of the user's own that a client loads: its part of them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OwnRows {
+    /// What they are rows of.
+    pub own: Own,
+    /// Number of this client among those that load, from 0.
+    pub number: u32,
+    /// How many these are.
+    pub clients: u32,
+}
+
 /// One trial, as the client sees it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialTask {
@@ -27,6 +38,8 @@ pub struct TrialTask {
     pub endpoint: Endpoint,
     /// What is there.
     pub dataset: Dataset,
+    /// Schema, data and statements of the user's own, instead of YCSB's.
+    pub own: Option<Own>,
     /// What to do with it.
     pub workload: Definition,
     /// How hard.

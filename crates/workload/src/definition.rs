@@ -4,38 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::KeyFormat;
+use crate::{KeyFormat, OperationKind};
 
-/// One kind of request, in YCSB's terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OperationKind {
-    /// Read one record by its key.
-    Read,
-    /// Overwrite fields of an existing record.
-    Update,
-    /// Write a record with a new key.
-    Insert,
-    /// Read records in key order from a start key.
-    Scan,
-    /// Read a record, then update it; timed as one operation.
-    ReadModifyWrite,
-}
-
-impl OperationKind {
-    /// Every kind, in the order in which reports show them.
-    pub const ALL: [Self; 5] = [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite];
-
-    /// The name used in files and reports, the same as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Update => "update",
-            Self::Insert => "insert",
-            Self::Scan => "scan",
-            Self::ReadModifyWrite => "read_modify_write",
-        }
-    }
+/// One statement of a workload of the user's own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StatementShare {
+    /// Which one: always [`OperationKind::Statement`].
+    pub kind: OperationKind,
+    /// Its share of the operations, 0..=1.
+    pub share: f64,
+    /// Whether it reads the database.
+    pub reads: bool,
+    /// Whether it writes; a conditional update does both.
+    pub writes: bool,
 }
 
 /// Proportions of each operation; they sum to 1 once checked.
@@ -77,6 +58,7 @@ impl Mix {
             OperationKind::Insert => self.insert,
             OperationKind::Scan => self.scan,
             OperationKind::ReadModifyWrite => self.read_modify_write,
+            OperationKind::Statement(_) => 0.0,
         }
     }
 }
@@ -152,8 +134,12 @@ impl Default for ScanLength {
 pub struct Definition {
     /// Name in the experiment.
     pub name: String,
-    /// Proportions of operations.
+    /// Proportions of YCSB's operations; all are 0 where the statements are the user's own.
     pub mix: Mix,
+    /// The user's own statements, whose shares sum to 1; none in a workload of YCSB. Where there are some, nothing of
+    /// what is said of keys and fields here holds: the statements' own generators choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementShare>,
     /// Key distribution.
     pub distribution: Distribution,
     /// Read all fields (YCSB `readallfields`, default true) or one chosen at random.
@@ -173,11 +159,48 @@ impl Definition {
         Self {
             name: name.to_owned(),
             mix,
+            statements: Vec::new(),
             distribution,
             read_all_fields: true,
             write_all_fields: false,
             scan_length: ScanLength::default(),
             keys: KeyFormat::default(),
         }
+    }
+
+    /// A workload of the user's own statements.
+    pub fn of_statements(name: &str, statements: Vec<StatementShare>) -> Self {
+        Self { statements, ..Self::new(name, Mix::default(), Distribution::Uniform) }
+    }
+
+    /// Whether its statements are the user's own.
+    pub fn is_own(&self) -> bool {
+        !self.statements.is_empty()
+    }
+
+    /// The kinds of operations that occur, in the order in which reports show them.
+    pub fn kinds(&self) -> impl Iterator<Item = OperationKind> {
+        let own = self.statements.iter().map(|statement| statement.kind);
+        OperationKind::YCSB.into_iter().chain(own).filter(move |kind| self.share(*kind) > 0.0)
+    }
+
+    /// The share of one kind.
+    pub fn share(&self, kind: OperationKind) -> f64 {
+        let own = self.statements.iter().find(|statement| statement.kind == kind);
+        own.map_or_else(|| self.mix.share(kind), |statement| statement.share)
+    }
+
+    /// Operations that read the database, for each operation; a read-modify-write reads and writes.
+    pub fn reads(&self) -> f64 {
+        self.mix.reads() + self.share_of_statements(|statement| statement.reads)
+    }
+
+    /// Operations that write, for each operation.
+    pub fn writes(&self) -> f64 {
+        self.mix.writes() + self.share_of_statements(|statement| statement.writes)
+    }
+
+    fn share_of_statements(&self, does: impl Fn(&StatementShare) -> bool) -> f64 {
+        self.statements.iter().filter(|statement| does(statement)).map(|statement| statement.share).sum()
     }
 }

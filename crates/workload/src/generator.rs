@@ -85,7 +85,7 @@ impl Generator {
         let all_fields = match kind {
             OperationKind::Read | OperationKind::Scan => self.definition.read_all_fields,
             OperationKind::Update | OperationKind::ReadModifyWrite => self.definition.write_all_fields,
-            OperationKind::Insert => true,
+            OperationKind::Insert | OperationKind::Statement(_) => true,
         };
         let field =
             if all_fields { None } else { Some(uniform_item(u64::from(self.fields), self.random.next_u64()) as u32) };
@@ -102,7 +102,7 @@ impl Generator {
 /// YCSB's `DiscreteGenerator` over the operation kinds, in the order in which `CoreWorkload` adds them.
 #[derive(Debug, Clone, Copy)]
 pub struct MixChooser {
-    shares: [f64; OperationKind::ALL.len()],
+    shares: [f64; OperationKind::YCSB.len()],
     /// Where rounding leaves a rest (YCSB throws an error there): the last kind that occurs.
     last: OperationKind,
 }
@@ -111,10 +111,10 @@ impl MixChooser {
     /// Proportions need not sum to 1: as in YCSB each is divided by the sum.
     pub fn new(mix: &Mix) -> Self {
         let occurring = |kind: &OperationKind| mix.share(*kind) > 0.0;
-        let sum: f64 = OperationKind::ALL.iter().filter(|kind| occurring(kind)).map(|kind| mix.share(*kind)).sum();
+        let sum: f64 = OperationKind::YCSB.iter().filter(|kind| occurring(kind)).map(|kind| mix.share(*kind)).sum();
         Self {
-            shares: OperationKind::ALL.map(|kind| if occurring(&kind) { mix.share(kind) / sum } else { 0.0 }),
-            last: OperationKind::ALL.into_iter().rfind(occurring).unwrap_or(OperationKind::Read),
+            shares: OperationKind::YCSB.map(|kind| if occurring(&kind) { mix.share(kind) / sum } else { 0.0 }),
+            last: OperationKind::YCSB.into_iter().rfind(occurring).unwrap_or(OperationKind::Read),
         }
     }
 
@@ -122,7 +122,7 @@ impl MixChooser {
     #[inline]
     pub fn kind(&self, u: f64) -> OperationKind {
         let mut rest = u;
-        for (kind, share) in OperationKind::ALL.into_iter().zip(self.shares) {
+        for (kind, share) in OperationKind::YCSB.into_iter().zip(self.shares) {
             if rest < share {
                 return kind;
             }

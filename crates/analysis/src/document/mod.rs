@@ -25,7 +25,7 @@ mod recommendation;
 mod scaling;
 pub(crate) mod work;
 
-use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
+use evidence::{DataSetOrigin, FORMAT_VERSION};
 use experiment::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 use serde::{Deserialize, Serialize};
 
@@ -199,14 +199,12 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
     plan.workloads
         .iter()
         .map(|w| {
-            let shares: Vec<String> = OperationKind::ALL
-                .into_iter()
-                .filter(|k| w.mix.share(*k) > 0.0)
-                .map(|k| format!("{} % {}", (w.mix.share(k) * 1e4).round() / 1e2, k.name().replace('_', "-")))
-                .collect();
+            let shares = w.kinds().map(|k| format!("{} % {}", (w.share(k) * 1e4).round() / 1e2, k.label()));
+            let shares: Vec<String> = shares.collect();
             let distribution = match w.distribution {
                 // No tool states them.
                 _ if plan.place.is_imported() => "keys as the tool chose them".to_owned(),
+                _ if w.is_own() => "own statements".to_owned(),
                 experiment::Distribution::Uniform => "uniform keys".to_owned(),
                 experiment::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),
                 experiment::Distribution::Latest => "latest keys".to_owned(),

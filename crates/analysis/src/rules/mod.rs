@@ -200,6 +200,11 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> V
     let own = of_trial(trial).into_iter();
     let mut found =
         Found { scope: of(trial), findings: own.filter_map(|finding| completed(finding, trial, together)).collect() };
+    if let Some(workload) = plan.workloads.iter().find(|w| w.name == trial.record.workload && w.is_own()) {
+        let reads = undisturbed.completed_reads_of(workload);
+        let is_warmed = cache_warmed::is_warmed(trial);
+        found.add(served_from_page_cache::of_reads(undisturbed, reads).filter(|_| !is_warmed));
+    }
     found.add(burst::unseen(trial, setups, plan.scale()));
     found.add(data_set_smaller::than_the_others(trial, setups, together.data_bytes));
     found.add(still_rising::finding(undisturbed, plan));
@@ -247,13 +252,19 @@ fn completed(mut finding: Finding, trial: &TrialMeasurement, together: &RunConte
     stays.then_some(finding)
 }
 
-/// Findings on a cell, from its figures, its valid trials, and the replicas of the data set that it should have had.
-pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Dataset, replicas: u32) -> Vec<Finding> {
+/// Findings on a cell, from its figures, its valid trials, and the replicas of the data set that it should have had;
+/// `None`: nobody knows how large that must be at the least.
+pub fn of_cell(
+    cell: &CellAnalysis,
+    valid: &[&TrialMeasurement],
+    dataset: Option<&Dataset>,
+    replicas: u32,
+) -> Vec<Finding> {
     let mut found = Found::on(Scope::Cell(cell.id.clone()));
     found.add(cell.writes.as_ref().and_then(writes_lost::lost));
     found.add(cell.writes.as_ref().and_then(writes_lost::unread));
     found.add(too_few_samples::findings(&cell.latency_us));
-    found.add(data_set_smaller::than_its_layout(cell.bytes_on_disk, dataset, replicas));
+    found.add(dataset.and_then(|it| data_set_smaller::than_its_layout(cell.bytes_on_disk, it, replicas)));
     found.findings.extend(unequal_nodes(&cell.id, &cell.nodes, valid));
     found.findings
 }

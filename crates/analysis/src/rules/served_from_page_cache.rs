@@ -26,7 +26,11 @@ pub struct ServedFromPageCache {
 const READS_PER_READ_MIN: f64 = 0.05;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ServedFromPageCache>> {
-    let reads = trial.completed_reads();
+    of_reads(trial, trial.completed_reads())
+}
+
+/// The same where so many of its operations read.
+pub(crate) fn of_reads(trial: &TrialMeasurement, reads: u64) -> Option<Seen<ServedFromPageCache>> {
     let device = trial.sum_of_data(|v| v.reads)?;
     let per_read = stats::ratio(device, reads as f64).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
     let budget: u64 = trial.nodes().map(|n| n.facts.page_cache_budget_bytes).sum();

@@ -152,6 +152,7 @@ pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask 
         trial: parts.planned.clone(),
         endpoint: target.endpoint(contact_points, levels, plan.shape.request_timeout_s),
         dataset: plan.dataset,
+        own: plan.own.clone(),
         workload: parts.workload.clone(),
         load: cell.load,
         shape: plan.shape,
@@ -219,8 +220,11 @@ fn subject(what: &str, setup: &Setup, host: HostId) -> String {
     }
 }
 
-/// Keys spread over the whole data set.
+/// Keys spread over the whole data set; none of the user's own, whose agents know their rows.
 pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
+    if plan.own.is_some() {
+        return Vec::new();
+    }
     let records = plan.dataset.records;
     let count = SAMPLE_KEYS.min(records);
     (0..count)

@@ -30,7 +30,7 @@ pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialStat
     let mut lag = Lag::new();
     let offsets = state.offsets_ms();
     let samples = &mut state.samples;
-    let mut pieces = Pieces::of(silence::longest_load(&plan.shape));
+    let mut pieces = Pieces::of(parts.workload, silence::longest_load(&plan.shape));
     let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
     let with_backlogs = setup.backlog.map(|_| hosts::nodes_of(setup)).unwrap_or_default();
     let host_of = |fault: &NodeFault| HostId::database(setup.host_of(fault));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evidence::{HostId, MOST_SAMPLES, Series};
+use experiment::Definition;
 use wire::{RequestError, TrialPiece};
 
 use crate::failure::Failure;
@@ -15,11 +16,12 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// None yet, of a load that takes so long at most: each series has an interval a second. An interval is a histogram
-    /// of up to 140 KiB, however few characters it was sent in.
-    pub fn of(longest: Duration) -> Self {
+    /// None yet, of a load of this workload that takes so long at most: each series has an interval a second. An
+    /// interval is a histogram of up to 140 KiB, however few characters it was sent in.
+    pub fn of(workload: &Definition, longest: Duration) -> Self {
         let seconds = usize::try_from(longest.as_secs()).unwrap_or(usize::MAX);
-        Self { by_client: BTreeMap::new(), most_intervals: seconds.saturating_mul(Series::COUNT) }
+        let series = Series::most(workload.kinds().count());
+        Self { by_client: BTreeMap::new(), most_intervals: seconds.saturating_mul(series) }
     }
 
     /// The next piece of a client. Samples beyond what a trial can have are passed over.
@@ -50,6 +52,7 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use evidence::HostSample;
+    use experiment::{Distribution, Mix};
     use wire::WireInterval;
 
     use super::*;
@@ -62,8 +65,10 @@ mod tests {
 
     #[test]
     fn pieces_of_a_client_are_put_together_and_are_no_more_than_its_trial_can_have() {
-        let most = 10 * Series::COUNT;
-        let mut pieces = Pieces::of(Duration::from_secs(10));
+        let mix = Mix { read: 0.9, update: 0.1, ..Mix::default() };
+        let workload = Definition::new("mixed", mix, Distribution::Uniform);
+        let most = 10 * Series::most(2);
+        let mut pieces = Pieces::of(&workload, Duration::from_secs(10));
         for client in [HostId::CLIENT, HostId::client(1)] {
             pieces.take(client, piece(most - 1)).unwrap();
             pieces.take(client, piece(1)).unwrap();
@@ -72,7 +77,7 @@ mod tests {
             panic!("a trial of ten seconds has no more");
         };
         assert_eq!(client, HostId::CLIENT);
-        assert!(error.message.contains("181 intervals"), "{}", error.message);
+        assert!(error.message.contains("121 intervals"), "{}", error.message);
         let whole = pieces.of_client(HostId::client(1));
         assert_eq!((whole.intervals.len(), whole.samples.len()), (most, 2));
         assert!(pieces.of_client(HostId::client(1)).is_empty());

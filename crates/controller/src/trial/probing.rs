@@ -1,11 +1,13 @@
 //! A search for the highest rate: one restored database, loaded for a short time at one rate after the other.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use ::evidence::{OperationKind, RateProbe, Series};
+use ::evidence::{OperationKind, RateProbe, Series, empty_histogram};
 use analysis::{SeriesLatency, Step};
 use archive::JournalEvent;
 use experiment::{Arrivals, CEILING_IN_FLIGHT, Cell, LoadLevel, PlannedTrial, Round, Search, rounded};
+use hdrhistogram::Histogram;
 use wire::{Event, TrialTask};
 
 use super::clients::Measured;
@@ -112,7 +114,7 @@ fn probe(
     let requests = requests(&whole, parts, state, run.agents);
     let mut figures = LiveFigures::default();
     // A simulation has what came before on the same database as warm-up.
-    let mut pieces = Pieces::of(silence::longest_load(&shape).saturating_mul(number));
+    let mut pieces = Pieces::of(parts.workload, silence::longest_load(&shape).saturating_mul(number));
     let began = Instant::now();
     screen.doing("connecting the client", "");
     let answers = run.agents.converse(requests, &mut |host, event| {
@@ -147,15 +149,14 @@ fn cell(search: &Search, load: LoadLevel) -> Cell {
 /// What is kept of a probe.
 fn of(search: &Search, number: u32, load: LoadLevel, measured: Measured) -> Result<RateProbe, Failure> {
     let result = measured.result.ok_or_else(|| Failure::work("a client measured nothing"))?;
-    let latency = |kind: &OperationKind| {
-        let own = measured.intervals.iter().filter(|i| i.series == Series::Response(*kind));
-        let merged = own.map(|interval| interval.histogram.clone()).reduce(|mut all, histogram| {
+    let mut responses: BTreeMap<OperationKind, Histogram<u64>> = BTreeMap::new();
+    for interval in &measured.intervals {
+        if let Series::Response(kind) = interval.series {
             // Histograms of equal bounds always add.
-            let _ = all.add(&histogram);
-            all
-        })?;
-        (!merged.is_empty()).then(|| (*kind, SeriesLatency::of(&merged).figures))
-    };
+            let _ = responses.entry(kind).or_insert_with(empty_histogram).add(&interval.histogram);
+        }
+    }
+    let measured_some = responses.into_iter().filter(|(_, merged)| !merged.is_empty());
     Ok(RateProbe {
         search: search.id.clone(),
         number,
@@ -164,6 +165,6 @@ fn of(search: &Search, number: u32, load: LoadLevel, measured: Measured) -> Resu
         sent: result.operations_sent,
         completed: result.completed.values().sum(),
         failed: result.errors.values().sum(),
-        response: OperationKind::ALL.iter().filter_map(latency).collect(),
+        response: measured_some.map(|(kind, merged)| (kind, SeriesLatency::of(&merged).figures)).collect(),
     })
 }

@@ -86,10 +86,10 @@ pub struct Settled {
 
 /// A connection to one node.
 pub struct Admin {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     /// `None` only while being dropped.
-    session: Option<Arc<Session>>,
-    runtime: Handle,
+    pub(super) session: Option<Arc<Session>>,
+    pub(super) runtime: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -107,12 +107,26 @@ impl Admin {
         Self::connect_as(address, timeout, &[], &Access::default())
     }
 
+    /// As [`Self::connect`]; it knows the tables of this keyspace.
+    pub fn connect_to_tables(address: SocketAddr, timeout: Duration, keyspace: &str) -> Result<Self, AdminError> {
+        Self::connect_knowing(address, timeout, (&[], &Access::default()), &[keyspace])
+    }
+
     /// As [`Self::connect`], to a node that somebody calls by `names`.
     pub fn connect_as(
         address: SocketAddr,
         timeout: Duration,
         names: &[String],
         access: &Access,
+    ) -> Result<Self, AdminError> {
+        Self::connect_knowing(address, timeout, (names, access), &[])
+    }
+
+    fn connect_knowing(
+        address: SocketAddr,
+        timeout: Duration,
+        (names, access): (&[String], &Access),
+        keyspaces: &[&str],
     ) -> Result<Self, AdminError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
@@ -135,7 +149,8 @@ impl Admin {
             .host_filter(Arc::new(only_this_node))
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
             .connection_timeout(timeout)
-            .fetch_schema_metadata(false)
+            .fetch_schema_metadata(!keyspaces.is_empty())
+            .keyspaces_to_fetch(keyspaces.iter().copied())
             .schema_agreement_timeout(Duration::from_secs(30))
             .default_execution_profile_handle(profile);
         let session = admin
@@ -234,7 +249,7 @@ impl Admin {
 
     /// Wait until the other nodes have the schema too: before that, they refuse writes to a new table
     /// (`INCOMPATIBLE_SCHEMA`). The driver cannot wait for it here, because it only knows this node.
-    fn wait_schema_agreed(&self, timeout: Duration) -> Result<(), AdminError> {
+    pub(super) fn wait_schema_agreed(&self, timeout: Duration) -> Result<(), AdminError> {
         let started = Instant::now();
         loop {
             let versions = self.schema_versions()?.len();
@@ -317,7 +332,7 @@ impl Admin {
         self.execute(Statement::new(statement), ())
     }
 
-    fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
+    pub(super) fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
         let contents = statement.contents.clone();
         let failed =
             |reason: String| AdminError::Statement { address: self.address, statement: contents.clone(), reason };

@@ -37,6 +37,9 @@ const OF_TABLE: &[Figure] = &[
     (&series::COORDINATOR_READ_P99_MS, "CoordinatorReadLatency", "99thPercentile", 1e3),
     (&series::COORDINATOR_WRITE_P99_MS, "CoordinatorWriteLatency", "99thPercentile", 1e3),
 ];
+/// What cannot be added up over several tables: it is absent then.
+const OF_ONE_TABLE: [&Series; 3] =
+    [&series::COMPRESSION_RATIO, &series::COORDINATOR_READ_P99_MS, &series::COORDINATOR_WRITE_P99_MS];
 /// Of the node's pools of threads.
 const OF_POOLS: &[Figure] = &[
     (&series::PENDING_COMPACTIONS, "path=internal,scope=CompactionExecutor,name=ActiveTasks", "Value", 1.0),
@@ -58,19 +61,24 @@ const HINTS: &str = "org.apache.cassandra.hints:type=HintsService";
 /// How many SSTables were merged for a read: a histogram with a bucket for each number up to 8.
 const SSTABLES_PER_READ: &str = "SSTablesPerReadHistogram";
 
-/// A reader of the counters of a node and of one of its tables.
+/// A reader of the counters of a node and of a table, or of several together.
 pub struct Counters {
     node: Management,
-    /// The beans of the table, from their type up to the name of the metric.
-    beans: String,
+    /// The beans of each table, from their type up to the name of the metric.
+    beans: Vec<String>,
     connection: Option<Jmx>,
 }
 
 impl Counters {
     /// Of a node with this management interface. Nothing is asked yet.
     pub fn new(node: &Management, keyspace: &str, table: &str) -> Self {
-        let beans = format!("type=Table,keyspace={keyspace},scope={table},name=");
-        Self { node: node.clone(), beans, connection: None }
+        Self::of_tables(node, keyspace, &[table.to_owned()])
+    }
+
+    /// As [`Self::new`], of several tables of a keyspace: what they count is added up.
+    pub fn of_tables(node: &Management, keyspace: &str, tables: &[String]) -> Self {
+        let beans = tables.iter().map(|table| format!("type=Table,keyspace={keyspace},scope={table},name="));
+        Self { node: node.clone(), beans: beans.collect(), connection: None }
     }
 
     /// The counters now. What the node does not answer is absent.
@@ -95,9 +103,14 @@ impl Counters {
         };
         let connection = self.connection.insert(connection);
         let mut reported = Reported::default();
-        let kinds = [(self.beans.as_str(), OF_TABLE), ("type=ThreadPools,", OF_POOLS), ("type=Cache,", OF_CACHES)];
-        for (of, figures) in kinds {
+        let are_several = self.beans.len() > 1;
+        let of_tables = self.beans.iter().map(|beans| (beans.as_str(), OF_TABLE));
+        let of_node = [("type=ThreadPools,", OF_POOLS), ("type=Cache,", OF_CACHES)];
+        for (of, figures) in of_tables.chain(of_node) {
             for (series, metric, attribute, per) in figures {
+                if are_several && OF_ONE_TABLE.iter().any(|of| of.key == series.key) {
+                    continue;
+                }
                 let answer = connection.attribute(&format!("{METRICS}{of}{metric}"), attribute);
                 let number = known(answer)?.and_then(|value| value.number());
                 // A table without a compressed file has the ratio -1.
@@ -108,10 +121,12 @@ impl Counters {
         }
         let hints = known(connection.attribute(HINTS, "PendingHints"))?;
         reported.set(&series::PENDING_HINT_FILES, hints.as_ref().and_then(hint_files));
-        let buckets = known(connection.invoke(&format!("{METRICS}{}{SSTABLES_PER_READ}", self.beans), "values", &[]))?;
-        if let Some((reads, merged)) = buckets.as_ref().and_then(sum) {
-            reported.set(&series::TABLE_READS, Some(reads));
-            reported.set(&series::SSTABLES_MERGED, Some(merged));
+        for beans in &self.beans {
+            let buckets = known(connection.invoke(&format!("{METRICS}{beans}{SSTABLES_PER_READ}"), "values", &[]))?;
+            if let Some((reads, merged)) = buckets.as_ref().and_then(sum) {
+                reported.add(&series::TABLE_READS, reads);
+                reported.add(&series::SSTABLES_MERGED, merged);
+            }
         }
         Ok(reported)
     }

@@ -33,6 +33,7 @@ pub mod node;
 pub mod node_config;
 mod node_error;
 mod node_files;
+mod own_schema;
 mod pom;
 mod schema;
 mod serialized;

@@ -26,13 +26,6 @@ pub(crate) fn schema_statements(
     options: &BTreeMap<String, Setting>,
 ) -> Vec<String> {
     let fields: String = (0..dataset.fields).map(|field| format!(", field{field} varchar")).collect();
-    let copies = match replication {
-        Replication::Each(copies) => format!("'replication_factor': {copies}"),
-        Replication::ByDataCentre(copies) => {
-            let each = copies.iter().map(|(name, copies)| format!("'{name}': {copies}"));
-            each.collect::<Vec<_>>().join(", ")
-        }
-    };
     let usual = TABLE_OPTIONS.iter().map(|(name, value)| match options.get(*name) {
         Some(asked) => format!("{name} = {}", in_cql(asked)),
         None => format!("{name} = {value}"),
@@ -42,15 +35,27 @@ pub(crate) fn schema_statements(
     let others = others.map(|(name, asked)| format!("{name} = {}", in_cql(asked)));
     let with: Vec<String> = usual.chain(others).collect();
     vec![
-        format!(
-            "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', \
-             {copies}}} AND durable_writes = true"
-        ),
+        keyspace_statement(keyspace, replication),
         format!(
             "CREATE TABLE IF NOT EXISTS {keyspace}.{table} (y_id varchar PRIMARY KEY{fields}) WITH {}",
             with.join(" AND ")
         ),
     ]
+}
+
+/// A keyspace with so many copies.
+pub(crate) fn keyspace_statement(keyspace: &str, replication: &Replication) -> String {
+    let copies = match replication {
+        Replication::Each(copies) => format!("'replication_factor': {copies}"),
+        Replication::ByDataCentre(copies) => {
+            let each = copies.iter().map(|(name, copies)| format!("'{name}': {copies}"));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    };
+    format!(
+        "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', {copies}}} \
+         AND durable_writes = true"
+    )
 }
 
 /// An option of a table as a value of its row; `None`: of another kind than options are.

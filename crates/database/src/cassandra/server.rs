@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use experiment::{Dataset, Settings, SettingsInForce};
+use experiment::{Dataset, Own, Settings, SettingsInForce};
 use reported::{Reported, Series, cassandra};
 
 use super::admin::{Admin, AdminError};
@@ -115,12 +115,13 @@ impl Server for Cassandra {
     fn snapshot_key(
         &self,
         dataset: &Dataset,
+        own: Option<&Own>,
         places: &[Option<NodeLocation>],
         replication: &Replication,
         settings: &Settings,
         directories: u32,
     ) -> String {
-        snapshot_key(&self.version, dataset, places, replication, settings, directories)
+        snapshot_key(&self.version, (dataset, own), places, replication, settings, directories)
     }
 
     fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf> {
@@ -207,6 +208,16 @@ impl RunningNode for Running {
         Ok(admin.create_schema(keyspace, table, dataset, replication, &options)?)
     }
 
+    fn create_own_schema(&mut self, keyspace: &str, own: &Own, replication: &Replication) -> Result<(), ServerError> {
+        Ok(self.admin()?.create_own_schema(keyspace, own, replication)?)
+    }
+
+    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError> {
+        // The control connection knows no tables, which others may still be about to create.
+        let admin = Admin::connect_to_tables(self.node.config().plan.client_address(), self.patience, keyspace)?;
+        Ok(admin.count_own_sample(keyspace, own, of_each_table)?)
+    }
+
     fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {
         Ok(self.admin()?.count_sample(keyspace, table, keys)?)
     }
@@ -250,13 +261,13 @@ impl RunningNode for Running {
         Box::new(move || Ok(compact_table(&node, &keyspace, &table)?))
     }
 
-    fn metrics(&mut self, keyspace: &str, table: &str) -> Result<Box<dyn MetricsReader>, ServerError> {
+    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError> {
         Ok(Box::new(Reader {
             admin: self.admin()?,
-            counters: Counters::new(self.node.management(), keyspace, table),
+            counters: Counters::of_tables(self.node.management(), keyspace, tables),
             compactions: Compactions {
                 keyspace: keyspace.to_owned(),
-                table: table.to_owned(),
+                tables: tables.to_vec(),
                 compacted_bytes: None,
                 count: None,
             },
@@ -318,11 +329,11 @@ impl MetricsReader for Reader {
     }
 }
 
-/// How many compactions a table has seen: read when the bytes that they wrote have changed, so that a node without one
-/// is not asked.
+/// How many compactions its tables have seen: read when the bytes that they wrote have changed, so that a node without
+/// one is not asked.
 struct Compactions {
     keyspace: String,
-    table: String,
+    tables: Vec<String>,
     compacted_bytes: Option<f64>,
     count: Option<f64>,
 }
@@ -331,7 +342,8 @@ impl Compactions {
     fn count(&mut self, admin: &Admin, compacted_bytes: Option<f64>) -> Option<f64> {
         // What is on record comes before its bytes are counted.
         if compacted_bytes.is_some() && compacted_bytes != self.compacted_bytes {
-            self.count = admin.compactions(&self.keyspace, &self.table).ok().map(|n| n as f64);
+            let each = self.tables.iter().map(|table| admin.compactions(&self.keyspace, table).ok());
+            self.count = each.sum::<Option<u64>>().map(|n| n as f64);
             self.compacted_bytes = compacted_bytes;
         }
         self.count

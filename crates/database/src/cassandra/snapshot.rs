@@ -11,25 +11,28 @@
 
 use sha2::{Digest, Sha256};
 
-use super::schema::schema_statements;
+use super::schema::{keyspace_statement, schema_statements};
 use crate::plan::{NodeLocation, Replication};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
 const SNAPSHOT_FORMAT: u32 = 1;
 
 /// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema with the
-/// options of its table, nodes and their places, data directories of each, keys of `cassandra.yaml` that shape files).
-/// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
+/// options of its table, or the user's own, nodes and their places, data directories of each, keys of `cassandra.yaml`
+/// that shape files). 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
 pub fn snapshot_key(
     version: &str,
-    dataset: &experiment::Dataset,
+    (dataset, own): (&experiment::Dataset, Option<&experiment::Own>),
     places: &[Option<NodeLocation>],
     replication: &Replication,
     settings: &experiment::Settings,
     directories: u32,
 ) -> String {
     let experiment::Dataset { records, fields, field_length, compressibility, seed } = dataset;
-    let schema = schema_statements("k", "t", dataset, replication, cassandra_model::table(settings)).join("\n");
+    let schema = match own {
+        None => schema_statements("k", "t", dataset, replication, cassandra_model::table(settings)).join("\n"),
+        Some(own) => format!("{}\n{}", keyspace_statement("k", replication), own.identity()),
+    };
     let nodes = places.len();
     let placed: String =
         places.iter().flatten().map(|place| format!("place {:?} {:?}\n", place.data_centre, place.rack)).collect();
@@ -60,24 +63,24 @@ mod tests {
         let place = |rack: &str| Some(NodeLocation { data_centre: "north".to_owned(), rack: rack.to_owned() });
         let each = Replication::Each;
         let none = experiment::Settings::default();
-        let key = |dataset: experiment::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none, 1);
-        let with = |settings: experiment::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings, 1);
+        let key = |dataset: experiment::Dataset| snapshot_key("5.0.9", (&dataset, None), &one, &each(1), &none, 1);
+        let with = |settings: experiment::Settings| snapshot_key("5.0.9", (&base, None), &one, &each(1), &settings, 1);
         let table = |name: &str, key: &str, value: &str| {
             let map = [(key.to_owned(), value.to_owned())].into();
             let table = [(name.to_owned(), experiment::Setting::Map(map))].into();
             with(experiment::Settings::default().with(cassandra_model::TABLE, experiment::Section::Keys(table)))
         };
         let nodes = |places: &[Option<NodeLocation>], copies: &Replication| {
-            snapshot_key("5.0.9", &base, places, copies, &none, 1)
+            snapshot_key("5.0.9", (&base, None), places, copies, &none, 1)
         };
         let by_centre = Replication::ByDataCentre([("north".to_owned(), 3)].into());
         let size = experiment::Setting::Value("\"64KiB\"".to_owned());
         let key_of_files = [("column_index_size".to_owned(), size)].into();
         let mut keys = vec![
             key(base),
-            snapshot_key("5.0.8", &base, &one, &each(1), &none, 1),
-            snapshot_key("5.0.9", &base, &one, &each(1), &none, 2),
-            snapshot_key("5.0.9", &base, &one, &each(1), &none, 3),
+            snapshot_key("5.0.8", (&base, None), &one, &each(1), &none, 1),
+            snapshot_key("5.0.9", (&base, None), &one, &each(1), &none, 2),
+            snapshot_key("5.0.9", (&base, None), &one, &each(1), &none, 3),
             nodes(&[None, None, None], &each(1)),
             nodes(&[None, None, None], &each(3)),
             nodes(&[place("a"), place("a"), place("a")], &each(3)),

@@ -2,38 +2,51 @@
 
 use super::protocol::{HEADER, VERSION, opcode};
 
-/// The values of a request, in the order of its bind markers: each is given in pieces, which follow each other.
+/// The values of a request, in the order of its bind markers: each is given in pieces, which follow each other. One
+/// without any piece is not set: nothing is written for it (an empty value has one piece, which is empty).
 pub(crate) trait Values {
     /// Gives each value to `put` until one fails.
     fn each<E>(&self, put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E>;
 }
 
-/// What all requests of a prepared statement begin with.
-pub(crate) struct Head(Vec<u8>);
+/// What all requests of a prepared statement begin with, and the level of its conditions, with which they end.
+pub(crate) struct Head {
+    begin: Vec<u8>,
+    serial: Option<u16>,
+}
 
 const WITH_VALUES: u8 = 0x01;
 const SKIP_METADATA: u8 = 0x02;
+const WITH_SERIAL_CONSISTENCY: u8 = 0x10;
+/// The length of a value that is not set (native_protocol_v4.spec, section 3, `[value]`).
+const NOT_SET: i32 = -2;
 
 impl Head {
-    /// `id` is the server's name for the statement, `consistency` the protocol's number of the level, `markers` the
-    /// number of values. A statement that returns rows is asked for them without their description.
-    pub(crate) fn new(id: &[u8], consistency: u16, markers: u16, returns_rows: bool) -> Self {
+    /// `id` is the server's name for the statement, `consistency` and `serial` the protocol's numbers of the levels
+    /// (`serial` of conditions: the server's own where it is `None`), `markers` the number of values. A statement that
+    /// returns rows is asked for them without their description.
+    pub(crate) fn new(id: &[u8], (consistency, serial): (u16, Option<u16>), markers: u16, returns_rows: bool) -> Self {
         let mut bytes = vec![VERSION, 0, 0, 0, opcode::EXECUTE, 0, 0, 0, 0];
         let length = u16::try_from(id.len()).unwrap_or_default();
         bytes.extend(length.to_be_bytes());
         bytes.extend(id);
         bytes.extend(consistency.to_be_bytes());
-        bytes.push(WITH_VALUES | if returns_rows { SKIP_METADATA } else { 0 });
+        let skip = if returns_rows { SKIP_METADATA } else { 0 };
+        bytes.push(WITH_VALUES | skip | if serial.is_some() { WITH_SERIAL_CONSISTENCY } else { 0 });
         bytes.extend(markers.to_be_bytes());
-        Self(bytes)
+        Self { begin: bytes, serial }
     }
 }
 
 /// Appends a request.
 pub(super) fn execute(out: &mut Vec<u8>, stream: u16, head: &Head, values: &impl Values) {
     let start = out.len();
-    out.extend_from_slice(&head.0);
+    out.extend_from_slice(&head.begin);
     let Ok(()) = values.each(|pieces| {
+        if pieces.is_empty() {
+            out.extend_from_slice(&NOT_SET.to_be_bytes());
+            return Ok(());
+        }
         let length: usize = pieces.iter().map(|piece| piece.len()).sum();
         // Longer than a frame can be is refused by the server, whatever stands here.
         let length = i32::try_from(length).unwrap_or(i32::MAX);
@@ -41,6 +54,9 @@ pub(super) fn execute(out: &mut Vec<u8>, stream: u16, head: &Head, values: &impl
         pieces.iter().for_each(|piece| out.extend_from_slice(piece));
         Ok::<(), std::convert::Infallible>(())
     });
+    if let Some(serial) = head.serial {
+        out.extend_from_slice(&serial.to_be_bytes());
+    }
     finish(out, start, stream);
 }
 
@@ -99,7 +115,7 @@ mod tests {
     #[test]
     fn a_read_is_the_bytes_that_the_protocol_says() {
         let mut out = b"before".to_vec();
-        let head = Head::new(&[0xAB, 0xCD], 1, 1, true);
+        let head = Head::new(&[0xAB, 0xCD], (1, None), 1, true);
         execute(&mut out, 0x0102, &head, &Pieces(&[&[b"user1"]]));
         let expected = [
             b"before".as_slice(),
@@ -114,7 +130,7 @@ mod tests {
     #[test]
     fn a_write_asks_for_no_rows_and_joins_the_pieces_of_a_value() {
         let mut out = Vec::new();
-        let head = Head::new(&[7], 6, 2, false);
+        let head = Head::new(&[7], (6, None), 2, false);
         execute(&mut out, 0, &head, &Pieces(&[&[b"ta", b"g"], &[b""]]));
         let expected = [
             [4, 0, 0, 0, 0x0A, 0, 0, 0, 19].as_slice(),
@@ -127,8 +143,24 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_not_set_has_no_bytes_and_the_level_of_conditions_comes_last() {
+        let mut out = Vec::new();
+        let head = Head::new(&[7], (4, Some(9)), 2, false);
+        execute(&mut out, 0, &head, &Pieces(&[&[], &[b"x"]]));
+        let expected = [
+            [4, 0, 0, 0, 0x0A, 0, 0, 0, 19].as_slice(),
+            &[0, 1, 7, 0, 4, 0x11, 0, 2],
+            &[0xFF, 0xFF, 0xFF, 0xFE],
+            &[0, 0, 0, 1],
+            b"x",
+            &[0, 9],
+        ];
+        assert_eq!(out, expected.concat());
+    }
+
+    #[test]
     fn frames_follow_each_other_without_a_gap() {
-        let head = Head::new(&[7], 6, 1, false);
+        let head = Head::new(&[7], (6, None), 1, false);
         let (mut both, mut second) = (Vec::new(), Vec::new());
         execute(&mut both, 1, &head, &Pieces(&[&[b"one"]]));
         let first = both.len();

@@ -101,6 +101,27 @@ impl Connect for Fake {
 }
 
 impl Driver for Fake {
+    /// The statement that was made.
+    type Own = usize;
+
+    /// The first of two statements for three of four requests.
+    fn make(&self, random: &mut engine::Random, request: &mut usize) -> usize {
+        *request = usize::from(random.next_unit() >= 0.75);
+        *request
+    }
+
+    /// As many rows as were not written before, up to 500; each of them once.
+    fn make_row(&self, _: &mut usize) -> engine::NextRow {
+        match self.calls() < 500 {
+            true => engine::NextRow::Once,
+            false => engine::NextRow::None,
+        }
+    }
+
+    async fn send(&self, _: &usize) -> Result<(), ErrorKind> {
+        self.call().await
+    }
+
     async fn read(&self, _: &str, _: Option<u32>) -> Result<(), ErrorKind> {
         self.call().await
     }

@@ -252,6 +252,8 @@ pub struct Prepared {
 }
 
 impl Driver for Prepared {
+    type Own = ();
+
     /// Every third fails.
     async fn read(&self, _: &str, _: Option<u32>) -> Result<(), ErrorKind> {
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -92,7 +92,8 @@ pub(super) fn reachable(
 fn any_reads(at: &Given, levels: ConsistencyLevels, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
     use OperationKind::{Read, ReadModifyWrite, Scan};
     let asks = |w: &&Definition| {
-        let read = w.mix.share(Read) + w.mix.share(ReadModifyWrite) > 0.0;
+        let own = w.is_own() && w.reads() > 0.0;
+        let read = own || w.mix.share(Read) + w.mix.share(ReadModifyWrite) > 0.0;
         (read && levels.read == Consistency::Any) || (w.mix.share(Scan) > 0.0 && levels.scan == Consistency::Any)
     };
     if let Some(reader) = workloads.iter().flatten().find(asks) {

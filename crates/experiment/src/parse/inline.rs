@@ -7,11 +7,20 @@ use toml::de::{DeValue, ValueDeserializer};
 
 use super::keys::{explain, key_of};
 use crate::mistakes::Collector;
-use crate::spanned::Form;
+use crate::spanned::{Form, Spanned};
 
 /// An inline table as its type; a mistake inside it is placed on the value or the key that it is about, where that
 /// can be found.
 pub(super) fn table<A, T: DeserializeOwned>(given: &Form<A, T>, key: &str, mistakes: &mut Collector<'_>) -> Option<T> {
+    typed(given, key, mistakes)
+}
+
+/// The same of a value whose schema is whatever else.
+pub(super) fn typed<S, T: DeserializeOwned>(
+    given: &Spanned<toml::Value, S>,
+    key: &str,
+    mistakes: &mut Collector<'_>,
+) -> Option<T> {
     match T::deserialize(given.get_ref().clone()) {
         Ok(value) => Some(value),
         Err(error) => {

@@ -31,6 +31,8 @@ mod members;
 mod nothing_for;
 mod objective;
 mod of_instance;
+mod own;
+mod own_values;
 mod placement;
 mod settings;
 mod target;
@@ -127,7 +129,7 @@ fn check(
     let (target, existing) = target::check(file.target.as_ref(), mistakes).unzip();
     let product = target.as_ref().map_or(PRODUCTS[0], |target: &crate::Target| target.database.product());
     nothing_for::check(file, product, mistakes);
-    let dataset = mistakes.sound(|mistakes| dataset(&file.dataset, mistakes));
+    let of_ycsb = mistakes.sound(|mistakes| dataset(file, mistakes));
     let data_set_store = data_set_store::check(file, mistakes);
     let local = local::check(&file.provider.local, unstated, mistakes);
     let model = carried_out::model(file, provider, &local);
@@ -137,8 +139,16 @@ fn check(
         each.map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes)).collect();
     let names = file.configuration.iter().map(|c| (c.name.span(), c.name.as_str()));
     mistakes.unique(names, "configuration");
-    let each = file.workload.iter();
-    let workloads: Vec<_> = each.map(|w| workload::check(w, &file.dataset, beside.file, mistakes)).collect();
+    own::fits(file, mistakes);
+    let mut common: own::Common = None;
+    let each = file.workload.iter().map(|w| match (&w.cql, &of_ycsb) {
+        (Some(cql), Some(of_ycsb)) => own::check(w, (cql, of_ycsb.seed), &mut common, beside.file, mistakes),
+        (Some(_), None) => None,
+        (None, _) => workload::check(w, &file.dataset, beside.file, mistakes),
+    });
+    let workloads: Vec<_> = each.collect();
+    let own = common.flatten();
+    let dataset = of_ycsb.map(|of_ycsb| own.as_ref().map_or(of_ycsb, Dataset::of_own));
     let names = file.workload.iter().zip(&workloads);
     let names = names.filter_map(|(raw, checked)| Some((raw.span(), checked.as_ref()?.name.as_str())));
     mistakes.unique(names, "workload");
@@ -179,6 +189,7 @@ fn check(
         baseline: file.baseline.as_deref().cloned(),
         target: target?,
         dataset: dataset?,
+        own,
         data_set_store: data_set_store?,
         money,
         configurations,
@@ -246,7 +257,14 @@ fn has_prices(file: &raw::Experiment, money: &Money, mistakes: &mut Collector<'_
     }
 }
 
-fn dataset(given: &raw::Dataset, mistakes: &mut Collector<'_>) -> Dataset {
+/// YCSB's records; where the statements are the user's own only the seed holds.
+fn dataset(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Dataset {
+    let given = &file.dataset;
+    if given.records.is_none() && file.workload.iter().all(|workload| workload.cql.is_none()) {
+        // Without a place it is not stated at all.
+        let missing = if given.span() == (0..0) { "dataset" } else { "records" };
+        mistakes.add(given.span(), format!("the key `{missing}` is missing"), "");
+    }
     Dataset {
         records: mistakes.integer(&given.records, "records", 1..=1_000_000_000_000, 1) as u64,
         fields: mistakes.integer(&given.fields, "fields", 1..=1_000, 10) as u32,

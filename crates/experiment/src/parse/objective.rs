@@ -1,6 +1,6 @@
 //! `[objective]` and `[decision]`: what good enough means, and how much is a difference.
 
-use workload::{Definition, OperationKind};
+use workload::{Definition, OperationKind, StatementName};
 
 use crate::mistakes::Collector;
 use crate::raw::{self, Bounds};
@@ -18,10 +18,17 @@ pub(super) fn objective(
 ) -> Option<Objective> {
     let raw = given?;
     let mut latency = bounds(None, &raw.worst(), mistakes);
-    for (kind, of_kind) in raw.of_kinds() {
-        let Some(at) = of_kind else { continue };
+    let of_ycsb = raw.of_kinds().into_iter().filter_map(|(kind, of_kind)| Some((kind, of_kind.as_ref()?)));
+    let mut of_kinds: Vec<(OperationKind, &Spanned<raw::LatencyBounds>)> = of_ycsb.collect();
+    for (name, of_statement) in &raw.statements {
+        match StatementName::new(name) {
+            Ok(name) => of_kinds.push((OperationKind::Statement(name), of_statement)),
+            Err(error) => mistakes.add(name.span(), error.to_string(), "the name of a statement of your own"),
+        }
+    }
+    for (kind, at) in of_kinds {
         let name = kind.name();
-        if workloads.is_some_and(|all| all.iter().all(|w| w.mix.share(kind) <= 0.0)) {
+        if workloads.is_some_and(|all| all.iter().all(|w| w.share(kind) <= 0.0)) {
             let message = format!("the objective bounds {name}, and no workload does any");
             mistakes.add(at.span(), message, "remove it, or bound a kind that a workload has");
         }
@@ -51,6 +58,7 @@ pub(super) fn objective(
     }
     let states_nothing = raw.worst().iter().all(|(_, _, bound)| bound.is_none())
         && raw.of_kinds().iter().all(|(_, bounds)| bounds.is_none())
+        && raw.statements.is_empty()
         && [&raw.error_share, &raw.throughput, &raw.headroom].iter().all(|given| given.is_none());
     if states_nothing {
         let help = "for example p99_ms = 10, or throughput = 5000; or remove it";

@@ -64,6 +64,7 @@ pub(super) fn check(
         distribution: distribution?,
         read_all_fields: raw.read_all_fields.as_deref().copied().unwrap_or(true),
         write_all_fields: raw.write_all_fields.as_deref().copied().unwrap_or(false),
+        statements: Vec::new(),
         scan_length: scan_length?,
         keys: KeyFormat::default(),
     })
@@ -88,7 +89,11 @@ fn of_no_use(raw: &raw::Workload, mix: &Mix, mistakes: &mut Collector<'_>) {
 
 const DISTRIBUTIONS: [&str; 6] = ["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"];
 
-fn distribution(given: &Form<String, raw::Distribution>, mistakes: &mut Collector<'_>) -> Option<Distribution> {
+/// A distribution by its name, or as a table.
+pub(super) fn distribution(
+    given: &Form<String, raw::Distribution>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Distribution> {
     let raw = match given.get_ref() {
         Value::String(name) => raw::Distribution { kind: name.clone(), ..raw::Distribution::default() },
         _ => table(given, "distribution", mistakes)?,
@@ -185,10 +190,12 @@ fn from_ycsb(
             return None;
         }
     };
-    let default = |given: &Option<Spanned<i64, u32>>, usual| given.as_deref().copied().unwrap_or(usual);
+    fn default<S>(given: &Option<Spanned<i64, S>>, usual: i64) -> i64 {
+        given.as_deref().copied().unwrap_or(usual)
+    }
     let (fields, length) = (parsed.fields.map(u64::from), parsed.field_length.map(u64::from));
     for (property, theirs, key, ours) in [
-        ("recordcount", parsed.records, "records", *dataset.records),
+        ("recordcount", parsed.records, "records", default(&dataset.records, 0)),
         ("fieldcount", fields, "fields", default(&dataset.fields, 10)),
         ("fieldlength", length, "field_length", default(&dataset.field_length, 100)),
     ] {

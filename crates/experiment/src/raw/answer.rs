@@ -1,5 +1,7 @@
 //! `[objective]` and `[decision]` as they are typed.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workload::OperationKind;
@@ -31,6 +33,9 @@ pub(crate) struct Objective {
     pub scan: Option<Spanned<LatencyBounds>>,
     /// Bounds on read-modify-writes alone.
     pub read_modify_write: Option<Spanned<LatencyBounds>>,
+    /// Bounds on statements of your own, by name.
+    #[serde(default)]
+    pub statements: BTreeMap<Spanned<String>, Spanned<LatencyBounds>>,
     /// Most operations that may fail, as a share of all, 0 to 0.001: a trial with more failed operations is invalid in
     /// any case.
     pub error_share: Option<Spanned<f64>>,
@@ -77,7 +82,7 @@ impl Objective {
         bounds!(self)
     }
 
-    /// Each kind with its bounds.
+    /// Each kind of YCSB with its bounds.
     pub fn of_kinds(&self) -> [(OperationKind, &Option<Spanned<LatencyBounds>>); 5] {
         [
             (OperationKind::Read, &self.read),

@@ -3,21 +3,25 @@
 
 mod answer;
 mod aws;
+mod distribution;
 mod hosts;
 mod instance;
 mod load;
+mod own;
 mod settings;
 mod volume;
 mod workload;
 
-pub(crate) use answer::{Bounds, Decision, Objective};
+pub(crate) use answer::{Bounds, Decision, LatencyBounds, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
+pub(crate) use distribution::Distribution;
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use instance::{CardWord, WeightingWord};
 pub(crate) use load::Load;
+pub(crate) use own::{Column, HotSet, Size, StatementData, TableData};
 pub(crate) use settings::{DatabaseVersion, Keys, Section, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
-pub(crate) use workload::{Distribution, Workload};
+pub(crate) use workload::Workload;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,6 +43,7 @@ pub(crate) struct Experiment {
     /// The database under test.
     pub target: Option<Spanned<Target>>,
     /// Records that are loaded once and restored before every trial.
+    #[serde(default = "no_dataset")]
     pub dataset: Spanned<Dataset>,
     /// What money buys; at least one.
     #[serde(default)]
@@ -172,12 +177,18 @@ pub(crate) struct Target {
     pub binary_aarch64: Option<Spanned<String>>,
 }
 
-/// Records x fields x field length.
-#[derive(Debug, Deserialize, JsonSchema)]
+/// None is stated.
+fn no_dataset() -> Spanned<Dataset> {
+    Spanned::new(0..0, Dataset::default())
+}
+
+/// Records x fields x field length. Workloads of your own statements (`cql`) state their data themselves; here only
+/// `seed` and `store` are for them.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dataset {
-    /// Number of records at full scale.
-    pub records: Spanned<i64, u64>,
+    /// Number of records at full scale. Must be stated, but for `cql`.
+    pub records: Option<Spanned<i64, u64>>,
     /// Fields of a record. Default 10.
     pub fields: Option<Spanned<i64, u32>>,
     /// Bytes of a field. Default 100.

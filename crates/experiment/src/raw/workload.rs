@@ -1,13 +1,17 @@
 //! Workloads as they are typed.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::distribution::Distribution;
+use super::own::{StatementData, TableData};
 use crate::spanned::{Form, Spanned, place};
 
-/// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file.
+/// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file; or `cql` a file with schema
+/// and statements of your own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
@@ -15,6 +19,18 @@ pub(crate) struct Workload {
     pub name: Option<Spanned<String>>,
     /// Path of a YCSB CoreWorkload property file, relative to this file. Excludes all other keys but `name`.
     pub ycsb: Option<Spanned<String>>,
+    /// Path of a file of CQL with schema and statements of your own, relative to this file. Excludes the keys of YCSB,
+    /// and goes with `weights`, `tables` and `statements`.
+    pub cql: Option<Spanned<String>>,
+    /// With `cql`: weights of statements by name, instead of those of the file; 0 leaves one out.
+    #[serde(default)]
+    pub weights: BTreeMap<Spanned<String>, Spanned<f64>>,
+    /// With `cql`: what each table holds. Of several workloads of one file the first states it.
+    #[serde(default)]
+    pub tables: BTreeMap<Spanned<String>, Spanned<TableData>>,
+    /// With `cql`: what requests of a statement ask for, by name.
+    #[serde(default)]
+    pub statements: BTreeMap<Spanned<String>, Spanned<StatementData>>,
     /// Share of reads, 0 to 1.
     pub read: Option<Spanned<f64>>,
     /// Share of updates.
@@ -57,22 +73,4 @@ impl Workload {
             ("scan_length_distribution", place(&self.scan_length_distribution)),
         ]
     }
-}
-
-/// A key distribution with its parameters.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Distribution {
-    /// Name.
-    pub kind: String,
-    /// `zipfian`: skew. Default 0.99.
-    pub constant: Option<f64>,
-    /// `hotspot`: share of the records that is hot. Default 0.2.
-    pub data_fraction: Option<f64>,
-    /// `hotspot`: share of the operations that goes there. Default 0.8.
-    pub operation_fraction: Option<f64>,
-    /// `exponential`: percentile. Default 95.
-    pub percentile: Option<f64>,
-    /// `exponential`: fraction of the records that the percentile falls in. Default 0.8571428571.
-    pub fraction: Option<f64>,
 }

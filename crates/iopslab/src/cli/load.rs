@@ -152,6 +152,7 @@ fn load_data(
         threads: args.threads,
         seed: plan.seed,
         overwrites_of: None,
+        own_rows: false,
     };
     let mut inserted = 0;
     let loaded = engine::run_load(

@@ -135,6 +135,13 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
              (docs/existing-clusters.md)",
         ));
     }
+    if let Some(own) = directories.iter().find_map(|directory| directory.plan().own.as_ref()) {
+        return Err(Failure::input(format!(
+            "a run asked statements of its own ({}), and sizing knows the operations of YCSB alone so far",
+            own.file
+        ))
+        .help("give runs of YCSB's operations; what was measured stands in the run's own report"));
+    }
     let target = target(args, &directories)?;
     target.check().map_err(Failure::input)?;
     let options = SizingOptions {

@@ -26,6 +26,7 @@ mod real {
     mod disks;
     mod existing;
     mod members;
+    mod own_statements;
     mod probe;
     mod profile;
     mod run;

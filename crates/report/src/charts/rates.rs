@@ -33,7 +33,7 @@ struct Dot<'a> {
 pub fn rates(analysis: &Analysis) -> String {
     let mut out = String::new();
     for workload in &analysis.workloads {
-        for kind in OperationKind::ALL {
+        for kind in labels::kinds(analysis) {
             let dots = dots(analysis, &workload.name, kind);
             if !dots.is_empty() {
                 out.push_str(&group(analysis, &workload.name, kind, &dots));

@@ -111,6 +111,7 @@ pub fn parse_ycsb(name: &str, text: &str) -> Result<YcsbFile, YcsbError> {
         distribution: file.distribution()?,
         read_all_fields: file.boolean("readallfields")?.unwrap_or(true),
         write_all_fields: file.boolean("writeallfields")?.unwrap_or(false),
+        statements: Vec::new(),
         scan_length: file.scan_length()?,
         keys: file.keys()?,
     };

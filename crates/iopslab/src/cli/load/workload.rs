@@ -68,7 +68,7 @@ fn core_workload(letter: &str) -> Option<Definition> {
 }
 
 fn mix(text: &str) -> Result<Mix, Failure> {
-    let names = OperationKind::ALL.map(OperationKind::name).join(", ");
+    let names = OperationKind::YCSB.map(OperationKind::name).join(", ");
     let refuse = |what: String| {
         Failure::input(format!("--workload {text}: {what}")).help(format!(
             "give proportions of {names}, such as read=0.8,update=0.2; or a YCSB core workload a to f; or ycsb:FILE"

@@ -1,0 +1,71 @@
+//! Schema of the user's own in a node, and whether its rows are there.
+
+use std::time::Duration;
+
+use ::statements::{Place, TableRows, Values};
+use experiment::Own;
+use scylla::statement::Statement;
+
+use super::admin::{Admin, AdminError};
+use super::schema::keyspace_statement;
+use crate::own::{Encoded, listed, tables_of};
+use crate::plan::Replication;
+use crate::statements::Bound;
+
+impl Admin {
+    /// Create a keyspace and in it the user's own schema, statement after statement. What the server says of one has
+    /// its line.
+    pub fn create_own_schema(&self, keyspace: &str, own: &Own, replication: &Replication) -> Result<(), AdminError> {
+        let schema_change = |text: &str| {
+            let mut request = Statement::new(text);
+            request.set_request_timeout(Some(Duration::from_secs(30)));
+            request
+        };
+        self.execute(schema_change(&keyspace_statement(keyspace, replication)), ())?;
+        for statement in &own.script.schema {
+            self.execute(schema_change(&statement.cql(keyspace)), ()).map_err(|error| match error {
+                AdminError::Statement { address, statement: text, reason } => {
+                    let reason = format!("{}:{}: {reason}", own.file, statement.line);
+                    AdminError::Statement { address, statement: text, reason }
+                }
+                other => other,
+            })?;
+        }
+        self.wait_schema_agreed(Duration::from_secs(30))
+    }
+
+    /// Of so many rows, spread over each of the user's own tables, how many there are, and how many exist: at
+    /// consistency ONE. Asked of an admin that knows the tables ([`Self::connect_to_tables`]).
+    pub fn count_own_sample(&self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), AdminError> {
+        let failed = |statement: &str, reason: String| AdminError::Statement {
+            address: self.address,
+            statement: statement.to_owned(),
+            reason,
+        };
+        let session = self.session.as_ref().ok_or_else(|| failed("", "not connected".into()))?;
+        let tables = tables_of(session, keyspace).map_err(|error| failed("", error))?;
+        let (mut asked, mut found) = (0, 0);
+        let mut key = Values::default();
+        for data in own.data.tables.iter().filter(|data| data.partitions > 0) {
+            let table = tables.iter().find(|table| table.name == data.table);
+            let table = table.ok_or_else(|| failed("", format!("there is no table {}", data.table)))?;
+            let rows = TableRows::new(table, data, own.data.seed).map_err(|unfit| failed("", listed(&unfit)))?;
+            let text = rows.select(keyspace);
+            let prepared = self.runtime.block_on(session.prepare(text.as_str()));
+            let prepared = prepared.map_err(|error| failed(&text, error.to_string()))?;
+            let partitions = rows.partitions();
+            let count = of_each_table.min(partitions);
+            for i in 0..count {
+                let partition = (u128::from(i) * u128::from(partitions) / u128::from(count)) as u64;
+                rows.key(Place { partition, row: 0 }, &mut key);
+                let values = Encoded(&key);
+                let answer = self.runtime.block_on(session.execute_unpaged(&prepared, Bound(&values)));
+                let answer = answer.map_err(|error| failed(&text, error.to_string()))?;
+                let answer = answer.into_rows_result().map_err(|error| failed(&text, error.to_string()))?;
+                asked += 1;
+                found += u32::from(answer.rows_num() > 0);
+            }
+        }
+        Ok((asked, found))
+    }
+}

@@ -1,0 +1,171 @@
+//! `cql = "shop.cql"`: schema and statements of the user's own, and how mistakes in them are refused.
+
+use experiment::{Experiment, Mistakes, OperationKind, ParseContext, Provider, ReadFor, StatementName, parse, plan};
+
+const SCRIPT: &str = "\
+CREATE TABLE carts (shopper uuid, item int, amount int, note text, PRIMARY KEY (shopper, item));
+
+-- statement read_cart weight 60
+SELECT * FROM carts WHERE shopper = ? LIMIT ?;
+
+-- statement put weight 30 consistency quorum
+INSERT INTO carts (shopper, item, amount, note) VALUES (?, ?, ?, ?);
+
+-- statement take weight 10
+UPDATE carts SET amount = ? WHERE shopper = ? AND item = ? IF amount = ?;
+";
+
+const GOOD: &str = r#"name = "x"
+
+[[configuration]]
+name = "a"
+instance = "r4.4xlarge"
+data_volume = { type = "gp2", size_gib = 320 }
+
+[[workload]]
+cql = "shop.cql"
+
+[workload.tables.carts]
+partitions = 1000
+rows = 4
+columns.note = { kind = "bytes", length = { min = 10, max = 90 } }
+
+[workload.statements.read_cart]
+limit = 10
+
+[load]
+concurrency = [10]
+"#;
+
+fn read_with(text: &str, script: &str, purpose: ReadFor) -> Result<Experiment, Mistakes> {
+    let read = |_: &str| Ok(script.to_owned());
+    parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&read), purpose)
+}
+
+fn read(text: &str) -> Result<Experiment, Mistakes> {
+    read_with(text, SCRIPT, ReadFor::Anybody)
+}
+
+fn kind(name: &str) -> OperationKind {
+    OperationKind::Statement(StatementName::new(name).unwrap())
+}
+
+#[test]
+fn statements_are_kinds_of_operations_with_their_shares() {
+    let experiment = read(GOOD).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let [shop] = experiment.workloads.as_slice() else { panic!("one workload") };
+    assert_eq!(shop.name, "shop");
+    let shares: Vec<(OperationKind, f64)> = shop.kinds().map(|kind| (kind, shop.share(kind))).collect();
+    assert_eq!(shares, [(kind("read_cart"), 0.6), (kind("put"), 0.3), (kind("take"), 0.1)]);
+    // A conditional update reads, too.
+    assert!((shop.reads() - 0.7).abs() < 1e-9 && (shop.writes() - 0.4).abs() < 1e-9);
+    assert_eq!((experiment.dataset.records, experiment.dataset.field_length), (4000, 50 + 64));
+}
+
+#[test]
+fn a_model_divides_partitions_and_rows_stay_as_they_are() {
+    let text = GOOD.replacen("[load]\n", "[provider.local]\nscale = 10\n[load]\n", 1);
+    let plan = plan(&read(&text).unwrap_or_else(|mistakes| panic!("{mistakes}")));
+    let own = plan.own.as_ref().unwrap();
+    assert_eq!((own.data.tables[0].partitions, plan.dataset.records), (100, 400));
+    let again: experiment::Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert_eq!(again.own, plan.own);
+}
+
+#[test]
+fn what_is_loaded_names_a_data_set_and_what_is_asked_of_it_does_not() {
+    let identity = |text: &str, script: &str| {
+        let read = read_with(text, script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        read.own.unwrap().identity()
+    };
+    let usual = identity(GOOD, SCRIPT);
+    assert_eq!(identity(&GOOD.replace("limit = 10", "limit = 20"), SCRIPT), usual);
+    assert_eq!(identity(&GOOD.replace("rows = 4\n", "rows = 4\ndistribution = \"uniform\"\n"), SCRIPT), usual);
+    assert_eq!(identity(GOOD, &SCRIPT.replace("weight 30", "weight 31")), usual);
+    assert_ne!(identity(&GOOD.replace("rows = 4", "rows = 5"), SCRIPT), usual);
+    assert_ne!(identity(&GOOD.replace("max = 90", "max = 91"), SCRIPT), usual);
+    assert_ne!(identity(&format!("{GOOD}[dataset]\nseed = 2\n"), SCRIPT), usual);
+    assert_ne!(identity(GOOD, &SCRIPT.replace("note text", "note ascii")), usual);
+}
+
+#[test]
+fn another_workload_of_the_file_has_other_weights() {
+    let second = "[[workload]]\nname = \"reads\"\ncql = \"shop.cql\"\nweights = { put = 0, take = 0 }\n";
+    let text = format!("{GOOD}\n{second}");
+    let experiment = read(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let reads = &experiment.workloads[1];
+    assert_eq!(reads.kinds().collect::<Vec<_>>(), [kind("read_cart")]);
+    let own = experiment.own.as_ref().unwrap().of_workload(reads);
+    assert_eq!(own.script.statements.len(), 1);
+
+    for (wrong, said) in [
+        (second.replace("put = 0", "puts = 0"), "weights: shop.cql has no statement `puts`"),
+        (second.replace("put = 0", "read_cart = 0, put = 0"), "all statements have weight 0"),
+        (second.replace("shop.cql", "other.cql"), "cql = \"other.cql\" beside \"shop.cql\""),
+        (format!("{second}[workload.tables.carts]\npartitions = 5\n"), "`tables` of a second workload of shop.cql"),
+    ] {
+        let mistakes = read(&format!("{GOOD}\n{wrong}")).unwrap_err().to_string();
+        assert!(mistakes.contains(said), "{mistakes}");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_script_has_its_line_there() {
+    let wrong = |script: &str| read_with(GOOD, script, ReadFor::Anybody).unwrap_err().to_string();
+    let named = wrong(&SCRIPT.replace("statement put weight", "statement update weight"));
+    assert!(named.contains("shop.cql:") && named.contains("`update` is a kind of operation of YCSB"), "{named}");
+    let view = format!("{SCRIPT}CREATE INDEX by_note ON carts (note);\n");
+    let view = wrong(&view);
+    assert!(view.starts_with("shop.cql:11:") && view.contains("an index cannot be measured so far"), "{view}");
+    assert!(wrong("-- statement a weight x\nSELECT * FROM carts;\n").starts_with("shop.cql:"));
+}
+
+#[test]
+fn all_mistakes_of_the_data_are_reported_each_at_its_place() {
+    let text = GOOD
+        .replace("partitions = 1000", "partitions = -1")
+        .replace("length = { min = 10, max = 90 }", "length = { min = 10 }")
+        .replace("limit = 10", "limit = 0\nrows = \"latest\"");
+    let mistakes = read(&text).unwrap_err();
+    let lines: Vec<(usize, &str)> = mistakes.list().iter().map(|m| (m.line, m.message.as_str())).collect();
+    assert_eq!(
+        lines,
+        [
+            (12, "partitions cannot be -1"),
+            (14, "note: length is none of the distributions that it can have"),
+            (17, "limit cannot be 0"),
+            (18, "rows cannot be `latest`"),
+        ],
+        "{mistakes}"
+    );
+}
+
+#[test]
+fn what_does_not_go_with_own_statements_is_refused() {
+    for (replace, by, said) in [
+        ("cql = \"shop.cql\"", "cql = \"shop.cql\"\nread = 1.0", "`cql` and read exclude each other"),
+        ("[load]\n", "[dataset]\nrecords = 5\n[load]\n", "records is for YCSB's records"),
+        ("[load]\n", "[[workload]]\nname = \"y\"\nread = 1.0\n[load]\n", "a workload of YCSB beside \"shop.cql\""),
+        ("[load]\n", "[[fault]]\nkind = \"node-stop\"\nat_s = 5\n[load]\n", "[[fault]] with \"shop.cql\""),
+        ("[load]\n", "[sweep]\ncache_ratio = [1, 2]\n[load]\n", "cache_ratio with \"shop.cql\""),
+        ("[load]\n", "[objective.statements.nobody]\np99_ms = 5\n[load]\n", "and no workload does any"),
+    ] {
+        assert!(GOOD.contains(replace));
+        let mistakes = read(&GOOD.replacen(replace, by, 1)).unwrap_err().to_string();
+        assert!(mistakes.contains(said), "expected: {said}\n message: {mistakes}");
+    }
+    let simulated = read_with(GOOD, SCRIPT, ReadFor::PlanOf(Provider::Simulated)).unwrap_err().to_string();
+    assert!(simulated.contains("a simulation has no database to ask"), "{simulated}");
+    let without = GOOD.replace("cql = \"shop.cql\"", "name = \"w\"\nread = 1.0");
+    let without = read(&without).unwrap_err().to_string();
+    assert!(without.contains("`tables` is for statements of your own"), "{without}");
+    assert!(without.contains("the key `dataset` is missing"), "{without}");
+}
+
+#[test]
+fn an_objective_bounds_a_statement_by_its_name() {
+    let text = GOOD.replacen("[load]\n", "[objective.statements]\nread_cart = { p99_ms = 5 }\n[load]\n", 1);
+    let experiment = read(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let bounds = experiment.objective.unwrap().latency;
+    assert_eq!(bounds.iter().map(|bound| bound.operation).collect::<Vec<_>>(), [Some(kind("read_cart"))]);
+}
