@@ -86,6 +86,7 @@ const PURE: [&str; 14] = [
     "reported",
     "stats",
     "workload",
+    "statements",
     "volume",
     "product",
     "cassandra_model",

@@ -379,7 +379,7 @@ pub fn weightings(analysis: &Analysis) -> Vec<String> {
         let weighting = c.bandwidth_weighting.filter(|weighting| *weighting != BandwidthWeighting::Default)?;
         Some(format!(
             "Bandwidth weighting of {}: {weighting}, a quarter more MB/s for its volumes, and as much less for its \
-             network, which nothing here emulates.",
+             network, which no emulation has.",
             c.name
         ))
     };

@@ -130,7 +130,7 @@ fn what_takes_network_is_not_free() {
     assert!(
         text.contains(
             "It needs bandwidth weighting ebs-1, by which the network of each instance loses a quarter of what its \
-             path to EBS sustains (nothing here measured that loss). "
+             path to EBS sustains (no emulation has that loss). "
         ),
         "{text}"
     );

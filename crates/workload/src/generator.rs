@@ -48,7 +48,7 @@ impl Generator {
         Self {
             random: Random::from_seed(seed),
             kinds: MixChooser::new(&definition.mix),
-            keys: KeyChooser::new(definition, records, records),
+            keys: KeyChooser::new(definition.distribution, definition.mix.insert, records, records),
             scan_length: ScanLengthChooser::new(definition.scan_length),
             inserts,
             definition: definition.clone(),
@@ -62,7 +62,8 @@ impl Generator {
     #[must_use]
     pub fn with_expected_operations(mut self, operations: u64) -> Self {
         if self.definition.mix.insert > 0.0 {
-            self.keys = KeyChooser::new(&self.definition, self.records, operations);
+            let Definition { distribution, mix, .. } = &self.definition;
+            self.keys = KeyChooser::new(*distribution, mix.insert, self.records, operations);
         }
         self
     }

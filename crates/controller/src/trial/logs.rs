@@ -42,8 +42,8 @@ pub(super) fn fetch(
     Ok(logs)
 }
 
-/// Fetches a log of so many bytes, if its host is right: `read` gives the piece at an offset, `keep` takes what follows.
-/// Of one that is longer than [`LOG_MOST_BYTES`] the beginning is kept, and at its end how much is not.
+/// Fetches a log of so many bytes, if its host is right: `read` gives the piece at an offset, `keep` takes what
+/// follows. Of one that is longer than [`LOG_MOST_BYTES`] the beginning is kept, and at its end how much is not.
 fn fetch_one(
     bytes: u64,
     mut read: impl FnMut(u64) -> Result<Vec<u8>, Failure>,

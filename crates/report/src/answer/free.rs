@@ -117,7 +117,7 @@ fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> O
         Need::Host => "the read-ahead of each host's volumes set".to_owned(),
         Need::NetworkBandwidth => {
             "bandwidth weighting ebs-1, by which the network of each instance loses a quarter of what its path to EBS \
-             sustains (nothing here measured that loss)"
+             sustains (no emulation has that loss)"
                 .to_owned()
         }
         Need::DefaultWeighting => "the instances' own bandwidth weighting".to_owned(),

@@ -15,7 +15,12 @@ impl Hotspot {
     ///
     /// A set without records (YCSB divides by zero there) leaves its operations to the other one.
     pub fn new(records: u64, data_fraction: f64, operation_fraction: f64) -> Self {
-        let hot_records = ((records as f64 * data_fraction) as u64).min(records);
+        Self::of(records, (records as f64 * data_fraction) as u64, operation_fraction)
+    }
+
+    /// So many of the `records` are hot.
+    pub fn of(records: u64, hot_records: u64, operation_fraction: f64) -> Self {
+        let hot_records = hot_records.min(records);
         let cold_records = records - hot_records;
         Self {
             hot_records,

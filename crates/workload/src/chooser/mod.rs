@@ -17,7 +17,7 @@ pub use latest::Latest;
 pub use uniform::uniform_item;
 pub use zipfian::{ScrambledZipfian, Zipfian};
 
-use crate::{Definition, Distribution, InsertSequence, random::Random};
+use crate::{Distribution, InsertSequence, random::Random};
 
 /// Draws after which a chooser that keeps naming records that do not exist gives way to a uniform one. With YCSB's
 /// factor of 2 for expected inserts a draw misses less than 2 times in 3, so that this many misses mean a setting that
@@ -26,22 +26,35 @@ const MOST_DRAWS: u32 = 1_000;
 
 /// The key chooser of one load thread.
 #[derive(Debug, Clone)]
-pub(crate) enum KeyChooser {
-    Uniform { records: u64 },
+pub enum KeyChooser {
+    /// Every record equally likely.
+    Uniform {
+        /// How many there are.
+        records: u64,
+    },
+    /// Popular records spread over all.
     Zipfian(ScrambledZipfian),
+    /// The newest record is the most popular.
     Latest(Latest),
+    /// The first records are hot.
     Hotspot(Hotspot),
+    /// Exponentially decreasing popularity, newest first.
     Exponential(Exponential),
-    Sequential { records: u64 },
+    /// One after another, over all threads that share an [`InsertSequence`].
+    Sequential {
+        /// How many there are.
+        records: u64,
+    },
 }
 
 impl KeyChooser {
-    /// The chooser that YCSB's `CoreWorkload.init` makes for a run of `operations` on `records` records.
-    pub(crate) fn new(definition: &Definition, records: u64, operations: u64) -> Self {
-        match definition.distribution {
+    /// The chooser that YCSB's `CoreWorkload.init` makes for a run of `operations` on `records` records, of which
+    /// `insert_share` (0..=1) are inserts.
+    pub fn new(distribution: Distribution, insert_share: f64, records: u64, operations: u64) -> Self {
+        match distribution {
             Distribution::Uniform => Self::Uniform { records },
             Distribution::Zipfian { constant } => {
-                let items = expected_records(records, operations, definition.mix.insert);
+                let items = expected_records(records, operations, insert_share);
                 Self::Zipfian(ScrambledZipfian::new(items, constant))
             }
             Distribution::Latest => Self::Latest(Latest::new(records)),
@@ -57,7 +70,7 @@ impl KeyChooser {
 
     /// An existing record: draws again while the choice does not exist yet (YCSB's `CoreWorkload.nextKeynum`).
     #[inline]
-    pub(crate) fn next_record(&mut self, inserts: &InsertSequence, random: &mut Random) -> u64 {
+    pub fn next_record(&mut self, inserts: &InsertSequence, random: &mut Random) -> u64 {
         for _ in 0..MOST_DRAWS {
             let newest = inserts.newest();
             let record = match self {

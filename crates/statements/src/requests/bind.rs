@@ -1,0 +1,360 @@
+//! From what the server says of a statement's markers to what each is given.
+
+use super::names::{Named, named};
+use super::shared::Shared;
+use crate::cql::{CqlType, Marker, Table};
+use crate::data::{StatementData, Unfit};
+use crate::encode::Whole;
+use crate::mistake::Mistake;
+use crate::rows::{Maker, Role, TableRows, usual};
+use crate::script::{Clause, Effect, Operator, Slot, Statement, Verb};
+
+/// What a statement asks of one table.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) rows: TableRows,
+    /// Which of the data's tables.
+    pub(super) table: usize,
+    /// How many partitions at once: more than one by `IN`.
+    pub(super) partitions: usize,
+    /// Statements of a batch, each of which has a row of its own.
+    pub(super) parts: Vec<u32>,
+    /// Whether a partition that is not there is made by it.
+    pub(super) makes: bool,
+}
+
+/// Which row, from the one that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// So many after it, then the first one again.
+    Next(u64),
+    /// So many after it, beyond the last one too.
+    Beyond(u64),
+}
+
+/// What a marker is given.
+#[derive(Debug)]
+pub(super) enum Bound {
+    /// A column's value of a row that is there (or, where a partition is missing, would be).
+    Value { asked: usize, column: usize, partition: usize, step: Step },
+    /// A new value of a column.
+    New { asked: usize, column: usize, step: Step },
+    /// An element of a collection of the row, a key of a map or its value; of an empty one what is made otherwise.
+    Element { asked: usize, column: usize, is_value: bool, otherwise: Maker },
+    /// A list for `IN ?`: of partitions or of rows of one.
+    List { asked: usize, columns: Vec<usize>, is_tuple: bool, keys: usize, is_of_partitions: bool },
+    /// Several columns of a row as a tuple.
+    Tuple { asked: usize, columns: Vec<usize>, step: Step },
+    /// Always the same.
+    Constant(Vec<u8>),
+    /// Microseconds since 1970.
+    Now,
+    /// Any token.
+    Token,
+    /// A value that belongs to no row.
+    Fresh(Maker),
+}
+
+/// A statement with what its markers are given.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) asked: Vec<Asked>,
+    pub(super) markers: Vec<Bound>,
+    /// The markers that have the whole partition key.
+    pub(super) routing: Option<Vec<usize>>,
+    pub(super) data: StatementData,
+}
+
+/// What is known when statements are bound.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) tables: &'a [Table],
+    pub(super) rows: &'a [TableRows],
+    pub(super) shared: &'a Shared,
+}
+
+/// What a statement's markers are given; or all that cannot be, about the statement or about its data.
+pub(super) fn bind(
+    statement: &Statement,
+    data: StatementData,
+    markers: &[Marker],
+    known: Known<'_>,
+) -> Result<Plan, (Vec<Mistake>, Vec<Unfit>)> {
+    let mut binding =
+        Binding { statement, data: &data, markers, known, asked: Vec::new(), mistakes: vec![], unfit: vec![] };
+    if statement.slots.len() != markers.len() {
+        let (server, file) = (markers.len(), statement.slots.len());
+        binding.refuse(format!("the server sees {server} bind markers in it, where the file has {file} ?"));
+        return Err((binding.mistakes, binding.unfit));
+    }
+    let bound: Vec<Option<Bound>> = (0..markers.len()).map(|marker| binding.bound(marker)).collect();
+    let routing = binding.routing();
+    let is_missing = data.missing > 0.0;
+    for asked in &binding.asked {
+        if is_missing && !asked.makes && asked.rows.missing() == 0 {
+            let name = &asked.rows.table().name;
+            let message = format!("missing: all keys of {name} that its partition key has values for are loaded");
+            binding.unfit.push(Unfit::statement(&statement.name, message));
+        }
+    }
+    let Binding { asked, mistakes, unfit, .. } = binding;
+    match bound.into_iter().collect::<Option<Vec<Bound>>>() {
+        Some(markers) if mistakes.is_empty() && unfit.is_empty() => Ok(Plan { asked, markers, routing, data }),
+        _ => Err((mistakes, unfit)),
+    }
+}
+
+struct Binding<'a> {
+    statement: &'a Statement,
+    data: &'a StatementData,
+    markers: &'a [Marker],
+    known: Known<'a>,
+    asked: Vec<Asked>,
+    mistakes: Vec<Mistake>,
+    unfit: Vec<Unfit>,
+}
+
+impl<'a> Binding<'a> {
+    fn refuse(&mut self, message: String) {
+        self.mistakes.push(Mistake::new(self.statement.line, self.statement.span.clone(), message));
+    }
+
+    /// Says that something has to be stated of the statement.
+    fn lacks<T>(&mut self, key: &str, why: &str) -> Option<T> {
+        let message = format!("state {key}: the statement has {why}");
+        self.unfit.push(Unfit::statement(&self.statement.name, message));
+        None
+    }
+
+    fn bound(&mut self, at: usize) -> Option<Bound> {
+        let (marker, slot): (&'a Marker, Slot) = (&self.markers[at], self.statement.slots[at]);
+        let constant = |number: u32| Bound::Constant(number.to_be_bytes().to_vec());
+        match named(&marker.name) {
+            Named::Limit => match self.data.limit {
+                Some(limit) => Some(constant(limit)),
+                None => self.lacks("limit", "LIMIT ?"),
+            },
+            Named::Ttl => match self.data.ttl_s {
+                Some(ttl_s) => Some(constant(ttl_s)),
+                None => self.lacks("ttl_s", "TTL ?"),
+            },
+            Named::Timestamp => Some(Bound::Now),
+            Named::Token | Named::Argument { of_token: true, .. }
+                if slot.operator == Operator::Less && self.has_lower_end(at) =>
+            {
+                let instead = "write the lower end alone and a LIMIT";
+                self.refuse(format!("a range of tokens with two ends would be empty at times; {instead}"));
+                None
+            }
+            Named::Token => Some(Bound::Token),
+            Named::Argument { of_token: false, .. } => Some(Bound::Fresh(usual(&marker.cql_type, Role::Other))),
+            of_table => {
+                let asked = self.asks(marker, slot)?;
+                self.of_table(at, of_table, asked)
+            }
+        }
+    }
+
+    /// What is asked of the table that a marker belongs to.
+    fn asks(&mut self, marker: &Marker, slot: Slot) -> Option<usize> {
+        let table = self.known.tables.iter().find(|table| table.name == marker.table);
+        let base = table.map(|table| table.view_of.as_ref().unwrap_or(&table.name));
+        let rows = base.and_then(|base| self.known.rows.iter().find(|rows| rows.table().name == *base));
+        let number = base.and_then(|base| self.known.shared.table(base));
+        let (Some(rows), Some(number)) = (rows, number) else {
+            self.refuse(format!("no data are stated of table {}, which it asks for", marker.table));
+            return None;
+        };
+        let at = self.asked.iter().position(|asked| asked.table == number).unwrap_or_else(|| {
+            let (partitions, parts) = (1, Vec::new());
+            self.asked.push(Asked { rows: rows.clone(), table: number, partitions, parts, makes: true });
+            self.asked.len() - 1
+        });
+        let is_conditional = self.statement.effect == Effect::Conditional;
+        let makes = match slot.verb {
+            Verb::Insert => true,
+            Verb::Update => !is_conditional,
+            Verb::Select | Verb::Delete => false,
+        };
+        let asked = &mut self.asked[at];
+        asked.makes &= makes;
+        if !asked.parts.contains(&slot.part) {
+            asked.parts.push(slot.part);
+        }
+        Some(at)
+    }
+
+    fn of_table(&mut self, at: usize, named: Named<'_>, asked: usize) -> Option<Bound> {
+        let (marker, slot): (&'a Marker, Slot) = (&self.markers[at], self.statement.slots[at]);
+        let rows = self.asked[asked].rows.clone();
+        let is_condition = matches!(slot.clause, Clause::Where | Clause::If);
+        match named {
+            Named::Column(name) => match rows.column(name) {
+                Some(column) => self.column(at, asked, column),
+                // A field of a user-defined type: `address.street`.
+                None if name.split_once('.').is_some_and(|(column, _)| rows.column(column).is_some()) => {
+                    Some(Bound::Fresh(usual(&marker.cql_type, Role::Other)))
+                }
+                None => self.unknown(marker),
+            },
+            Named::Argument { number, .. } => {
+                let table = self.known.tables.iter().find(|table| table.name == marker.table)?;
+                let column = table.partition_key.get(number).and_then(|column| rows.column(&column.name));
+                match column {
+                    Some(column) => Some(Bound::Value { asked, column, partition: 0, step: Step::Next(0) }),
+                    None => self.unknown(marker),
+                }
+            }
+            Named::Index => {
+                let mut zero = Vec::new();
+                Whole::Int.put(0, &mut zero);
+                Some(Bound::Constant(zero))
+            }
+            Named::Element { column: name, is_value } => {
+                let Some(column) = rows.column(name) else { return self.unknown(marker) };
+                let is_map = matches!(rows.columns()[column].cql_type, CqlType::Map(..));
+                let is_value = is_value && is_map;
+                let stated = rows.maker(column).element(is_value).cloned();
+                let otherwise = stated.unwrap_or_else(|| usual(&marker.cql_type, Role::Other));
+                Some(if is_condition {
+                    Bound::Element { asked, column, is_value, otherwise }
+                } else {
+                    Bound::Fresh(otherwise)
+                })
+            }
+            Named::List(names) => self.list(marker, asked, &names),
+            Named::Tuple(names) => {
+                let columns = self.columns(marker, asked, &names)?;
+                let step = self.step(at, asked, columns[0])?;
+                Some(Bound::Tuple { asked, columns, step })
+            }
+            Named::Limit | Named::Ttl | Named::Timestamp | Named::Token => None,
+        }
+    }
+
+    fn unknown(&mut self, marker: &Marker) -> Option<Bound> {
+        let Marker { name, cql_type, table } = marker;
+        let marker = format!("`{name}` ({cql_type}, table {table})");
+        self.refuse(format!("no value can be made for the marker that the server calls {marker}"));
+        None
+    }
+
+    fn columns(&mut self, marker: &Marker, asked: usize, names: &[&str]) -> Option<Vec<usize>> {
+        let columns: Option<Vec<usize>> = names.iter().map(|name| self.asked[asked].rows.column(name)).collect();
+        let columns = columns.filter(|columns| !columns.is_empty());
+        if columns.is_none() {
+            self.unknown(marker);
+        }
+        columns
+    }
+
+    /// `IN ?`.
+    fn list(&mut self, marker: &Marker, asked: usize, names: &[&str]) -> Option<Bound> {
+        let columns = self.columns(marker, asked, names)?;
+        let Some(keys) = self.data.in_keys else { return self.lacks("in_keys", "IN ?") };
+        let keys = keys as usize;
+        let is_tuple = columns.len() > 1;
+        let (is_of_partitions, _) = self.asked[asked].rows.is_key(columns[0]);
+        if is_of_partitions {
+            self.several_partitions(asked, keys)?;
+        }
+        Some(Bound::List { asked, columns, is_tuple, keys, is_of_partitions })
+    }
+
+    /// Says that so many partitions are asked for at once.
+    fn several_partitions(&mut self, asked: usize, partitions: usize) -> Option<()> {
+        let table = self.asked[asked].rows.table();
+        if table.partition_key.len() > 1 && partitions > 1 {
+            let name = table.name.clone();
+            self.refuse(format!("IN on a part of the partition key of {name} asks for keys that are not there"));
+            return None;
+        }
+        let most = &mut self.asked[asked].partitions;
+        *most = partitions.max(*most);
+        Some(())
+    }
+
+    /// A marker that is a column itself.
+    fn column(&mut self, at: usize, asked: usize, column: usize) -> Option<Bound> {
+        let (marker, slot): (&'a Marker, Slot) = (&self.markers[at], self.statement.slots[at]);
+        let rows = &self.asked[asked].rows;
+        let expected = &rows.columns()[column].cql_type;
+        if *expected != marker.cql_type {
+            let message = format!("the server takes a {} for {}, which is a {expected}", marker.cql_type, marker.name);
+            self.refuse(message);
+            return None;
+        }
+        let (is_of_partition, is_of_key) = rows.is_key(column);
+        let is_written = matches!(slot.clause, Clause::Written | Clause::Other);
+        let step = self.step(at, asked, column)?;
+        if is_written && !is_of_key {
+            return Some(Bound::New { asked, column, step });
+        }
+        let mut partition = 0;
+        if is_of_partition && slot.operator == Operator::In {
+            partition = self.in_lists_before(at);
+            self.several_partitions(asked, partition + 1)?;
+        }
+        Some(Bound::Value { asked, column, partition, step })
+    }
+
+    /// How many markers in a list (`IN (?, ?)`) of the same column stand before this one.
+    fn in_lists_before(&self, at: usize) -> usize {
+        let before = (0..at).filter(|before| self.is_of_same_column(*before, at));
+        before.filter(|before| self.statement.slots[*before].operator == Operator::In).count()
+    }
+
+    /// Whether two markers have the same name, table and statement of a batch.
+    fn is_of_same_column(&self, one: usize, other: usize) -> bool {
+        let (markers, slots) = (self.markers, &self.statement.slots);
+        let is_same_part = slots[one].part == slots[other].part;
+        is_same_part && markers[one].name == markers[other].name && markers[one].table == markers[other].table
+    }
+
+    /// Which row a marker of a key's column is of.
+    fn step(&mut self, at: usize, asked: usize, column: usize) -> Option<Step> {
+        let slot = self.statement.slots[at];
+        let parts = &self.asked[asked].parts;
+        let part = parts.iter().position(|part| *part == slot.part).unwrap_or(0) as u64;
+        match slot.operator {
+            Operator::In => Some(Step::Next(part + self.in_lists_before(at) as u64)),
+            Operator::Less if self.has_lower_end(at) => {
+                let rows = &self.asked[asked].rows;
+                if !rows.maker(column).grows() {
+                    let name = &rows.columns()[column].name;
+                    let needs = "values that grow from row to row (sequence, advancing)";
+                    self.refuse(format!("its range over {name} has two ends, which needs {needs}"));
+                    return None;
+                }
+                match self.data.range_rows {
+                    Some(rows) => Some(Step::Beyond(part + rows)),
+                    None => self.lacks("range_rows", "a range with two ends"),
+                }
+            }
+            _ => Some(Step::Next(part)),
+        }
+    }
+
+    /// Whether a marker of the same column is the lower end of a range of which this is the upper one.
+    fn has_lower_end(&self, at: usize) -> bool {
+        let slots = &self.statement.slots;
+        (0..slots.len()).any(|other| self.is_of_same_column(other, at) && slots[other].operator == Operator::Greater)
+    }
+
+    /// The markers that have the whole partition key of the first table (or view) that a marker names.
+    fn routing(&self) -> Option<Vec<usize>> {
+        let tables = self.known.tables;
+        let table = self.markers.iter().find_map(|marker| tables.iter().find(|table| table.name == marker.table))?;
+        let marker_of = |column: &str| {
+            self.markers.iter().zip(&self.statement.slots).position(|(marker, slot)| {
+                let is_compared = match slot.clause {
+                    Clause::Where => matches!(slot.operator, Operator::Equal | Operator::In),
+                    Clause::Written => slot.verb == Verb::Insert,
+                    Clause::If | Clause::Other => false,
+                };
+                is_compared && marker.table == table.name && marker.name == column
+            })
+        };
+        table.partition_key.iter().map(|column| marker_of(&column.name)).collect()
+    }
+}

@@ -1,0 +1,11 @@
+//! Requests of a script's statements, for load threads.
+
+mod bind;
+mod draw;
+mod names;
+mod request;
+mod shared;
+
+pub use draw::{Misfit, Requests};
+pub use request::Request;
+pub use shared::Shared;

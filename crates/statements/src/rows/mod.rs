@@ -1,0 +1,17 @@
+//! The rows of a table: each value depends on (seed, table, column, partition, row) alone, so that a row can be made
+//! again and checked.
+
+mod compile;
+mod load;
+mod maker;
+mod place;
+mod pool;
+mod table;
+mod texts;
+mod unique;
+
+pub(crate) use compile::{Role, usual};
+pub use load::Load;
+pub(crate) use maker::{Cell, Maker};
+pub use place::Place;
+pub use table::TableRows;

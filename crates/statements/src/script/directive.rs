@@ -1,0 +1,130 @@
+//! The comment before a statement that makes it one of the load:
+//! `-- statement NAME weight W [consistency LEVEL] [serial serial|local_serial]`.
+
+use serde::{Deserialize, Serialize};
+
+use super::tokens::{Kind, Token};
+use crate::mistake::Mistake;
+
+/// Most characters of a name.
+const NAME: usize = 40;
+/// What a directive may state of a statement.
+const KEYS: [&str; 3] = ["weight", "consistency", "serial"];
+
+/// The level of the reads of a light-weight transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SerialConsistency {
+    /// A quorum of all replicas.
+    Serial,
+    /// A quorum of the replicas of the coordinator's data centre.
+    LocalSerial,
+}
+
+impl SerialConsistency {
+    const ALL: [Self; 2] = [Self::Serial, Self::LocalSerial];
+
+    /// The word that it is stated by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::LocalSerial => "local_serial",
+        }
+    }
+}
+
+/// What a directive states.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Directive<'a> {
+    pub(super) name: String,
+    pub(super) weight: f64,
+    pub(super) consistency: Option<String>,
+    pub(super) serial: Option<SerialConsistency>,
+    /// The comment.
+    pub(super) token: Token<'a>,
+}
+
+impl Directive<'_> {
+    /// A mistake about it.
+    pub(super) fn mistake(&self, message: impl Into<String>) -> Mistake {
+        Mistake::new(self.token.line, self.token.span(), message)
+    }
+}
+
+/// The words of a comment that is a directive.
+fn words<'a>(comment: &Token<'a>) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
+    // Both marks of a comment have two bytes.
+    let mut words = comment.text[2..].split_whitespace();
+    (comment.kind == Kind::LineComment && words.next() == Some("statement")).then_some(words)
+}
+
+/// Whether a comment is a directive.
+pub(super) fn is_directive(comment: &Token<'_>) -> bool {
+    words(comment).is_some()
+}
+
+/// What a directive states, or all its mistakes. `levels` are the words of `consistency`.
+pub(super) fn directive<'a>(comment: Token<'a>, levels: &[&str]) -> Result<Directive<'a>, Vec<Mistake>> {
+    let mut mistakes = Vec::new();
+    let mut mistake = |message: String| mistakes.push(Mistake::new(comment.line, comment.span(), message));
+    let mut words = words(&comment).into_iter().flatten();
+    let name = words.next().unwrap_or_default();
+    if !is_name(name) {
+        let form = "a name has a small letter first, then small letters, digits and _, at most 40 in all";
+        mistake(format!("`{name}` cannot be a statement's name: {form}"));
+    }
+    let (mut weight, mut consistency, mut serial) = (None, None, None);
+    while let Some(key) = words.next() {
+        if !KEYS.contains(&key) {
+            mistake(format!("unknown word `{key}`: a statement has {}", KEYS.join(", ")));
+            // What follows it may be its value.
+            break;
+        }
+        let Some(value) = words.next() else {
+            mistake(format!("{key} has no value"));
+            break;
+        };
+        let is_again = match key {
+            "weight" => {
+                let given = value.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight > 0.0);
+                if given.is_none() {
+                    mistake(format!("weight {value} is no number above 0"));
+                }
+                weight.replace(given.unwrap_or(1.0)).is_some()
+            }
+            "consistency" => {
+                let given = value.to_ascii_lowercase();
+                if !levels.contains(&given.as_str()) {
+                    mistake(format!("unknown consistency `{value}`: valid are {}", levels.join(", ")));
+                }
+                consistency.replace(given).is_some()
+            }
+            _ => {
+                let given = SerialConsistency::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(value));
+                if given.is_none() {
+                    mistake(format!("unknown serial consistency `{value}`: valid are serial, local_serial"));
+                }
+                serial.replace(given.unwrap_or(SerialConsistency::Serial)).is_some()
+            }
+        };
+        if is_again {
+            mistake(format!("{key} is stated twice"));
+        }
+    }
+    if weight.is_none() && mistakes.is_empty() {
+        let message = "the statement has no weight: for example `-- statement read weight 40`";
+        mistakes.push(Mistake::new(comment.line, comment.span(), message));
+    }
+    if mistakes.is_empty() {
+        let weight = weight.unwrap_or(1.0);
+        Ok(Directive { name: name.to_owned(), weight, consistency, serial, token: comment })
+    } else {
+        Err(mistakes)
+    }
+}
+
+/// `[a-z][a-z0-9_]{0,39}`.
+fn is_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.len() <= NAME && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_part)
+}

@@ -1,0 +1,289 @@
+//! A user's CQL file: the schema, and the statements of the load.
+//!
+//! ```text
+//! CREATE TABLE cart (user uuid, item int, amount int, PRIMARY KEY (user, item));
+//!
+//! -- statement read_cart weight 40 consistency local_quorum
+//! SELECT * FROM cart WHERE user = ? LIMIT ?;
+//!
+//! -- statement take weight 5 consistency quorum serial local_serial
+//! UPDATE cart SET amount = ? WHERE user = ? AND item = ? IF amount = ?;
+//! ```
+//!
+//! * Statements end with `;`; a batch from `BEGIN` to `APPLY BATCH` is one.
+//! * `CREATE` and `ALTER` are the schema, in order. Names have no keyspace: the run has one of its own.
+//! * Everything else is asked of the database in the load and needs a *directive* before it: a comment of one line
+//!   whose first word is `statement`, then
+//!   `NAME weight W [consistency LEVEL] [serial serial|local_serial]`. A name is unique and has a small letter first,
+//!   then small letters, digits and `_`, at most 40 in all; there are at most 64 statements. Weights need not sum to
+//!   anything.
+//! * Bind markers are `?`.
+//!
+//! Nothing else of CQL is parsed: whether a statement is right, and what its markers are, the server says when it is
+//! prepared.
+
+mod directive;
+mod names;
+mod schema;
+mod slots;
+mod tokens;
+
+pub use directive::SerialConsistency;
+pub use schema::{Creates, SchemaStatement};
+pub(crate) use slots::{Clause, Operator, Slot, Verb};
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mistake::Mistake;
+use directive::{Directive, directive, is_directive};
+use tokens::{Token, tokens};
+
+/// Most statements of a file: each has latencies and figures of its own.
+const MOST_STATEMENTS: usize = 64;
+
+/// A file, parsed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Script {
+    /// In the order of the file.
+    pub schema: Vec<SchemaStatement>,
+    /// At least one, in the order of the file.
+    pub statements: Vec<Statement>,
+}
+
+/// A statement of the load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Unique in its file.
+    pub name: String,
+    /// Of its first word, from 1.
+    pub line: usize,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+    /// As in the file, without the `;`.
+    pub text: String,
+    /// Above 0; its share is this over the sum of all.
+    pub weight: f64,
+    /// One of the words that [`Script::parse`] was given; `None`: not stated.
+    pub consistency: Option<String>,
+    /// Of a conditional statement, where it is stated.
+    pub serial: Option<SerialConsistency>,
+    /// What it does.
+    pub effect: Effect,
+    /// `None`: it is no batch.
+    pub batch: Option<Batch>,
+    /// What the text shows of each marker.
+    pub(crate) slots: Vec<Slot>,
+    /// Where a keyspace goes in the text, in bytes.
+    names: Vec<usize>,
+}
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// `SELECT`.
+    Read,
+    /// `INSERT`, `UPDATE`, `DELETE` or a batch of these.
+    Write,
+    /// A write with `IF`: a light-weight transaction.
+    Conditional,
+}
+
+/// What kind of batch a statement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Batch {
+    /// `BEGIN BATCH`: all of it or nothing, by the batch log.
+    Logged,
+    /// `BEGIN UNLOGGED BATCH`.
+    Unlogged,
+    /// `BEGIN COUNTER BATCH`.
+    Counter,
+}
+
+impl Script {
+    /// The file's schema and statements, or all its mistakes in their order. `levels`: the words that `consistency` may
+    /// have.
+    pub fn parse(text: &str, levels: &[&str]) -> Result<Self, Vec<Mistake>> {
+        let all = tokens(text).map_err(|mistake| vec![mistake])?;
+        let script = Self { schema: vec![], statements: vec![] };
+        let mut reading = Reading { text, levels, script, before: None, mistakes: vec![] };
+        let mut statement: Vec<Token<'_>> = Vec::new();
+        for token in all {
+            if token.is_comment() {
+                if is_directive(&token) {
+                    reading.directive(token, &statement);
+                }
+            } else if token.is_symbol(';') && !is_open_batch(&statement) {
+                reading.statement(&statement);
+                statement.clear();
+            } else {
+                statement.push(token);
+            }
+        }
+        if is_open_batch(&statement) {
+            reading.refuse(&statement[0], "this batch has no APPLY BATCH");
+        } else {
+            reading.statement(&statement);
+        }
+        let Reading { script, mut mistakes, .. } = reading;
+        if script.statements.is_empty() && mistakes.is_empty() {
+            let message = "no statement for the load: write `-- statement NAME weight W` before one";
+            mistakes.push(Mistake::new(1, 0..0, message));
+        }
+        if mistakes.is_empty() {
+            return Ok(script);
+        }
+        mistakes.sort_by_key(|mistake| mistake.span.start);
+        Err(mistakes)
+    }
+
+    /// The share of one statement in all, 0..=1.
+    pub fn share(&self, statement: usize) -> f64 {
+        let all: f64 = self.statements.iter().map(|statement| statement.weight).sum();
+        self.statements[statement].weight / all
+    }
+
+    /// The tables that the schema creates, in its order.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        let tables = self.schema.iter().filter(|statement| statement.creates == Creates::Table);
+        tables.map(|statement| statement.name.as_str())
+    }
+}
+
+impl Statement {
+    /// The text with its tables in this keyspace, which goes in as it is given: what is prepared.
+    pub fn cql(&self, keyspace: &str) -> String {
+        names::qualified(&self.text, &self.names, keyspace)
+    }
+
+    /// How many bind markers the text has.
+    pub fn markers(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether it only reads.
+    pub fn reads(&self) -> bool {
+        self.effect == Effect::Read
+    }
+}
+
+/// Whether what is read so far is a batch that has not been applied.
+fn is_open_batch(statement: &[Token<'_>]) -> bool {
+    statement.first().is_some_and(|first| first.is("BEGIN"))
+        && !statement.windows(2).any(|two| two[0].is("APPLY") && two[1].is("BATCH"))
+}
+
+/// A file that is being read.
+struct Reading<'a> {
+    text: &'a str,
+    levels: &'a [&'a str],
+    script: Script,
+    /// The directive before what is read next; `Some(None)`: one that was refused.
+    before: Option<Option<Directive<'a>>>,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'a> Reading<'a> {
+    fn refuse(&mut self, at: &Token<'_>, message: impl Into<String>) {
+        self.mistakes.push(Mistake::new(at.line, at.span(), message));
+    }
+
+    /// A comment that is a directive, after these tokens of a statement.
+    fn directive(&mut self, comment: Token<'a>, within: &[Token<'_>]) {
+        if !within.is_empty() {
+            self.refuse(&comment, "a directive stands before its statement, not within one: is a ; missing?");
+            return;
+        }
+        let directive = directive(comment, self.levels);
+        let lost = self.before.take().flatten();
+        self.mistakes.extend(lost.map(|lost| lost.mistake("no statement follows this directive")));
+        self.before = Some(match directive {
+            Ok(directive) => Some(directive),
+            Err(mistakes) => {
+                self.mistakes.extend(mistakes);
+                None
+            }
+        });
+    }
+
+    /// One whole statement without its comments; of no tokens it is none.
+    fn statement(&mut self, tokens: &[Token<'_>]) {
+        let before = self.before.take();
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            let lost = before.flatten();
+            self.mistakes.extend(lost.map(|lost| lost.mistake("no statement follows this directive")));
+            return;
+        };
+        let text = &self.text[first.at..last.span().end];
+        if first.is_any(&["CREATE", "ALTER"]) {
+            if let Some(directive) = before.flatten() {
+                self.mistakes.push(directive.mistake("what follows is of the schema, not of the load"));
+            }
+            match schema::schema(tokens, text) {
+                Ok(statement) => self.script.schema.push(statement),
+                Err(mistake) => self.mistakes.push(mistake),
+            }
+            return;
+        }
+        if !first.is_any(&["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"]) {
+            let message = match first.text.to_ascii_uppercase().as_str() {
+                "USE" => "USE: the run has a keyspace of its own; remove this".to_owned(),
+                word => {
+                    let load = "SELECT, INSERT, UPDATE, DELETE, BEGIN BATCH";
+                    format!("{word} is neither of a schema (CREATE, ALTER) nor of a load ({load})")
+                }
+            };
+            self.refuse(first, message);
+            return;
+        }
+        match before {
+            Some(Some(directive)) => self.of_the_load(tokens, text, directive),
+            // It has been said.
+            Some(None) => {}
+            None => self.refuse(first, "no directive before this statement: write `-- statement NAME weight W`"),
+        }
+    }
+
+    fn of_the_load(&mut self, tokens: &[Token<'_>], text: &str, directive: Directive<'_>) {
+        let first = &tokens[0];
+        let slots = slots::slots(tokens);
+        let names = names::tables(tokens, first.at);
+        let (slots, names) = match (slots, names) {
+            (Ok(slots), Ok(names)) => (slots, names),
+            (slots, names) => {
+                self.mistakes.extend([slots.err(), names.err()].into_iter().flatten());
+                return;
+            }
+        };
+        let batch = match tokens.get(1) {
+            _ if !first.is("BEGIN") => None,
+            Some(kind) if kind.is("UNLOGGED") => Some(Batch::Unlogged),
+            Some(kind) if kind.is("COUNTER") => Some(Batch::Counter),
+            _ => Some(Batch::Logged),
+        };
+        let effect = if first.is("SELECT") {
+            Effect::Read
+        } else if tokens.iter().any(|token| token.is("IF")) {
+            Effect::Conditional
+        } else {
+            Effect::Write
+        };
+        let Directive { name, weight, consistency, serial, token } = directive;
+        if serial.is_some() && effect != Effect::Conditional {
+            self.refuse(&token, format!("serial is for statements with IF, which {name} has not"));
+        }
+        if self.script.statements.iter().any(|other| other.name == name) {
+            self.refuse(&token, format!("there are two statements {name}"));
+        }
+        if self.script.statements.len() == MOST_STATEMENTS {
+            self.refuse(&token, format!("more than {MOST_STATEMENTS} statements"));
+        }
+        let (line, span) = (first.line, first.at..first.at + text.len());
+        let text = text.to_owned();
+        let statement = Statement { name, line, span, text, weight, consistency, serial, effect, batch, slots, names };
+        self.script.statements.push(statement);
+    }
+}

@@ -1,0 +1,123 @@
+//! What the schema's statements create.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::names::{qualified, unqualified};
+use super::tokens::Token;
+use crate::mistake::Mistake;
+
+/// What a statement of the schema makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Creates {
+    /// A table.
+    Table,
+    /// A user-defined type.
+    Type,
+    /// A secondary index, also a custom one (SAI).
+    Index,
+    /// A materialised view.
+    View,
+    /// A function.
+    Function,
+    /// An aggregate.
+    Aggregate,
+    /// `ALTER` of a table, type or view.
+    Change,
+}
+
+/// A statement of the schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchemaStatement {
+    /// Of its first word, from 1.
+    pub line: usize,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+    /// As in the file, without the `;`.
+    pub text: String,
+    /// What it makes.
+    pub creates: Creates,
+    /// Of what it creates or alters, as the server spells it: in lower case unless it is quoted. Empty for an index
+    /// without a name.
+    pub name: String,
+    /// Where a keyspace goes in the text, in bytes.
+    names: Vec<usize>,
+}
+
+impl SchemaStatement {
+    /// The text with every table, type, view or function that it creates, alters or reads in this keyspace, which goes
+    /// in as it is given.
+    pub fn cql(&self, keyspace: &str) -> String {
+        qualified(&self.text, &self.names, keyspace)
+    }
+}
+
+/// The words of each kind after `CREATE` (without `OR REPLACE`, `CUSTOM` and `MATERIALIZED`).
+const KINDS: [(&str, Creates); 7] = [
+    ("TABLE", Creates::Table),
+    ("COLUMNFAMILY", Creates::Table),
+    ("TYPE", Creates::Type),
+    ("INDEX", Creates::Index),
+    ("VIEW", Creates::View),
+    ("FUNCTION", Creates::Function),
+    ("AGGREGATE", Creates::Aggregate),
+];
+/// What may stand between `CREATE` and the kind.
+const BEFORE: [&str; 4] = ["OR", "REPLACE", "CUSTOM", "MATERIALIZED"];
+
+/// A statement that begins with `CREATE` or `ALTER`; `tokens` are without comments, `text` is all of it.
+pub(super) fn schema(tokens: &[Token<'_>], text: &str) -> Result<SchemaStatement, Mistake> {
+    let first = &tokens[0];
+    let is_new = first.is("CREATE");
+    let refused = |token: &Token<'_>, message: String| Err(Mistake::new(token.line, token.span(), message));
+    let mut at = 1 + tokens[1..].iter().take_while(|token| token.is_any(&BEFORE)).count();
+    let Some(kind) = tokens.get(at) else {
+        return refused(first, format!("{} of what?", first.text));
+    };
+    if kind.is_any(&["KEYSPACE", "SCHEMA"]) {
+        let message = format!("{} {}: the run has a keyspace of its own; remove this", first.text, kind.text);
+        return refused(kind, message);
+    }
+    let known = KINDS.iter().find(|(word, _)| kind.is(word)).map(|(_, creates)| *creates);
+    let creates = match known {
+        Some(creates) if is_new => creates,
+        Some(Creates::Table | Creates::Type | Creates::View) => Creates::Change,
+        _ => {
+            let message = format!(
+                "{} {}: a schema here has tables, types, indexes, materialised views, functions and aggregates",
+                first.text, kind.text
+            );
+            return refused(kind, message);
+        }
+    };
+    at += 1;
+    if tokens.get(at).is_some_and(|token| token.is("IF")) {
+        at += 1 + usize::from(is_new);
+        at += usize::from(tokens.get(at).is_some_and(|token| token.is("EXISTS")));
+    }
+    (0..tokens.len()).try_for_each(|at| unqualified(tokens, at))?;
+    let mut names = Vec::new();
+    let mut name = String::new();
+    match tokens.get(at) {
+        Some(on) if creates == Creates::Index && on.is("ON") => {}
+        Some(token) if token.is_name() => {
+            name = token.name();
+            // An index lies where its table does.
+            if creates != Creates::Index {
+                names.push(token.at - first.at);
+            }
+        }
+        _ => return refused(kind, format!("{} without a name", kind.text)),
+    }
+    let source = match creates {
+        Creates::Index => "ON",
+        Creates::View => "FROM",
+        _ => "",
+    };
+    let source = tokens[at..].iter().position(|token| token.is(source)).and_then(|on| tokens.get(at + on + 1));
+    names.extend(source.filter(|table| table.is_name()).map(|table| table.at - first.at));
+    let span = first.at..first.at + text.len();
+    Ok(SchemaStatement { line: first.line, span, text: text.to_owned(), creates, name, names })
+}
