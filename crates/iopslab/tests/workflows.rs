@@ -230,4 +230,6 @@ esac"#;
     assert!(read("Makefile").contains("@scripts/setup.sh --lint\n\tscripts/lint.sh\n"));
     assert!(read(".ci/run").contains("\nscripts/setup.sh --lint\nmake test BESIDE=.ci/beside\n"));
     assert!(read(".ci/beside").contains("\nscripts/lint.sh\n"));
+    let workflow = read(".github/workflows/ci.yml");
+    assert!(workflow.contains(&format!("cargo-deny@{version} ")), "another cargo-deny than scripts/setup.sh installs");
 }
