@@ -128,8 +128,8 @@ pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures
 pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
-    LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan, Provider,
-    Section, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan,
+    Provider, Section, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
