@@ -118,7 +118,7 @@ impl Reads {
         let pages = settled.resident.found_below(&directories)?;
         let found: u64 = pages.iter().map(FilePages::bytes).sum();
         let data_bytes = bytes_below(&directories);
-        let may_hold = data_bytes.min(settled.of.budget_bytes);
+        let may_hold = data_bytes.min(settled.of.budget_bytes());
         Ok(match found > 0 && found as f64 >= FOUND_MIN * may_hold as f64 {
             true => Self::Pages { pages, data_bytes, reads_per_operation: settled.reads_per_operation },
             false => Self::Evenly(directories),

@@ -98,6 +98,7 @@ impl ImportedRun {
             place: Place::Imported,
             patience: Patience::default(),
             dataset: Dataset { records: 0, fields: 0, field_length: 0, compressibility: 0.0, seed: 0 },
+            own: None,
             data_set_store: None,
             configurations: self.configurations.iter().map(configuration).collect(),
             workloads,
@@ -156,6 +157,7 @@ fn configuration(of: &ImportedConfiguration) -> Configuration {
         consistency: None,
         hosts: None,
         watched: Vec::new(),
+        version: None,
         settings: Settings::default(),
         backlog: None,
         price_usd_per_month: of.usd_per_month,
@@ -196,6 +198,7 @@ fn setup(name: &str, batch: u32) -> Setup {
         // Where it was, only its name says.
         existing: Some(vec![name.to_owned()]),
         watched: Vec::new(),
+        version: None,
         consistency: None,
         settings: Settings::default(),
         backlog: None,

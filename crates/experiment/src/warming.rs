@@ -54,6 +54,11 @@ impl CacheOf {
             memory_bytes: [setup.heap_bytes, setup.direct_memory_bytes, setup.key_cache_bytes],
         }
     }
+
+    /// The page cache that the database may fill, in bytes.
+    pub fn budget_bytes(&self) -> u64 {
+        self.budget_bytes
+    }
 }
 
 impl Caches {

@@ -83,12 +83,12 @@ fn is_safe(name: &str) -> bool {
 
 /// The kind of operation of this name.
 pub fn operation(name: &str) -> Option<OperationKind> {
-    OperationKind::ALL.into_iter().find(|kind| kind.name() == name)
+    OperationKind::YCSB.into_iter().find(|kind| kind.name() == name)
 }
 
 /// The names that there are, for people.
 pub fn operations() -> String {
-    OperationKind::ALL.map(OperationKind::name).join(", ")
+    OperationKind::YCSB.map(OperationKind::name).join(", ")
 }
 
 impl Study {

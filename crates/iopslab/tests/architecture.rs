@@ -81,7 +81,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-const PURE: [&str; 14] = [
+const PURE: [&str; 16] = [
     "catalog",
     "reported",
     "stats",

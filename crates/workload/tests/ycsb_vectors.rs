@@ -129,6 +129,7 @@ fn operation_kinds() {
             OperationKind::Insert => "INSERT",
             OperationKind::Scan => "SCAN",
             OperationKind::ReadModifyWrite => "READMODIFYWRITE",
+            OperationKind::Statement(_) => panic!("none of YCSB's"),
         };
         name.to_owned()
     });

@@ -231,7 +231,7 @@ fn together(files: &[ReadFile], map: Option<&Path>) -> Vec<String> {
             continue;
         }
         let (one, other) = (mix_of(&first.results.completed), mix_of(&file.results.completed));
-        for kind in OperationKind::ALL {
+        for kind in OperationKind::YCSB {
             if (one.share(kind) - other.share(kind)).abs() > MIX_APART {
                 wrong.push(format!(
                     "{place}: {:.0} % of the operations of {} are of kind {}, and {:.0} % of those of {}: that is not \
