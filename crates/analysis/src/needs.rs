@@ -138,11 +138,11 @@ mod tests {
     #[test]
     fn another_version_is_an_upgrade_and_the_way_back_is_none() {
         let of = |version: &str| ConfigurationFacts { version: Some(version.to_owned()), ..with(Settings::default()) };
-        let (old, new) = (of("4.1.12"), of("5.0.9"));
+        let (old, new) = (of("4.1.10"), of("5.0.9"));
         assert_eq!(needs(&old, &new), [Need::Upgrade, Need::Rewrite]);
         assert_eq!(needs(&new, &old), [Need::EarlierVersion]);
         assert_eq!(needs(&old, &old), []);
-        assert_eq!(needs(&of("6.0-alpha1"), &of("6.0.0")), [Need::Upgrade, Need::Rewrite]);
+        assert_eq!(needs(&of("6.0-alpha2"), &of("6.0.0")), [Need::Upgrade, Need::Rewrite]);
         assert!(is_same_but_for_settings(&old, &new));
     }
 

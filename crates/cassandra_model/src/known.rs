@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// What is known, by version: one line each, the default first. The database's lock lists are of the same versions.
-const VERSIONS: &[(&str, &str)] = &[("5.0.9", include_str!("known/cassandra-5.0.9.txt"))];
+const VERSIONS: &[(&str, &str)] = &[
+    ("5.0.9", include_str!("known/cassandra-5.0.9.txt")),
+    ("6.0-alpha2", include_str!("known/cassandra-6.0-alpha2.txt")),
+    ("4.1.10", include_str!("known/cassandra-4.1.10.txt")),
+];
 
 /// What one version can be set to.
 #[derive(Debug, Default)]

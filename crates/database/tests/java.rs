@@ -66,12 +66,12 @@ fn each_version_finds_its_own_java_and_never_another_one() {
     let found = |version: &str, jvms: &Path| {
         find_java_in(version, JavaPlaces { java_home: Some(&home), path: OsStr::new(""), jvms })
     };
-    assert_eq!(found("4.1.12", &jvms).unwrap().path, jvms.join("jdk-11/bin/java"));
+    assert_eq!(found("4.1.10", &jvms).unwrap().path, jvms.join("jdk-11/bin/java"));
     assert_eq!(found("5.0.9", &jvms).unwrap().version, 17);
-    assert_eq!(found("6.0-alpha1", &jvms).unwrap().version, 17);
+    assert_eq!(found("6.0-alpha2", &jvms).unwrap().version, 17);
 
-    let error = found("4.1.12", Path::new("/nonexistent")).unwrap_err().to_string();
-    for part in ["Cassandra 4.1.12 needs Java 11, but found only", "17.0.15", "openjdk-11-jre-headless", "JAVA_HOME"] {
+    let error = found("4.1.10", Path::new("/nonexistent")).unwrap_err().to_string();
+    for part in ["Cassandra 4.1.10 needs Java 11, but found only", "17.0.15", "openjdk-11-jre-headless", "JAVA_HOME"] {
         assert!(error.contains(part), "{error}");
     }
 }

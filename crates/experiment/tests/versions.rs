@@ -39,7 +39,7 @@ fn what_a_database_of_a_configuration_cannot_be_is_refused() {
     each_refused(&[
         (database("{ name = \"cassandra\" }"), "the key `version` is missing"),
         // Nothing is upgraded in place.
-        (database(&format!("{{ version = \"{default}\", upgrade_from = \"4.1.12\" }}")), "unknown key `upgrade_from`"),
+        (database(&format!("{{ version = \"{default}\", upgrade_from = \"4.1.10\" }}")), "unknown key `upgrade_from`"),
         (existing, "a cluster that exists has its version"),
     ]);
     let stated = database(&format!("{{ version = \"{default}\" }}"));
@@ -71,12 +71,12 @@ fn each_known_version_can_stand_beside_the_default() {
 
 #[test]
 fn versions_share_neither_a_process_nor_the_files_of_a_data_set() {
-    let (old, new) = (with_version(Some("4.1.12")), with_version(None));
-    assert!(new.shares_process_with(&with_version(None)) && old.shares_process_with(&with_version(Some("4.1.12"))));
+    let (old, new) = (with_version(Some("4.1.10")), with_version(None));
+    assert!(new.shares_process_with(&with_version(None)) && old.shares_process_with(&with_version(Some("4.1.10"))));
     assert!(!old.shares_process_with(&new) && !new.shares_process_with(&old));
     let (files, others) = (DataSetFiles::of(&old), DataSetFiles::of(&new));
     assert_ne!(files, others);
-    assert_eq!((files.label().as_str(), others.label().as_str()), ("files of version 4.1.12", ""));
+    assert_eq!((files.label().as_str(), others.label().as_str()), ("files of version 4.1.10", ""));
     let text = serde_json::to_string(&files).unwrap();
     assert_eq!(serde_json::from_str::<DataSetFiles>(&text).unwrap(), files);
     let text = serde_json::to_string(&old).unwrap();
@@ -85,6 +85,6 @@ fn versions_share_neither_a_process_nor_the_files_of_a_data_set() {
 
 #[test]
 fn versions_are_named_in_the_order_of_their_configurations() {
-    let own = [Some("4.1.12".to_owned()), None, Some("4.1.12".to_owned()), Some("6.0-alpha1".to_owned())];
-    assert_eq!(versions("5.0.9", own.iter()), ["4.1.12", "5.0.9", "6.0-alpha1"]);
+    let own = [Some("4.1.10".to_owned()), None, Some("4.1.10".to_owned()), Some("6.0-alpha2".to_owned())];
+    assert_eq!(versions("5.0.9", own.iter()), ["4.1.10", "5.0.9", "6.0-alpha2"]);
 }

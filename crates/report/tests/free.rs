@@ -106,7 +106,7 @@ fn what_has_to_be_done_is_reported_with_what_is_spared() {
 #[test]
 fn an_upgrade_is_named_with_both_versions() {
     let (mut analysis, _) = page::run(&["gp3", "gp3-4k"], &["read-heavy"], 3);
-    for (facts, version) in analysis.configurations.iter_mut().zip(["4.1.12", "5.0.9"]) {
+    for (facts, version) in analysis.configurations.iter_mut().zip(["4.1.10", "5.0.9"]) {
         facts.version = Some(version.to_owned());
     }
     let mut reported = |needs: &[Need]| {
@@ -114,7 +114,7 @@ fn an_upgrade_is_named_with_both_versions() {
         told_of(&analysis)
     };
     let text = reported(&[Need::Upgrade, Need::Rewrite]);
-    let upgrade = "It needs an upgrade of each node from 4.1.12 to 5.0.9 and the SSTables that exist rewritten";
+    let upgrade = "It needs an upgrade of each node from 4.1.10 to 5.0.9 and the SSTables that exist rewritten";
     assert!(text.contains(upgrade), "{text}");
     assert!(!text.contains("no node is restarted"), "{text}");
     let text = reported(&[Need::EarlierVersion]);

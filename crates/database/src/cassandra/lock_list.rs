@@ -9,7 +9,7 @@ macro_rules! lock {
 
 /// Lock lists, one line each: the default version first, then the others, newest first. `iopslab db lock` makes a list;
 /// what a plan knows of the same version is in `cassandra_model`.
-const LOCKS: &[(&str, &str)] = &[lock!("5.0.9")];
+const LOCKS: &[(&str, &str)] = &[lock!("5.0.9"), lock!("6.0-alpha2"), lock!("4.1.10")];
 
 const VERSIONS: [&str; LOCKS.len()] = {
     let mut versions = [""; LOCKS.len()];
