@@ -58,9 +58,9 @@ impl SeriesLatency {
 
     /// What another tool states of its own latencies.
     pub(crate) fn stated(stated: &StatedLatency) -> Self {
-        let StatedLatency { samples, mean_us: mean, p50_us: p50, p95_us: p95, p99_us: p99, p999_us: p999, max_us: max } =
-            *stated;
-        Self { figures: LatencyFigures { mean, p50, p95, p99, p999 }, max, samples }
+        let StatedLatency { samples, mean_us: mean, p50_us: p50, p95_us: p95, .. } = *stated;
+        let figures = LatencyFigures { mean, p50, p95, p99: stated.p99_us, p999: stated.p999_us };
+        Self { figures, max: stated.max_us, samples }
     }
 }
 

@@ -180,8 +180,12 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
         cells[outlier.cell].findings.extend(found);
     }
-    let lengths: Vec<_> = cells.iter().map(|c| Length::of(figures.trials(&c.id))).collect();
-    for (cell, unlike) in windows::among(&cells, &lengths) {
+    let places = cells.iter().map(|c| {
+        let place = windows::Place { configuration: &c.configuration, workload: &c.workload, load: c.load };
+        (place, Length::of(figures.trials(&c.id)))
+    });
+    let unlike = windows::among(&places.collect::<Vec<_>>());
+    for (cell, unlike) in unlike {
         let found = rules::unlike_windows(&cells[cell].id, unlike);
         cells[cell].findings.extend(found);
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use evidence::{Interval, Series, TrialRecord};
+use evidence::{Interval, OperationKind, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
@@ -96,6 +96,8 @@ fn trimmed(histogram: &Histogram<u64>) -> Histogram<u64> {
 pub struct LatencyLog {
     path: PathBuf,
     bytes: Vec<u8>,
+    /// The user's own statements that it may be of; `None`: of any.
+    statements: Option<Vec<OperationKind>>,
 }
 
 impl LatencyLog {
@@ -106,7 +108,18 @@ impl LatencyLog {
 
     /// The log that has these bytes.
     pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Self {
-        Self { path: path.to_owned(), bytes }
+        Self { path: path.to_owned(), bytes, statements: None }
+    }
+
+    /// Besides YCSB's operations it may be of these statements and of no other.
+    pub(crate) fn expect_statements(&mut self, statements: Vec<OperationKind>) {
+        self.statements = Some(statements);
+    }
+
+    fn expects(&self, series: Series) -> bool {
+        let (Series::Response(kind) | Series::Service(kind)) = series else { return true };
+        let expected = self.statements.as_ref().is_none_or(|statements| statements.contains(&kind));
+        expected || OperationKind::YCSB.contains(&kind)
     }
 
     /// Hands out each interval; starts are again seconds from the start of measurement (to the millisecond).
@@ -119,7 +132,8 @@ impl LatencyLog {
                 LogEntry::BaseTime(at) => base_s = at.as_secs_f64(),
                 LogEntry::Interval(line) => {
                     let tag = line.tag().map_or("", |t| t.as_str());
-                    let series = Series::from_tag(tag).ok_or_else(|| damaged(format!("unknown series {tag:?}")))?;
+                    let series = Series::from_tag(tag).filter(|series| self.expects(*series));
+                    let series = series.ok_or_else(|| damaged(format!("unknown series {tag:?}")))?;
                     let encoded = STANDARD
                         .decode(line.encoded_histogram())
                         .map_err(|e| damaged(format!("histogram is not base64: {e}")))?;

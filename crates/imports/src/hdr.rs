@@ -3,8 +3,8 @@
 //! The form is that of HdrHistogram's `HistogramLogWriter` (interval logs, V2 histograms). Its unit is in no line, so
 //! that the tool has to be known: YCSB (`hdrhistogram.fileoutput=true`) writes a log for each kind of operation, in
 //! microseconds, and a comment names the kind; cassandra-stress (`-log hdrfile=FILE`) writes one with a tag for each
-//! kind, in nanoseconds: `READ-st` counts from the sending, `READ-rt` from when a request was due, `READ-wt` is what lies
-//! between.
+//! kind, in nanoseconds: `READ-st` counts from the sending, `READ-rt` from when a request was due, `READ-wt` is what
+//! lies between.
 
 use std::collections::BTreeMap;
 

@@ -62,7 +62,11 @@ fn a_log_of_something_else_is_refused() {
         ("[Logging for: UPDATE]", all.clone(), "the results state 0 operations"),
         ("[Logging for: Intended-READ]", all.clone(), "count from another moment"),
         ("[Logging for: CLEANUP]", all.clone(), "the log of READ, UPDATE"),
-        ("Logging op latencies for Cassandra Stress", all.clone(), "a log of cassandra-stress, and the results are of"),
+        (
+            "Logging op latencies for Cassandra Stress",
+            all.clone(),
+            "log of cassandra-stress, and the results are of YCSB",
+        ),
         ("of another tool", all.clone(), "its unit is not in it"),
     ] {
         let (_, message) = refused(&found, &log(comment, &[(None, values)]));

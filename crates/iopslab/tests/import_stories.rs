@@ -109,7 +109,8 @@ fn configurations_of_a_map_are_compared_and_valued() {
     assert!((ratio["median"].as_f64().unwrap() - 1.5).abs() < 0.001, "{ratio:#}");
     assert_eq!((&ratio["verdict"], &ratio["unpaired"]), (&"faster".into(), &true.into()), "{ratio:#}");
     let doubts = document["recommendation"]["doubts"].as_array().unwrap();
-    assert!(doubts.iter().any(|doubt| doubt["doubt"] == "imported"), "{doubts:#?}");
+    let said = |doubt: &Value| doubt.as_str().unwrap().starts_with("All figures are those of other tools");
+    assert!(doubts.iter().any(said), "{doubts:#?}");
     let value = &document["value_of_money"][0];
     assert_eq!((&value["from"], &value["to"]), (&"gp2".into(), &"io1".into()), "{value:#}");
 }
@@ -127,7 +128,7 @@ fn runs_of_different_lengths_are_not_compared() {
         lab.write(&name, &longer);
     }
     let document = imported(&lab, &["--map", "study.toml"]);
-    assert_eq!(document["cells"][1]["ratio_to_baseline"]["verdict"], "not comparable", "{:#}", document["cells"][1]);
+    assert_eq!(document["cells"][1]["ratio_to_baseline"], Value::Null, "{:#}", document["cells"][1]);
     assert_eq!(findings(&document, "windows_unlike"), 1);
     let ratios = document["value_of_money"].as_array().unwrap();
     assert!(ratios.iter().all(|value| value["verdict"] == "not decided"), "{ratios:#?}");
@@ -168,7 +169,7 @@ fn what_a_file_shows_of_itself_is_reported() {
     lab.write("falling.txt", &(falling + SCYLLA));
     let document = imported(&lab, &["falling.txt", "--threads", "8", "--out", "falling"]);
     assert_eq!(findings(&document, "imported_drift"), 1, "{:#}", document["findings"]);
-    assert_eq!(document["cells"][0]["withheld"]["not_at_rest"]["unrest"], "changing", "{:#}", document["cells"][0]);
+    assert_eq!(document["cells"][0]["withheld"]["unrest"], "changing", "{:#}", document["cells"][0]);
     let run = std::fs::read_dir(lab.path().join("falling")).unwrap().next().unwrap().unwrap().path();
     let page = std::fs::read_to_string(run.join("report.md")).unwrap();
     assert!(

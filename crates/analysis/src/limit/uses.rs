@@ -68,7 +68,8 @@ fn offered(trial: &TrialMeasurement) -> Option<Window> {
 }
 
 fn client(trial: &TrialMeasurement) -> Option<Window> {
-    let client = trial.record.client.as_ref()?;
+    // Nobody measured the CPU of a tool whose results were imported.
+    let client = trial.record.client.as_ref().filter(|client| client.imported.is_none())?;
     let capacity = client.measured_s * f64::from(client.threads);
     // Nothing comes back in a pause.
     let paused = Pauses::of_all(trial);

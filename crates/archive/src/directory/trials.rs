@@ -175,8 +175,11 @@ impl RunDirectory {
     /// Files that are damaged, gone or of another version; [`RunError::Misplaced`] if they are those of another trial.
     pub fn trial(&self, trial: &PlannedTrial) -> Result<StoredTrial> {
         let path = self.trial_path(&trial.cell, trial.block);
-        let stored = stored::read(&path)?;
+        let mut stored = stored::read(&path)?;
         belongs(&path, trial, &stored.record)?;
+        let mut workloads = self.plan().workloads.iter();
+        let own = workloads.find(|workload| workload.name == stored.record.workload).into_iter();
+        stored.latencies.expect_statements(own.flat_map(|workload| &workload.statements).map(|own| own.kind).collect());
         Ok(stored)
     }
 

@@ -230,8 +230,8 @@ fn apart(
         let plain = completed.get(&kind).copied().unwrap_or(0).checked_sub(both);
         let plain = plain.ok_or_else(|| {
             Refusal::whole(format!(
-                "{both} read-modify-writes are counted, and fewer operations of kind {} without error: how many of each \
-                 kind completed is not in the file",
+                "{both} read-modify-writes are counted, and fewer operations of kind {} without error: how many of \
+                 each kind completed is not in the file",
                 kind.name()
             ))
         })?;

@@ -16,8 +16,8 @@ pub const SIMULATED: &str =
     "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
 
 /// Of figures that iopslab did not measure.
-const IMPORTED: &str = "All figures are those of other tools: nobody watched the machines, restored the data before each \
-                        trial or mixed the order of the trials, so that whatever else differed is in every ratio.";
+const IMPORTED: &str = "All figures are those of other tools: nobody watched the machines, restored the data before \
+                        each trial or mixed the order of the trials, so that whatever else differed is in every ratio.";
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;

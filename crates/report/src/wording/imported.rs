@@ -24,8 +24,8 @@ pub fn progress(of: &ImportedProgress) -> Words {
     }
     (
         format!("The progress that the tool printed is not whole: {}.", seen.join("; ")),
-        "Look at the file around that time: the tool or its machine stood still, lines were lost, or two outputs are in \
-         one file. What is missing is in the mean all the same.",
+        "Look at the file around that time: the tool or its machine stood still, lines were lost, or two outputs are \
+         in one file. What is missing is in the mean all the same.",
     )
 }
 
@@ -58,14 +58,14 @@ pub fn clocks(of: &ImportedClocks) -> Words {
 pub fn waits(of: &CoordinatedOmission) -> Words {
     (
         format!(
-            "Coordinated omission: {} kept to {} operations/s, and its latencies count from when a request was sent, not \
-             from when it was due.",
+            "Coordinated omission: {} kept to {} operations/s, and its latencies count from when a request was sent, \
+             not from when it was due.",
             of.tool.name(),
             whole(of.rate_ops_per_s)
         ),
         "They are shown as service times, and are neither compared nor held against an objective. Measure again with \
-         latencies from the schedule (YCSB: measurement.interval=intended; cassandra-stress: -rate fixed=N/s), or state \
-         the load as threads.",
+         latencies from the schedule (YCSB: measurement.interval=intended; cassandra-stress: -rate fixed=N/s), or \
+         state the load as threads.",
     )
 }
 
@@ -86,7 +86,7 @@ pub fn windows(of: &WindowsUnlike) -> Words {
             duration(of.other_measured_s),
             whole(of.other_operations)
         ),
-        "A store that fills, compacts or spends burst credits has another mean over another length. Measure both for as \
-         long, or for as many operations.",
+        "A store that fills, compacts or spends burst credits has another mean over another length. Measure both for \
+         as long, or for as many operations.",
     )
 }

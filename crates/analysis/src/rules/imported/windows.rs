@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::CellAnalysis;
+use experiment::LoadLevel;
+
 use crate::measurement::TrialMeasurement;
 
 /// They are not.
@@ -66,15 +67,22 @@ impl Length {
     }
 }
 
+/// Where a cell is in the matrix.
+pub(crate) struct Place<'a> {
+    pub configuration: &'a str,
+    pub workload: &'a str,
+    pub load: LoadLevel,
+}
+
 /// The cells that are not like an earlier one of their workload and load level, each with the first such; by their
-/// places in the document.
-pub(crate) fn among(cells: &[CellAnalysis], lengths: &[Option<Length>]) -> Vec<(usize, WindowsUnlike)> {
-    let same_place = |a: &CellAnalysis, b: &CellAnalysis| a.workload == b.workload && a.load == b.load;
-    let of_cell = |(at, cell): (usize, &CellAnalysis)| {
-        let mut before = cells[..at].iter().zip(lengths);
-        let unlike = before.find(|(other, length)| same_place(cell, other) && !Length::are_like(lengths[at], **length));
-        let (other, length) = unlike?;
-        Some((at, lengths[at]?.unlike((*length)?, &other.configuration)))
+/// numbers.
+pub(crate) fn among(cells: &[(Place<'_>, Option<Length>)]) -> Vec<(usize, WindowsUnlike)> {
+    let of_cell = |(at, (cell, length)): (usize, &(Place<'_>, Option<Length>))| {
+        let unlike = cells[..at].iter().find(|(other, of_other)| {
+            (cell.workload, cell.load) == (other.workload, other.load) && !Length::are_like(*length, *of_other)
+        });
+        let (other, of_other) = unlike?;
+        Some((at, (*length)?.unlike((*of_other)?, other.configuration)))
     };
     cells.iter().enumerate().filter_map(of_cell).collect()
 }

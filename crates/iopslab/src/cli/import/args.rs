@@ -6,8 +6,8 @@ use clap::Args;
 
 /// What was typed after `import`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Reads YCSB 0.12 to 0.17 (text, with -s, histogram or raw), the log of cassandra-stress, the HdrHistogram
+#[command(after_help = "Reads YCSB 0.12 to 0.17 (text, with -s, histogram or raw), the log of cassandra-stress, \
+the HdrHistogram
 logs of both, latte's JSON, fio's, and the CSV of a timer of NoSQLBench. A file that cannot be read whole is refused at
 its line; other tools are refused by their names. What is not concluded from such files, and why, is in docs/imports.md.
 
@@ -26,8 +26,7 @@ Several files become one run by a map, one table for each:
 Examples:
   iopslab import ycsb.txt --threads 64
   iopslab import --map study.toml --out runs
-  iopslab report runs/study-20260101T000000Z"
-)]
+  iopslab report runs/study-20260101T000000Z")]
 pub struct ImportArgs {
     /// The output of one run of a tool
     #[arg(value_name = "FILE", required_unless_present = "map", conflicts_with = "map")]
@@ -46,7 +45,8 @@ pub struct ImportArgs {
     /// Operations a second that were aimed at, where the file does not state it
     #[arg(long, value_name = "N", conflicts_with = "map")]
     pub(super) rate: Option<f64>,
-    /// What all operations are (read, update, insert, scan, read_modify_write), where the file does not state it: latte, NoSQLBench
+    /// What all operations are (read, update, insert, scan, read_modify_write), where the file does not state it:
+    /// latte, NoSQLBench
     #[arg(long, value_name = "KIND", conflicts_with = "map")]
     pub(super) operation: Option<String>,
     /// An HdrHistogram log that the tool wrote beside the file: its latencies, with all percentiles; may be repeated

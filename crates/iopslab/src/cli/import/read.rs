@@ -127,7 +127,8 @@ fn of_one(args: &ImportArgs) -> Result<ReadStudy, Failure> {
         usd_per_month: None,
     };
     let text = format!(
-        "# Made by iopslab import: one file without a map.\n[[result]]\nfile = {:?}\nconfiguration = \"{WITHOUT_MAP}\"\n\
+        "# Made by iopslab import: one file without a map.\n[[result]]\nfile = \
+         {:?}\nconfiguration = \"{WITHOUT_MAP}\"\n\
          workload = \"{WITHOUT_MAP}\"\n",
         entry.file
     );

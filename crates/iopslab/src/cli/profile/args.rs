@@ -20,11 +20,14 @@ const LEAST_MINUTES: f64 = 0.05;
 #[command(after_help = "\
 Examples:
   iopslab profile --hosts db1
-  iopslab profile --hosts db1 --ssh db1,db2,db3 --minutes 60 --instance r6i.2xlarge --data-volume gp3:500GiB:12000:500 --out like-ours.toml
+  iopslab profile --hosts db1 --ssh db1,db2,db3 --minutes 60 --instance r6i.2xlarge --data-volume \
+gp3:500GiB:12000:500 --out like-ours.toml
   IOPSLAB_PASSWORD=... iopslab profile --hosts db1 --user watcher --tls-ca ca.pem --ssh db1 --instance i4i.2xlarge
 
-It reads and never writes: virtual tables and the schema by CQL, counters of the kernel by SSH. Ctrl-C ends the observation and judges
-what was seen. On a terminal the output is tables, into a file or a pipe it is Markdown. Less than ten minutes give no advice, and what was
+It reads and never writes: virtual tables and the schema by CQL, counters of the kernel by SSH. \
+Ctrl-C ends the observation and judges
+what was seen. On a terminal the output is tables, into a file or a pipe it is Markdown. \
+Less than ten minutes give no advice, and what was
 seen is not your busiest hour unless that was among it.")]
 pub struct ProfileArgs {
     /// Contact points, HOST or HOST:PORT, separated by commas; the other nodes are found by them
