@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use catalog::{Basis, IoLimits};
-use workload::{Definition, Distribution, Mix};
+use product::Settings;
+use workload::{Definition, Distribution, Mix, OperationKind};
 
 use crate::{
     Caches, Cell, Configuration, ConfigurationMoney, ConfiguredVolume, Consistency, ConsistencyLevels, Database,
-    Dataset, DecisionRules, FORMAT_VERSION, Instance, Job, LoadLevel, Money, OperationKind, Patience, Place, Placement,
-    Plan, PlannedTrial, Settings, Setup, Setups, Target, TrialShape, VolumeKind, VolumeRole, VolumeSetup,
+    Dataset, DecisionRules, FORMAT_VERSION, Instance, Job, LoadLevel, Money, Patience, Place, Placement, Plan,
+    PlannedTrial, Setup, Setups, Target, TrialShape, VolumeKind, VolumeRole, VolumeSetup,
 };
 
 /// What stands where something is not stated.

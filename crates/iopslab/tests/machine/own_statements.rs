@@ -106,7 +106,8 @@ fn statements_of_ones_own_are_measured_by_their_names() {
     let csv = std::fs::read_to_string(run.join("summary.csv")).unwrap();
     assert!(csv.lines().next().unwrap().contains("read_cart_p99_us"), "{csv}");
     // Sampled rows of both tables were found in the restored data.
-    let trial = std::fs::read_dir(run.join("trials")).unwrap().next().unwrap().unwrap().path().join("trial.json");
+    let cell = std::fs::read_dir(run.join("trials")).unwrap().next().unwrap().unwrap().path();
+    let trial = cell.join("1/trial.json");
     let trial: Value = serde_json::from_str(&std::fs::read_to_string(trial).unwrap()).unwrap();
     assert_eq!(trial["nodes"][0]["restored_keys_checked"], 64, "{:#}", trial["nodes"][0]);
 
