@@ -75,7 +75,7 @@ impl DatabaseHost {
     pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
         match (request, &mut self.watching) {
             (DatabaseRequest::Check(needs), _) => Ok(Reply::Checked(problems(&needs))),
-            (DatabaseRequest::Open(task), _) => self.open(task),
+            (DatabaseRequest::Open(task), _) => self.open(*task),
             (DatabaseRequest::Close, _) => {
                 self.close();
                 Ok(Reply::Closed)

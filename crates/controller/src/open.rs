@@ -61,7 +61,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
         let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
         let request = |host: &HostId| {
             let task = under_test(run, number, *host, started, beside);
-            (*host, Request::Database(DatabaseRequest::Open(task)))
+            (*host, Request::Database(DatabaseRequest::Open(Box::new(task))))
         };
         let requests = of_turn.map(request).collect();
         let opened = answer!(Reply::Opened { cleaned, software } => (cleaned, software));

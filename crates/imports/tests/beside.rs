@@ -153,9 +153,12 @@ fn latte_is_read_where_somebody_says_what_its_function_does() {
     assert!(refusal.message.contains("YCSB states what its operations are"), "{refusal}");
 }
 
+/// What is done to a result.
+type Change = fn(&mut serde_json::Value);
+
 #[test]
 fn what_latte_does_not_count_apart_is_refused() {
-    let cases: [(fn(&mut serde_json::Value), &str); 5] = [
+    let cases: [(Change, &str); 5] = [
         (|of| of["conf"]["functions"] = serde_json::json!([{"name": "a"}, {"name": "b"}]), "2 functions"),
         (|of| of["result"]["requests_per_cycle"] = 2.0.into(), "no single operation"),
         (|of| of["result"]["error_count"] = 3_000.into(), "3000 cycles failed, of 2000"),

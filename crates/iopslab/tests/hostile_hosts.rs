@@ -116,7 +116,7 @@ fn opened(lab: &Laboratory, task: UnderTest) -> Result<wire::Reply, wire::Reques
     let mut command = lab.iopslab(&["agent", "--role", "database"]);
     let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut stdin, stdout) = (agent.stdin.take().unwrap(), agent.stdout.take().unwrap());
-    wire::write(&mut stdin, &Request::Database(DatabaseRequest::Open(task))).unwrap();
+    wire::write(&mut stdin, &Request::Database(DatabaseRequest::Open(Box::new(task)))).unwrap();
     let mut lines = BufReader::new(stdout);
     let answer = loop {
         match wire::read::<Event>(&mut lines).unwrap() {

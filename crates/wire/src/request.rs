@@ -37,7 +37,7 @@ pub enum DatabaseRequest {
     /// Say what stands in the way of a run on this machine; changes nothing.
     Check(Needs),
     /// Take the work directory, clean what an earlier run left, fetch the database, find Java.
-    Open(UnderTest),
+    Open(Box<UnderTest>),
     /// Find the node of an existing cluster that is on this machine. From here on this agent only looks: its trials
     /// start and stop nothing.
     Watch(WatchTask),
