@@ -39,7 +39,6 @@ pub struct Caches {
     pub warming_s: BTreeMap<String, f64>,
     /// Seconds that a page cache is expected to take until it has settled for the first time, once for each workload,
     /// by configuration: its part, where several begin with the same pages.
-    #[serde(default)]
     pub settling_s: BTreeMap<String, f64>,
 }
 

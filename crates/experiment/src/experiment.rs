@@ -26,7 +26,6 @@ pub struct Experiment {
     /// Records loaded before trials.
     pub dataset: Dataset,
     /// Schema, data and statements of the user's own, instead of YCSB's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Own>,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
     pub data_set_store: Option<crate::DataSetStore>,
@@ -177,7 +176,6 @@ pub struct Configuration {
     /// Its nodes, and where replicas are.
     pub placement: Placement,
     /// The version of its database, where that is not the target's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,
@@ -214,10 +212,8 @@ pub struct Instance {
     /// What the instance's EBS path allows over all its volumes.
     pub ebs_limits: IoLimits,
     /// Its EBS cards, where it has several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ebs_cards: Option<crate::EbsCards>,
     /// How its bandwidth is weighted, which is in the limits above; `None`: as the type has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_weighting: Option<catalog::BandwidthWeighting>,
     /// How fast one of its vCPUs is: as the experiment states it, or as the catalog knows it; `None`: not known.
     pub cpu_speed: Option<catalog::CpuSpeed>,

@@ -37,7 +37,6 @@ pub struct Plan {
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
     /// Schema, data (its partitions divided by scale) and statements of the user's own, instead of YCSB's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Own>,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
     pub data_set_store: Option<DataSetStore>,

@@ -11,7 +11,7 @@ use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, V
 use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,6 @@ pub struct Setup {
     /// The nodes of that cluster, all of them where they are watched.
     pub watched: Vec<WatchedNode>,
     /// The version of its database, where that is not the target's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,
@@ -234,7 +233,6 @@ pub struct VolumeSetup {
     /// Bucket of bytes on this machine (scaled); `limits` has what the volume does while it has credits.
     pub byte_burst: Option<ByteBurst>,
     /// The EBS card that it is on, from 0; `None`: its instance has one, or it is no volume of EBS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<u32>,
     /// Whether it stands for the instance's own disks, which are lost with it.
     pub is_local: bool,

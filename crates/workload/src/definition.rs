@@ -138,7 +138,6 @@ pub struct Definition {
     pub mix: Mix,
     /// The user's own statements, whose shares sum to 1; none in a workload of YCSB. Where there are some, nothing of
     /// what is said of keys and fields here holds: the statements' own generators choose.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementShare>,
     /// Key distribution.
     pub distribution: Distribution,

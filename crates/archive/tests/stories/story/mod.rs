@@ -36,7 +36,7 @@ pub fn job() -> Job {
         "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [], "clients": 1, "faults": [],
         "decision": experiment::DecisionRules::default(), "money": {"basis": experiment::Basis::default(), "configurations": []},
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
-            "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
+            "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false, "statements": [],
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
         "cells": [cell(CELLS[0], "gp2-320"), cell(CELLS[1], "io1")],
         "trials": [trial(1, CELLS[1]), trial(1, CELLS[0]), trial(2, CELLS[0]), trial(2, CELLS[1])],
