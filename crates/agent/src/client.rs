@@ -129,7 +129,7 @@ fn second(s: &engine::Second) -> Event {
 }
 
 fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
-    let mut written = 0;
+    let mut written = 0_u64;
     let doing = match plan.overwrites_of {
         None => "loading records",
         Some(_) => "writing records again",
@@ -139,7 +139,8 @@ fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply
         plan,
         &mut |s| {
             written += s.operations;
-            outbox.progress(doing, Some((written, plan.records)));
+            // Of rows of the user's own it is known only in the end how many there are.
+            outbox.progress(doing, Some((written.min(plan.records), plan.records)));
         },
         &outbox.cancelled,
     );
@@ -205,16 +206,25 @@ fn warm<C: Client>(
     Ok(Reply::Warm(warmed.result.completed.values().sum()))
 }
 
-/// A workload without what it inserts, or with what it reads alone. Statements of the user's own are asked as they are:
-/// the data is taken in anew before what is measured, and nothing of them is read back.
+/// A workload without what it inserts, or with what it reads alone. Of the user's own statements those that do not
+/// write are left then, with shares that sum to 1 again; where all write, or all are wanted, they are asked as they
+/// are, and the data is taken in anew afterwards.
 fn without_inserts(workload: &Definition, reads_alone: bool) -> Definition {
+    let mut workload = workload.clone();
     let mix = workload.mix;
-    let mix = match reads_alone {
-        _ if workload.is_own() => mix,
+    if workload.is_own() {
+        if reads_alone && workload.statements.iter().any(|statement| !statement.writes) {
+            workload.statements.retain(|statement| !statement.writes);
+            let sum: f64 = workload.statements.iter().map(|statement| statement.share).sum();
+            workload.statements.iter_mut().for_each(|statement| statement.share /= sum);
+        }
+        return workload;
+    }
+    workload.mix = match reads_alone {
         true => Mix { read: 1.0, ..Mix::default() },
         false => Mix { update: mix.update + mix.insert, insert: 0.0, ..mix },
     };
-    Definition { mix, ..workload.clone() }
+    workload
 }
 
 fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
@@ -341,5 +351,34 @@ fn until_rest(
     match result {
         Err(error) if outbox.is_cancelled() || !at_rest.load(Ordering::Relaxed) => Err(error),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::{OperationKind, StatementName, StatementShare};
+
+    fn asked(of: &[(&str, f64, bool)], reads_alone: bool) -> Vec<(String, f64)> {
+        let share = |(name, share, writes): &(&str, f64, bool)| StatementShare {
+            kind: OperationKind::Statement(StatementName::new(name).unwrap()),
+            share: *share,
+            reads: !writes,
+            writes: *writes,
+            grows: false,
+        };
+        let workload = Definition::of_statements("own", of.iter().map(share).collect());
+        let left = without_inserts(&workload, reads_alone).statements;
+        left.iter().map(|statement| (statement.kind.name().to_owned(), statement.share)).collect()
+    }
+
+    #[test]
+    fn the_page_cache_is_filled_by_own_statements_that_do_not_write() {
+        let both = [("read_cart", 0.2), ("last_orders", 0.2)].map(|(name, share)| (name, share, false));
+        let all = [both[0], both[1], ("put", 0.6, true)];
+        assert_eq!(asked(&all, true), [("read_cart".to_owned(), 0.5), ("last_orders".to_owned(), 0.5)]);
+        assert_eq!(asked(&all, false).len(), 3);
+        // Where all write there is nothing else to ask.
+        assert_eq!(asked(&[("put", 1.0, true)], true), [("put".to_owned(), 1.0)]);
     }
 }

@@ -38,6 +38,10 @@ pub struct Seen<'a> {
 impl Seen<'_> {
     /// Of the cells of one configuration, in their order.
     pub fn not_tried(&self, configuration: &str) -> Vec<NotTried> {
+        // Tables of the user's own state their options themselves, which no setting shows.
+        if self.plan.own.is_some() {
+            return Vec::new();
+        }
         let has_settings = |c: &&ConfigurationFacts| !self.plan.place.is_simulated() && c.exists_at.is_empty();
         let facts = self.configurations.iter().find(|c| c.name == configuration);
         let Some(facts) = facts.filter(has_settings) else {

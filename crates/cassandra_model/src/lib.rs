@@ -22,6 +22,7 @@ pub use settings::{
     CHUNK_BYTES, JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy,
     is_compressed, jvm, table, yaml,
 };
+pub use table_options::kept_table_option;
 
 use product::{BacklogRules, MemoryRules, Product, SectionKind, SettingsSection, ShapesFiles};
 

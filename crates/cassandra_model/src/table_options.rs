@@ -28,6 +28,13 @@ const KEPT: &[(&str, &str)] = &[
     ("auto_repair", "the data set is loaded whole on every replica, and its repair would be measured"),
 ];
 
+/// Why a table may not have this option while it is measured; `None`: it may. A time to live is not among them: a table
+/// of the user's own may have one.
+pub fn kept_table_option(name: &str) -> Option<&'static str> {
+    let is_harmless = ["default_time_to_live", "comment", "extensions"].contains(&name);
+    KEPT.iter().find(|(kept, _)| *kept == name && !is_harmless).map(|(_, why)| *why)
+}
+
 /// Each option as CQL has it.
 pub(crate) fn check(
     given: &Table,

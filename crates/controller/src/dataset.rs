@@ -39,8 +39,8 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
         let anew = matches!(restored, Restored::Damaged);
         let (parts, from) = match (found, restored) {
             (Some(found), _) => {
-                let records = plan.dataset.records;
-                run.say(&format!("{}: {records} records from an earlier run's snapshot", of.name));
+                let records = counted(plan, plan.dataset.records);
+                run.say(&format!("{}: {records} from an earlier run's snapshot", of.name));
                 (found, None)
             }
             (None, Restored::All(restored, origin)) => (restored, Some(origin)),
@@ -51,8 +51,9 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
         }
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
         run.say(&format!(
-            "{}: {:.0} MiB payload, {:.0} MiB on disk",
+            "{}: {}{:.0} MiB payload, {:.0} MiB on disk",
             of.name,
+            if plan.own.is_some() { "about " } else { "" },
             plan.dataset.payload_bytes() as f64 / catalog::MIB,
             bytes as f64 / catalog::MIB
         ));
@@ -198,6 +199,14 @@ fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> R
         human_duration(began.elapsed().as_secs_f64())
     ));
     Ok(())
+}
+
+/// How much a data set has; of tables of the user's own that is an estimate.
+pub(super) fn counted(plan: &Plan, records: u64) -> String {
+    match &plan.own {
+        Some(_) => format!("about {records} rows"),
+        None => format!("{records} records"),
+    }
 }
 
 /// How keys are written: the same for all workloads.

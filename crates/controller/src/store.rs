@@ -108,8 +108,8 @@ impl<'p> Store<'p> {
         };
         let origin = DataSetOrigin { store: place.to_string(), made_by: first.made_by, made_at: first.made_at };
         run.say(&format!(
-            "{name}: {} records restored from {place}, where the run {} kept it on {}; {} in all",
-            first.records,
+            "{name}: {} restored from {place}, where the run {} kept it on {}; {} in all",
+            super::dataset::counted(run.plan(), first.records),
             origin.made_by,
             origin.made_at,
             human_duration(began.elapsed().as_secs_f64())

@@ -65,7 +65,7 @@ fn the_bound_on_operations_holds_exactly_and_not_for_the_warmup() {
 fn statements_of_ones_own_are_counted_under_their_names() {
     let statement = |name: &str, share: f64| {
         let kind = OperationKind::Statement(StatementName::new(name).unwrap());
-        StatementShare { kind, share, reads: true, writes: false }
+        StatementShare { kind, share, reads: true, writes: false, grows: false }
     };
     let both = vec![statement("read_cart", 0.75), statement("last_orders", 0.25)];
     let kinds = [both[0].kind, both[1].kind];

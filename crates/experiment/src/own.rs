@@ -58,9 +58,9 @@ impl Own {
         each.fold((0.0, 0.0), |(rows, bytes), (of_table, row_bytes)| (rows + of_table, bytes + of_table * row_bytes))
     }
 
-    /// On a model of 1:N.
+    /// On a model of 1:`scale`.
     #[must_use]
     pub(crate) fn scaled(&self, scale: f64) -> Self {
-        Self { data: self.data.scaled(scale.round().max(1.0) as u64), ..self.clone() }
+        Self { data: self.data.scaled(scale), ..self.clone() }
     }
 }

@@ -63,6 +63,47 @@ fn statements_are_kinds_of_operations_with_their_shares() {
 }
 
 #[test]
+fn a_warm_up_to_rest_knows_statements_that_make_rows() {
+    let auto = GOOD.replace("concurrency = [10]", "concurrency = [10]\nwarmup = \"auto\"");
+    assert!(read(&auto).is_ok());
+    for new in ["missing = 0.5", "rows = \"new\""] {
+        let puts = |name: &str| read(&auto.replace("[load]", &format!("[workload.statements.{name}]\n{new}\n[load]")));
+        let refused = puts("put").unwrap_err().to_string();
+        assert!(refused.contains("its throughput never comes to rest"), "{refused}");
+        // A condition keeps `take` from making what is not there.
+        assert!(puts("take").is_ok());
+    }
+}
+
+#[test]
+fn columns_of_text_count_without_being_stated() {
+    let bytes = |text: &str, script: &str| {
+        let read = read_with(text, script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        read.dataset.field_length
+    };
+    let unstated = GOOD.replace("columns.note = { kind = \"bytes\", length = { min = 10, max = 90 } }\n", "");
+    assert_eq!(bytes(&unstated, SCRIPT), 100 + 64);
+    // A key is small, and so is a number.
+    let of_key = SCRIPT.replace("shopper uuid", "shopper text").replace("amount int", "amount int, about blob");
+    assert_eq!(bytes(&unstated, &of_key), 200 + 64);
+    let tags = "columns.tags = { kind = \"collection\", size = 5 }\n[workload.statements";
+    let with_tags = SCRIPT.replace("note text", "note text, tags set<text>");
+    assert_eq!(bytes(&GOOD.replacen("\n[workload.statements", tags, 1), &with_tags), 50 + 5 * 20 + 64);
+}
+
+#[test]
+fn options_of_a_table_that_change_its_files_are_refused_at_their_line() {
+    let with = |options: &str| SCRIPT.replace("(shopper, item));", &format!("(shopper, item))\nWITH {options};"));
+    let refused = read_with(GOOD, &with("gc_grace_seconds = 5\nAND cdc = true"), ReadFor::Anybody).unwrap_err();
+    let refused = refused.to_string();
+    let said = "cdc: copies of files would fill a volume of limited size";
+    assert!(refused.starts_with("shop.cql:3:") && refused.contains(said), "{refused}");
+    // Rows that are loaded stay all the same.
+    let alive = with("default_time_to_live = 60 AND compaction = {'class': 'LeveledCompactionStrategy'}");
+    assert!(read_with(GOOD, &alive, ReadFor::Anybody).is_ok());
+}
+
+#[test]
 fn a_model_divides_partitions_and_rows_stay_as_they_are() {
     let text = GOOD.replacen("[load]\n", "[provider.local]\nscale = 10\n[load]\n", 1);
     let plan = plan(&read(&text).unwrap_or_else(|mistakes| panic!("{mistakes}")));
@@ -117,6 +158,11 @@ fn a_mistake_in_the_script_has_its_line_there() {
     let view = format!("{SCRIPT}CREATE INDEX by_note ON carts (note);\n");
     let view = wrong(&view);
     assert!(view.starts_with("shop.cql:11:") && view.contains("an index cannot be measured so far"), "{view}");
+    let reads = wrong(&SCRIPT.replace("read_cart weight 60", "read_cart weight 60 consistency any"));
+    assert!(reads.starts_with("shop.cql:4:") && reads.contains("`any` is for writes alone"), "{reads}");
+    let three = wrong(&SCRIPT.replace("consistency quorum", "consistency three"));
+    let said = "consistency `three` waits for 3 replicas, and a keeps 1: every `put` would fail";
+    assert!(three.starts_with("shop.cql:7:") && three.contains(said), "{three}");
     assert!(wrong("-- statement a weight x\nSELECT * FROM carts;\n").starts_with("shop.cql:"));
 }
 

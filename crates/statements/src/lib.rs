@@ -54,6 +54,6 @@ pub use cql::{Column, CqlType, Marker, Table};
 pub use data::{At, Data, Generator, Population, RowChoice, Size, StatementData, TableData, Unfit};
 pub use mistake::Mistake;
 pub use requests::{Misfit, Request, Requests, Shared};
-pub use rows::{Load, Place, TableRows};
+pub use rows::{Load, Place, TableRows, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use script::{Batch, Creates, Effect, SchemaStatement, Script, SerialConsistency, Statement};
 pub use values::Values;

@@ -173,7 +173,7 @@ fn statements_of_a_load_name_every_column() {
     table.statics = vec![statements::Column::new("Since", CqlType::Timestamp)];
     let rows = rows(&table, &TableData { rows: Size::fixed(3), ..TableData::new("cart", 10) });
     let insert = r#"INSERT INTO ks."cart" ("user", "item", "Since", "amount", "note") VALUES (?, ?, ?, ?, ?)"#;
-    assert_eq!(rows.insert("ks"), insert);
+    assert_eq!(rows.insert("ks"), format!("{insert} USING TTL 0"));
     let select = r#"SELECT "user", "item", "Since", "amount", "note" FROM ks."cart" WHERE "user" = ? AND "item" = ?"#;
     assert_eq!(rows.select("ks"), select);
     // A static column is written once for a partition.
@@ -352,11 +352,13 @@ fn a_model_has_fewer_partitions_of_the_same_kind() {
     cart.rows = Size::fixed(7);
     cart.population = Population::HotSet { hot_partitions: 10, share: 0.9 };
     let data = Data { seed: 1, tables: vec![cart.clone(), TableData::new("empty", 0)], ..Data::default() };
-    let scaled = data.scaled(64);
+    let scaled = data.scaled(64.0);
     assert_eq!(scaled.tables[0].partitions, 16);
     assert_eq!(scaled.tables[0].population, Population::HotSet { hot_partitions: 1, share: 0.9 });
     assert_eq!((&scaled.tables[0].rows, scaled.tables[1].partitions), (&cart.rows, 0));
-    assert_eq!(data.scaled(1), data);
+    assert_eq!(data.scaled(1.0), data);
+    assert_eq!(data.scaled(2.5).tables[0].partitions, 400);
+    assert_eq!(data.scaled(2.5).tables[0].population, Population::HotSet { hot_partitions: 4, share: 0.9 });
     let stored = serde_json::to_string(&data).unwrap();
     assert_eq!(serde_json::from_str::<Data>(&stored).unwrap(), data);
 }

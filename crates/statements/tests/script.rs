@@ -137,8 +137,9 @@ fn what_cannot_be_is_refused_at_its_line() {
             "no directive before this statement: write `-- statement NAME weight W`",
         ),
         (format!("-- statement a{read}"), 1, "the statement has no weight: for example `-- statement read weight 40`"),
-        (format!("-- statement a weight 0{read}"), 1, "weight 0 is no number above 0"),
-        (format!("-- statement a weight inf{read}"), 1, "weight inf is no number above 0"),
+        (format!("-- statement a weight 0{read}"), 1, "weight 0 is no number from 1e-9 to 1e9"),
+        (format!("-- statement a weight inf{read}"), 1, "weight inf is no number from 1e-9 to 1e9"),
+        (format!("-- statement a weight 1e308{read}"), 1, "weight 1e308 is no number from 1e-9 to 1e9"),
         (format!("-- statement a weight 1 weight 2{read}"), 1, "weight is stated twice"),
         (format!("-- statement a weight{read}"), 1, "weight has no value"),
         (

@@ -20,7 +20,7 @@ pub struct Moments {
 pub struct SnapshotFacts {
     /// Content key of (data set, database version, schema).
     pub key: String,
-    /// Records loaded, over all nodes.
+    /// Records loaded, over all nodes; of tables of the user's own as many rows as were expected.
     pub records: u64,
     /// Which loading made it.
     pub loading: String,

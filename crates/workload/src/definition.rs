@@ -17,6 +17,8 @@ pub struct StatementShare {
     pub reads: bool,
     /// Whether it writes; a conditional update does both.
     pub writes: bool,
+    /// Whether it makes rows that were not there.
+    pub grows: bool,
 }
 
 /// Proportions of each operation; they sum to 1 once checked.
@@ -187,6 +189,12 @@ impl Definition {
     pub fn share(&self, kind: OperationKind) -> f64 {
         let own = self.statements.iter().find(|statement| statement.kind == kind);
         own.map_or_else(|| self.mix.share(kind), |statement| statement.share)
+    }
+
+    /// Whether operations of this kind make records, or rows of the user's own, that were not there.
+    pub fn grows(&self, kind: OperationKind) -> bool {
+        let grows = |statement: &StatementShare| statement.kind == kind && statement.grows;
+        kind == OperationKind::Insert || self.statements.iter().any(grows)
     }
 
     /// Operations that read the database, for each operation; a read-modify-write reads and writes.

@@ -13,8 +13,9 @@ pub fn is_cold_by_plan(trial: &TrialMeasurement, plan: &Plan) -> bool {
 /// The reason that the plan has for a change of throughput, if it has one.
 pub fn by_plan(trial: &TrialMeasurement, plan: &Plan, rises: bool) -> Option<Trajectory> {
     let client = trial.record.client.as_ref();
-    let inserts = client.and_then(|client| client.completed.get(&OperationKind::Insert));
-    match inserts.is_some_and(|n| *n > 0) {
+    let workload = plan.workloads.iter().find(|workload| workload.name == trial.record.workload);
+    let grows = |kind: OperationKind| workload.map_or(kind == OperationKind::Insert, |workload| workload.grows(kind));
+    match client.is_some_and(|client| client.completed.iter().any(|(kind, n)| *n > 0 && grows(*kind))) {
         true => Some(Trajectory::Inserts),
         false => (rises && is_cold_by_plan(trial, plan)).then_some(Trajectory::ColdStart),
     }

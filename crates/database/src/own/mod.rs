@@ -21,6 +21,9 @@ pub(crate) use described::tables_of;
 use crate::frames::Values;
 use crate::statements::{Statement, prepare_own};
 
+/// Rows may be so many times as large as they were planned.
+const MOST_OF_PLANNED: f64 = 2.0;
+
 /// What a client does with schema and statements of the user's own, shared by its load threads: it makes requests of
 /// them, or loads its part of their rows.
 pub struct OwnWork {
@@ -120,6 +123,15 @@ impl OwnStatements {
                 let table = table.ok_or_else(|| format!("{}: the server has no table {}", own.file, data.table))?;
                 let unfit = |unfit: Vec<::statements::Unfit>| format!("{}: {}", own.file, listed(&unfit));
                 let of_table = TableRows::new(table, data, own.data.seed).map_err(unfit)?;
+                let planned = own.row_bytes.get(&data.table).copied().unwrap_or_default();
+                let bytes = of_table.bytes_per_row();
+                if bytes > MOST_OF_PLANNED * f64::from(planned) {
+                    let stated = format!("state row_bytes = {bytes:.0} in [workload.tables.{}]", data.table);
+                    return Err(format!(
+                        "{}: rows of {} have {bytes:.0} bytes in the mean, and room was made for {planned}: {stated}",
+                        own.file, data.table
+                    ));
+                }
                 let text = of_table.insert(keyspace);
                 let insert = prepare_own(session, &text, levels.insert, None).await;
                 rows.push((insert.map_err(|error| format!("cannot prepare `{text}`: {error}"))?, of_table));

@@ -3,11 +3,13 @@
 use toml::Value;
 use workload::{Definition, OperationKind};
 
+use super::beside::ReadFile;
 use super::inline::{table, within};
+use super::own;
 use crate::mistakes::Collector;
 use crate::spanned::Form;
 use crate::words::Word as _;
-use crate::{Configuration, Consistency, ConsistencyLevels, Database, Experiment, raw};
+use crate::{Configuration, Consistency, ConsistencyLevels, Database, Experiment, Own, raw};
 
 /// As it is typed.
 type Given = Form<String, raw::ConsistencyByKind>;
@@ -89,10 +91,48 @@ pub(super) fn reachable(
     }
 }
 
+/// The same of the levels that statements of the user's own state themselves, each at its line.
+pub(super) fn reachable_by_own(
+    own: &Own,
+    configurations: &[Option<Configuration>],
+    read_file: ReadFile<'_>,
+    mistakes: &mut Collector<'_>,
+) {
+    // It was read before.
+    let Ok(text) = read_file(&own.file) else { return };
+    for statement in &own.script.statements {
+        let stated = statement.consistency.as_deref();
+        let level = Consistency::ALL.into_iter().find(|level| stated == Some(level.name()));
+        let Some(level) = level else { continue };
+        let mut refuse = |message: String, help: &str| {
+            mistakes.add_in(&own.file, &text, own::line(&text, statement.line), message, help);
+        };
+        if level == Consistency::Any && statement.reads() {
+            let message = format!("consistency `any` is for writes alone, and `{}` reads", statement.name);
+            refuse(message, "state consistency one");
+        }
+        let replicas = |configuration: &Configuration| configuration.placement.replication_factor;
+        let too_few =
+            |configuration: &&Configuration| level.replicas(replicas(configuration)) > replicas(configuration);
+        if let Some(few) = configurations.iter().flatten().find(too_few) {
+            let message = format!(
+                "consistency `{}` waits for {} replicas, and {} keeps {}: every `{}` would fail",
+                level.name(),
+                level.replicas(replicas(few)),
+                few.name,
+                replicas(few),
+                statement.name,
+            );
+            refuse(message, "state consistency one or quorum, or more `nodes` with a higher `replication_factor`");
+        }
+    }
+}
+
 fn any_reads(at: &Given, levels: ConsistencyLevels, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
     use OperationKind::{Read, ReadModifyWrite, Scan};
     let asks = |w: &&Definition| {
-        let own = w.is_own() && w.reads() > 0.0;
+        // What reads and writes, a condition, is asked at the level of updates.
+        let own = w.statements.iter().any(|statement| statement.reads && !statement.writes);
         let read = own || w.mix.share(Read) + w.mix.share(ReadModifyWrite) > 0.0;
         (read && levels.read == Consistency::Any) || (w.mix.share(Scan) > 0.0 && levels.scan == Consistency::Any)
     };

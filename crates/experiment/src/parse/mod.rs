@@ -42,7 +42,7 @@ mod variant;
 mod watched;
 mod workload;
 
-use ::workload::{Definition, OperationKind};
+use ::workload::Definition;
 use catalog::Catalog;
 
 use crate::mistakes::{Collector, Mistakes};
@@ -155,6 +155,9 @@ fn check(
     existing::fits(file, &configurations, &workloads, mistakes);
     watched::check(file, &mut configurations, mistakes);
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
+    if let Some(own) = &own {
+        consistency::reachable_by_own(own, &configurations, beside.file, mistakes);
+    }
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
     let states = cache::states(file, mistakes);
@@ -240,7 +243,7 @@ fn rates_to_find(file: &raw::Experiment, objective: Option<&Objective>, mistakes
 }
 
 fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
-    let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
+    let inserts = |w: &&Definition| w.kinds().any(|kind| w.grows(kind));
     if let (Some(at), Some(w)) = (place(&file.load.warmup), workloads.iter().flatten().find(inserts)) {
         let message =
             format!("warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest", w.name);

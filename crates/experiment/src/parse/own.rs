@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use ::workload::{Definition, OperationKind, StatementName, StatementShare};
 use statements::{
-    At, Creates, Data, Effect, Generator, Population, RowChoice, Script, StatementData, TableData, Unfit,
+    At, Creates, Data, Effect, Generator, Population, RowChoice, SchemaStatement, Script, StatementData, TableData,
+    USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES, Unfit,
 };
 
 use super::beside::ReadFile;
 use super::{own_values, workload};
 use crate::mistakes::{Collector, choice};
+use crate::products::kept_table_option;
 use crate::spanned::{Form, Spanned, place};
 use crate::{Consistency, Own, raw};
 
@@ -20,6 +22,10 @@ const MOST_PARTITIONS: i64 = 1_000_000_000_000;
 const TABLE: &str = "table";
 /// Bytes that a row is taken to have besides those that are stated: a few numbers, names and times.
 const UNSTATED_ROW_BYTES: f64 = 64.0;
+/// Bytes that stand before each value of a collection.
+const LENGTH_BYTES: f64 = 4.0;
+/// Bytes of a number within a collection.
+const NUMBER_BYTES: f64 = 8.0;
 
 /// What the workloads of a file have in common, once one of them was read; `None` inside: it has mistakes.
 pub(super) type Common = Option<Option<Own>>;
@@ -87,7 +93,9 @@ fn first(
         .iter()
         .zip(&tables)
         .filter_map(|((name, given), table)| {
-            Some((name.get_ref().clone(), row_bytes(given, table.as_ref()?, mistakes)))
+            let table = table.as_ref()?;
+            let texts = script.as_ref().map_or(0, |script| unstated_texts(script, table));
+            Some((name.get_ref().clone(), row_bytes(given, table, texts, mistakes)))
         })
         .collect();
     let script = script?;
@@ -111,6 +119,11 @@ fn first(
 /// Refuses what no data set is restored with between trials so far.
 fn not_restored(script: &Script, (path, text): (&str, &str), mistakes: &mut Collector<'_>) {
     for statement in &script.schema {
+        for (option, at) in statement.options() {
+            if let Some(why) = kept_table_option(&option) {
+                mistakes.add_in(path, text, line(text, at), format!("{option}: {why}"), "remove it");
+            }
+        }
         let what = match statement.creates {
             Creates::Table | Creates::Type | Creates::Change => continue,
             Creates::Index => "an index",
@@ -124,7 +137,7 @@ fn not_restored(script: &Script, (path, text): (&str, &str), mistakes: &mut Coll
 }
 
 /// The bytes of a line, from 1.
-fn line(text: &str, number: usize) -> Range<usize> {
+pub(super) fn line(text: &str, number: usize) -> Range<usize> {
     let start: usize = text.split_inclusive('\n').take(number.saturating_sub(1)).map(str::len).sum();
     let length = text[start..].lines().next().map_or(0, str::len);
     start..start + length
@@ -254,9 +267,15 @@ fn shares(raw: &Spanned<raw::Workload>, own: &Own, mistakes: &mut Collector<'_>)
             share: weight / sum,
             reads: statement.effect != Effect::Write,
             writes: statement.effect != Effect::Read,
+            grows: statement.makes() && asks_for_new(own.data.statements.get(&statement.name)),
         })
     };
     all.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(share).collect()
+}
+
+/// Whether requests of a statement are of partitions or rows that were not loaded.
+fn asks_for_new(stated: Option<&StatementData>) -> bool {
+    stated.is_some_and(|stated| stated.missing > 0.0 || stated.rows == RowChoice::New)
 }
 
 fn table(name: &Spanned<String>, given: &raw::TableData, mistakes: &mut Collector<'_>) -> Option<TableData> {
@@ -281,13 +300,30 @@ fn table(name: &Spanned<String>, given: &raw::TableData, mistakes: &mut Collecto
     })
 }
 
-/// What a row is taken to have, where it is not stated.
-fn row_bytes(given: &raw::TableData, table: &TableData, mistakes: &mut Collector<'_>) -> u32 {
-    let of_column = |generator: &Generator| match generator {
+/// How many columns of text a table has of which nothing is stated.
+fn unstated_texts(script: &Script, table: &TableData) -> usize {
+    let created = script.schema.iter().filter(|statement| statement.name == table.table);
+    created.flat_map(SchemaStatement::text_columns).filter(|column| !table.columns.contains_key(column)).count()
+}
+
+/// Bytes that a generator's values have beyond those of a number.
+fn bytes_of(generator: &Generator) -> f64 {
+    match generator {
         Generator::Bytes { length, .. } => length.mean(),
+        Generator::Collection { size, element, key } => {
+            let stated = |generator: &Generator| LENGTH_BYTES + bytes_of(generator).max(NUMBER_BYTES);
+            let usual = LENGTH_BYTES + USUAL_TEXT_WITHIN_BYTES as f64;
+            let element = element.as_deref().map_or(usual, stated);
+            size.mean() * (element + key.as_deref().map_or(0.0, stated))
+        }
         _ => 0.0,
-    };
-    let usual = table.columns.values().map(of_column).sum::<f64>() + UNSTATED_ROW_BYTES;
+    }
+}
+
+/// What a row is taken to have, where it is not stated; `texts` columns of text have what is usual.
+fn row_bytes(given: &raw::TableData, table: &TableData, texts: usize, mistakes: &mut Collector<'_>) -> u32 {
+    let stated = table.columns.values().map(bytes_of).sum::<f64>();
+    let usual = stated + (texts as u64 * USUAL_TEXT_BYTES) as f64 + UNSTATED_ROW_BYTES;
     mistakes.integer(&given.row_bytes, "row_bytes", 1..=1 << 30, usual.round() as i64) as u32
 }
 

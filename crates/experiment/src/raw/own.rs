@@ -23,7 +23,8 @@ pub(crate) struct TableData {
     /// Instead of `distribution`: a few partitions get a share of the requests.
     pub hot_set: Option<Spanned<HotSet>>,
     /// Bytes of the values of a row, in the mean: what the plan reckons with before the data is there. Default: what
-    /// the `bytes` columns below have, and 64.
+    /// the `bytes` columns and collections below have, 100 for each column of text outside the key that is not named,
+    /// and 64.
     pub row_bytes: Option<Spanned<i64, u32>>,
     /// How the values of its columns are made. A column that is not named has what is usual for its type.
     #[serde(default)]

@@ -63,7 +63,7 @@ p99_ms = 10_000
 
 [load]
 concurrency = [8]
-rest_max_s = 0
+rest_max_s = 4
 warmup_s = 2
 duration_s = 5
 repetitions = 1

@@ -52,11 +52,18 @@ impl TableData {
         let rows = rows.map(|message| Unfit::table(name, format!("rows: {message}")));
         let population =
             mistake_of(self.population).map(|message| Unfit::table(name, format!("population: {message}")));
+        let all_hot = match self.population {
+            Population::HotSet { hot_partitions, .. } if hot_partitions >= self.partitions => {
+                let message = format!("hot_set: all {} partitions would be hot: state fewer", self.partitions);
+                Some(Unfit::table(name, message))
+            }
+            _ => None,
+        };
         let columns = self
             .columns
             .iter()
             .filter_map(|(column, generator)| generator.mistake().map(|message| Unfit::column(name, column, message)));
-        rows.into_iter().chain(population).chain(columns).collect()
+        rows.into_iter().chain(population).chain(all_hot).chain(columns).collect()
     }
 }
 

@@ -106,10 +106,11 @@ impl Data {
         self.tables.iter().find(|table| table.table == name)
     }
 
-    /// A model of 1:N: partitions, and those of a hot set, divided by N and rounded up; everything else as it is.
+    /// A model of 1:`scale`: partitions, and those of a hot set, divided by it (at least 1) and rounded up; everything
+    /// else as it is.
     #[must_use]
-    pub fn scaled(&self, n: u64) -> Self {
-        let smaller = |partitions: u64| partitions.div_ceil(n.max(1));
+    pub fn scaled(&self, scale: f64) -> Self {
+        let smaller = |partitions: u64| (partitions as f64 / scale.max(1.0)).ceil() as u64;
         let scaled = |population: Population| match population {
             Population::HotSet { hot_partitions, share } => {
                 Population::HotSet { hot_partitions: smaller(hot_partitions), share }

@@ -2,6 +2,7 @@
 
 use super::names::{Named, named};
 use super::shared::Shared;
+use super::unused::unused;
 use crate::cql::{CqlType, Marker, Table};
 use crate::data::{StatementData, Unfit};
 use crate::encode::Whole;
@@ -91,13 +92,17 @@ pub(super) fn bind(
     let routing = binding.routing();
     let is_missing = data.missing > 0.0;
     for asked in &binding.asked {
-        if is_missing && !asked.makes && asked.rows.missing() == 0 {
+        if is_missing && asked.rows.missing() == 0 {
             let name = &asked.rows.table().name;
             let message = format!("missing: all keys of {name} that its partition key has values for are loaded");
             binding.unfit.push(Unfit::statement(&statement.name, message));
         }
     }
-    let Binding { asked, mistakes, unfit, .. } = binding;
+    let Binding { asked, mistakes, mut unfit, .. } = binding;
+    if let Some(bound) = bound.iter().map(Option::as_ref).collect::<Option<Vec<&Bound>>>() {
+        let found = unused(&data, markers, &asked, &bound);
+        unfit.extend(found.into_iter().map(|message| Unfit::statement(&statement.name, message)));
+    }
     match bound.into_iter().collect::<Option<Vec<Bound>>>() {
         Some(markers) if mistakes.is_empty() && unfit.is_empty() => Ok(Plan { asked, markers, routing, data }),
         _ => Err((mistakes, unfit)),
@@ -326,8 +331,15 @@ impl<'a> Binding<'a> {
                     self.refuse(format!("its range over {name} has two ends, which needs {needs}"));
                     return None;
                 }
+                let least = rows.maker(column).repeats();
                 match self.data.range_rows {
-                    Some(rows) => Some(Step::Beyond(part + rows)),
+                    Some(range) if range < least => {
+                        let name = &rows.columns()[column].name;
+                        let message = format!("range_rows: {least} rows may have the same {name}: state at least that");
+                        self.unfit.push(Unfit::statement(&self.statement.name, message));
+                        None
+                    }
+                    Some(range) => Some(Step::Beyond(part + range)),
                     None => self.lacks("range_rows", "a range with two ends"),
                 }
             }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use workload::chooser::{Hotspot, KeyChooser, uniform_item};
-use workload::{InsertSequence, Random};
+use workload::{Distribution, InsertSequence, Random};
 
 use super::bind::{Asked, Bound, Known, Plan, Step, bind};
 use super::request::Request;
 use super::shared::Shared;
 use crate::cql::{Marker, Table};
-use crate::data::{Data, Population, RowChoice, Unfit, Weighted};
+use crate::data::{Data, Population, RowChoice, StatementData, TableData, Unfit, Weighted};
 use crate::encode::first_element;
 use crate::mistake::Mistake;
 use crate::rows::{Cell, Place, TableRows};
@@ -103,7 +103,11 @@ impl Requests {
             let stated = data.statements.get(&statement.name).cloned().unwrap_or_default();
             let markers = markers.get(i).map(Vec::as_slice).unwrap_or_default();
             match bind(statement, stated, markers, known) {
-                Ok(plan) => plans.push(plan),
+                Ok(plan) => {
+                    let unfit = of_partitions(&statement.name, &plan, data);
+                    misfits.extend(unfit.into_iter().map(Misfit::Data));
+                    plans.push(plan);
+                }
                 Err((mistakes, unfit)) => {
                     misfits.extend(mistakes.into_iter().map(Misfit::Statement));
                     misfits.extend(unfit.into_iter().map(Misfit::Data));
@@ -158,7 +162,7 @@ impl Requests {
         let is_missing = plan.data.missing > 0.0 && random.next_unit() < plan.data.missing;
         for ((asked, chooser), chosen) in plan.asked.iter().zip(&mut choosers[statement]).zip(&mut *chosen) {
             choose_partitions(asked, chooser, is_missing, shared, random, chosen, into);
-            choose_row(asked, plan.data.rows, shared, random, chosen);
+            choose_row(asked, &plan.data, shared, random, chosen);
         }
         let now_ms = now_us.div_euclid(1_000);
         for bound in &plan.markers {
@@ -173,6 +177,29 @@ impl Requests {
     pub fn ended(&self, request: &Request) {
         request.claims.iter().for_each(|claim| self.shared.acknowledge(*claim));
     }
+}
+
+/// What of the partitions of its tables does not go with a statement.
+fn of_partitions(statement: &str, plan: &Plan, data: &Data) -> Vec<Unfit> {
+    let of_table = |asked: &Asked| {
+        let TableData { table, partitions, population, .. } = &data.tables[asked.table];
+        let latest = Population::Of(Distribution::Latest);
+        match plan.data.population {
+            Some(Population::HotSet { hot_partitions, .. }) if hot_partitions >= *partitions => {
+                Some(format!("hot_set: all {partitions} partitions of {table} would be hot: state fewer"))
+            }
+            _ if *partitions > 0 => None,
+            _ if asked.makes && plan.data.missing < 1.0 => {
+                Some(format!("{table} begins empty: state missing = 1, else all requests write one partition"))
+            }
+            chosen if !asked.makes && chosen.unwrap_or(*population) != latest => {
+                let why = "else all requests ask for one partition";
+                Some(format!("{table} begins empty: state distribution = \"latest\", {why}"))
+            }
+            _ => None,
+        }
+    };
+    plan.asked.iter().filter_map(of_table).map(|message| Unfit::statement(statement, message)).collect()
 }
 
 /// Chooses the partitions that are asked for in one table.
@@ -215,22 +242,24 @@ fn choose_partitions(
 }
 
 /// Chooses the row that is asked for in the first partition.
-fn choose_row(asked: &Asked, choice: RowChoice, shared: &Shared, random: &mut Random, chosen: &mut Chosen) {
+fn choose_row(asked: &Asked, data: &StatementData, shared: &Shared, random: &mut Random, chosen: &mut Chosen) {
     let (partition, parts) = (chosen.partitions[0], asked.parts.len() as u64);
     // A partition that a request makes has a row for each of its statements.
     let is_made = partition >= asked.rows.partitions();
     let rows = if is_made { parts } else { asked.rows.rows_of(partition) };
     (chosen.rows, chosen.step) = (Some(rows), 1);
-    chosen.row = match choice {
+    // A range has all of its rows, where the partition has so many.
+    let last = rows - data.range_rows.unwrap_or(1).min(rows);
+    chosen.row = match data.rows {
         RowChoice::New => {
             let (first, step) = shared.claim_rows(asked.table, parts);
             (chosen.rows, chosen.step) = (None, step);
             asked.rows.most_rows() + first
         }
         _ if is_made || rows == 1 => 0,
-        RowChoice::Uniform => uniform_item(rows, random.next_u64()),
+        RowChoice::Uniform => uniform_item(last + 1, random.next_u64()),
         RowChoice::Oldest => 0,
-        RowChoice::Newest => rows - 1,
+        RowChoice::Newest => last,
     };
 }
 

@@ -5,6 +5,7 @@ mod draw;
 mod names;
 mod request;
 mod shared;
+mod unused;
 
 pub use draw::{Misfit, Requests};
 pub use request::Request;

@@ -15,9 +15,10 @@ pub(crate) enum Role {
     Other,
 }
 
-/// Bytes of a text or blob that nobody stated, as in YCSB; within a collection, tuple or type fewer.
-const TEXT: u64 = 100;
-const TEXT_WITHIN: u64 = 16;
+/// Bytes of a text or blob of which nothing is stated, as in YCSB.
+pub const USUAL_TEXT_BYTES: u64 = 100;
+/// Within a collection, tuple or type fewer.
+pub const USUAL_TEXT_WITHIN_BYTES: u64 = 16;
 /// Elements of a collection that nobody stated.
 const ELEMENTS: u64 = 5;
 /// 2025-01-01 00:00 UTC: where times begin that nobody stated.
@@ -134,14 +135,14 @@ fn exactly(number: f64) -> Result<i64, String> {
 /// The maker of values that nobody stated.
 pub(crate) fn usual(cql_type: &CqlType, role: Role) -> Maker {
     match role {
-        Role::Other => usual_of(cql_type, TEXT),
+        Role::Other => usual_of(cql_type, USUAL_TEXT_BYTES),
         Role::PartitionKey | Role::Clustering => usual_key(cql_type, role),
     }
 }
 
 /// The same within a collection, tuple or type.
 fn usual_within(cql_type: &CqlType) -> Maker {
-    usual_of(cql_type, TEXT_WITHIN)
+    usual_of(cql_type, USUAL_TEXT_WITHIN_BYTES)
 }
 
 /// Another value for each number. Rows of a partition go up; partitions may lie anywhere.

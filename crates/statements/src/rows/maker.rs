@@ -133,11 +133,10 @@ impl Advancing {
         cell.now_ms.unwrap_or_else(|| self.start_ms.wrapping_add(self.step_ms.wrapping_mul(cell.number.cast_signed())))
     }
 
-    /// How many numbers have a time of their own.
-    fn distinct(self) -> Option<u64> {
+    /// How many numbers have a time of their own, where a type has so many milliseconds.
+    fn distinct(self, most_ms: u64) -> Option<u64> {
         let room = if self.step_ms > 0 { i64::MAX.abs_diff(self.start_ms) } else { i64::MIN.abs_diff(self.start_ms) };
-        // A time UUID has 60 bits for 100 ns since 1582; a timestamp has far more.
-        room.min(PLENTY / 10_000).checked_div(self.step_ms.unsigned_abs())
+        room.min(most_ms).checked_div(self.step_ms.unsigned_abs())
     }
 }
 
@@ -228,7 +227,9 @@ impl Maker {
     pub(crate) fn distinct(&self) -> Option<u64> {
         match self {
             Self::Whole { numbers: Numbers::Mixed, .. } | Self::Name { .. } | Self::RandomUuid => Some(PLENTY),
-            Self::TimeUuid(times) | Self::Timestamp(times) => times.distinct(),
+            // A time UUID has 60 bits for 100 ns since 1582.
+            Self::TimeUuid(times) => times.distinct(PLENTY / 10_000),
+            Self::Timestamp(times) => times.distinct(PLENTY),
             Self::Fields(fields) => fields.iter().filter_map(Self::distinct).max(),
             Self::Whole { numbers: Numbers::Sequence(sequence), .. } => {
                 (sequence.each == 1 && sequence.cycle.is_none()).then_some(sequence.room)
@@ -251,6 +252,15 @@ impl Maker {
             Self::Elements { element, .. } => Some(element),
             Self::Map { key, value, .. } => Some(if is_value_of_map { value } else { key }),
             _ => None,
+        }
+    }
+
+    /// How many numbers, one after another, may have the same value.
+    pub(crate) fn repeats(&self) -> u64 {
+        match self {
+            Self::Date(times) => MS_PER_DAY.unsigned_abs().div_ceil(times.step_ms.unsigned_abs().max(1)),
+            Self::Whole { numbers: Numbers::Sequence(sequence), .. } => sequence.each,
+            _ => 1,
         }
     }
 

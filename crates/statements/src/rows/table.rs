@@ -38,6 +38,8 @@ struct Inner {
     key: usize,
     /// Numbers of partitions that have a key of their own.
     room: u64,
+    /// Numbers of rows of a partition that have one; 0: they may repeat.
+    rows_room: u64,
 }
 
 /// How a column's values are made.
@@ -115,6 +117,7 @@ impl TableRows {
         if !unfit.is_empty() {
             return Err(unfit);
         }
+        let rows_room = unique::distinct(&of(ColumnPlace::Clustering)).unwrap_or(0);
         let key = all.iter().position(|(place, _)| *place == ColumnPlace::PartitionKey).unwrap_or(0);
         Ok(Self {
             inner: Arc::new(Inner {
@@ -127,6 +130,7 @@ impl TableRows {
                 made,
                 key,
                 room: room.unwrap_or(1),
+                rows_room,
                 table: table.clone(),
             }),
         })
@@ -149,6 +153,11 @@ impl TableRows {
     /// The most rows of a partition.
     pub(crate) fn most_rows(&self) -> u64 {
         self.inner.most_rows
+    }
+
+    /// Rows of a partition that have a key of their own; 0: their keys may repeat.
+    pub(crate) fn rows_room(&self) -> u64 {
+        self.inner.rows_room
     }
 
     /// Partitions that can be asked for without being there.

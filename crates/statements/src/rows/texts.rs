@@ -11,9 +11,11 @@ fn all_equal(columns: &[Column]) -> String {
     names(columns).iter().map(|name| format!("{name} = ?")).collect::<Vec<_>>().join(" AND ")
 }
 
+/// Rows that are loaded stay, whatever the table's `default_time_to_live`.
 pub(super) fn insert(keyspace: &str, table: &str, columns: &[Column]) -> String {
     let marks = vec!["?"; columns.len()].join(", ");
-    format!("INSERT INTO {keyspace}.{} ({}) VALUES ({marks})", quoted(table), names(columns).join(", "))
+    let columns = names(columns).join(", ");
+    format!("INSERT INTO {keyspace}.{} ({columns}) VALUES ({marks}) USING TTL 0", quoted(table))
 }
 
 pub(super) fn add(keyspace: &str, table: &str, counters: &[Column], key: &[Column]) -> String {

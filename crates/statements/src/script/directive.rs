@@ -1,6 +1,8 @@
 //! The comment before a statement that makes it one of the load:
 //! `-- statement NAME weight W [consistency LEVEL] [serial serial|local_serial]`.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::tokens::{Kind, Token};
@@ -8,6 +10,8 @@ use crate::mistake::Mistake;
 
 /// Most characters of a name.
 const NAME: usize = 40;
+/// What a weight may be: the sum of all, and each share of it, are numbers then.
+const WEIGHTS: RangeInclusive<f64> = 1e-9..=1e9;
 /// What a directive may state of a statement.
 const KEYS: [&str; 3] = ["weight", "consistency", "serial"];
 
@@ -86,9 +90,9 @@ pub(super) fn directive<'a>(comment: Token<'a>, levels: &[&str]) -> Result<Direc
         };
         let is_again = match key {
             "weight" => {
-                let given = value.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight > 0.0);
+                let given = value.parse().ok().filter(|weight: &f64| WEIGHTS.contains(weight));
                 if given.is_none() {
-                    mistake(format!("weight {value} is no number above 0"));
+                    mistake(format!("weight {value} is no number from 1e-9 to 1e9"));
                 }
                 weight.replace(given.unwrap_or(1.0)).is_some()
             }

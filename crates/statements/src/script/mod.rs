@@ -164,6 +164,15 @@ impl Statement {
         self.slots.len()
     }
 
+    /// Whether it makes a row that is not there: an `INSERT`, or an `UPDATE` without a condition.
+    pub fn makes(&self) -> bool {
+        self.slots.iter().any(|slot| match slot.verb {
+            Verb::Insert => true,
+            Verb::Update => self.effect != Effect::Conditional,
+            Verb::Select | Verb::Delete => false,
+        })
+    }
+
     /// Whether it only reads.
     pub fn reads(&self) -> bool {
         self.effect == Effect::Read

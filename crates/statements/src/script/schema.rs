@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::names::{qualified, unqualified};
-use super::tokens::Token;
+use super::tokens::{Kind, Token, tokens};
 use crate::mistake::Mistake;
 
 /// What a statement of the schema makes.
@@ -51,6 +51,75 @@ impl SchemaStatement {
     /// in as it is given.
     pub fn cql(&self, keyspace: &str) -> String {
         qualified(&self.text, &self.names, keyspace)
+    }
+
+    /// The options that it states after `WITH`, each with its line of the file.
+    pub fn options(&self) -> Vec<(String, usize)> {
+        let tokens = self.tokens();
+        let with = tokens.iter().position(|token| token.is("WITH")).unwrap_or(tokens.len());
+        let mut depth = 0_i32;
+        let mut options = Vec::new();
+        for pair in tokens[with..].windows(2) {
+            depth += nesting(&pair[0]);
+            if depth == 0 && pair[0].is_name() && pair[1].is_symbol('=') {
+                options.push((pair[0].name(), self.line + pair[0].line - 1));
+            }
+        }
+        options
+    }
+
+    /// Names of the columns of `text`, `ascii` or `blob` outside the key of a table that it creates.
+    pub fn text_columns(&self) -> Vec<String> {
+        let tokens = self.tokens();
+        let Some(open) = tokens.iter().position(|token| token.is_symbol('(')) else { return Vec::new() };
+        if self.creates != Creates::Table {
+            return Vec::new();
+        }
+        let mut depth = 1_i32;
+        let mut columns = vec![Vec::new()];
+        for token in &tokens[open + 1..] {
+            depth += nesting(token);
+            if depth == 0 {
+                break;
+            }
+            if depth == 1 && token.is_symbol(',') {
+                columns.push(Vec::new());
+            } else if let Some(column) = columns.last_mut() {
+                column.push(token);
+            }
+        }
+        // The whole of `PRIMARY KEY (a, b)`; of `a text PRIMARY KEY` the column.
+        let of_key = columns.iter().filter(|column| column.iter().any(|token| token.is("PRIMARY")));
+        let of_key: Vec<String> = of_key
+            .flat_map(|column| match column[0].is("PRIMARY") {
+                true => column.get(2..).unwrap_or_default(),
+                false => &column[..1],
+            })
+            .filter(|token| token.is_name())
+            .map(|token| token.name())
+            .collect();
+        let is_text = |column: &&Vec<&Token<'_>>| column.get(1).is_some_and(|of| of.is_any(&TEXTS));
+        let names = columns.iter().filter(is_text).map(|column| column[0].name());
+        names.filter(|name| !of_key.contains(name)).collect()
+    }
+
+    /// Of its text, without comments.
+    fn tokens(&self) -> Vec<Token<'_>> {
+        // The file that it is of was read so already.
+        let tokens = tokens(&self.text).unwrap_or_default();
+        tokens.into_iter().filter(|token| !token.is_comment()).collect()
+    }
+}
+
+/// The types that have bytes of a length that is stated.
+const TEXTS: [&str; 4] = ["TEXT", "VARCHAR", "ASCII", "BLOB"];
+
+/// What a token adds to the depth of brackets.
+fn nesting(token: &Token<'_>) -> i32 {
+    match token.kind {
+        Kind::Symbol('(' | '<' | '{' | '[') => 1,
+        Kind::Symbol(')' | '>' | '}' | ']') => -1,
+        _ => 0,
     }
 }
 
