@@ -5,7 +5,7 @@
 //! differed between the two runs besides the thing of interest (machine, kernel, neighbours) is part of the difference;
 //! what is known to differ is listed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use stats::Contrast;
@@ -16,6 +16,7 @@ use crate::comparisons::{is_open, pool_of, verdict};
 use crate::document::{CellAnalysis, CellChange, Change, Comparison, Metric, Verdict};
 use crate::figures::Figures;
 use crate::limit::{self, SpreadKind};
+use crate::measurement::TrialMeasurement;
 use crate::rules::imported::windows::Length;
 
 /// Compares run `b` with run `a`, cell by cell; each with its cells as they were analysed.
@@ -35,6 +36,13 @@ pub fn compare(
         if none_a || none_b {
             let run = if none_a { &a.run } else { &b.run };
             not_compared.push(format!("{} has no valid trial in {run}", cell.id));
+            continue;
+        }
+        let [tool_a, tool_b] = [&of_a, &of_b].map(|figures| tools(figures.trials(&cell.id).iter().copied()));
+        if tool_a != tool_b {
+            let who = |tool: Option<String>| tool.unwrap_or_else(|| "iopslab".to_owned());
+            let (tool_a, tool_b) = (who(tool_a), who(tool_b));
+            not_compared.push(format!("{} was loaded by {tool_a} in {}, and by {tool_b} in {}", cell.id, a.run, b.run));
             continue;
         }
         let [length_a, length_b] = [&of_a, &of_b].map(|figures| Length::of(figures.trials(&cell.id)));
@@ -68,6 +76,12 @@ pub fn compare(
         cells,
         gates: Vec::new(),
     }
+}
+
+/// The tools whose results trials are; `None`: all are our own.
+fn tools<'a>(trials: impl Iterator<Item = &'a TrialMeasurement>) -> Option<String> {
+    let names: BTreeSet<&str> = trials.filter_map(|trial| Some(trial.imported()?.tool.name())).collect();
+    (!names.is_empty()).then(|| names.into_iter().collect::<Vec<&str>>().join(", "))
 }
 
 /// The kind of limit that each cell had in run `a` and in run `b`, one after the other.
@@ -169,6 +183,7 @@ fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
     let settings = |run: &RunEvidence<'_>| {
         json!({
             "provider": run.plan.place.provider(),
+            "tool": tools(run.trials.iter()),
             "scale": run.plan.scale(),
             "target": run.plan.target,
             "existing": run.plan.place.existing(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::HostId;
 use experiment::WatchedNode;
-use profile::HostSeen;
+use profile::{HostSeen, Moment};
 use wire::{DatabaseRequest, Event, GivenByMachine, Reply, Request, WatchTask};
 
 use super::agents::Agents;
@@ -102,7 +102,7 @@ impl Observing {
         let answers = self.agents.converse(requests, &mut |host, event| {
             let Some(of) = seen.get_mut(&host) else { return Ok(()) };
             match event {
-                Event::Sample(sample) => of.samples.push(*sample),
+                Event::Sample(sample) => of.samples.push(Moment::from(&*sample)),
                 Event::DatabaseDied { how, .. } => of.missing.push(format!("its CPU time from then on: {how}")),
                 _ => {}
             }

@@ -198,6 +198,14 @@ impl Imported {
                 check_length("a latency", us / 1e6)?;
             }
         }
+        for (what, value) in [
+            ("the time of day of the tool", self.clocks.map_or(0.0, |clocks| clocks.of_day_s)),
+            ("what the tool states of operations a second", self.stated_ops_per_s),
+        ] {
+            if !value.is_finite() {
+                return Err(format!("{what} is {value:?}"));
+            }
+        }
         check_seconds("the tool's clock", self.clocks.map_or(0.0, |clocks| clocks.elapsed_s))
     }
 }

@@ -30,7 +30,8 @@ struct File {
     rate: Option<f64>,
     /// `write`, `read`, `mixed`, `user`.
     kind: Option<String>,
-    is_from_schedule: bool,
+    /// Whether latencies count from the schedule; `None`: there is no command line that keeps to a rate.
+    is_from_schedule: Option<bool>,
     rows: Rows,
     is_in_results: bool,
     figures: BTreeMap<String, Figure>,
@@ -101,7 +102,9 @@ impl File {
         if self.rows.take(at, line)? {
             return Ok(());
         }
-        self.is_from_schedule |= line.contains("cassandra-stress ") && line.contains("fixed=");
+        if line.contains("cassandra-stress ") && (line.contains("fixed=") || line.contains("throttle=")) {
+            self.is_from_schedule = Some(line.contains("fixed="));
+        }
         let Some((name, value)) = line.split_once(':') else { return Ok(()) };
         match (name.trim(), value.trim()) {
             ("Type", value) => self.kind = Some(value.to_owned()),
@@ -171,6 +174,26 @@ impl File {
         Ok(kinds)
     }
 
+    /// Takes those that failed out of the operations: the tool counts them among all. Whether their kinds are known.
+    fn without_failed(
+        &self,
+        kinds: &[(OperationKind, Option<String>)],
+        completed: &mut BTreeMap<OperationKind, u64>,
+    ) -> bool {
+        let Some(errors) = self.figures.get("total errors").filter(|errors| errors.all > 0.0) else { return true };
+        let of_kind = |name: &Option<String>| {
+            let stated = errors.each.iter().find(|(kind, _)| Some(kind) == name.as_ref()).map(|(_, n)| *n);
+            stated.or((kinds.len() == 1).then_some(errors.all))
+        };
+        let failed: Option<Vec<f64>> = kinds.iter().map(|(_, name)| of_kind(name)).collect();
+        for ((kind, _), failed) in kinds.iter().zip(failed.iter().flatten()) {
+            if let Some(n) = completed.get_mut(kind) {
+                *n = n.saturating_sub(*failed as u64);
+            }
+        }
+        failed.is_some()
+    }
+
     fn results(self) -> Result<Results, Refusal> {
         let rate = self.figure("op rate")?;
         let kinds = self.kinds()?;
@@ -188,11 +211,21 @@ impl File {
             };
             completed.insert(*kind, n);
         }
-        let all: u64 = completed.values().sum();
+        let all = completed.values().fold(0_u64, |sum, n| sum.saturating_add(*n));
         let measured_s = match self.rows.seconds() {
             Some(seconds) => seconds,
             // The total time is stated in whole seconds.
             None => all as f64 / rate.all.max(f64::MIN_POSITIVE),
+        };
+        let errors = self.figures.get("total errors").map_or(0, |figure| figure.all as u64);
+        let stated_ops_per_s = match self.without_failed(&kinds, &mut completed) {
+            true => (rate.all - errors as f64 / measured_s).max(0.0),
+            false => {
+                let what = "Operations that failed are among those that are counted: of which kind they were is not \
+                            stated.";
+                left_out.push(what.to_owned());
+                rate.all
+            }
         };
         let mut latencies = BTreeMap::new();
         for (kind, name) in &kinds {
@@ -212,7 +245,6 @@ impl File {
             left_out.retain(|what| what != ROUNDED);
         }
         completed.retain(|_, n: &mut u64| *n > 0);
-        let errors = self.figures.get("total errors").map_or(0, |figure| figure.all as u64);
         let failed = if errors > 0 { BTreeMap::from([(ErrorKind::Other, errors)]) } else { BTreeMap::new() };
         left_out.dedup();
         Ok(Results {
@@ -221,9 +253,11 @@ impl File {
             measured_s,
             completed,
             failed,
-            stated_ops_per_s: rate.all,
+            stated_ops_per_s,
             latencies,
-            counted_from: if self.is_from_schedule { CountedFrom::Due } else { CountedFrom::Sent },
+            counted_from: if self.is_from_schedule == Some(true) { CountedFrom::Due } else { CountedFrom::Sent },
+            is_from_shown: self.is_from_schedule.is_some(),
+            has_intended: false,
             load: StatedLoad { in_flight: self.threads, rate_per_s: self.rate },
             progress: self.rows.progress(),
             clocks: None,

@@ -35,6 +35,7 @@ struct Fio<'a> {
 
 impl Fio<'_> {
     fn results(self) -> Result<Results, Refusal> {
+        self.ran_together()?;
         let mut failed = 0_u64;
         for job in self.jobs {
             let (name, error) = (job["jobname"].as_str().unwrap_or("of no name"), job["error"].as_i64().unwrap_or(0));
@@ -73,6 +74,8 @@ impl Fio<'_> {
             stated_ops_per_s: rate,
             latencies,
             counted_from: CountedFrom::Sent,
+            is_from_shown: true,
+            has_intended: false,
             load: self.load()?,
             progress: Vec::new(),
             clocks: None,
@@ -81,12 +84,37 @@ impl Fio<'_> {
         })
     }
 
+    /// An option of a job, or of all of them; one without a value is empty.
+    fn option(&self, job: &Value, key: &str) -> Option<String> {
+        let of_job = job["job options"][key].as_str();
+        of_job.or_else(|| self.options[key].as_str()).map(str::to_owned)
+    }
+
+    /// Figures of jobs are added: that is true of those which ran at the same time.
+    fn ran_together(&self) -> Result<(), Refusal> {
+        let states = |key: &str| self.jobs.iter().any(|job| self.option(job, key).is_some());
+        let first = &self.jobs[0];
+        let is_apart = |of: &dyn Fn(&Value) -> Value| self.jobs.iter().any(|job| of(job) != of(first));
+        let is_grouped = is_apart(&|job| job["groupid"].clone());
+        let is_late = is_apart(&|job| self.option(job, "startdelay").into());
+        let how = if is_grouped && states("stonewall") {
+            "ran one after the other (stonewall)"
+        } else if is_grouped {
+            "are of several groups (new_group)"
+        } else if self.jobs.len() > 1 && states("wait_for") {
+            "ran one after the other (wait_for)"
+        } else if is_late {
+            "began at different times (startdelay)"
+        } else {
+            return Ok(());
+        };
+        let help = "run each by itself, or give a file with one of them";
+        Err(Refusal::whole(format!("its jobs {how}: they are several measurements")).help(help))
+    }
+
     /// What is stated of the load, where all jobs state the same.
     fn load(&self) -> Result<StatedLoad, Refusal> {
-        let option = |job: &Value, key: &str| {
-            let of_job = job["job options"][key].as_str();
-            of_job.or_else(|| self.options[key].as_str()).map(str::to_owned)
-        };
+        let option = |job: &Value, key: &str| self.option(job, key);
         let (mut in_flight, mut rate) = (Some(0_u32), None::<f64>);
         for job in self.jobs {
             let stated = |key: &str| option(job, key).map(|text| text.parse::<u32>().ok());
@@ -95,8 +123,20 @@ impl Fio<'_> {
             let of_job = stated("iodepth").flatten().zip(jobs.or((self.jobs.len() > 1).then_some(1)));
             in_flight =
                 in_flight.zip(of_job).and_then(|(sum, (depth, jobs))| sum.checked_add(depth.checked_mul(jobs)?));
+            for (key, what) in [("rate", "kept to a rate in bytes"), ("thinktime", "paused between its requests")] {
+                let is_set = |text: &String| text.contains(|digit: char| ('1'..='9').contains(&digit));
+                if let Some(text) = option(job, key).filter(is_set) {
+                    let message = format!("{key} = {text}: it {what}, which is no load that is known here");
+                    return Err(Refusal::whole(message).help("limit it by rate_iops, or by iodepth and numjobs alone"));
+                }
+            }
             if let Some(text) = option(job, "rate_iops") {
-                rate = Some(rate.unwrap_or(0.0) + rate_of(job, &text)?);
+                // Each of the jobs that an entry stands for keeps to it.
+                let many = match self.jobs.len() {
+                    1 => jobs.ok_or_else(|| Refusal::whole("numjobs: expected a whole number beside rate_iops"))?,
+                    _ => 1,
+                };
+                rate = Some(rate.unwrap_or(0.0) + rate_of(job, &text)? * f64::from(many));
             }
         }
         Ok(StatedLoad { in_flight: in_flight.filter(|n| *n > 0), rate_per_s: rate })

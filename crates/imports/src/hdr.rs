@@ -41,6 +41,8 @@ pub fn take_histograms(results: &mut Results, log: &str) -> Result<(), Refusal> 
     let (found, from) = writer.counts(log)?;
     match (results.tool, from == results.counted_from) {
         (_, true) => {}
+        // Where latencies from the schedule have no names of their own, they have the plain ones.
+        (Tool::Ycsb, false) if from == CountedFrom::Sent && !results.has_intended => {}
         // It writes what counts from the schedule where it kept to one.
         (Tool::CassandraStress, false) if from == CountedFrom::Due => results.counted_from = from,
         (_, false) => {

@@ -53,6 +53,8 @@ pub fn read(text: &str, operation: Option<OperationKind>) -> Result<Results, Ref
         stated_ops_per_s: number(&document, "/result/cycle_throughput/value")? * (done / cycles.max(1.0)),
         latencies: BTreeMap::from([(operation, latency)]),
         counted_from: CountedFrom::Sent,
+        is_from_shown: true,
+        has_intended: false,
         load: load(&document)?,
         progress: progress(&document)?,
         clocks: None,

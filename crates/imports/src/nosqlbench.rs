@@ -74,6 +74,8 @@ pub fn read(text: &str, operation: Option<OperationKind>) -> Result<Results, Ref
         stated_ops_per_s: done / measured_s,
         latencies: BTreeMap::new(),
         counted_from: CountedFrom::Sent,
+        is_from_shown: true,
+        has_intended: false,
         load: StatedLoad::default(),
         progress: rows.windows(2).map(line).collect(),
         clocks: None,

@@ -25,8 +25,12 @@ pub struct Results {
     pub stated_ops_per_s: f64,
     /// Response times by kind.
     pub latencies: BTreeMap<OperationKind, StatedLatency>,
-    /// From when they count.
+    /// From when they count; from the sending where that is not known.
     pub counted_from: CountedFrom,
+    /// Whether the file shows it.
+    pub is_from_shown: bool,
+    /// Whether those from the schedule have names of their own in it (`Intended-READ` of YCSB).
+    pub has_intended: bool,
     /// What the file says of its load.
     pub load: StatedLoad,
     /// Its progress, in the order of the file.
@@ -66,8 +70,8 @@ impl Results {
                 "the measurement took {took} s: expected more than 0 and at most two weeks"
             )));
         }
-        if self.completed.values().sum::<u64>() == 0 {
-            let failed: u64 = self.failed.values().sum();
+        if self.completed.values().all(|n| *n == 0) {
+            let failed = self.failed.values().fold(0_u64, |sum, n| sum.saturating_add(*n));
             return Err(Refusal::whole(format!("no operation completed without error, and {failed} failed")));
         }
         let all = self.completed.values().chain(self.failed.values()).fold(0_u64, |sum, n| sum.saturating_add(*n));
@@ -75,6 +79,24 @@ impl Results {
             return Err(Refusal::whole(format!("{all} operations are more than anybody can count")));
         }
         Ok(self.with_few_lines())
+    }
+
+    /// Takes somebody's word for from when its latencies count.
+    ///
+    /// # Errors
+    /// The file shows another moment.
+    pub fn count_from(&mut self, stated: CountedFrom) -> Result<(), Refusal> {
+        if self.is_from_shown && stated != self.counted_from {
+            let (stated, shown) = (stated.name(), self.counted_from.name());
+            return Err(Refusal::whole(format!("counted_from = \"{stated}\": the file shows \"{shown}\"")));
+        }
+        if !self.is_from_shown {
+            let word = stated.name();
+            self.left_out
+                .push(format!("The file does not show from when latencies count: \"{word}\" is stated beside it."));
+        }
+        self.counted_from = stated;
+        Ok(())
     }
 
     /// Lines of progress are put together by twos until they are few enough for a record.

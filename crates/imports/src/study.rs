@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use evidence::CountedFrom;
 use experiment::{Arrivals, LoadLevel, OperationKind};
 use serde::Deserialize;
 use toml::Spanned;
@@ -37,6 +38,8 @@ pub struct Entry {
     pub load: Option<LoadLevel>,
     /// What all of its operations are; `None`: the file states it.
     pub operation: Option<OperationKind>,
+    /// From when its latencies count; `None`: as the file shows, else from the sending.
+    pub counted_from: Option<CountedFrom>,
     /// Paths of the HdrHistogram logs that were written beside it, beside the map.
     pub histograms: Vec<String>,
     /// Repetition, from 1.
@@ -64,6 +67,7 @@ struct RawEntry {
     threads: Option<Spanned<u32>>,
     rate: Option<Spanned<f64>>,
     operation: Option<Spanned<String>>,
+    counted_from: Option<CountedFrom>,
     #[serde(default)]
     histograms: Vec<String>,
     repetition: Option<Spanned<u32>>,
@@ -198,6 +202,7 @@ impl Checked<'_> {
             file: raw.file.into_inner(),
             load,
             operation,
+            counted_from: raw.counted_from,
             histograms: raw.histograms,
             repetition,
             usd_per_month: raw.price_usd_per_month.map(Spanned::into_inner).filter(|usd| usd.is_finite()),
@@ -257,6 +262,7 @@ mod tests {
         let second = ONE.replace("a.txt", "b.txt");
         for (text, lines) in [
             ("".to_owned(), vec![(None, "at least one [[result]]")]),
+            (format!("{ONE}counted_from = \"now\"\n"), vec![(Some(5), "unknown variant `now`")]),
             ("nmae = \"x\"".to_owned(), vec![(Some(1), "unknown field `nmae`")]),
             ("[[result]]\nfile = \"a\"\n".to_owned(), vec![(Some(1), "missing field `configuration`")]),
             (format!("baseline = \"io1\"\n{ONE}"), vec![(Some(1), "no configuration of the results")]),

@@ -53,6 +53,24 @@ fn a_log_of_ycsb_has_the_percentiles_that_its_summary_has_not() {
     assert_eq!(found.counted_from, CountedFrom::Sent);
 }
 
+/// With measurement.interval=intended READ is what counts from the schedule, in the summary and in the log.
+#[test]
+fn a_plain_log_counts_from_the_schedule_where_the_summary_does() {
+    let log = log("[Logging for: READ]", &[(None, (1..=1_000).collect())]);
+    let mut shown = read(&format!("Command line: -p measurement.interval=intended -t\n{YCSB}"), None).unwrap();
+    take_histograms(&mut shown, &log).unwrap();
+    assert_eq!((shown.counted_from, shown.latencies[&OperationKind::Read].p50_us), (CountedFrom::Due, Some(500.0)));
+    let refusal = shown.count_from(CountedFrom::Sent).unwrap_err();
+    assert!(refusal.message.contains("the file shows \"due\""), "{refusal}");
+
+    let mut stated = read(YCSB, None).unwrap();
+    assert_eq!((stated.counted_from, stated.is_from_shown), (CountedFrom::Sent, false));
+    stated.count_from(CountedFrom::Due).unwrap();
+    take_histograms(&mut stated, &log).unwrap();
+    assert_eq!(stated.counted_from, CountedFrom::Due);
+    assert!(stated.left_out.iter().any(|what| what.contains("is stated beside it")), "{:?}", stated.left_out);
+}
+
 #[test]
 fn a_log_of_something_else_is_refused() {
     let found = read(YCSB, None).unwrap();

@@ -74,6 +74,8 @@ fn buckets_of_ycsb_are_read_by_their_upper_edges() {
     let reads = read(&buckets).unwrap().latencies[&OperationKind::Read];
     assert_eq!((reads.p50_us, reads.p95_us, reads.p99_us), (Some(1_000.0), Some(1_000.0), Some(2_000.0)));
     assert_eq!((reads.p999_us, reads.mean_us, reads.max_us), (Some(3_000.0), 700.0, 4_500.0));
+    let decimals = buckets.replace("0, 960\n", "0, 960.0\n").replace("1, 35\n", "1, 35.0\n");
+    assert_eq!(read(&decimals).unwrap(), read(&buckets).unwrap(), "whole counts, as some versions print them");
 }
 
 #[test]
@@ -167,7 +169,8 @@ fn a_mix_of_cassandra_stress_is_read_by_kind() {
                  Latency max : 4399.8 ms [READ: 4,399.8 ms, WRITE: 9 ms]\nTotal errors : 3 [READ: 3, WRITE: 0]\n\
                  Total operation time : 00:00:01\n";
     let found = read(mixed).unwrap();
-    assert_eq!((found.completed[&OperationKind::Read], found.completed[&OperationKind::Update]), (800, 200));
+    assert_eq!((found.completed[&OperationKind::Read], found.completed[&OperationKind::Update]), (797, 200));
+    assert_eq!(found.stated_ops_per_s, 997.0, "the tool counts what failed among all");
     assert_eq!(found.latencies[&OperationKind::Read].max_us, 4_399_800.0);
     assert_eq!(found.latencies[&OperationKind::Update].p99_us, Some(6_000.0));
     assert_eq!(found.failed.values().sum::<u64>(), 3);
@@ -204,8 +207,43 @@ fn fio() {
             ("\"runtime\" : 0, \"total_ios\" : 0 }", "\"runtime\" : 0, \"total_ios\" : 7 }", None, "trims"),
             ("\"jobs\" : [", "\"job\" : [", None, "expected `jobs`"),
             ("\"iodepth\" : \"64\"", "\"rate_iops\" : \"100,fast\"", None, "a number for each direction"),
+            ("\"iodepth\" : \"64\"", "\"rate\" : \"100m\"", None, "a rate in bytes"),
+            ("\"iodepth\" : \"64\"", "\"thinktime\" : \"500\"", None, "paused between its requests"),
         ],
     );
+}
+
+/// One entry of fio's output stands for as many jobs as there are, and each of them keeps to the rate.
+#[test]
+fn a_rate_of_fio_is_that_of_each_job() {
+    let alone = include_str!("real/fio-rate.json");
+    let four = alone.replacen("\"iodepth\":\"4\"", "\"iodepth\":\"4\",\"numjobs\":\"4\"", 1);
+    let load = read(&four).unwrap().load;
+    assert_eq!((load.in_flight, load.rate_per_s), (Some(16), Some(4_000.0)));
+}
+
+#[test]
+fn jobs_of_fio_that_did_not_run_together_are_several_measurements() {
+    let job = |group: u32, option: &str| {
+        format!(
+            "{{\"jobname\": \"a\", \"groupid\": {group}, \"error\": 0, \"job options\": {{\"iodepth\": \"8\"{option}}}, \
+             \"read\": {{\"total_ios\": 100, \"runtime\": 1000, \"iops\": 100.0, \"clat_ns\": {{\"mean\": 2000.0, \
+             \"max\": 4000, \"bins\": {{\"1000\": 60, \"4000\": 40}}}}}}}}"
+        )
+    };
+    let of = |group: u32, option: &str| {
+        format!("{{\"fio version\": \"fio-3.35\", \"jobs\": [{}, {}]}}", job(0, ""), job(group, option))
+    };
+    assert_eq!(read(&of(0, "")).unwrap().completed[&OperationKind::Read], 200);
+    for (group, option, words) in [
+        (1, ", \"stonewall\": \"\"", "ran one after the other (stonewall)"),
+        (1, "", "are of several groups"),
+        (0, ", \"wait_for\": \"b\"", "ran one after the other (wait_for)"),
+        (0, ", \"startdelay\": \"10\"", "began at different times"),
+    ] {
+        let refusal = read(&of(group, option)).unwrap_err();
+        assert!(refusal.message.contains(words), "{refusal}");
+    }
 }
 
 /// Percentiles of several jobs cannot be added; their bins can.

@@ -115,6 +115,27 @@ fn configurations_of_a_map_are_compared_and_valued() {
     assert_eq!((&value["from"], &value["to"]), (&"gp2".into(), &"io1".into()), "{value:#}");
 }
 
+/// What one tool counts as an operation is none of the other's.
+#[test]
+fn results_of_two_tools_are_not_compared() {
+    let lab = Laboratory::new();
+    lab.write("ycsb.txt", SCYLLA);
+    lab.write("stress.txt", STRESS);
+    imported(&lab, &["ycsb.txt", "--threads", "10", "--out", "one"]);
+    imported(&lab, &["stress.txt", "--out", "other"]);
+    let run = |of: &str| {
+        let run = std::fs::read_dir(lab.path().join(of)).unwrap().next().unwrap().unwrap();
+        run.path().display().to_string()
+    };
+    let output = lab.output(&["compare", &run("one"), &run("other"), "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["cells"], serde_json::json!([]), "{document:#}");
+    let not_compared = document["not_compared"][0].as_str().unwrap();
+    assert!(not_compared.contains("c10 was loaded by YCSB in "), "{not_compared}");
+    let differences = document["differences"].as_array().unwrap();
+    assert!(differences.contains(&"tool: YCSB -> cassandra-stress".into()), "{differences:#?}");
+}
+
 /// A minute of one against ten of the other.
 #[test]
 fn runs_of_different_lengths_are_not_compared() {
@@ -148,6 +169,12 @@ fn latencies_of_a_closed_loop_at_a_rate_are_no_response_times() {
     let document = imported(&lab, &["b.txt", "--out", "intended"]);
     assert_eq!(document["cells"][0]["latency_us"]["read"]["p99"], 48_000.0);
     assert_eq!(findings(&document, "coordinated_omission"), 0);
+
+    lab.write("c.txt", &ycsb(2_000.0).replace("-threads 32", "-target 2000"));
+    let document = imported(&lab, &["c.txt", "--counted-from", "due", "--out", "stated"]);
+    assert_eq!(document["cells"][0]["latency_us"]["read"]["p99"], 48_000.0);
+    let output = lab.output(&["import", "b.txt", "--counted-from", "sent", "--out", "contradicted"]);
+    assert!(said(&output).contains("b.txt: counted_from = \"sent\": the file shows \"due\""), "{}", said(&output));
 }
 
 #[test]
@@ -226,4 +253,8 @@ fn what_a_map_says_is_held_against_its_files_all_at_once() {
     lab.write("map.toml", &[entry("a.txt", ""), entry("twin.txt", "")].concat());
     let message = refused(&lab, &["--map", "map.toml"]);
     assert!(message.contains("are both repetition 1 of x.w.c32"), "{message}");
+    lab.write("twin.txt", &ycsb(2_000.0));
+    lab.write("map.toml", &[entry("a.txt", ""), entry("twin.txt", "repetition = 2")].concat());
+    let message = refused(&lab, &["--map", "map.toml"]);
+    assert!(message.contains("map.toml:7: twin.txt has the same content as a.txt"), "{message}");
 }

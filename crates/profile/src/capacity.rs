@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use crate::flow::Flow;
 
-/// Position of 16 KiB and of 256 KiB in [`catalog::SIZES_KIB`]: IOPS are what counts of the first, bytes of the second.
-const AT_16_KIB: usize = 1;
+/// Position of 4 KiB and of 256 KiB in [`catalog::SIZES_KIB`]: requests are what counts of the smallest, bytes of the
+/// largest, and each is a limit by itself.
+const AT_4_KIB: usize = 0;
 const AT_256_KIB: usize = 3;
 
 /// What lasts; no burst is counted. What is not known limits nothing.
@@ -40,9 +41,12 @@ impl Allowed {
             });
         }
         let caps = catalog.caps(request, era).map_err(|error| error.to_string())?;
-        let (Some(small), Some(large)) = (caps.ebs.get(AT_16_KIB), caps.ebs.get(AT_256_KIB)) else {
+        let (Some(small), Some(large)) = (caps.ebs.get(AT_4_KIB), caps.ebs.get(AT_256_KIB)) else {
             return Err(format!("what {request} lets through is not known"));
         };
+        if caps.path.is_none() {
+            return Err(format!("what {} lets through to its volumes is not known", request.instance));
+        }
         Ok(Self::Together(Flow { iops: small.baseline.iops, mib_per_s: large.baseline.mib_per_s }))
     }
 
@@ -55,7 +59,8 @@ impl Allowed {
         }
     }
 
-    /// Requests and bytes of reads and writes together that it allows at the most.
+    /// Requests and bytes that it allows at the most: of reads and writes together, or of that of both, read or write,
+    /// which may do more.
     pub fn most(&self) -> Flow {
         match *self {
             Self::Together(all) => all,
@@ -73,4 +78,31 @@ pub(crate) fn disk_gib(catalog: &Catalog, request: &ClusterRequest) -> f64 {
         return disks.map_or(0.0, |disks| disks.total_gb() * 1e9 / GIB);
     }
     request.volumes.iter().map(|volume| volume.size_gib).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(configuration: &str) -> Result<Allowed, String> {
+        let catalog = Catalog::built_in();
+        Allowed::of(catalog, &ClusterRequest::parse(catalog, configuration).unwrap(), None)
+    }
+
+    /// At 16 KiB its 125 MiB/s would be 8,000 requests a second.
+    #[test]
+    fn bytes_take_nothing_from_the_requests_that_are_bought() {
+        let allowed = of("r6i.4xlarge+gp3:500GiB:16000").unwrap();
+        let most = allowed.most();
+        assert!((most.iops - 16_000.0).abs() < 1e-6 && (most.mib_per_s - 125.0).abs() < 1e-6, "{most:?}");
+        let reads = |iops: f64, kib: f64| Flow { iops, mib_per_s: iops * kib / 1024.0 };
+        assert!((allowed.used(reads(12_000.0, 4.0), Flow::default()) - 0.75).abs() < 1e-6);
+        assert!((allowed.used(reads(4_000.0, 16.0), Flow::default()) - 0.5).abs() < 1e-6, "bytes are the fuller");
+    }
+
+    #[test]
+    fn a_path_that_nobody_knows_is_no_path_without_limits() {
+        let why = of("c3.large+gp2:500GiB").unwrap_err();
+        assert_eq!(why, "what c3.large lets through to its volumes is not known");
+    }
 }

@@ -1,7 +1,7 @@
 //! What a host's device was asked for, second by second and minute by minute, from samples of its counters.
 
 use catalog::MIB;
-use evidence::{HostSample, VolumeFigures};
+use evidence::HostSample;
 use serde::Serialize;
 
 use crate::capacity::Allowed;
@@ -19,6 +19,59 @@ const LEAST_MINUTE_S: f64 = 30.0;
 /// The percentile of seconds.
 const P99: f64 = 0.99;
 
+/// What is judged of a sample of a host. All of an observation are kept, and a week of these takes 100 MB.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moment {
+    /// The host's wall clock, Unix milliseconds.
+    pub unix_ms: i64,
+    /// CPU time of the database's process, seconds.
+    pub process_cpu_s: Option<f64>,
+    /// Memory that programs could still get, page cache among it, bytes.
+    pub available_bytes: Option<f64>,
+    /// Counters of the data's device; `None`: it was not seen.
+    pub data: Option<DeviceCounters>,
+}
+
+/// Counters of a device, as [`evidence::VolumeFigures`] has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct DeviceCounters {
+    /// Read requests completed.
+    pub reads: Option<f64>,
+    /// Bytes read.
+    pub read_bytes: Option<f64>,
+    /// Time that read requests took, summed, seconds.
+    pub read_wait_s: Option<f64>,
+    /// Write requests completed.
+    pub writes: Option<f64>,
+    /// Bytes written.
+    pub write_bytes: Option<f64>,
+    /// Time with at least one request under way, seconds.
+    pub busy_s: Option<f64>,
+    /// Requests under way integrated over time, seconds.
+    pub weighted_busy_s: Option<f64>,
+}
+
+impl From<&HostSample> for Moment {
+    /// An agent that only watches sees one device of data.
+    fn from(sample: &HostSample) -> Self {
+        let data = sample.volumes.iter().find(|(role, _)| role.is_data());
+        Self {
+            unix_ms: sample.unix_ms,
+            process_cpu_s: sample.host.process_cpu_s,
+            available_bytes: sample.host.memory_available_bytes,
+            data: data.map(|(_, device)| DeviceCounters {
+                reads: device.reads,
+                read_bytes: device.read_bytes,
+                read_wait_s: device.read_wait_s,
+                writes: device.writes,
+                write_bytes: device.write_bytes,
+                busy_s: device.busy_s,
+                weighted_busy_s: device.weighted_busy_s,
+            }),
+        }
+    }
+}
+
 /// A machine that was watched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostSeen {
@@ -33,7 +86,7 @@ pub struct HostSeen {
     /// Memory of the machine, bytes.
     pub memory_bytes: u64,
     /// About one a second.
-    pub samples: Vec<HostSample>,
+    pub samples: Vec<Moment>,
     /// CPU seconds that the agent there took for watching, and of how many seconds; `None`: it was lost before.
     pub agent_cpu: Option<(f64, f64)>,
 }
@@ -173,7 +226,7 @@ pub(crate) fn device(seen: &HostSeen, allowed: Option<&Allowed>) -> Option<Devic
         read_ms: read_ms(0.5).zip(read_ms(P99)),
         cpu: cpu.map(|(mean, busiest_minute)| CpuUse { mean, busiest_minute, of: seen.cpus }),
         memory_bytes: seen.memory_bytes,
-        available_bytes: seen.samples.last().and_then(|sample| sample.host.memory_available_bytes),
+        available_bytes: seen.samples.last().and_then(|sample| sample.available_bytes),
         missing: seen.missing.clone(),
     })
 }
@@ -190,9 +243,9 @@ fn each_figure(figure: impl Fn(fn(&Asked) -> f64) -> Option<f64>) -> Option<Aske
 }
 
 /// Between two samples; `None` where a counter is missing or went back.
-fn second((before, after): (&HostSample, &HostSample), length_s: f64, began_ms: i64) -> Option<Second> {
-    let (then, now) = (data(before)?, data(after)?);
-    let grown = |of: fn(&VolumeFigures) -> Option<f64>| -> Option<f64> {
+fn second((before, after): (&Moment, &Moment), length_s: f64, began_ms: i64) -> Option<Second> {
+    let (then, now) = (before.data?, after.data?);
+    let grown = |of: fn(&DeviceCounters) -> Option<f64>| -> Option<f64> {
         let more = of(&now)? - of(&then)?;
         (more >= 0.0).then_some(more)
     };
@@ -201,7 +254,7 @@ fn second((before, after): (&HostSample, &HostSample), length_s: f64, began_ms: 
     let read = flow(reads, grown(|volume| volume.read_bytes)?);
     let write = flow(grown(|volume| volume.writes)?, grown(|volume| volume.write_bytes)?);
     let waited = grown(|volume| volume.read_wait_s);
-    let cpu = after.host.process_cpu_s.zip(before.host.process_cpu_s).map(|(now, then)| now - then);
+    let cpu = after.process_cpu_s.zip(before.process_cpu_s).map(|(now, then)| now - then);
     Some(Second {
         minute: (after.unix_ms - began_ms - 1) / 60_000,
         seconds: length_s,
@@ -211,11 +264,6 @@ fn second((before, after): (&HostSample, &HostSample), length_s: f64, began_ms: 
         read_ms: waited.filter(|_| reads > 0.0).map(|waited| waited / reads * 1e3),
         cpus: cpu.filter(|cpu| *cpu >= 0.0).map(|cpu| cpu / length_s),
     })
-}
-
-/// Counters of the data volumes: an agent that only watches sees one.
-fn data(sample: &HostSample) -> Option<VolumeFigures> {
-    sample.volumes.iter().find(|(role, _)| role.is_data()).map(|(_, figures)| figures.clone())
 }
 
 /// Over the seconds in which it is known.

@@ -150,10 +150,17 @@ fn record(tables: &[TableUse]) -> (RecordShape, Vec<String>) {
 fn configurations(profile: &Profile, cheaper: &[ClusterRequest], dearer: &[ClusterRequest]) -> Vec<Vec<String>> {
     let verdict = &profile.verdict;
     let today = match &verdict.need {
-        Some(need) => format!(
-            "Today's, as stated. {}: {:.0} IOPS and {:.1} MiB/s at the busiest (minute, or p99 of seconds).",
-            need.host, need.asked.both.iops, need.asked.both.mib_per_s
-        ),
+        Some(need) => {
+            let (whose, most) = match profile.devices.len() {
+                1 => (need.host.as_str(), String::new()),
+                _ => ("Over all hosts", format!("; {} uses the most of what is bought", need.host)),
+            };
+            format!(
+                "Today's, as stated. {whose}: {:.0} IOPS and {:.1} MiB/s at the busiest (minute, or p99 of \
+                 seconds){most}.",
+                need.asked.both.iops, need.asked.both.mib_per_s
+            )
+        }
         None => "Today's, as stated. Not seen: what its volume is asked for.".to_owned(),
     };
     let less = match &verdict.withheld {

@@ -26,7 +26,7 @@ mod verdict;
 mod workload;
 
 pub use capacity::Allowed;
-pub use device::{Asked, CpuUse, DeviceUse, HostSeen};
+pub use device::{Asked, CpuUse, DeviceCounters, DeviceUse, HostSeen, Moment};
 pub use file::{NoFile, drafted};
 pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};

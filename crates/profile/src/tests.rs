@@ -40,7 +40,8 @@ fn host(name: &str, seconds: u32, asked: impl Fn(u32) -> (f64, f64)) -> HostSeen
         let host = HostFigures { process_cpu_s: Some(f64::from(second) * 1.5), ..HostFigures::default() };
         let volumes = BTreeMap::from([(VolumeRole::Data, volume.clone())]);
         let unix_ms = 1_763_676_000_000 + i64::from(second) * 1_000;
-        samples.push(HostSample { t_s: f64::from(second), unix_ms, host, volumes, ..HostSample::default() });
+        let sample = HostSample { t_s: f64::from(second), unix_ms, host, volumes, ..HostSample::default() };
+        samples.push(Moment::from(&sample));
     }
     HostSeen {
         host: name.to_owned(),
@@ -228,7 +229,7 @@ fn what_happened_between_samples_that_lie_apart_or_went_back_is_not_made_up() {
     apart.samples.drain(100..110);
     // The device was made anew: its counters begin again.
     for sample in &mut apart.samples[300..] {
-        let volume = sample.volumes.get_mut(&VolumeRole::Data).unwrap();
+        let volume = sample.data.as_mut().unwrap();
         volume.reads = volume.reads.map(|reads| reads - 1_100_000.0);
     }
     let device = judged(&seen(vec![apart], Vec::new())).devices.remove(0);
@@ -237,7 +238,7 @@ fn what_happened_between_samples_that_lie_apart_or_went_back_is_not_made_up() {
     assert!((device.seconds - 648.0).abs() < 0.1, "{}", device.seconds);
     // Nothing of its device.
     let mut blind = host("db1", 660, |_| (500.0, 0.0));
-    blind.samples.iter_mut().for_each(|sample| sample.volumes.clear());
+    blind.samples.iter_mut().for_each(|sample| sample.data = None);
     blind.missing.push("reads and writes of its data: it has no such file open".to_owned());
     let profile = judged(&seen(vec![blind], Vec::new()));
     assert_eq!(profile.verdict.withheld, Some(Withheld::NoDevice));
@@ -284,6 +285,32 @@ fn a_node_that_started_again_costs_one_interval() {
     assert!((clients.mean.reads - 900.0).abs() < 1e-6, "{clients:?}");
     assert!((clients.mean.read_share().unwrap() - 0.75).abs() < 1e-9);
     assert!((clients.busiest.total() - 1_200.0).abs() < 1e-6, "{clients:?}");
+}
+
+#[test]
+fn a_reading_whose_views_failed_makes_no_rate_of_all_since_the_start() {
+    for is_table_known in [true, false] {
+        let mut failed = node("db1", &[(300.0, 100.0); 6]);
+        let reading = &mut failed.readings[3];
+        match is_table_known {
+            true => reading.tables.values_mut().for_each(|table| (table.clients, table.replicas) = (None, None)),
+            false => reading.tables.clear(),
+        }
+        let workload = judged(&seen(Vec::new(), vec![failed])).workload;
+        let (clients, replicas) = (workload.clients.unwrap(), workload.nodes[0].replicas.unwrap());
+        for rates in [clients, replicas] {
+            assert!((rates.mean.total() - 400.0).abs() < 1e-6, "{rates:?}");
+            assert!((rates.busiest.total() - 400.0).abs() < 1e-6, "{rates:?}");
+        }
+    }
+    // A table that was made meanwhile began with none.
+    let mut made = node("db1", &[(300.0, 100.0); 2]);
+    let counts = Operations { reads: 600.0, scans: 0.0, writes: 0.0 };
+    let name = TableName { keyspace: "shop".to_owned(), table: "items".to_owned() };
+    let new = TableReading { clients: Some(counts), ..TableReading::default() };
+    made.readings[2].tables.insert(name, new);
+    let clients = judged(&seen(Vec::new(), vec![made])).workload.clients.unwrap();
+    assert!((clients.busiest.total() - 410.0).abs() < 1e-6, "{clients:?}");
 }
 
 #[test]

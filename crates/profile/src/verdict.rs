@@ -19,7 +19,8 @@ const UNEVEN: f64 = 1.5;
 /// What a node's volume has to carry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Need {
-    /// The host that asks the most of what is bought; where that is not known, the one with the most requests.
+    /// The host that uses the most of what is bought; where that is not known, the one with the most requests. What is
+    /// asked for need not be all of it.
     pub host: String,
     /// The largest of the busiest minute and of the 99th percentile of seconds, over all hosts.
     pub asked: Asked,

@@ -102,12 +102,14 @@ fn is_sound(before: &NodeReading, after: &NodeReading) -> bool {
     after.at_s > before.at_s && after.generation == before.generation && !after.tables.iter().any(is_back)
 }
 
-/// How many more of a table, or of all: a table that was not there before began with none.
+/// How many more of a table, or of all. A table that was not there before began with none, unless nothing of that kind
+/// was read before: then it is not known.
 fn grown((before, after): (&NodeReading, &NodeReading), of: Option<&TableName>, whose: Whose) -> Option<Operations> {
+    let was_read = before.tables.values().any(|table| whose(table).is_some());
     let mut sum: Option<Operations> = None;
     for (name, table) in after.tables.iter().filter(|(name, _)| of.is_none_or(|of| of == *name)) {
         let Some(now) = whose(table) else { continue };
-        let then = before.tables.get(name).map_or(Some(Operations::default()), whose);
+        let then = before.tables.get(name).map_or_else(|| was_read.then(Operations::default), whose);
         let Some(then) = then else { continue };
         sum = Some(sum.unwrap_or_default().plus(now.since(then)));
     }

@@ -10,7 +10,7 @@ use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, percent, several, whole, whole_percent};
-use crate::neutral::neutral;
+use crate::neutral::{neutral, one_line};
 use words::{left_out, sentences};
 
 /// The document as `--format json` prints it, with the sentences that people read.
@@ -37,8 +37,8 @@ pub fn profile_markdown(profile: &Profile) -> String {
 fn sections(profile: &Profile) -> Vec<Section<'_>> {
     let seen = format!(
         "Cluster {} ({}, {}), watched for {:.1} minutes{}.",
-        profile.cluster.name,
-        profile.cluster.version,
+        one_line(&profile.cluster.name),
+        one_line(&profile.cluster.version),
         several(profile.cluster.nodes.into(), "node"),
         profile.seconds / 60.0,
         if profile.ended_early { ", ended early" } else { "" }

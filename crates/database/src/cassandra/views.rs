@@ -84,16 +84,19 @@ impl Look<'_> {
         rows
     }
 
-    /// None where the node has no such table; that is noted.
-    fn rows_if_any(&mut self, what: &str, statement: &str) -> Vec<ViewRow> {
-        self.rows(statement).unwrap_or_else(|error| {
-            let why = match error {
-                AdminError::Statement { reason, .. } => reason,
-                other => other.to_string(),
-            };
-            self.not_read.push(NotRead { what: what.to_owned(), why });
-            Vec::new()
-        })
+    /// `None` where the node has no such table, or did not answer; that is noted.
+    fn rows_if_any(&mut self, what: &str, statement: &str) -> Option<Vec<ViewRow>> {
+        match self.rows(statement) {
+            Ok(rows) => Some(rows),
+            Err(error) => {
+                let why = match error {
+                    AdminError::Statement { reason, .. } => reason,
+                    other => other.to_string(),
+                };
+                self.not_read.push(NotRead { what: what.to_owned(), why });
+                None
+            }
+        }
     }
 }
 
@@ -165,8 +168,8 @@ impl NodeViews {
             name: of_local("cluster_name").unwrap_or_default(),
             version: of_local("release_version").unwrap_or_default(),
             nodes: peers.len() as u32 + 1,
-            tables: schema(&tables, &columns),
-            settings: settings.iter().filter_map(setting).collect(),
+            tables: schema(&tables.unwrap_or_default(), &columns.unwrap_or_default()),
+            settings: settings.iter().flatten().filter_map(setting).collect(),
             not_read: look.not_read,
         })
     }
@@ -181,29 +184,21 @@ impl NodeViews {
         let local = look.rows("SELECT gossip_generation FROM system.local")?;
         let mut reading = NodeReading { at_s, ..NodeReading::default() };
         reading.generation = local.first().and_then(|row| i64::try_from(number(row, "gossip_generation")?).ok());
-        for (view, columns, put) in FIGURES {
-            let rows = look.rows_if_any(view, &format!("SELECT * FROM system_views.{view}"));
-            for row in &rows {
-                let figure = columns.iter().find_map(|column| figure(row, column));
-                if let (Some(name), Some(figure)) = (name(row), figure) {
-                    put(reading.tables.entry(name).or_default(), figure);
-                }
-            }
-        }
-        for row in look.rows_if_any("caches", "SELECT * FROM system_views.caches") {
+        reading.tables = tables(|view| look.rows_if_any(view, &format!("SELECT * FROM system_views.{view}")));
+        for row in look.rows_if_any("caches", "SELECT * FROM system_views.caches").unwrap_or_default() {
             let counts = figure(&row, "request_count").zip(figure(&row, "hit_count"));
             if let (Some(name), Some((requests, hits))) = (text(&row, "name"), counts) {
                 reading.caches.insert(name.to_owned(), CacheCounts { requests, hits });
             }
         }
         let pools = look.rows_if_any("thread_pools", "SELECT * FROM system_views.thread_pools");
-        let compactions = pools.iter().find(|row| text(row, "name") == Some(COMPACTIONS));
+        let compactions = pools.iter().flatten().find(|row| text(row, "name") == Some(COMPACTIONS));
         reading.compactions =
             compactions.and_then(|row| Some(number(row, "active_tasks")? + number(row, "pending_tasks")?));
         if with_sizes {
             let statement =
                 "SELECT keyspace_name, table_name, mean_partition_size, partitions_count FROM system.size_estimates";
-            sizes(&look.rows_if_any("size_estimates", statement), &mut reading.tables);
+            sizes(&look.rows_if_any("size_estimates", statement).unwrap_or_default(), &mut reading.tables);
         }
         (reading.statements, reading.waited_s) = (look.statements, look.waited.as_secs_f64());
         Ok((reading, look.not_read))
@@ -212,6 +207,29 @@ impl NodeViews {
     fn look(&self) -> Look<'_> {
         Look { admin: &self.admin, statements: 0, waited: Duration::ZERO, not_read: Vec::new() }
     }
+}
+
+/// What the views show of each table; `rows_of` gives the rows of one, `None`: it was not read. Counts of clients, or
+/// of replicas, are known where each view of them was read: one that is missing is no zero.
+fn tables(mut rows_of: impl FnMut(&str) -> Option<Vec<ViewRow>>) -> BTreeMap<TableName, TableReading> {
+    let mut tables: BTreeMap<TableName, TableReading> = BTreeMap::new();
+    let (mut of_clients, mut of_replicas) = (true, true);
+    for (view, columns, put) in FIGURES {
+        let rows = rows_of(view);
+        of_clients &= rows.is_some() || !view.starts_with("coordinator_");
+        of_replicas &= rows.is_some() || !view.starts_with("local_");
+        for row in rows.iter().flatten() {
+            let figure = columns.iter().find_map(|column| figure(row, column));
+            if let (Some(name), Some(figure)) = (name(row), figure) {
+                put(tables.entry(name).or_default(), figure);
+            }
+        }
+    }
+    for table in tables.values_mut() {
+        table.clients = table.clients.filter(|_| of_clients);
+        table.replicas = table.replicas.filter(|_| of_replicas);
+    }
+    tables
 }
 
 /// Ranges of a node into its tables: partitions add up, sizes are weighted by them.
@@ -342,6 +360,24 @@ mod tests {
             compressor: Some("LZ4Compressor".to_owned()),
         };
         assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn a_view_that_was_not_read_is_no_zero() {
+        let of_view = |view: &str| {
+            let column = if view == "disk_usage" { "mebibytes" } else { "count" };
+            vec![row(&[of_table("shop", "orders"), vec![(column, CqlValue::BigInt(7))]].concat())]
+        };
+        let without = |missing: &str| tables(|view| (view != missing).then(|| of_view(view)));
+        let orders = TableName { keyspace: "shop".to_owned(), table: "orders".to_owned() };
+        let all = Some(Operations { reads: 7.0, scans: 7.0, writes: 7.0 });
+        for (missing, of_clients, of_replicas) in
+            [("none", all, all), ("coordinator_scan_latency", None, all), ("local_write_latency", all, None)]
+        {
+            let found = without(missing)[&orders];
+            assert_eq!((found.clients, found.replicas), (of_clients, of_replicas), "without {missing}");
+            assert_eq!(found.disk_mib, Some(7.0));
+        }
     }
 
     #[test]

@@ -8,8 +8,8 @@ pub struct Command {
     pub threads: Option<u32>,
     /// Operations a second of all threads.
     pub target: Option<f64>,
-    /// Whether latencies count from when requests were due under their plain names.
-    pub is_intended: bool,
+    /// Whether latencies count from when requests were due under their plain names; `None`: not stated in it.
+    pub is_intended: Option<bool>,
 }
 
 impl Command {
@@ -32,7 +32,7 @@ impl Command {
                 }
                 // No target is 0.
                 "target" => self.target = Some(lines::number(at, value, line)?).filter(|rate| *rate > 0.0),
-                "measurement.interval" => self.is_intended = value == "intended",
+                "measurement.interval" => self.is_intended = Some(value == "intended"),
                 _ => {}
             }
         }

@@ -177,8 +177,8 @@ impl File {
 
         let (sections, counted_from) = match (self.due.is_empty(), self.command.is_intended) {
             (false, _) => (&self.due, CountedFrom::Due),
-            (true, true) => (&self.sent, CountedFrom::Due),
-            (true, false) => (&self.sent, CountedFrom::Sent),
+            (true, Some(true)) => (&self.sent, CountedFrom::Due),
+            (true, _) => (&self.sent, CountedFrom::Sent),
         };
         if !self.due.is_empty() && !self.sent.is_empty() {
             left_out
@@ -208,6 +208,8 @@ impl File {
             stated_ops_per_s: (throughput - all_failed as f64 / measured_s).max(0.0),
             latencies,
             counted_from,
+            is_from_shown: !self.due.is_empty() || self.command.is_intended.is_some(),
+            has_intended: !self.due.is_empty(),
             load: StatedLoad { in_flight: self.command.threads, rate_per_s: self.command.target },
             progress,
             clocks,

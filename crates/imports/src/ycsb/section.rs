@@ -87,8 +87,9 @@ impl Section {
             )
         };
         let ms = name.parse::<u64>().ok().filter(|ms| *ms <= MOST_BUCKETS).ok_or_else(refusal)?;
-        // A time series begins as buckets do, and has decimals.
-        let n = if value.contains('.') { None } else { value.parse::<u64>().ok() };
+        // A time series begins as buckets do, and has means with decimals; before it there are no percentiles.
+        let is_mean = value.contains('.') && self.p95_us.is_none() && self.p99_us.is_none();
+        let n = lines::count(at, value, line).ok().filter(|_| !is_mean);
         self.buckets.push((ms, n.ok_or_else(refusal)?));
         Ok(())
     }

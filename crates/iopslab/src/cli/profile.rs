@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::catalog::{Basis, Catalog, ClusterRequest};
-use ::profile::{HostSeen, Observation, Profile};
+use ::profile::{HostSeen, Moment, Observation, Profile};
 use controller::{Agents, Observing, Screen};
 use experiment::WatchedNode;
 use process::failure::Failure;
@@ -122,8 +122,8 @@ fn observe(
             match observing.take() {
                 Ok(()) => hosts = Some(observing),
                 Err(failure) => {
-                    lost(failure, screen);
                     given_up = observing.given_up();
+                    lost(failure, &mut given_up, screen);
                 }
             }
         }
@@ -131,20 +131,26 @@ fn observe(
     let seen = match hosts.map(Observing::end) {
         None => given_up,
         Some((seen, None)) => seen,
-        Some((seen, Some(failure))) => {
-            lost(failure, screen);
+        Some((mut seen, Some(failure))) => {
+            lost(failure, &mut seen, screen);
             seen
         }
     };
     Ok((seen, ended_early))
 }
 
-fn lost(failure: controller::Failure, screen: &Screen) {
+/// Says so here, and in what was seen of each.
+fn lost(failure: controller::Failure, seen: &mut [HostSeen], screen: &Screen) {
     let failure = Failure::from(failure);
     screen.say(&format!(
         "warning: machines are not watched any more: {}; what was seen of them until then counts",
         failure.message
     ));
+    for host in seen {
+        let at = |sample: Option<&Moment>| sample.map_or(0, |sample| sample.unix_ms);
+        let minutes = (at(host.samples.last()) - at(host.samples.first())) as f64 / 60_000.0;
+        host.missing.push(format!("its device after {minutes:.1} minutes: {}", failure.message));
+    }
 }
 
 /// Prints what is said of it; then the experiment, where one is asked for.
@@ -203,9 +209,51 @@ impl ProfileArgs {
 
 #[cfg(test)]
 mod tests {
-    use ::profile::{Cluster, NodeSeen};
+    use ::profile::{Cluster, DeviceCounters, NodeSeen};
+    use evidence::HostId;
 
     use super::*;
+
+    /// A host whose volume is asked for 100 reads a second.
+    fn host(name: &str, seconds: i64) -> HostSeen {
+        let sample = |second: i64| {
+            let (reads, read_bytes) = (Some(second as f64 * 100.0), Some(second as f64 * 1e6));
+            let none = Some(0.0);
+            let data =
+                DeviceCounters { reads, read_bytes, writes: none, write_bytes: none, ..DeviceCounters::default() };
+            Moment { unix_ms: second * 1_000, data: Some(data), ..Moment::default() }
+        };
+        HostSeen {
+            host: name.to_owned(),
+            what: "process 42 (java)".to_owned(),
+            missing: Vec::new(),
+            cpus: 8.0,
+            memory_bytes: 64 << 30,
+            samples: (0..=seconds).map(sample).collect(),
+            agent_cpu: None,
+        }
+    }
+
+    #[test]
+    fn a_machine_that_was_lost_or_never_watched_is_in_the_answer() {
+        let catalog = Catalog::built_in();
+        let text = |hosts: Vec<HostSeen>| {
+            let cluster = Cluster { name: "shop".to_owned(), nodes: 3, ..Cluster::default() };
+            let today = ClusterRequest::parse(catalog, "r6i.2xlarge+gp3:500GiB:12000:500").unwrap();
+            let (today, nodes) = (Some(today), Vec::new());
+            let seen = Observation { cluster, nodes, hosts, today, seconds: 660.0, ended_early: false };
+            ::report::profile_markdown(&::profile::judge(catalog, &Basis::default(), &seen))
+        };
+        let all = text(vec![host("db1", 660), host("db2", 660)]);
+        assert!(all.contains("It is of 2 of 3 nodes: one that was not watched may need more."), "{all}");
+        assert!(all.contains("over all hosts, of which db"), "{all}");
+        assert!(!all.contains("minutes were seen of"), "{all}");
+        let mut hosts = vec![host("db1", 660), host("db2", 120)];
+        lost(controller::Failure::NoAnswer(HostId::database(1)), &mut hosts[1..], &Screen::new(None));
+        let part = text(hosts);
+        assert!(part.contains("on db2: its device after 2.0 minutes: "), "{part}");
+        assert!(part.contains("minutes were seen of the device of db2."), "{part}");
+    }
 
     #[test]
     fn what_nobody_saw_is_said_and_no_word_of_somebody_else_is_markup() {

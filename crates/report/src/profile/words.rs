@@ -1,16 +1,20 @@
 //! The verdict in sentences.
 
-use ::profile::{Profile, Verdict, Withheld};
+use ::profile::{Allowed, Flow, Profile, Unknown, Withheld};
 
 use crate::figures::{number, percent, several, whole, whole_percent};
+
+/// With less of the time seen of a device it is said how much.
+const NEARLY_ALL: f64 = 0.9;
 
 /// The verdict first, then what clients ask.
 pub(super) fn sentences(profile: &Profile) -> Vec<String> {
     let verdict = &profile.verdict;
-    let mut said: Vec<String> = asked(verdict).into_iter().collect();
+    let mut said: Vec<String> = asked(profile).into_iter().collect();
+    said.extend(not_all_seen(profile));
     said.push(match &verdict.withheld {
         Some(why) => withheld(why),
-        None => advice(verdict),
+        None => advice(profile),
     });
     if let Some((host, times)) = verdict.need.as_ref().and_then(|need| Some((&need.host, need.uneven?))) {
         said.push(format!(
@@ -20,8 +24,13 @@ pub(super) fn sentences(profile: &Profile) -> Vec<String> {
     }
     if let Some(clients) = profile.workload.clients {
         let share = clients.mean.read_share();
+        let (read, known) = (profile.workload.nodes.len(), profile.cluster.nodes);
+        let who = match read < known as usize {
+            true => format!("Of the {read} nodes that were read (of {known}), clients ask"),
+            false => "Clients ask".to_owned(),
+        };
         said.push(format!(
-            "Clients ask {} reads and {} writes a second{}; {} operations a second between the two readings with the \
+            "{who} {} reads and {} writes a second{}; {} operations a second between the two readings with the \
              most.",
             number(clients.mean.reads + clients.mean.scans),
             number(clients.mean.writes),
@@ -33,29 +42,57 @@ pub(super) fn sentences(profile: &Profile) -> Vec<String> {
 }
 
 /// What was asked for beside what is bought.
-fn asked(verdict: &Verdict) -> Option<String> {
+fn asked(profile: &Profile) -> Option<String> {
+    let verdict = &profile.verdict;
     let need = verdict.need.as_ref()?;
     let all = need.asked.both;
+    let host = &need.host;
+    let on = match (profile.devices.len(), &verdict.today) {
+        (1, _) => format!("on {host}"),
+        (_, Some(_)) => format!("over all hosts, of which {host} uses the most of what is bought"),
+        (_, None) => format!("over all hosts, of which {host} has the most requests"),
+    };
     let seen = format!(
-        "Volumes are asked for at most {} IOPS and {} MiB/s, on {} the most (busiest minute or 99th percentile of \
-         seconds, whichever is more)",
+        "Volumes are asked for at most {} IOPS and {} MiB/s {on} (busiest minute or 99th percentile of seconds, \
+         whichever is more)",
         number(all.iops),
-        number(all.mib_per_s),
-        need.host
+        number(all.mib_per_s)
     );
     let Some(today) = &verdict.today else {
         return Some(format!("{seen}."));
     };
-    let allowed = today.allowed.most();
-    let mib = match allowed.mib_per_s.is_finite() {
-        true => format!(" and {} MiB/s", whole(allowed.mib_per_s)),
-        false => String::new(),
+    let flow = |flow: Flow| match flow.mib_per_s.is_finite() {
+        true => format!("{} IOPS and {} MiB/s", whole(flow.iops), whole(flow.mib_per_s)),
+        false => format!("{} IOPS", whole(flow.iops)),
     };
-    let used = today.used.map_or_else(String::new, |used| format!(": {} of it", whole_percent(used)));
-    Some(format!("{seen}; {} may do {} IOPS{mib}{used}.", today.configuration, whole(allowed.iops)))
+    let (allowed, of) = match today.allowed {
+        Allowed::Together(all) => (format!("do {}", flow(all)), "it"),
+        Allowed::Apart { read, write } => {
+            (format!("read {} and write {}", flow(read), flow(write)), "the fuller of both")
+        }
+    };
+    let used = today.used.map_or_else(String::new, |used| format!(": {} of {of}", whole_percent(used)));
+    Some(format!("{seen}; {} may {allowed}{used}.", today.configuration))
 }
 
-fn advice(verdict: &Verdict) -> String {
+/// The host with the least, where a good part of the time is missing.
+fn not_all_seen(profile: &Profile) -> Option<String> {
+    let parts = profile.devices.iter().filter(|device| device.seconds < NEARLY_ALL * profile.seconds);
+    let least = parts.clone().min_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    let others = match parts.count() - 1 {
+        0 => String::new(),
+        more => format!(", and of {} not all, either", several(more as u64, "other device")),
+    };
+    Some(format!(
+        "{} of {} minutes were seen of the device of {}{others}.",
+        number(least.seconds / 60.0),
+        number(profile.seconds / 60.0),
+        least.host
+    ))
+}
+
+fn advice(profile: &Profile) -> String {
+    let verdict = &profile.verdict;
     let free = whole_percent(verdict.headroom);
     let today = verdict.today.as_ref().and_then(|today| today.usd_per_month);
     // Today's machine was seen at work, others were not.
@@ -67,9 +104,16 @@ fn advice(verdict: &Verdict) -> String {
         true => " It is another machine, with no less of CPUs, memory and network, and was not measured.",
         false => "",
     };
+    let part = profile.unknown.iter().find_map(|unknown| match unknown {
+        Unknown::Hosts(watched, known) => Some((watched, known)),
+        _ => None,
+    });
+    let part = part.map_or_else(String::new, |(watched, known)| {
+        format!(" It is of {watched} of {known} nodes: one that was not watched may need more.")
+    });
     format!(
-        "{} would hold that with {free} free for {} USD a month and node instead of {}: {} less.{unlike} That is what \
-         was seen, not your busiest hour unless that was among it.",
+        "{} would hold that with {free} free for {} USD a month and node instead of {}: {} less.{unlike}{part} That is \
+         what was seen, not your busiest hour unless that was among it.",
         first.configuration,
         whole(first.usd_per_month),
         whole(today),
@@ -115,7 +159,7 @@ pub(super) fn left_out(profile: &Profile) -> Vec<String> {
     let nodes = profile.workload.nodes.iter().filter(|node| node.left_out > 0);
     let nodes = nodes.map(|node| {
         format!(
-            "{}: left out {} between readings, in which it started again.",
+            "{}: left out {} between readings, in which it started again or a counter went back.",
             node.node,
             several(node.left_out.into(), "interval")
         )

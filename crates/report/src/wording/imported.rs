@@ -58,14 +58,14 @@ pub fn clocks(of: &ImportedClocks) -> Words {
 pub fn waits(of: &CoordinatedOmission) -> Words {
     (
         format!(
-            "Coordinated omission: {} kept to {} operations/s, and its latencies count from when a request was sent, \
-             not from when it was due.",
+            "Coordinated omission: {} kept to {} operations/s, and nothing shows that its latencies count from when a \
+             request was due: they are taken as those from when it was sent.",
             of.tool.name(),
             whole(of.rate_ops_per_s)
         ),
         "They are shown as service times, and are neither compared nor held against an objective. Measure again with \
-         latencies from the schedule (YCSB: measurement.interval=intended; cassandra-stress: -rate fixed=N/s), or \
-         state the load as threads.",
+         latencies from the schedule (YCSB: measurement.interval=intended; cassandra-stress: -rate fixed=N/s), \
+         state that they are such (`counted_from = \"due\"`), or state the load as threads.",
     )
 }
 

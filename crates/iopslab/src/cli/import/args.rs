@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use evidence::CountedFrom;
 
 /// What was typed after `import`.
 #[derive(Debug, Args)]
@@ -19,6 +20,7 @@ Several files become one run by a map, one table for each:
   workload = \"a\"
   threads = 64                     or rate = 5000; where the file does not state it
   operation = \"read\"               where the file does not state it: latte, NoSQLBench
+  counted_from = \"due\"             or \"sent\": from when latencies count, where the file does not show it
   histograms = [\"READ.hdr\"]        optional: HdrHistogram logs that were written beside it
   repetition = 1
   price_usd_per_month = 310.5      optional
@@ -49,6 +51,10 @@ pub struct ImportArgs {
     /// latte, NoSQLBench
     #[arg(long, value_name = "KIND", conflicts_with = "map")]
     pub(super) operation: Option<String>,
+    /// From when its latencies count, where the file does not show it: due (by the schedule: YCSB's
+    /// measurement.interval=intended, cassandra-stress's fixed=) or sent
+    #[arg(long, value_name = "MOMENT", conflicts_with = "map", value_parser = moment)]
+    pub(super) counted_from: Option<CountedFrom>,
     /// An HdrHistogram log that the tool wrote beside the file: its latencies, with all percentiles; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "map")]
     pub(super) histograms: Vec<PathBuf>,
@@ -58,4 +64,9 @@ pub struct ImportArgs {
     /// Let other users read the run directory, as the umask has it
     #[arg(long)]
     pub(super) shared: bool,
+}
+
+fn moment(text: &str) -> Result<CountedFrom, String> {
+    let found = CountedFrom::ALL.into_iter().find(|moment| moment.name() == text);
+    found.ok_or_else(|| format!("expected {}", CountedFrom::ALL.map(CountedFrom::name).join(" or ")))
 }

@@ -122,6 +122,7 @@ fn of_one(args: &ImportArgs) -> Result<ReadStudy, Failure> {
         workload: WITHOUT_MAP.to_owned(),
         load: args.threads.map(LoadLevel::Concurrency).or(rate),
         operation: operation.transpose()?,
+        counted_from: args.counted_from,
         histograms: args.histograms.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
         repetition: 1,
         usd_per_month: None,
@@ -163,6 +164,9 @@ fn file(entry: &Entry, beside: &Path, map: Option<&Path>) -> Result<ReadFile, St
     };
     let own = text(&path)?;
     let mut results = imports::read(&own, entry.operation).map_err(|refusal| at(&path, &refusal))?;
+    if let Some(stated) = entry.counted_from {
+        results.count_from(stated).map_err(|refusal| at(&path, &refusal))?;
+    }
     let mut histograms = Vec::new();
     for log in entry.histograms.iter().map(|log| beside.join(log)) {
         let text = text(&log)?;
@@ -210,9 +214,14 @@ fn load(entry: &Entry, results: &Results) -> Result<LoadLevel, String> {
 fn together(files: &[ReadFile], map: Option<&Path>) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut trials: BTreeMap<(String, u32), &ReadFile> = BTreeMap::new();
+    let mut hashes: BTreeMap<&str, &ReadFile> = BTreeMap::new();
     let mut workloads: BTreeMap<&str, &ReadFile> = BTreeMap::new();
     for file in files {
         let place = of_entry(&file.entry, &file.path, map);
+        if let Some(other) = hashes.insert(&file.sha256, file) {
+            let (one, again) = (&other.entry.file, &file.entry.file);
+            wrong.push(format!("{place}: {again} has the same content as {one}: one file is one trial"));
+        }
         let (cell, repetition) = (file.trial().cell().id, file.entry.repetition);
         if let Some(other) = trials.insert((cell.clone(), repetition), file) {
             wrong.push(format!(

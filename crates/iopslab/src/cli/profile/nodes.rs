@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use ::profile::{Cluster, NodeSeen};
+use ::profile::{Cluster, NodeSeen, NotRead};
 use controller::Screen;
 use database::cassandra::{AdminError, NodeViews};
 use experiment::Access;
@@ -87,6 +87,9 @@ impl<'a> Nodes<'a> {
                 }
                 Err(error) => {
                     self.screen.say(&format!("warning: not read any more: {error}"));
+                    let minutes = began.elapsed().as_secs_f64() / 60.0;
+                    let what = format!("{} after {minutes:.1} minutes", node.seen.node);
+                    node.seen.not_read.push(NotRead { what, why: error.to_string() });
                     node.views = None;
                 }
             }
