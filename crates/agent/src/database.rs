@@ -120,7 +120,7 @@ impl DatabaseHost {
                 return Err(request_error);
             }
         };
-        let reply = Reply::Opened { cleaned, software: Some(database.software()) };
+        let reply = Reply::Opened { cleaned, software: database.software() };
         let store = Store::new(&host.ledger, host.run_directory(), &host.run, task.machine_use.clone());
         self.opened = Some(Opened {
             host,

@@ -10,7 +10,7 @@ use database::{
     Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Replication, RunningNode, Server, ServerError,
 };
 use experiment::{DataSetFiles, Dataset, Own, Patience, Placement, Settings, Started};
-use wire::{RequestError, UnderTest};
+use wire::{RequestError, Software, UnderTest};
 
 use super::host::{Host, stated_or};
 use super::outbox::Outbox;
@@ -93,6 +93,7 @@ impl Database {
             let server = database::server(&started, host.account.clone()).map_err(RequestError::new)?;
             let installed = server.install(
                 &cache,
+                &task.versions,
                 &mut |doing, share| outbox.progress(doing, share),
                 &|| outbox.is_cancelled(),
                 &|temporary| host.remember(temporary).map_err(std::io::Error::other),
@@ -113,11 +114,13 @@ impl Database {
     }
 
     /// What it is and what runs it, each version, for the record of a run.
-    pub fn software(&self) -> String {
-        let each = self.versions.iter().map(|Version { server, installed }| {
-            format!("{} {} on {}", server.name(), server.version(), installed.runtime())
+    pub fn software(&self) -> Vec<Software> {
+        let each = self.versions.iter().map(|Version { server, installed }| Software {
+            product: server.name().to_owned(),
+            version: server.version().to_owned(),
+            runtime: installed.runtime(),
         });
-        each.collect::<Vec<_>>().join("; ")
+        each.collect()
     }
 
     /// A version that was installed; `None`: that of configurations that state none.

@@ -124,7 +124,7 @@ pub use seen::SeenOn;
 pub use steady::Window;
 pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult};
+pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult, RUNTIMES};
 pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,

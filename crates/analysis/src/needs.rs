@@ -5,11 +5,15 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cassandra_model::{KEYS_IN_FILES, OPTIONS_IN_FILES, compaction_strategy, compare_versions, jvm, table, yaml};
+use cassandra_model::{KEYS_IN_FILES, Line, OPTIONS_IN_FILES, compaction_strategy, compare_versions, jvm, table, yaml};
 use experiment::BandwidthWeighting;
 
 use crate::document::{ConfigurationFacts, Need};
 use crate::hardware::is_same_but_for_settings;
+
+/// The key that decides in which format a version since 5.0 writes: iopslab has NONE, the file that it ships with
+/// CASSANDRA_4.
+const STORAGE_MODE: &str = "storage_compatibility_mode";
 
 /// What has to be done, or given, by what differs. Where more than settings, weighting and cards does, it is weighting
 /// alone: the network gives it whatever differs besides.
@@ -64,17 +68,34 @@ fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> 
     // Where only one is known they are of different runs.
     let versions = from.version.as_deref().zip(to.version.as_deref());
     let step = versions.map_or(Ordering::Equal, |(before, after)| compare_versions(before, after));
+    let have_other_files = versions.is_some_and(|(before, after)| before != after && !read_the_same(before, after));
+    let is_of_host = before.read_ahead_kb != after.read_ahead_kb;
+    if step == Ordering::Greater && have_other_files {
+        let host = is_of_host.then_some(Need::Host);
+        return std::iter::once(Need::EarlierVersion).chain(host).collect();
+    }
+    let has_mode = |version: &str| Line::of(version).map(|line| line >= Line::V5_0);
+    let is_mode_new =
+        versions.is_some_and(|(before, after)| (has_mode(before), has_mode(after)) == (Some(false), Some(true)));
     let all = [
         (Need::Upgrade, step == Ordering::Less),
-        (Need::EarlierVersion, step == Ordering::Greater),
+        (Need::SetBack, step == Ordering::Greater),
+        // One that is stated is among the settings.
+        (Need::StorageMode, step == Ordering::Less && is_mode_new && !yaml(after).contains_key(STORAGE_MODE)),
         (Need::AlterTable, !options.is_empty()),
         (Need::Restart, !keys.is_empty() || jvm(before) != jvm(after)),
         // What was measured was loaded by the later version.
-        (Need::Rewrite, are_in_files || step == Ordering::Less),
+        (Need::Rewrite, are_in_files || have_other_files),
         (Need::Recompaction, compaction_strategy(before) != compaction_strategy(after)),
-        (Need::Host, before.read_ahead_kb != after.read_ahead_kb),
+        (Need::Host, is_of_host),
     ];
     all.into_iter().filter(|(_, is)| *is).map(|(need, _)| need).collect()
+}
+
+/// Whether two versions read and write the same files: releases of one line do. An alpha or beta promises nothing.
+fn read_the_same(one: &str, other: &str) -> bool {
+    let line = Line::of(one);
+    line.is_some() && line == Line::of(other) && ![one, other].iter().any(|version| version.contains('-'))
 }
 
 /// The names under which the two do not have the same.
@@ -139,8 +160,19 @@ mod tests {
     fn another_version_is_an_upgrade_and_the_way_back_is_none() {
         let of = |version: &str| ConfigurationFacts { version: Some(version.to_owned()), ..with(Settings::default()) };
         let (old, new) = (of("4.1.10"), of("5.0.9"));
-        assert_eq!(needs(&old, &new), [Need::Upgrade, Need::Rewrite]);
+        assert_eq!(needs(&old, &new), [Need::Upgrade, Need::StorageMode, Need::Rewrite]);
+        assert_eq!(needs(&of("5.0.9"), &of("6.0-alpha2")), [Need::Upgrade, Need::Rewrite], "both have it");
         assert_eq!(needs(&new, &old), [Need::EarlierVersion]);
+        // New nodes have the settings from their start, but not their hosts.
+        let mut plain = of("4.1.10");
+        plain.settings = key("concurrent_reads", "64");
+        assert_eq!(needs(&new, &plain), [Need::EarlierVersion]);
+        plain.settings.read_ahead_kb = Some(8);
+        assert_eq!(needs(&new, &plain), [Need::EarlierVersion, Need::Host]);
+        // Releases of one line read the same files.
+        assert_eq!(needs(&of("5.0.9"), &of("5.0.10")), [Need::Upgrade]);
+        assert_eq!(needs(&of("5.0.10"), &of("5.0.9")), [Need::SetBack]);
+        assert_eq!(needs(&of("6.0.0"), &of("6.0-alpha2")), [Need::EarlierVersion]);
         assert_eq!(needs(&old, &old), []);
         assert_eq!(needs(&of("6.0-alpha2"), &of("6.0.0")), [Need::Upgrade, Need::Rewrite]);
         assert!(is_same_but_for_settings(&old, &new));

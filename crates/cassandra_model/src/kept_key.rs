@@ -5,7 +5,8 @@ use crate::kept::{Kept, KeptOption, REMOVE, kept_among};
 const KEPT: &[Kept] = &[
     (
         "data_file_directories local_system_data_file_directory commitlog_directory hints_directory \
-         saved_caches_directory cdc_raw_directory heap_dump_path dump_heap_on_uncaught_exception",
+         saved_caches_directory cdc_raw_directory accord.journal_directory heap_dump_path \
+         dump_heap_on_uncaught_exception",
         "iopslab decides where the files of a node are",
         "data_volume and commitlog_volume of the configuration say on which volumes",
     ),
@@ -46,7 +47,8 @@ const KEPT: &[Kept] = &[
     ("commitlog_total_space", "iopslab sets the space of the commit log so that it fits on every volume", REMOVE),
 ];
 
-/// Why iopslab keeps this key to itself; `None`: an experiment may state it.
+/// Why iopslab keeps this key to itself, or one below another (`accord.journal_directory`); `None`: an experiment may
+/// state it.
 pub(crate) fn kept_key(key: &str) -> Option<KeptOption> {
     kept_among(key, KEPT)
 }
@@ -56,7 +58,13 @@ mod tests {
     use super::*;
 
     /// Names that came with 6.0 (`Config.java` of its branch).
-    const OF_6_0: [&str; 4] = ["node_proximity", "initial_location_provider", "addresses_config", "jmx_server_options"];
+    const OF_6_0: [&str; 5] = [
+        "node_proximity",
+        "initial_location_provider",
+        "addresses_config",
+        "jmx_server_options",
+        "accord.journal_directory",
+    ];
 
     /// A name that no Cassandra has keeps nothing.
     #[test]

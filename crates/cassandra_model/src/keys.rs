@@ -114,6 +114,9 @@ fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v
         (Kind::Map, Value::Table(_)) => None,
         (Kind::Table, Value::Table(keys)) => keys.iter().find_map(|(key, value)| {
             let below = format!("{name}.{key}");
+            if let Some(kept) = kept_key(&below) {
+                return Some((key.as_str(), (format!("{below}: {}", kept.why), kept.help.to_owned())));
+            }
             if known.keys.contains_key(below.as_str()) {
                 return value_problem(&below, value, known);
             }

@@ -1,14 +1,14 @@
 //! The database hosts of a run are taken, and have its data set.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use archive::RunDirectory;
-use evidence::HostId;
+use evidence::{HostId, RUNTIMES};
 use experiment::{Database, Setup, Started, versions};
 use process::failure;
 use process::paths::machine_lock;
 use storage::Measuring;
-use wire::{DatabaseRequest, MachineUse, Reply, Request, UnderTest};
+use wire::{DatabaseRequest, MachineUse, Reply, Request, Software, UnderTest};
 
 use super::agents::Agents;
 use super::failure::{Failure, answer};
@@ -54,7 +54,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
             run.agents.works_here(*host, &run.settings.work_directory_of(number));
         }
     }
-    let mut software = BTreeSet::new();
+    let mut software: BTreeSet<Software> = BTreeSet::new();
     // All machines at the same time, the hosts of one machine in turn: what the first fetches, the next one finds.
     let most = machines.values().map(Vec::len).max().unwrap_or(0);
     for number in 0..most {
@@ -76,8 +76,26 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
         // There is nothing to load into where the database is only simulated.
         return Ok(());
     }
-    software.iter().for_each(|line| run.say(line));
+    software.iter().for_each(|one| run.say(&one.to_string()));
+    record_runtimes(run, &software)?;
     dataset::provide(run)
+}
+
+/// Keeps what runs each version: where versions need different ones, it is not only the version that differs.
+fn record_runtimes(run: &Run<'_>, software: &BTreeSet<Software>) -> Result<(), Failure> {
+    let mut of_versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Software { version, runtime, .. } in software {
+        of_versions.entry(version).or_default().push(runtime);
+    }
+    let now = serde_json::json!(of_versions);
+    match run.directory.environment()?.get(RUNTIMES) {
+        None => run.directory.add_to_environment(serde_json::Map::from_iter([(RUNTIMES.to_owned(), now)]))?,
+        Some(began) if *began != now => {
+            run.say(&format!("when the run began, versions ran on {began}, and now on {now}"));
+        }
+        Some(_) => {}
+    }
+    Ok(())
 }
 
 /// What a host is taken for: the nth database host of its machine, from 0.

@@ -198,7 +198,7 @@ impl Cluster {
                 said = text;
             }
         };
-        let installed = server.install(&spec.cache, &mut on_install, &|| false, &|_| Ok(()))?;
+        let installed = server.install(&spec.cache, &[], &mut on_install, &|| false, &|_| Ok(()))?;
         fs::create_dir_all(&spec.directory)
             .map_err(|source| ClusterError::Directory { path: spec.directory.clone(), source })?;
         let state = State { format_version: FORMAT_VERSION, version: server.version().to_owned(), nodes: Vec::new() };

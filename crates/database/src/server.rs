@@ -65,10 +65,12 @@ pub trait Server: Send {
     fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError>;
 
     /// Makes sure that the software and what runs it are on this host: fetched, verified, kept in `cache`. The second
-    /// time it finds everything there.
+    /// time it finds everything there. What runs it is what can run the `others` too, versions that it is compared with
+    /// on this host, where there is such a thing.
     fn install(
         &self,
         cache: &Path,
+        others: &[String],
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
         remember: Remember<'_>,

@@ -234,6 +234,17 @@ fn a_lock_list_has_each_jar_that_the_poms_ask_for_and_no_other() {
     assert_eq!(lines, expected);
     assert!(head.starts_with("# org.apache.cassandra:cassandra-all:9.9.9, runtime scope."), "{head}");
     assert_eq!(files_below(cache.path()).len(), paths.len(), "the jars are in the cache");
+
+    // A start archive belongs to jars as they were written.
+    let jar = cache.path().join("cassandra").join(paths[1]);
+    let written = || fs::metadata(&jar).unwrap().modified().unwrap();
+    let long_ago = written() - Duration::from_secs(3600);
+    fs::File::options().write(true).open(&jar).unwrap().set_modified(long_ago).unwrap();
+    make_lock_list_from(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
+    assert_eq!(written(), long_ago, "what is there is not written anew");
+    fs::write(&jar, "of somebody else").unwrap();
+    make_lock_list_from(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
+    assert_eq!(fs::read_to_string(&jar).unwrap(), paths[1], "and what is another is");
 }
 
 #[test]

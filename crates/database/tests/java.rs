@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use std::{env, ffi::OsStr, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use database::Ports;
-use database::cassandra::java::{JavaPlaces, find_java_in};
+use database::cassandra::java::{JavaPlaces, common, find_java_in, supported};
 use database::cassandra::{Distribution, Java, JavaError, Node, NodeConfig};
 
 /// A Java for a Cassandra in these two places alone.
 fn find(version: &str, java_home: Option<&Path>, path: &OsStr) -> Result<Java, JavaError> {
-    find_java_in(version, JavaPlaces { java_home, path, jvms: Path::new("/nonexistent") })
+    find_java_in(version, supported(version), JavaPlaces { java_home, path, jvms: Path::new("/nonexistent") })
 }
 
 fn fake_java(directory: &Path, says: &str) {
@@ -64,11 +64,15 @@ fn each_version_finds_its_own_java_and_never_another_one() {
     fake_java(&at("jvms/jdk-25/bin"), "openjdk version \"25.0.1\" 2025-10-21");
     let (home, jvms) = (at("home"), at("jvms"));
     let found = |version: &str, jvms: &Path| {
-        find_java_in(version, JavaPlaces { java_home: Some(&home), path: OsStr::new(""), jvms })
+        let places = JavaPlaces { java_home: Some(&home), path: OsStr::new(""), jvms };
+        find_java_in(version, supported(version), places)
     };
     assert_eq!(found("4.1.10", &jvms).unwrap().path, jvms.join("jdk-11/bin/java"));
     assert_eq!(found("5.0.9", &jvms).unwrap().version, 17);
     assert_eq!(found("6.0-alpha2", &jvms).unwrap().version, 17);
+    // Beside 4.1 the Java of both is taken, which is not the first one.
+    let places = JavaPlaces { java_home: Some(&home), path: OsStr::new(""), jvms: &jvms };
+    assert_eq!(find_java_in("5.0.9", &common(["5.0.9", "4.1.10"]), places).unwrap().version, 11);
 
     let error = found("4.1.10", Path::new("/nonexistent")).unwrap_err().to_string();
     for part in ["Cassandra 4.1.10 needs Java 11, but found only", "17.0.15", "openjdk-11-jre-headless", "JAVA_HOME"] {

@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Of `environment.json`, beside the hosts: what runs each version of the database, such as a Java, by version. A list,
+/// of which hosts that differ make more than one.
+pub const RUNTIMES: &str = "runtimes";
+
 /// Facts about a host; what it does not show is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

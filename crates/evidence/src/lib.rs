@@ -19,7 +19,7 @@ pub use bounds::{
 };
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
-pub use environment::{Disk, Environment};
+pub use environment::{Disk, Environment, RUNTIMES};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};

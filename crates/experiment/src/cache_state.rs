@@ -37,9 +37,9 @@ pub struct Caches {
     pub conditions: BTreeMap<String, CacheCondition>,
     /// Seconds that warming is expected to take before each trial, by configuration.
     pub warming_s: BTreeMap<String, f64>,
-    /// Seconds that a page cache is expected to take until it has settled for the first time, once for each workload,
-    /// by configuration: its part, where several begin with the same pages.
-    pub settling_s: BTreeMap<String, f64>,
+    /// Seconds that a page cache is expected to take until it has settled for the first time, by configuration and
+    /// workload: its part, where several configurations begin with the same pages.
+    pub settling_s: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 impl Caches {
@@ -90,7 +90,10 @@ impl Caches {
     pub(crate) fn first_seconds_of(&self, configuration: &str, workload: &str) -> f64 {
         match self.state(workload) {
             CacheState::Cold => 0.0,
-            CacheState::Warm => self.settling_s.get(configuration).copied().unwrap_or(0.0),
+            CacheState::Warm => {
+                let of = self.settling_s.get(configuration).and_then(|of| of.get(workload));
+                of.copied().unwrap_or(0.0)
+            }
         }
     }
 }
@@ -111,7 +114,7 @@ mod tests {
             ]
             .into(),
             warming_s: [("gp3".to_owned(), 12.0)].into(),
-            settling_s: [("gp3".to_owned(), 15.0)].into(),
+            settling_s: [("gp3".to_owned(), [("b".to_owned(), 15.0)].into())].into(),
         };
         assert!(!caches.are_usual() && Caches::default().are_usual());
         assert_eq!(caches.state("another"), CacheState::Warm);

@@ -13,7 +13,6 @@ pub struct DataSetFiles {
     pub placement: Placement,
     /// The version of the database that writes them, where that is not the target's: each has a file format, and loads
     /// its own. Nothing is upgraded in place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// What decides what is in them.
     pub settings: Settings,

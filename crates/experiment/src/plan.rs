@@ -1,5 +1,6 @@
 //! The matrix and the order in which it is executed.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -286,15 +287,20 @@ fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
         (configuration.name.clone(), seconds)
     });
     caches.warming_s = each.collect();
-    let kinds: Vec<_> = setups.iter().map(|setup| (setup.first_host, CacheOf::new(setup))).collect();
-    let each = setups.iter().zip(&kinds).map(|(setup, kind)| {
-        let held = bytes * setup.placement.share_per_node();
-        let budget = setup.page_cache_budget_bytes as f64;
-        let alike = kinds.iter().filter(|other| *other == kind).count();
-        let seconds = settling_s(setup.is_bought, held, budget, experiment.load.rest_max_s);
-        (setup.configuration.clone(), seconds / alike as f64)
-    });
-    caches.settling_s = each.collect();
+    let mut settling: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
+    for workload in experiment.workloads.iter().map(|workload| &workload.name) {
+        let kind = |setup: &crate::Setup| (setup.first_host, CacheOf::new(setup));
+        let begun: Vec<crate::Setup> = setups.iter().map(|setup| caches.setup(setup, workload, &dataset)).collect();
+        for setup in &begun {
+            let held = bytes * setup.placement.share_per_node();
+            let budget = setup.page_cache_budget_bytes as f64;
+            let alike = begun.iter().filter(|other| kind(other) == kind(setup)).count();
+            let seconds = settling_s(setup.is_bought, held, budget, experiment.load.rest_max_s);
+            let of_setup = settling.entry(setup.configuration.clone()).or_default();
+            of_setup.insert(workload.clone(), seconds / alike as f64);
+        }
+    }
+    caches.settling_s = settling;
     caches
 }
 

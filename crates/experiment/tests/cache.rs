@@ -103,6 +103,10 @@ fn a_ratio_gives_the_page_cache_of_which_the_data_is_so_many_times_the_size() {
     assert_eq!(of("w"), setups[0], "a workload that is not divided has what the configuration leaves");
     // A cold cache would not have filled.
     assert_eq!(plan.caches.state("w-10x"), CacheState::Warm);
+    // One that holds everything has settled at once, and a smaller one takes its time.
+    let settling = &plan.caches.settling_s["a"];
+    assert_eq!(settling["w-0.5x"], 0.0);
+    assert!(settling["w-10x"] > 0.0, "{settling:?}");
     let both = swept("[1, 2]").replace("concurrency = [10]", "concurrency = [10]\ncache = [\"cold\", \"warm\"]");
     let plan = experiment::plan(&accepted(&both));
     assert_eq!(plan.cells.len(), 4);

@@ -47,6 +47,18 @@ fn what_a_database_of_a_configuration_cannot_be_is_refused() {
     assert!(simulated.contains("database of a: all versions are one to a simulation"), "{simulated}");
 }
 
+/// Also a key below another: its files would lie where nothing is measured.
+#[test]
+fn where_files_of_a_node_are_is_not_for_an_experiment_to_state() {
+    let has_accord = |version: &&str| cassandra_model::has_key(version, "accord.journal_directory");
+    let version = cassandra_model::versions().find(has_accord).expect("6.0 has it");
+    let text = database(&format!(
+        "{{ name = \"cassandra\", version = \"{version}\" }}\n\
+         settings = {{ cassandra = {{ accord = {{ journal_directory = \"/elsewhere\" }} }} }}"
+    ));
+    each_refused(&[(text, "accord.journal_directory: iopslab decides where the files of a node are")]);
+}
+
 #[test]
 fn the_version_of_the_target_is_nothing_of_ones_own() {
     let stated = database(&format!("{{ name = \"cassandra\", version = \"{}\" }}", PRODUCTS[0].default_version));

@@ -125,7 +125,7 @@ impl StreamingAgent {
             Request::Database(DatabaseRequest::Check(_)) => Reply::Checked(Vec::new()),
             Request::Database(DatabaseRequest::Open(task)) => {
                 self.index = task.index;
-                Reply::Opened { cleaned: Vec::new(), software: None }
+                Reply::Opened { cleaned: Vec::new(), software: Vec::new() }
             }
             // Here, because nothing is measured yet: the simulation costs more than all that follows.
             Request::Database(DatabaseRequest::Prepare { .. }) => match self.simulate(None) {

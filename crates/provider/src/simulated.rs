@@ -105,7 +105,7 @@ impl Shared {
     fn database(&mut self, host: HostId, request: &DatabaseRequest) -> Result<Reply, RequestError> {
         Ok(match request {
             DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
-            DatabaseRequest::Open(_) => Reply::Opened { cleaned: Vec::new(), software: None },
+            DatabaseRequest::Open(_) => Reply::Opened { cleaned: Vec::new(), software: Vec::new() },
             DatabaseRequest::Watch(_) | DatabaseRequest::Observe | DatabaseRequest::EndObservation => {
                 return Err(RequestError::new("a simulation has no node of somebody else's"));
             }

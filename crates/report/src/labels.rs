@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use analysis::{
     Analysis, Arrivals, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare,
     Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
-    Placement, Provider, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once,
-    grouped, rules,
+    Placement, Provider, RUNTIMES, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
+    each_once, grouped, rules,
 };
+
+use serde_json::Value;
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
 
@@ -360,8 +362,29 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
 /// Which configurations had which version of the database, a sentence for each where they differ in it.
 pub fn versions(analysis: &Analysis) -> Vec<String> {
     let with = analysis.configurations.iter().filter_map(|c| Some((c.version.as_deref()?, &c.name)));
-    let each = grouped(with).into_iter();
-    each.map(|(version, names)| format!("Version {version}: {}.", listed(names))).collect()
+    let groups = grouped(with);
+    let runtimes: Vec<(&str, Option<&Value>)> =
+        groups.iter().map(|(version, _)| (*version, analysis.environment[RUNTIMES].get(*version))).collect();
+    let each = groups.into_iter().map(|(version, names)| format!("Version {version}: {}.", listed(names)));
+    let mut all: Vec<String> = each.collect();
+    all.extend(unlike_runtimes(&runtimes));
+    all
+}
+
+/// What ran the versions, where that is not the same for all: more than the version differs then.
+fn unlike_runtimes(runtimes: &[(&str, Option<&Value>)]) -> Option<String> {
+    let known = runtimes.iter().filter_map(|(version, runtime)| Some((*version, (*runtime)?)));
+    let known: Vec<(&str, &Value)> = known.collect();
+    let (_, first) = known.first()?;
+    if known.iter().all(|(_, runtime)| runtime == first) {
+        return None;
+    }
+    let words = |runtime: &Value| {
+        let all = runtime.as_array().into_iter().flatten().filter_map(Value::as_str);
+        all.collect::<Vec<_>>().join(" or ")
+    };
+    let each: Vec<String> = known.iter().map(|(version, runtime)| format!("{version} on {}", words(runtime))).collect();
+    Some(format!("What runs them differs besides, and is part of what is compared: {}.", listed(&each)))
 }
 
 /// What of the database was otherwise than iopslab starts it: its version where that varies, a sentence for each

@@ -103,7 +103,8 @@ fn own_data_set(plan: &Plan, own: &Own) -> String {
     };
     let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).collect();
     format!(
-        "Data set of {}: {}; estimated: {} B of values a row, {} in all, at most {} on disk, written in {}; scale {}",
+        "Data set of {}: {}; estimated: {} B of values a row, {} in all, at most {} on disk, all data sets written in \
+         {}; scale {}",
         own.file,
         tables.join("; "),
         plan.dataset.field_length,

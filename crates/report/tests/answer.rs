@@ -314,8 +314,9 @@ fn others_that_took_cpu_time_are_not_answered_with_a_longer_warm_up() {
     own.for_each(|cell| cell.withheld = Some(why));
     assert_eq!(
         said(&analysis).headline(),
-        "Not decided: the database was not at rest: its throughput was changing while others took CPU time of the \
-         machine, with gp2 (stop what else runs there, or measure at another hour)."
+        "Not decided: the database was not at rest: its throughput was changing while other programs, or the \
+         hypervisor, took CPU time of the machine, with gp2 (stop what else runs there; where it was the hypervisor, \
+         measure at another hour or on another machine)."
     );
 }
 

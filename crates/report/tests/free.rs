@@ -117,8 +117,29 @@ fn an_upgrade_is_named_with_both_versions() {
     let upgrade = "It needs an upgrade of each node from 4.1.10 to 5.0.9 and the SSTables that exist rewritten";
     assert!(text.contains(upgrade), "{text}");
     assert!(!text.contains("no node is restarted"), "{text}");
+    let text = reported(&[Need::Upgrade, Need::StorageMode, Need::Rewrite]);
+    assert!(text.contains("5.0.9, storage_compatibility_mode NONE on each node once all are upgraded"), "{text}");
+    let text = reported(&[Need::SetBack]);
+    assert!(text.contains("It needs each node set back from 4.1.10 to 5.0.9; no SSTable is rewritten."), "{text}");
     let text = reported(&[Need::EarlierVersion]);
     assert!(text.contains("It needs new nodes of the earlier version 5.0.9"), "{text}");
+}
+
+/// Where no Java runs both versions, it is not the version alone that differs.
+#[test]
+fn a_java_that_differs_with_the_version_is_reported() {
+    let (mut analysis, _) = page::run(&["gp3", "gp3-4k"], &["read-heavy"], 3);
+    for (facts, version) in analysis.configurations.iter_mut().zip(["4.1.10", "6.0-alpha2"]) {
+        facts.version = Some(version.to_owned());
+    }
+    let mut page_with = |of_6_0: &str| {
+        analysis.environment = serde_json::json!({ "runtimes": { "4.1.10": ["Java 11"], "6.0-alpha2": [of_6_0] } });
+        markdown(&analysis)
+    };
+    let said = "What runs them differs besides, and is part of what is compared: 4.1.10 on Java 11 and 6.0-alpha2 on";
+    let page = page_with("Java 21");
+    assert!(page.contains(said), "{page}");
+    assert!(!page_with("Java 11").contains("What runs them"));
 }
 
 /// Money is not all that bandwidth weighting costs, and no sentence says so.

@@ -1,5 +1,7 @@
 //! How an agent answers a request.
 
+use std::fmt;
+
 use evidence::{Environment, Initialised, KeptDataSet, Warmed};
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +9,23 @@ use crate::{
     GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, SnapshotFacts, StartedTrial, StoppedTrial,
     TrialResult, Usage, WatchedFacts,
 };
+
+/// A version of a database on a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Software {
+    /// Name of the database, for people.
+    pub product: String,
+    /// Its version.
+    pub version: String,
+    /// What runs it, as that calls itself: `openjdk version "17.0.15" 2025-04-15`.
+    pub runtime: String,
+}
+
+impl fmt::Display for Software {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} on {}", self.product, self.version, self.runtime)
+    }
+}
 
 /// Why a request failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -68,8 +87,8 @@ pub enum Reply {
     Opened {
         /// What an earlier run had left and is gone now, for people.
         cleaned: Vec<String>,
-        /// What the database is and what runs it, for people; `None` where it is only simulated.
-        software: Option<String>,
+        /// What the database is and what runs it, each version; none where it is only simulated.
+        software: Vec<Software>,
     },
     /// To `Watch`.
     Watched(WatchedFacts),

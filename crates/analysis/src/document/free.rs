@@ -73,8 +73,14 @@ pub enum Spending {
 pub enum Need {
     /// Each node is upgraded to the later version of the database that `to` has.
     Upgrade,
-    /// The data is loaded into nodes of an earlier version, which `to` has: files are taken from no later one.
+    /// Each node is set back to the earlier version of the same line that `to` has, which reads the same files.
+    SetBack,
+    /// The data is loaded into new nodes of an earlier version, which `to` has: files are taken from no later line.
+    /// These nodes are as `to` has them, so that nothing else needs doing but what is of their hosts.
     EarlierVersion,
+    /// `storage_compatibility_mode` is set to NONE after an upgrade, as it was measured: the file that the later
+    /// version ships with has CASSANDRA_4, and the earlier one does not know it.
+    StorageMode,
     /// `ALTER TABLE`: an option of the table differs.
     AlterTable,
     /// Each node is started anew: a key of `cassandra.yaml` or an option of the JVM differs.

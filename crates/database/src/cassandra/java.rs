@@ -110,17 +110,35 @@ pub struct JavaPlaces<'a> {
     pub jvms: &'a Path,
 }
 
+/// Java versions on which each of these versions of Cassandra runs, oldest first; none where they have none in common.
+pub fn common<'v>(versions: impl IntoIterator<Item = &'v str>) -> Vec<u32> {
+    let mut each = versions.into_iter().map(supported);
+    let first = each.next().unwrap_or_default().to_vec();
+    each.fold(first, |common, next| common.into_iter().filter(|release| next.contains(release)).collect())
+}
+
+/// Finds a Java for a version of Cassandra that is compared with others on this host: one on which all of them run,
+/// where they have one in common and it is here, so that they differ in nothing else; or else one of its own.
+pub fn find_java_beside(version: &str, others: &[String]) -> Result<Java, JavaError> {
+    let all = std::iter::once(version).chain(others.iter().map(String::as_str));
+    find_java_of(version, &common(all)).or_else(|_| find_java(version))
+}
+
 /// Finds a Java for a version of Cassandra: in `JAVA_HOME`, then every directory of `PATH`, then every JDK below
 /// `/usr/lib/jvm`. The first supported one wins.
 pub fn find_java(version: &str) -> Result<Java, JavaError> {
+    find_java_of(version, supported(version))
+}
+
+fn find_java_of(version: &str, allowed: &[u32]) -> Result<Java, JavaError> {
     let home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
     let path = std::env::var_os("PATH").unwrap_or_default();
     let java_home = home.as_ref().map(Path::new);
-    find_java_in(version, JavaPlaces { java_home, path: &path, jvms: Path::new(JVMS) })
+    find_java_in(version, allowed, JavaPlaces { java_home, path: &path, jvms: Path::new(JVMS) })
 }
 
-/// [`find_java`] in these places.
-pub fn find_java_in(version: &str, places: JavaPlaces<'_>) -> Result<Java, JavaError> {
+/// [`find_java`] in these places, of these Java versions.
+pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> Result<Java, JavaError> {
     let home = places.java_home.map(|home| home.join("bin/java"));
     let on_path = std::env::split_paths(places.path).map(|dir| dir.join("java"));
     let installed = jdks_below(places.jvms).into_iter().map(|jdk| jdk.join("bin/java"));
@@ -140,7 +158,7 @@ pub fn find_java_in(version: &str, places: JavaPlaces<'_>) -> Result<Java, JavaE
             }
         };
         match feature_release(&text) {
-            Some(release) if supported(version).contains(&release) => {
+            Some(release) if allowed.contains(&release) => {
                 return Ok(Java { path: candidate, version: release, version_text: text });
             }
             _ if text.is_empty() => found.push(format!("{}: says nothing to -version", candidate.display())),
@@ -171,7 +189,7 @@ fn feature_release(version_line: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{feature_release, needed, supported};
+    use super::{common, feature_release, needed, supported};
 
     #[test]
     fn feature_release_of_old_and_new_version_lines() {
@@ -193,5 +211,8 @@ mod tests {
         assert_eq!(needed("6.0-alpha2"), "17 or 21");
         assert_eq!(supported("3.11.19"), [0_u32; 0]);
         assert!(cassandra_model::versions().all(|version| !supported(version).is_empty()));
+        assert_eq!(common(["5.0.9", "4.1.10"]), [11]);
+        assert_eq!(common(["5.0.9", "6.0-alpha2"]), [17]);
+        assert_eq!(common(["6.0-alpha2", "4.1.10", "5.0.9"]), [0_u32; 0]);
     }
 }

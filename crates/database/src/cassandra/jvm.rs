@@ -4,7 +4,8 @@
 //! same pause target and tenuring, the same opened modules. What differs, and why:
 //!
 //! * They are the same for all versions, so that these are what differs. On Java 21 the files of 6.0 have generational
-//!   ZGC instead, which is a setting (`jvm = ["-XX:+UseZGC", "-XX:+ZGenerational"]`).
+//!   ZGC instead, without compressed pointers, which is a setting
+//!   (`jvm = ["-XX:+UseZGC", "-XX:+ZGenerational", "-XX:-UseCompressedOops"]`).
 //! * `-Xms` = `-Xmx` with `AlwaysPreTouch`: the heap's memory is charged to the node's cgroup at start, not during a
 //!   trial.
 //! * `G1HeapRegionSize=16m` only from 4 GiB of heap: G1 wants some hundred regions; 512 MiB would have 32.

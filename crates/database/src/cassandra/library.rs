@@ -15,6 +15,7 @@ const AN_ANSWER: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// Nobody answers, or it refuses. What it says of a library that it cannot load is none.
+#[doc(hidden)] // Public for the stories of other crates alone.
 pub fn load_library(into: &Management, library: &str) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(into, AN_ANSWER)?;
     connection.invoke(COMMANDS, "jvmtiAgentLoad", &[Argument::Texts(&[library])]).map(drop)

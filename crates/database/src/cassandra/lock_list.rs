@@ -44,7 +44,7 @@ pub(crate) fn lock_list(version: &str) -> Option<Vec<Locked>> {
 /// The known version that has the longest beginning in common with this one.
 pub(crate) fn nearest_version(version: &str) -> &'static str {
     let common = |known: &str| known.bytes().zip(version.bytes()).take_while(|(a, b)| a == b).count();
-    // max_by_key takes the last of equals; reversed, that is the newest.
+    // max_by_key takes the last of equals; reversed, that is the first: the default, or else the newest.
     let nearest = versions().iter().rev().max_by_key(|known| common(known));
     nearest.copied().unwrap_or_default()
 }

@@ -87,7 +87,9 @@ pub fn make_lock_list_from(
         check_sha1(repository, path, &jar, &text(&format!("{path}.sha1"))?)?;
         let target = root.join(path);
         let kept = target.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let kept = kept.and_then(|()| guarded::replace(&target, &jar, 0o644));
+        // What is there already keeps its time: a start archive belongs to jars of theirs.
+        let is_there = guarded::read(&target, JAR_MOST_BYTES).is_ok_and(|there| there == jar);
+        let kept = kept.and_then(|()| if is_there { Ok(()) } else { guarded::replace(&target, &jar, 0o644) });
         kept.map_err(|source| DistributionError::Io { path: target, source })?;
         jars.push((guarded::hex(&Sha256::digest(&jar)), jar.len() as u64, path.clone()));
     }

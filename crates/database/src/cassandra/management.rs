@@ -47,6 +47,7 @@ impl Management {
     }
 
     /// As somebody has it who knows, or guesses, the password.
+    #[doc(hidden)] // Public for stories alone: iopslab knows the password that it has made.
     pub fn with_password(port: u16, password: &str) -> Self {
         Self { port, password: Some(password.to_owned()) }
     }

@@ -13,7 +13,7 @@ use super::counters::{Counters, of_table};
 use super::distribution::{Distribution, download_bytes, ensure_distribution};
 use super::distribution_error::DistributionError;
 use super::in_force;
-use super::java::{Java, JavaError, find_java};
+use super::java::{Java, JavaError, find_java_beside};
 use super::jmx::JmxError;
 use super::log::DroppedMessages;
 use super::node::Node;
@@ -84,13 +84,14 @@ impl Server for Cassandra {
     fn install(
         &self,
         cache: &Path,
+        others: &[String],
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
         remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError> {
         // A version that nobody knows has no Java either.
         download_bytes(&self.version)?;
-        let java = find_java(&self.version)?;
+        let java = find_java_beside(&self.version, others)?;
         let fetching = format!("fetching Cassandra {}", self.version);
         let mut distribution = ensure_distribution(
             &self.version,

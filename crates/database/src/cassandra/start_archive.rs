@@ -8,11 +8,12 @@
 //!
 //! Most of a start is loading and verifying classes. "Application class-data sharing" (JEP 350) stores them parsed, and
 //! maps them at the next start. What a class does, and how it is compiled, is the same with and without. An archive
-//! belongs to one class path and one JVM, so its name holds both; a JVM that cannot use an archive ignores it
-//! (`-Xshare:auto`), so a wrong one costs time, never correctness.
+//! belongs to one class path, jars of these lengths and times, and one JVM, so its name holds all of them; a JVM that
+//! cannot use an archive ignores it (`-Xshare:auto`), so a wrong one costs time, never correctness.
 //!
 //! The archive is made by a throw-away node with a small heap, on its own loopback address and free ports, which
-//! starts, answers CQL and stops.
+//! starts, answers CQL and stops. JVMs make one as they end since Java 13, where they have the archive of the JDK's own
+//! classes; without it there is none, which is remembered in its place.
 //!
 //! # The overhead of a memtable's row
 //!
@@ -43,6 +44,8 @@ use super::{
 /// Where throw-away nodes live: no other part of iopslab uses this address.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 77);
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
+/// JVMs make an archive as they end from this Java on (JEP 350); an older one does not start when it is asked to.
+const ARCHIVES_AT_EXIT: u32 = 13;
 /// Most bytes of the file that has a row's overhead: a number.
 const OVERHEAD_MOST_BYTES: u64 = 64;
 
@@ -58,11 +61,11 @@ pub fn ensure_start_archive(
 ) -> Result<(), NodeError> {
     let asked = ArchiveRequest { account, cancelled, remember };
     let path = archive_path(distribution, java);
-    if !path.is_file() {
+    if !is_decided(java, &path) {
         make(distribution, java, &path, asked)?;
     }
     let overhead_path = overhead_path(&path);
-    distribution.start_archive = Some(path);
+    distribution.start_archive = Some(path).filter(|path| path.is_file());
     if !overhead_path.is_file() {
         measure_row_overhead(distribution, java, &overhead_path, asked)?;
     }
@@ -74,7 +77,17 @@ pub fn ensure_start_archive(
 /// Whether both are in the cache already, so that [`ensure_start_archive`] takes no time.
 pub(crate) fn has_start_archive(distribution: &Distribution, java: &Java) -> bool {
     let path = archive_path(distribution, java);
-    path.is_file() && overhead_path(&path).is_file()
+    is_decided(java, &path) && overhead_path(&path).is_file()
+}
+
+/// Whether there is an archive, or can be none.
+fn is_decided(java: &Java, archive: &Path) -> bool {
+    java.version < ARCHIVES_AT_EXIT || archive.is_file() || no_archive_path(archive).is_file()
+}
+
+/// Is there where this JVM makes none.
+fn no_archive_path(archive: &Path) -> PathBuf {
+    archive.with_extension("no-archive")
 }
 
 fn overhead_path(archive: &Path) -> PathBuf {
@@ -82,7 +95,14 @@ fn overhead_path(archive: &Path) -> PathBuf {
 }
 
 fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
-    let identity = format!("{}\n{}\n{}", java.path.display(), java.version_text, distribution.classpath());
+    // The JVM holds each jar to them, and leaves an archive of others unused.
+    let of_jar = |jar: &PathBuf| {
+        let facts = fs::metadata(jar).ok();
+        facts.map(|facts| format!("{} {}.{:09}", facts.len(), facts.mtime(), facts.mtime_nsec())).unwrap_or_default()
+    };
+    let jars: Vec<String> = distribution.jars.iter().map(of_jar).collect();
+    let (java, classpath) = (format!("{}\n{}", java.path.display(), java.version_text), distribution.classpath());
+    let identity = format!("{java}\n{classpath}\n{}", jars.join("\n"));
     let name =
         format!("start-{}-{}.jsa", distribution.version, &guarded::hex(&Sha256::digest(identity.as_bytes()))[..16]);
     distribution.cache.join(name)
@@ -105,7 +125,11 @@ fn make(distribution: &Distribution, java: &Java, path: &Path, asked: ArchiveReq
         // Writing the archive happens at the end of the process and takes some seconds.
         let stopped = node.stop(if ready.is_ok() { Duration::from_secs(120) } else { Duration::ZERO });
         ready.and(stopped)?;
-        keep(&made, path).map_err(|source| NodeError::io(path, source))
+        let kept = match made.exists() {
+            true => keep(&made, path),
+            false => guarded::replace(&no_archive_path(path), b"", 0o644),
+        };
+        kept.map_err(|source| NodeError::io(path, source))
     })
 }
 
@@ -193,7 +217,43 @@ fn free_port(address: Ipv4Addr) -> Result<u16, NodeError> {
 
 #[cfg(test)]
 mod tests {
-    use super::row_overhead;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn on(java: u32) -> Java {
+        Java { path: PathBuf::from("/jdk/bin/java"), version: java, version_text: String::new() }
+    }
+
+    /// The JVM would leave an archive unused, in silence, of jars that were written anew.
+    #[test]
+    fn an_archive_is_of_the_jars_as_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let jar = directory.path().join("one.jar");
+        fs::write(&jar, "jar").unwrap();
+        let distribution = Distribution {
+            version: "5.0.9".to_owned(),
+            jars: vec![jar.clone()],
+            cache: directory.path().to_owned(),
+            start_archive: None,
+            row_overhead_bytes: None,
+        };
+        let before = archive_path(&distribution, &on(17));
+        assert_eq!(archive_path(&distribution, &on(17)), before);
+        let later = SystemTime::now() + Duration::from_secs(60);
+        fs::File::options().write(true).open(&jar).unwrap().set_modified(later).unwrap();
+        assert_ne!(archive_path(&distribution, &on(17)), before);
+    }
+
+    #[test]
+    fn nothing_is_tried_again_of_a_jvm_that_makes_no_archive() {
+        let directory = tempfile::tempdir().unwrap();
+        let archive = directory.path().join("start.jsa");
+        assert!(is_decided(&on(11), &archive), "before JEP 350");
+        assert!(!is_decided(&on(17), &archive));
+        fs::write(no_archive_path(&archive), "").unwrap();
+        assert!(is_decided(&on(17), &archive));
+    }
 
     #[test]
     fn the_row_overhead_is_read_from_the_log() {

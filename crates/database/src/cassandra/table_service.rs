@@ -14,8 +14,8 @@ const A_COMPACTION: Duration = Duration::from_secs(24 * 3600);
 const A_FLUSH: Duration = Duration::from_secs(3600);
 /// The longest that a node under load may take to answer what costs it nothing.
 const AN_ANSWER: Duration = Duration::from_secs(30);
-/// Keyspaces that every node has.
-const OF_THE_NODE: [&str; 5] = ["system", "system_schema", "system_auth", "system_distributed", "system_traces"];
+/// Keyspaces of the node's own begin so; 6.0 has more of them than 5.0 (`system_cluster_metadata`).
+const OF_THE_NODE: &str = "system";
 
 /// Compacts all SSTables of a table into one, as `nodetool compact` does; returns when that is done.
 ///
@@ -108,6 +108,7 @@ pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directori
 /// As [`compact_table`].
 pub fn compact_automatically(node: &Management, keyspace: &str, is_on: bool) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(node, AN_ANSWER)?;
+    let of_the_node = if is_on { keyspaces_of_the_node(&mut connection, node.port)? } else { Vec::new() };
     let mut ask = |operation: &str, keyspace: &str| {
         let with = [Argument::Text(keyspace), Argument::Texts(&[])];
         connection.invoke(STORAGE_SERVICE, operation, &with).map(drop)
@@ -116,8 +117,24 @@ pub fn compact_automatically(node: &Management, keyspace: &str, is_on: bool) -> 
         return ask("disableAutoCompaction", keyspace);
     }
     ask("enableAutoCompaction", keyspace)?;
-    for own in OF_THE_NODE {
+    for own in &of_the_node {
         ask("enableAutoCompaction", own)?;
     }
     Ok(())
+}
+
+/// Keyspaces of the node's own that have files.
+fn keyspaces_of_the_node(connection: &mut Jmx, port: u16) -> Result<Vec<String>, JmxError> {
+    let answer = connection.attribute(STORAGE_SERVICE, "Keyspaces")?;
+    let all = match &answer {
+        Value::Object(list) => list.written.as_slice(),
+        Value::List(list) => list.as_slice(),
+        _ => &[],
+    };
+    let own = all.iter().filter_map(Value::text).filter(|name| name.starts_with(OF_THE_NODE));
+    let own: Vec<String> = own.map(str::to_owned).collect();
+    match own.is_empty() {
+        true => Err(JmxError::Connection { port, reason: format!("it names no keyspaces of its own: {answer:?}") }),
+        false => Ok(own),
+    }
 }

@@ -299,6 +299,22 @@ fn nothing_is_learned_from_configurations_with_other_settings() {
                     settings: r4-xlarge-2000.";
     assert_eq!(note(&answer).as_deref(), Some(expected));
 
+    // Where it has another version besides, the answer names the one that it is about.
+    let setups = Path::new(&run).join("setups.json");
+    let as_it_was = std::fs::read(&setups).unwrap();
+    let mut later: Value = serde_json::from_slice(&as_it_was).unwrap();
+    for setup in later["setups"].as_array_mut().unwrap() {
+        if setup["configuration"] == "r4-xlarge-2000" {
+            setup["version"] = json!("6.0-alpha2");
+        }
+    }
+    std::fs::write(&setups, later.to_string()).unwrap();
+    let of_5_0 = note(&size(&lab, &run, &asked)).unwrap();
+    let expected = "The answer is about a database of version 5.0.9 as iopslab starts it. Nothing was learned from \
+                    configurations with other settings or another version: r4-xlarge-2000.";
+    assert_eq!(of_5_0, expected);
+    std::fs::write(&setups, as_it_was).unwrap();
+
     set(&["r4-xlarge-8000", "r4-2xlarge-4000", "r4-2xlarge-12000"]);
     let answer = size(&lab, &run, &asked);
     assert_eq!(answer["evidence"]["cells"], 12);

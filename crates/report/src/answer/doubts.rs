@@ -82,8 +82,8 @@ fn not_at_rest(names: &str, unrest: Unrest) -> String {
         Unrest::Cache => ("its page cache was still changing with", LONGER_WARMUP),
         Unrest::Changing => ("its throughput was still changing with", LONGER_WARMUP),
         Unrest::Disturbed => (
-            "its throughput was changing while others took CPU time of the machine, with",
-            "stop what else runs there, or measure at another hour",
+            "its throughput was changing while other programs, or the hypervisor, took CPU time of the machine, with",
+            "stop what else runs there; where it was the hypervisor, measure at another hour or on another machine",
         ),
         Unrest::TooShort => (
             "the trials are too short to show that it was, and the CPU was the limit, with",

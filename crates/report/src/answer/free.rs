@@ -105,6 +105,12 @@ fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> O
     let is_reported = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
     let reported = needs.iter().filter(is_reported).map(|need| match need {
         Need::Upgrade => format!("an upgrade of each node from {} to {}", version(from), version(to)),
+        Need::SetBack => format!("each node set back from {} to {}", version(from), version(to)),
+        Need::StorageMode => {
+            "storage_compatibility_mode NONE on each node once all are upgraded, as it was measured (the shipped file \
+             has CASSANDRA_4)"
+                .to_owned()
+        }
         Need::EarlierVersion => format!(
             "new nodes of the earlier version {}, into which the data is loaded: Cassandra takes no files of {}",
             version(to),
@@ -129,7 +135,7 @@ fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> O
     }
     let is_of_instance = has(Need::NetworkBandwidth) || has(Need::DefaultWeighting) || has(Need::EbsCards);
     let are_new = has(Need::EarlierVersion);
-    let is_restarted = has(Need::Restart) || has(Need::Upgrade) || are_new;
+    let is_restarted = has(Need::Restart) || has(Need::Upgrade) || has(Need::SetBack) || are_new;
     let spared = match (is_restarted, has(Need::Rewrite) || has(Need::Recompaction) || are_new) {
         // Nothing is promised where instances or their volumes are changed.
         _ if is_of_instance => "",

@@ -77,15 +77,17 @@ pub(super) fn note(note: &Note) -> String {
         Note::NoCapacitySeen => {
             "No cell was bounded by a resource of the database: capacities were never seen, only demands.".to_owned()
         }
-        Note::Settings { settings, left_out } => {
+        Note::Settings { version, settings, left_out } => {
+            let of = version.as_ref().map_or_else(String::new, |version| format!(" of version {version}"));
+            let or_version = if version.is_some() { " or another version" } else { "" };
             let about = match settings.is_empty() {
-                true => "The answer is about a database as iopslab starts it.".to_owned(),
-                false => format!("The answer is about a database with these settings: {}.", settings.join(", ")),
+                true => format!("The answer is about a database{of} as iopslab starts it."),
+                false => format!("The answer is about a database{of} with these settings: {}.", settings.join(", ")),
             };
             match left_out.is_empty() {
                 true => about,
                 false => format!(
-                    "{about} Nothing was learned from configurations with other settings: {}.",
+                    "{about} Nothing was learned from configurations with other settings{or_version}: {}.",
                     left_out.join(", ")
                 ),
             }

@@ -79,11 +79,13 @@ pub enum Note {
     },
     /// No cell was bounded by a resource of the database: capacities were never seen, only demands.
     NoCapacitySeen,
-    /// Configurations of the evidence had settings of their own.
+    /// Configurations of the evidence had settings, or a version, of their own.
     Settings {
+        /// The version of the database that the answer is about, where the evidence has several.
+        version: Option<String>,
         /// Those of the database that the answer is about; empty: it is as iopslab starts it.
         settings: Vec<String>,
-        /// Configurations with other ones, from which nothing was learned.
+        /// Configurations with other ones, or another version, from which nothing was learned.
         left_out: Vec<String>,
     },
     /// Nodes of some configurations of the evidence have several data volumes.

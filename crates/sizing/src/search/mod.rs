@@ -43,7 +43,9 @@ pub fn size(
     options.check(catalog).map_err(SizingError::Input)?;
     // Capacities of old types are those of a path of their own to EBS, so it is paid for.
     let basis = &Basis { ebs_optimised: true, ..basis.clone() };
-    let (observations, other_settings) = of_one_set(observe(runs, &options.workloads));
+    let observed = observe(runs, &options.workloads);
+    let has_one_version = observed.windows(2).all(|pair| pair[0].version == pair[1].version);
+    let (observations, other_settings) = of_one_set(observed);
     let several = with_several_data_volumes(runs);
     if observations.is_empty() && !several.is_empty() {
         return Err(SizingError::Input(format!(
@@ -71,8 +73,8 @@ pub fn size(
     let settings = observations.first().map(|o| o.configuration.settings.labels());
     let settings = settings.unwrap_or_default();
     if !settings.is_empty() || !other_settings.is_empty() {
-        let left_out = other_settings;
-        notes.push(Note::Settings { settings, left_out });
+        let version = observations.first().filter(|_| !has_one_version).and_then(|o| o.version);
+        notes.push(Note::Settings { version: version.map(str::to_owned), settings, left_out: other_settings });
     }
     if !several.is_empty() {
         notes.push(Note::SeveralDataVolumes { left_out: several });
