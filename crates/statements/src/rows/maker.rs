@@ -1,4 +1,4 @@
-//! How one value is made: a [`Generator`] and a type, compiled.
+//! How one value is made: a [`crate::Generator`] and a type, compiled.
 
 use workload::Random;
 use workload::chooser::{Zipfian, uniform_item};
