@@ -1,11 +1,36 @@
-//! Any text is read as a file of CQL or refused with a reason at a place of it; neither panics.
+//! Any text is read as a file of CQL, and as a user profile of cassandra-stress, or refused with a reason at a place
+//! of it; none panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statements::Script;
+use statements::{Script, parse_stress, stress_operations};
+
+const LEVELS: &[&str] = &["one", "quorum"];
+
+fn profile(text: &str) {
+    let operations = match stress_operations(text) {
+        Ok(operations) => operations,
+        Err(mistake) => {
+            assert!(text.get(mistake.span).is_some());
+            return;
+        }
+    };
+    let asked: Vec<&str> = operations.iter().map(String::as_str).collect();
+    match parse_stress(text, &asked, Some(10), LEVELS) {
+        Ok(profile) => {
+            let mut spans = profile.script.statements.iter().map(|statement| statement.span.clone());
+            assert!(spans.all(|span| text.get(span).is_some()));
+        }
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty());
+            assert!(mistakes.iter().all(|mistake| text.get(mistake.span.clone()).is_some()));
+        }
+    }
+}
 
 fuzz_target!(|text: &str| {
-    match Script::parse(text, &["one", "quorum"]) {
+    profile(text);
+    match Script::parse(text, LEVELS) {
         Ok(script) => {
             for statement in &script.statements {
                 assert_eq!(&text[statement.span.clone()], statement.text);

@@ -9,9 +9,9 @@ use workload::{Definition, OperationKind};
 /// What the workloads of an experiment have in common whose statements are the user's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Own {
-    /// Path of the CQL file, as the experiment names it.
+    /// Path of the file of CQL, or of the profile of cassandra-stress, as the experiment names it.
     pub file: String,
-    /// What is in it.
+    /// What is in it. Lines are those of the file.
     pub script: Script,
     /// What its tables hold, and what its statements ask for.
     pub data: Data,

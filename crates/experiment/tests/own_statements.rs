@@ -187,6 +187,13 @@ fn all_mistakes_of_the_data_are_reported_each_at_its_place() {
 }
 
 #[test]
+fn how_many_partitions_a_table_has_must_be_stated() {
+    let mistakes = read(&GOOD.replace("partitions = 1000\n", "")).unwrap_err();
+    let [mistake] = mistakes.list() else { panic!("{mistakes}") };
+    assert_eq!((mistake.line, mistake.message.as_str()), (11, "carts has no `partitions`"));
+}
+
+#[test]
 fn what_does_not_go_with_own_statements_is_refused() {
     for (replace, by, said) in [
         ("cql = \"shop.cql\"", "cql = \"shop.cql\"\nread = 1.0", "`cql` and read exclude each other"),

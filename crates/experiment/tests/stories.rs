@@ -26,5 +26,6 @@ mod plans;
 mod served_default;
 mod settings;
 mod story;
+mod stress_profiles;
 mod versions;
 mod watched;

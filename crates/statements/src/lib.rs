@@ -9,6 +9,7 @@
 //!    row that is read can be checked, and keys that exist can be made again.
 //! 4. [`Requests`] makes requests: a statement by its share, partitions and a row by the population, and a value in the
 //!    protocol's binary form for each marker. None takes memory once as much has been used before.
+//! 5. [`parse_stress`] makes the same of a user profile of cassandra-stress: a script, and what is in its table.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -48,6 +49,7 @@ mod mistake;
 mod requests;
 mod rows;
 mod script;
+mod stress;
 mod values;
 
 pub use cql::{Column, CqlType, Marker, Table};
@@ -56,4 +58,5 @@ pub use mistake::Mistake;
 pub use requests::{Misfit, Request, Requests, Shared};
 pub use rows::{Load, Place, TableRows, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use script::{Batch, Creates, Effect, SchemaStatement, Script, SerialConsistency, Statement};
+pub use stress::{StressProfile, parse_stress, stress_operations, stress_statement};
 pub use values::Values;

@@ -5,7 +5,7 @@ use workload::{Definition, OperationKind};
 
 use super::beside::ReadFile;
 use super::inline::{table, within};
-use super::own;
+use super::own_data;
 use crate::mistakes::Collector;
 use crate::spanned::Form;
 use crate::words::Word as _;
@@ -105,7 +105,7 @@ pub(super) fn reachable_by_own(
         let level = Consistency::ALL.into_iter().find(|level| stated == Some(level.name()));
         let Some(level) = level else { continue };
         let mut refuse = |message: String, help: &str| {
-            mistakes.add_in(&own.file, &text, own::line(&text, statement.line), message, help);
+            mistakes.add_in(&own.file, &text, own_data::line(&text, statement.line), message, help);
         };
         if level == Consistency::Any && statement.reads() {
             let message = format!("consistency `any` is for writes alone, and `{}` reads", statement.name);

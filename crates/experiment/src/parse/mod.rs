@@ -32,9 +32,11 @@ mod nothing_for;
 mod objective;
 mod of_instance;
 mod own;
+mod own_data;
 mod own_values;
 mod placement;
 mod settings;
+mod stress;
 mod target;
 mod truth;
 mod values;
@@ -142,7 +144,10 @@ fn check(
     own::fits(file, mistakes);
     let mut common: own::Common = None;
     let each = file.workload.iter().map(|w| match (&w.cql, &of_ycsb) {
-        (Some(cql), Some(of_ycsb)) => own::check(w, (cql, of_ycsb.seed), &mut common, beside.file, mistakes),
+        (Some(cql), Some(of_ycsb)) => {
+            let workload = (w, file.workload.as_slice());
+            own::check(workload, (cql, of_ycsb.seed), &mut common, beside.file, mistakes)
+        }
         (Some(_), None) => None,
         (None, _) => workload::check(w, &file.dataset, beside.file, mistakes),
     });

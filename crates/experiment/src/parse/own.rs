@@ -1,38 +1,30 @@
-//! `[[workload]] cql = "shop.cql"`: schema and statements of the user's own, and the data that they ask for.
+//! `[[workload]] cql = "shop.cql"`: schema and statements of the user's own, and the data that they ask for. A profile
+//! of cassandra-stress states most of both itself (`stress.rs`).
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use ::workload::{Definition, OperationKind, StatementName, StatementShare};
-use statements::{
-    At, Creates, Data, Effect, Generator, Population, RowChoice, SchemaStatement, Script, StatementData, TableData,
-    USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES, Unfit,
-};
+use statements::{Data, Effect, Generator, RowChoice, Script, StatementData, TableData};
 
 use super::beside::ReadFile;
-use super::{own_values, workload};
+use super::own_data::{
+    MOST_PARTITIONS, PROFILE_ENDINGS, called, is_profile, names_of_statements, not_restored, population, row_bytes,
+    statement, unfit, unstated_texts,
+};
+use super::{own_values, stress};
 use crate::mistakes::{Collector, choice};
-use crate::products::kept_table_option;
-use crate::spanned::{Form, Spanned, place};
+use crate::spanned::{Spanned, place};
 use crate::{Consistency, Own, raw};
 
-/// Most partitions of a table.
-const MOST_PARTITIONS: i64 = 1_000_000_000_000;
 /// The section of settings that has options of YCSB's table.
 const TABLE: &str = "table";
-/// Bytes that a row is taken to have besides those that are stated: a few numbers, names and times.
-const UNSTATED_ROW_BYTES: f64 = 64.0;
-/// Bytes that stand before each value of a collection.
-const LENGTH_BYTES: f64 = 4.0;
-/// Bytes of a number within a collection.
-const NUMBER_BYTES: f64 = 8.0;
 
 /// What the workloads of a file have in common, once one of them was read; `None` inside: it has mistakes.
 pub(super) type Common = Option<Option<Own>>;
 
 /// A workload of the user's own statements. The first states what they ask for, and becomes what all have in common.
 pub(super) fn check(
-    raw: &Spanned<raw::Workload>,
+    (raw, all): (&Spanned<raw::Workload>, &[Spanned<raw::Workload>]),
     (file, seed): (&Spanned<String>, u64),
     common: &mut Common,
     read_file: ReadFile<'_>,
@@ -46,7 +38,7 @@ pub(super) fn check(
     }
     let own = match common {
         None => {
-            let own = mistakes.sound(|mistakes| first(raw, (file, seed), read_file, mistakes)).flatten();
+            let own = mistakes.sound(|mistakes| first((raw, all), (file, seed), read_file, mistakes)).flatten();
             common.insert(own).as_ref()?
         }
         Some(own) => {
@@ -59,14 +51,17 @@ pub(super) fn check(
     let stem = path.rsplit('/').next().unwrap_or(path);
     let name = match &raw.name {
         Some(name) => mistakes.safe_name(name, "workload")?,
-        None => stem.strip_suffix(".cql").unwrap_or(stem).to_owned(),
+        None => {
+            let ending = [".cql"].iter().chain(&PROFILE_ENDINGS).find_map(|ending| stem.strip_suffix(*ending));
+            ending.unwrap_or(stem).to_owned()
+        }
     };
     Some(Definition::of_statements(&name, shares(raw, own, mistakes)?))
 }
 
 /// The file, and the data beside it.
 fn first(
-    raw: &Spanned<raw::Workload>,
+    (raw, all): (&Spanned<raw::Workload>, &[Spanned<raw::Workload>]),
     (file, seed): (&Spanned<String>, u64),
     read_file: ReadFile<'_>,
     mistakes: &mut Collector<'_>,
@@ -76,6 +71,9 @@ fn first(
         Ok(text) => text,
         Err(error) => return mistakes.refuse(file.span(), error, "the path is relative to the experiment file"),
     };
+    if is_profile(path) {
+        return stress::first((raw, all), (file, seed), &text, mistakes);
+    }
     let script = match Script::parse(&text, &Consistency::ALL.map(Consistency::name)) {
         Ok(script) => Some(script),
         Err(all) => {
@@ -95,68 +93,17 @@ fn first(
         .filter_map(|((name, given), table)| {
             let table = table.as_ref()?;
             let texts = script.as_ref().map_or(0, |script| unstated_texts(script, table));
-            Some((name.get_ref().clone(), row_bytes(given, table, texts, mistakes)))
+            Some((name.get_ref().clone(), row_bytes(given.row_bytes.as_ref(), table, texts, mistakes)))
         })
         .collect();
     let script = script?;
     not_restored(&script, (path, &text), mistakes);
-    for statement in &script.statements {
-        if let Err(error) = StatementName::new(&statement.name) {
-            let message = format!("the statement's name: {error}");
-            mistakes.add_in(path, &text, line(&text, statement.line), message, "call it something else");
-        }
-    }
+    names_of_statements(&script, (path, &text), mistakes);
     let tables: Vec<TableData> = tables.into_iter().collect::<Option<_>>()?;
     let of_statements: BTreeMap<String, StatementData> = of_statements.into_iter().collect::<Option<_>>()?;
     let data = Data { seed, tables, statements: of_statements };
-    for Unfit { at, message } in data.check(&script) {
-        let span = placed(raw, file, &at);
-        mistakes.add(span, format!("{at}: {message}"), "");
-    }
+    unfit((&data, &script), raw, file, mistakes);
     Some(Own { file: path.to_owned(), script, data, row_bytes })
-}
-
-/// Refuses what no data set is restored with between trials so far.
-fn not_restored(script: &Script, (path, text): (&str, &str), mistakes: &mut Collector<'_>) {
-    for statement in &script.schema {
-        for (option, at) in statement.options() {
-            if let Some(why) = kept_table_option(&option) {
-                mistakes.add_in(path, text, line(text, at), format!("{option}: {why}"), "remove it");
-            }
-        }
-        let what = match statement.creates {
-            Creates::Table | Creates::Type | Creates::Change => continue,
-            Creates::Index => "an index",
-            Creates::View => "a materialised view",
-            Creates::Function => "a function",
-            Creates::Aggregate => "an aggregate",
-        };
-        let message = format!("{what} cannot be measured so far: iopslab restores tables alone between trials");
-        mistakes.add_in(path, text, line(text, statement.line), message, "leave it out, and what asks for it");
-    }
-}
-
-/// The bytes of a line, from 1.
-pub(super) fn line(text: &str, number: usize) -> Range<usize> {
-    let start: usize = text.split_inclusive('\n').take(number.saturating_sub(1)).map(str::len).sum();
-    let length = text[start..].lines().next().map_or(0, str::len);
-    start..start + length
-}
-
-/// Where something of the data is stated; where it is not, the file.
-fn placed(raw: &raw::Workload, file: &Spanned<String>, at: &At) -> Range<usize> {
-    let name_of = |table: &String| raw.tables.keys().find(|name| name.get_ref() == table).map(Spanned::span);
-    let stated = match at {
-        At::Table(table) => name_of(table),
-        At::Column { table, column } => {
-            let of_table = raw.tables.iter().find(|(name, _)| name.get_ref() == table);
-            let columns = of_table.into_iter().flat_map(|(_, given)| given.columns.keys());
-            let mut columns = columns.filter(|name| name.get_ref() == column);
-            columns.next().map(Spanned::span).or_else(|| name_of(table))
-        }
-        At::Statement(statement) => raw.statements.keys().find(|name| name.get_ref() == statement).map(Spanned::span),
-    };
-    stated.unwrap_or_else(|| file.span())
 }
 
 /// What does not go with statements of the user's own, or without them.
@@ -244,16 +191,18 @@ fn shares(raw: &Spanned<raw::Workload>, own: &Own, mistakes: &mut Collector<'_>)
     let names: Vec<&str> = all.iter().map(|statement| statement.name.as_str()).collect();
     let weights = mistakes.sound(|mistakes| {
         for name in raw.weights.keys() {
-            if !names.contains(&name.as_str()) {
+            if !names.contains(&&*called(&own.file, name)) {
                 let message = format!("weights: {} has no statement `{name}`", own.file);
                 mistakes.add(name.span(), message, choice(name, &names));
             }
         }
+        // A profile says of no operation how often it is asked.
+        let unstated = |statement: &statements::Statement| {
+            if is_profile(&own.file) { 0.0 } else { statement.weight }
+        };
         let weight = |statement: &statements::Statement| {
-            let stated = raw.weights.iter().find(|(name, _)| *name.get_ref() == statement.name);
-            stated.map_or(statement.weight, |(_, weight)| {
-                mistakes.number(weight, "a weight", 0.0..=1e9, statement.weight)
-            })
+            let stated = raw.weights.iter().find(|(name, _)| *called(&own.file, name) == *statement.name);
+            stated.map_or(unstated(statement), |(_, weight)| mistakes.number(weight, "a weight", 0.0..=1e9, 0.0))
         };
         all.iter().map(weight).collect::<Vec<f64>>()
     })?;
@@ -284,8 +233,12 @@ fn table(name: &Spanned<String>, given: &raw::TableData, mistakes: &mut Collecto
         .iter()
         .map(|(column, given)| Some((column.get_ref().clone(), own_values::generator(column, given, mistakes)?)))
         .collect();
-    let partitions =
-        mistakes.sound(|mistakes| mistakes.integer(&given.partitions, "partitions", 0..=MOST_PARTITIONS, 0) as u64);
+    let partitions = match &given.partitions {
+        None => {
+            mistakes.refuse(name.span(), format!("{name} has no `partitions`"), "state how many are loaded; 0: none")
+        }
+        Some(partitions) => mistakes.stated_integer(partitions, "partitions", 0..=MOST_PARTITIONS),
+    };
     let rows = match &given.rows {
         None => Some(statements::Size::fixed(1)),
         Some(rows) => own_values::stated_size(rows, "rows", mistakes),
@@ -293,91 +246,9 @@ fn table(name: &Spanned<String>, given: &raw::TableData, mistakes: &mut Collecto
     let population = population((&given.distribution, &given.hot_set), mistakes);
     Some(TableData {
         table: name.get_ref().clone(),
-        partitions: partitions?,
+        partitions: partitions? as u64,
         rows: rows?,
         population: population?.unwrap_or_default(),
         columns: columns.into_iter().collect::<Option<_>>()?,
-    })
-}
-
-/// How many columns of text a table has of which nothing is stated.
-fn unstated_texts(script: &Script, table: &TableData) -> usize {
-    let created = script.schema.iter().filter(|statement| statement.name == table.table);
-    created.flat_map(SchemaStatement::text_columns).filter(|column| !table.columns.contains_key(column)).count()
-}
-
-/// Bytes that a generator's values have beyond those of a number.
-fn bytes_of(generator: &Generator) -> f64 {
-    match generator {
-        Generator::Bytes { length, .. } => length.mean(),
-        Generator::Collection { size, element, key } => {
-            let stated = |generator: &Generator| LENGTH_BYTES + bytes_of(generator).max(NUMBER_BYTES);
-            let usual = LENGTH_BYTES + USUAL_TEXT_WITHIN_BYTES as f64;
-            let element = element.as_deref().map_or(usual, stated);
-            size.mean() * (element + key.as_deref().map_or(0.0, stated))
-        }
-        _ => 0.0,
-    }
-}
-
-/// What a row is taken to have, where it is not stated; `texts` columns of text have what is usual.
-fn row_bytes(given: &raw::TableData, table: &TableData, texts: usize, mistakes: &mut Collector<'_>) -> u32 {
-    let stated = table.columns.values().map(bytes_of).sum::<f64>();
-    let usual = stated + (texts as u64 * USUAL_TEXT_BYTES) as f64 + UNSTATED_ROW_BYTES;
-    mistakes.integer(&given.row_bytes, "row_bytes", 1..=1 << 30, usual.round() as i64) as u32
-}
-
-/// How partitions are chosen; `Some(None)`: not stated.
-fn population(
-    (distribution, hot_set): (&Option<Form<String, raw::Distribution>>, &Option<Spanned<raw::HotSet>>),
-    mistakes: &mut Collector<'_>,
-) -> Option<Option<Population>> {
-    match (distribution, hot_set) {
-        (None, None) => Some(None),
-        (Some(_), Some(hot_set)) => {
-            mistakes.refuse(hot_set.span(), "`hot_set` and `distribution` exclude each other", "state one of the two")
-        }
-        (Some(given), None) => Some(Some(Population::Of(workload::distribution(given, mistakes)?))),
-        (None, Some(given)) => mistakes.sound(|mistakes| {
-            let partitions = mistakes.integer(&given.partitions, "partitions", 1..=MOST_PARTITIONS, 1);
-            let share = mistakes.number(&given.share, "share", 0.0..=1.0, 0.0);
-            Some(Population::HotSet { hot_partitions: partitions as u64, share })
-        }),
-    }
-}
-
-const ROWS: [(&str, RowChoice); 4] = [
-    ("uniform", RowChoice::Uniform),
-    ("oldest", RowChoice::Oldest),
-    ("newest", RowChoice::Newest),
-    ("new", RowChoice::New),
-];
-
-fn statement(
-    name: &Spanned<String>,
-    given: &raw::StatementData,
-    mistakes: &mut Collector<'_>,
-) -> Option<(String, StatementData)> {
-    let population = population((&given.distribution, &given.hot_set), mistakes)?;
-    let most = i64::from(i32::MAX);
-    mistakes.sound(|mistakes| {
-        let missing = mistakes.number(&given.missing, "missing", 0.0..=1.0, 0.0);
-        let rows = given.rows.as_ref();
-        let rows = rows.and_then(|word| mistakes.one_of(word.span(), word, "rows cannot be", &ROWS));
-        let limit = mistakes.stated_integer(&given.limit, "limit", 1..=most);
-        let in_keys = mistakes.stated_integer(&given.in_keys, "in_keys", 1..=1_000);
-        let range_rows = mistakes.stated_integer(&given.range_rows, "range_rows", 1..=most);
-        // The server's own bound: 20 years (Attributes.MAX_TTL).
-        let ttl_s = mistakes.stated_integer(&given.ttl_s, "ttl_s", 1..=630_720_000);
-        let data = StatementData {
-            population,
-            missing,
-            rows: rows.unwrap_or_default(),
-            limit: limit.map(|n| n as u32),
-            in_keys: in_keys.map(|n| n as u32),
-            range_rows: range_rows.map(|n| n as u64),
-            ttl_s: ttl_s.map(|n| n as u32),
-        };
-        (name.get_ref().clone(), data)
     })
 }

@@ -13,8 +13,9 @@ use crate::spanned::{Form, Spanned};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TableData {
-    /// Partitions that are loaded, at full scale. 0: the table begins empty.
-    pub partitions: Spanned<i64, u64>,
+    /// Partitions that are loaded, at full scale. 0: the table begins empty. Must be stated, unless a profile of
+    /// cassandra-stress has the population of the partition key.
+    pub partitions: Option<Spanned<i64, u64>>,
     /// Rows of each partition: a number (default 1), or how they are distributed. More than one needs a clustering
     /// column.
     pub rows: Option<Form<u64, Size>>,

@@ -19,10 +19,12 @@ pub(crate) struct Workload {
     pub name: Option<Spanned<String>>,
     /// Path of a YCSB CoreWorkload property file, relative to this file. Excludes all other keys but `name`.
     pub ycsb: Option<Spanned<String>>,
-    /// Path of a file of CQL with schema and statements of your own, relative to this file. Excludes the keys of YCSB,
-    /// and goes with `weights`, `tables` and `statements`.
+    /// Path of a file of CQL with schema and statements of your own, relative to this file; or, with the ending `.yaml`
+    /// or `.yml`, of a user profile of cassandra-stress. Excludes the keys of YCSB, and goes with `weights`, `tables`
+    /// and `statements`.
     pub cql: Option<Spanned<String>>,
-    /// With `cql`: weights of statements by name, instead of those of the file; 0 leaves one out.
+    /// With `cql`: weights of statements by name, instead of those of the file; 0 leaves one out. Of a profile of
+    /// cassandra-stress the operations that are asked: as `ops(insert=1,read1=3)`, must be stated.
     #[serde(default)]
     pub weights: BTreeMap<Spanned<String>, Spanned<f64>>,
     /// With `cql`: what each table holds. Of several workloads of one file the first states it.

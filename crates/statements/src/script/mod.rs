@@ -26,7 +26,7 @@ mod directive;
 mod names;
 mod schema;
 mod slots;
-mod tokens;
+pub(crate) mod tokens;
 
 pub use directive::SerialConsistency;
 pub use schema::{Creates, SchemaStatement};
