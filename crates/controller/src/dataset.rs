@@ -13,7 +13,7 @@ use wire::{
 use super::failure::{Failure, answer};
 use super::hosts;
 use super::run::Run;
-use super::store::{Keys, OfCluster, Restored, Store};
+use super::store::{Keys, OfCluster, Restored, Store, counted};
 
 /// Requests in flight while loading.
 const LOAD_CONCURRENCY: u32 = 128;
@@ -199,14 +199,6 @@ fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> R
         human_duration(began.elapsed().as_secs_f64())
     ));
     Ok(())
-}
-
-/// How much a data set has; of tables of the user's own that is an estimate.
-pub(super) fn counted(plan: &Plan, records: u64) -> String {
-    match &plan.own {
-        Some(_) => format!("about {records} rows"),
-        None => format!("{records} records"),
-    }
 }
 
 /// How keys are written: the same for all workloads.

@@ -109,7 +109,7 @@ impl<'p> Store<'p> {
         let origin = DataSetOrigin { store: place.to_string(), made_by: first.made_by, made_at: first.made_at };
         run.say(&format!(
             "{name}: {} restored from {place}, where the run {} kept it on {}; {} in all",
-            super::dataset::counted(run.plan(), first.records),
+            counted(run.plan(), first.records),
             origin.made_by,
             origin.made_at,
             human_duration(began.elapsed().as_secs_f64())
@@ -230,5 +230,13 @@ impl<'p> Store<'p> {
             Some(bucket) => bucket.transfer(is_written, key, parts),
             None => Ok(Transfer::Directory(self.stated.place.to_string())),
         }
+    }
+}
+
+/// How much a data set has; of tables of the user's own that is an estimate.
+pub(super) fn counted(plan: &Plan, records: u64) -> String {
+    match &plan.own {
+        Some(_) => format!("about {records} rows"),
+        None => format!("{records} records"),
     }
 }

@@ -186,8 +186,9 @@ impl Node {
     /// complete.
     pub fn stopped_cleanly(&self) -> bool {
         let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
-        ended_by_term
-            && log::tail(&self.system_log(), 200).iter().any(|line| line.ends_with("Cassandra shutdown complete"))
+        // The second is what 4.1 says (`logback_xml`).
+        let says_so = |line: &String| line.ends_with("Cassandra shutdown complete") || line.ends_with(" - DRAINED");
+        ended_by_term && log::tail(&self.system_log(), 200).iter().any(says_so)
     }
 
     /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends

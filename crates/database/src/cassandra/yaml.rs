@@ -227,8 +227,15 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones.
-pub(crate) fn logback_xml(config: &NodeConfig) -> String {
+/// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones. That it has drained when
+/// it ends 4.1 says at DEBUG alone (StorageService.setMode), later ones at INFO.
+pub(crate) fn logback_xml(config: &NodeConfig, version: &str) -> String {
+    let drained = match cassandra_model::Line::of(version) {
+        Some(cassandra_model::Line::V4_1) => {
+            "  <logger name=\"org.apache.cassandra.service.StorageService\" level=\"DEBUG\"/>\n"
+        }
+        _ => "",
+    };
     let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
     format!(
         r#"<configuration scan="false">
@@ -244,7 +251,7 @@ pub(crate) fn logback_xml(config: &NodeConfig) -> String {
     </triggeringPolicy>
     <encoder><pattern>%-5level [%thread] %date{{ISO8601}} %F:%L - %msg%n</pattern></encoder>
   </appender>
-  <root level="INFO"><appender-ref ref="SYSTEM"/></root>
+{drained}  <root level="INFO"><appender-ref ref="SYSTEM"/></root>
 </configuration>
 "#
     )
