@@ -230,11 +230,12 @@ fn quoted(text: &str) -> String {
 /// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones. That it has drained when
 /// it ends 4.1 says at DEBUG alone (StorageService.setMode), later ones at INFO.
 pub(crate) fn logback_xml(config: &NodeConfig, version: &str) -> String {
+    let debug = r#"<logger name="org.apache.cassandra.service.StorageService" level="DEBUG"/>"#;
     let drained = match cassandra_model::Line::of(version) {
-        Some(cassandra_model::Line::V4_1) => {
+        Some(cassandra_model::Line::V4_1) => format!("  {debug}\n"),
             "  <logger name=\"org.apache.cassandra.service.StorageService\" level=\"DEBUG\"/>\n"
         }
-        _ => "",
+        _ => String::new(),
     };
     let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
     format!(
