@@ -233,8 +233,6 @@ pub(crate) fn logback_xml(config: &NodeConfig, version: &str) -> String {
     let debug = r#"<logger name="org.apache.cassandra.service.StorageService" level="DEBUG"/>"#;
     let drained = match cassandra_model::Line::of(version) {
         Some(cassandra_model::Line::V4_1) => format!("  {debug}\n"),
-            "  <logger name=\"org.apache.cassandra.service.StorageService\" level=\"DEBUG\"/>\n"
-        }
         _ => String::new(),
     };
     let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
