@@ -227,8 +227,8 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones. That it has drained when
-/// it ends 4.1 says at DEBUG alone (StorageService.setMode), later ones at INFO.
+/// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones. When it ends, 4.1 says
+/// at DEBUG alone that it has drained (StorageService.setMode), later ones at INFO.
 pub(crate) fn logback_xml(config: &NodeConfig, version: &str) -> String {
     let debug = r#"<logger name="org.apache.cassandra.service.StorageService" level="DEBUG"/>"#;
     let drained = match cassandra_model::Line::of(version) {
