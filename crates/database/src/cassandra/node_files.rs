@@ -23,7 +23,10 @@ pub(crate) fn prepare(config: &NodeConfig, version: &str) -> Result<(), NodeErro
         std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
     }
     let conf = config.plan.directories.own.join("conf");
-    let own = ["logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.plan.directories.own.join(d));
+    // 6.0 has its journal of transactions there, by itself.
+    let accord = cassandra_model::has_key(version, "accord").then_some("accord_journal");
+    let own = ["logs", "hints", "saved_caches", "cdc_raw", "tmp"].into_iter().chain(accord);
+    let own: Vec<PathBuf> = own.map(|d| config.plan.directories.own.join(d)).collect();
     let measured = config.plan.directories.data.iter().chain([&config.plan.directories.commitlog]);
     let written: Vec<&PathBuf> = own.iter().chain(measured).collect();
     for directory in [&conf.join("triggers")].into_iter().chain(written.iter().copied()) {
