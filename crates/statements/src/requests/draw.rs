@@ -6,7 +6,8 @@ use std::sync::Arc;
 use workload::chooser::{Hotspot, KeyChooser, uniform_item};
 use workload::{Distribution, InsertSequence, Random};
 
-use super::bind::{Asked, Bound, Known, Plan, Step, bind};
+use super::bind::{Known, bind};
+use super::plan::{Asked, Bound, Plan, Step};
 use super::request::Request;
 use super::shared::Shared;
 use crate::cql::{Marker, Table};

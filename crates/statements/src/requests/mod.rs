@@ -3,6 +3,7 @@
 mod bind;
 mod draw;
 mod names;
+mod plan;
 mod request;
 mod shared;
 mod unused;

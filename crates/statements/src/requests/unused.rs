@@ -1,7 +1,7 @@
 //! What is stated of a statement and changes nothing.
 
-use super::bind::{Asked, Bound, Step};
 use super::names::{Named, named};
+use super::plan::{Asked, Bound, Step};
 use crate::cql::Marker;
 use crate::data::{RowChoice, StatementData};
 
