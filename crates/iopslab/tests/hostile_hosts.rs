@@ -3,14 +3,13 @@
 
 use std::io::BufReader;
 use std::net::Ipv4Addr;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 use experiment::{Database, MachineStorage};
 use wire::{DatabaseRequest, Event, MachineUse, Request, UnderTest};
 
 use crate::hostile_stories::{Belongings, as_nobody, everybodys, is_root};
-use crate::support::Laboratory;
+use crate::support::{Laboratory, by_script};
 
 const QUICKSTART: &str = include_str!("../../../examples/quickstart.toml");
 /// Why, for whoever runs as root.
@@ -59,25 +58,6 @@ fn a_run_takes_nothing_from_a_cache_that_another_user_has_made_first() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-const BY_SSH: &str = r#"
-name = "hostile"
-[dataset]
-records = 1000
-[[configuration]]
-name = "one"
-instance = "i4i.xlarge"
-data_volume = "local"
-[[workload]]
-name = "reads"
-read = 1
-[load]
-concurrency = [1]
-duration_s = 30
-[provider.hosts]
-client = ["load1"]
-database = [{ ssh = "db1", address = "192.0.2.1", work_directory = "WORK", data = "DATA" }]
-"#;
-
 /// The machines are this one: the last word is what their shells would be given.
 const SSH: &str = "#!/bin/sh\nfor word; do :; done\nexec sh -c \"$word\"\n";
 
@@ -88,19 +68,10 @@ fn a_machine_by_ssh_believes_nothing_of_it_either_and_is_named() {
     }
     let (lab, place, mut mine) = (Laboratory::new(), everybodys(), Belongings::new());
     let work = mine.wanted_by_nobody(place.path());
-    for directory in ["data", "bin"] {
-        std::fs::create_dir(lab.path().join(directory)).unwrap();
-    }
-    let ssh = lab.write("bin/ssh", SSH);
-    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
     let data = lab.path().join("data");
-    lab.write("hosts.toml", &BY_SSH.replace("WORK", work.to_str().unwrap()).replace("DATA", data.to_str().unwrap()));
-    let path = format!("{}:{}", lab.path().join("bin").display(), std::env::var("PATH").unwrap());
-    let over_ssh = |arguments: &[&str]| {
-        let mut command = lab.iopslab(arguments);
-        command.env("PATH", &path).env("HOME", lab.path()).env("XDG_CACHE_HOME", lab.path().join("cache"));
-        ended(command)
-    };
+    std::fs::create_dir(&data).unwrap();
+    by_script::write(&lab, SSH, &work, &data);
+    let over_ssh = |arguments: &[&str]| ended(by_script::command(&lab, arguments));
     let (code, said) = over_ssh(&["run", "hosts.toml", "--provider", "hosts"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&format!("db1: {}", work.display())) && said.contains(REFUSED), "{said}");

@@ -9,6 +9,8 @@ mod error;
 mod heartbeat;
 mod lock;
 mod modules;
+#[cfg(test)]
+mod planned;
 mod program;
 mod received;
 mod said;

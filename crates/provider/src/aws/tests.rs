@@ -5,13 +5,11 @@ use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::Child;
 
-use experiment::{AwsLimits, AwsMachine};
-
+use super::planned::{MACHINE as NAME, planned};
 use super::terraform::Made;
 use super::*;
 
 const SSHD: &str = "/usr/sbin/sshd";
-const NAME: &str = "one.database-1";
 
 /// At a port of its own, for whoever has the run's key.
 struct Sshd {
@@ -59,49 +57,8 @@ impl Drop for Sshd {
 
 /// A run with one machine, which waits for nobody.
 fn aws(directory: &Path, ssh_user: &str) -> Aws {
-    let machine = AwsMachine {
-        name: NAME.to_owned(),
-        configuration: Some("one".to_owned()),
-        host: 0,
-        instance_type: "r7i.xlarge".to_owned(),
-        vcpus: 4,
-        architecture: "x86_64".to_owned(),
-        zone: 0,
-        root_gib: 64,
-        spot: false,
-        ebs_optimized: None,
-        instance_store: false,
-        volumes: BTreeMap::new(),
-    };
-    let site = AwsSite {
-        name: "here".to_owned(),
-        region: "eu-west-1".to_owned(),
-        profile: None,
-        network: None,
-        image_x86_64: None,
-        image_arm64: None,
-        snapshot: None,
-        limits: AwsLimits::default(),
-    };
-    let batch =
-        AwsBatch { site: 0, configurations: vec!["one".to_owned()], machines: vec![machine], prices: Vec::new() };
-    let settings = AwsSettings {
-        sites: vec![site.clone()],
-        controller_cidr: None,
-        public_address: false,
-        placement_group: None,
-        ssh_user: ssh_user.to_owned(),
-        tags: BTreeMap::new(),
-        lifetime_s: 1_800,
-        ready_timeout_s: 0,
-        capacity_wait_s: 0,
-        binary_x86_64: None,
-        binary_aarch64: None,
-        max_cost_usd: None,
-        backend: None,
-        batches: vec![batch.clone()],
-        initialisations: Vec::new(),
-    };
+    let (settings, batch, site) = planned();
+    let settings = AwsSettings { public_address: false, ssh_user: ssh_user.to_owned(), ready_timeout_s: 0, ..settings };
     Aws::new("r-1", "2026-11-26T12:00:00Z", directory, &settings, (&batch, &site), Path::new("iopslab"))
 }
 

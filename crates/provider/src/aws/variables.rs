@@ -65,58 +65,14 @@ pub(super) fn variables(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use experiment::AwsNetwork;
 
-    use experiment::{AwsLimits, AwsNetwork, AwsVolume};
-
+    use super::super::planned::planned;
     use super::*;
 
     #[test]
     fn variables_say_what_is_asked_and_leave_out_what_is_not() {
-        let volume = AwsVolume { kind: "gp3".to_owned(), size_gib: 500, iops: Some(6_000), mib_per_s: None };
-        let machine = AwsMachine {
-            name: "fast.database-1".to_owned(),
-            configuration: Some("fast".to_owned()),
-            host: 0,
-            instance_type: "r7i.xlarge".to_owned(),
-            architecture: "x86_64".to_owned(),
-            zone: 2,
-            root_gib: 64,
-            spot: false,
-            ebs_optimized: None,
-            instance_store: false,
-            volumes: BTreeMap::from([("data".to_owned(), volume)]),
-            vcpus: 4,
-        };
-        let mut site = AwsSite {
-            name: "eu-west-1".to_owned(),
-            region: "eu-west-1".to_owned(),
-            profile: None,
-            network: None,
-            image_x86_64: None,
-            image_arm64: None,
-            snapshot: None,
-            limits: AwsLimits::default(),
-        };
-        let batch =
-            AwsBatch { site: 0, configurations: vec!["fast".to_owned()], machines: vec![machine], prices: Vec::new() };
-        let settings = AwsSettings {
-            sites: vec![site.clone()],
-            controller_cidr: Some("203.0.113.7/32".to_owned()),
-            public_address: true,
-            placement_group: None,
-            ssh_user: "admin".to_owned(),
-            tags: BTreeMap::new(),
-            lifetime_s: 1_800,
-            ready_timeout_s: 900,
-            capacity_wait_s: 0,
-            binary_x86_64: None,
-            binary_aarch64: None,
-            max_cost_usd: None,
-            backend: None,
-            batches: vec![batch.clone()],
-            initialisations: Vec::new(),
-        };
+        let (settings, batch, mut site) = planned();
         let said =
             variables((("r", "2026-11-23T12:00:00Z"), ("ssh-ed25519 A", "a key")), &settings, (&batch, &site), 0);
         assert_eq!(said["zones"], 3);
