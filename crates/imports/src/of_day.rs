@@ -1,12 +1,12 @@
 //! The time of day that tools print, as seconds. Without a zone: only differences are used.
 
+use jiff::civil::{self, Date};
+
 /// `2017-06-19 22:46:23` and what may follow after `:`, `.` or `,` (milliseconds), as seconds from some day on.
 pub fn seconds(date: &str, time: &str) -> Option<f64> {
-    let mut date = date.splitn(3, '-').map(str::parse::<i64>);
-    let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
+    let mut date = date.splitn(3, '-');
+    let (year, month, day) = (date.next()?.parse().ok()?, date.next()?.parse().ok()?, date.next()?.parse().ok()?);
+    let date = Date::new(year, month, day).ok().filter(|date| date.year() >= 1970)?;
     let mut time = time.splitn(4, [':', '.', ',']).map(str::parse::<u32>);
     let (hour, minute, second) = (time.next()?.ok()?, time.next()?.ok()?, time.next()?.ok()?);
     let ms = time.next().and_then(Result::ok).unwrap_or(0);
@@ -14,16 +14,7 @@ pub fn seconds(date: &str, time: &str) -> Option<f64> {
         return None;
     }
     let of_day = f64::from(hour * 3600 + minute * 60 + second) + f64::from(ms) / 1e3;
-    Some(days(year, month, day) as f64 * 86_400.0 + of_day)
-}
-
-/// Days of the proleptic Gregorian calendar up to a date, years counted from March (H. Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms", `days_from_civil`).
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year
+    Some(date.duration_since(civil::date(1970, 1, 1)).as_secs_f64() + of_day)
 }
 
 #[cfg(test)]

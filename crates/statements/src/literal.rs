@@ -2,9 +2,12 @@
 
 use std::net::IpAddr;
 
+use jiff::civil::{Date, date};
+
 use crate::cql::CqlType;
 use crate::encode::{Whole, decimal, duration, varint};
 
+const EPOCH: Date = date(1970, 1, 1);
 const MS_PER_DAY: i64 = 86_400_000;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -87,25 +90,10 @@ fn uuid(text: &str) -> Option<Vec<u8>> {
 
 /// Days since 1970 of `yyyy-mm-dd`.
 fn day(text: &str) -> Option<i64> {
-    let parts: Option<Vec<i64>> = text.splitn(3, '-').map(|part| part.parse().ok()).collect();
+    let parts: Option<Vec<i16>> = text.splitn(3, '-').map(|part| part.parse().ok()).collect();
     let [year, month, day] = parts?[..] else { return None };
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=days_of(year, month)).contains(&day) {
-        return None;
-    }
-    // Howard Hinnant, "chrono-compatible low-level date algorithms", days_from_civil: years begin in March.
-    let year = year - i64::from(month <= 2);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = (year % 400) * 365 + (year % 400) / 4 - (year % 400) / 100 + day_of_year;
-    Some(year / 400 * 146_097 + day_of_era - 719_468)
-}
-
-fn days_of(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let date = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok();
+    date.filter(|date| date.year() > 0).map(|date| date.duration_since(EPOCH).as_hours() / 24)
 }
 
 /// Nanoseconds since midnight of `hh:mm:ss`, with or without a fraction.
