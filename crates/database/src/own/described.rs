@@ -3,6 +3,8 @@
 use ::statements::{Column, CqlType, Marker, Table};
 use scylla::client::session::Session;
 use scylla::cluster::metadata::{self, CollectionType, ColumnKind, ColumnType, NativeType};
+use scylla::frame::response::result::ColumnSpec;
+use scylla::statement::prepared::PreparedStatement;
 
 /// The tables of a keyspace, by name, as a session knows them that has fetched its whole schema.
 ///
@@ -44,13 +46,12 @@ fn table(name: &str, described: &metadata::Table) -> Result<Table, String> {
 ///
 /// # Errors
 /// One has a type that nobody here knows.
-pub(super) fn markers(prepared: &scylla::statement::prepared::PreparedStatement) -> Result<Vec<Marker>, String> {
-    let marker = |spec: &scylla::cluster::metadata::ColumnType<'_>, name: &str, table: &str| {
-        let cql_type = cql_type(spec).map_err(|error| format!("{name}: {error}"))?;
-        Ok(Marker { name: name.to_owned(), cql_type, table: table.to_owned() })
+pub(super) fn markers(prepared: &PreparedStatement) -> Result<Vec<Marker>, String> {
+    let marker = |spec: &ColumnSpec<'_>| {
+        let cql_type = cql_type(spec.typ()).map_err(|error| format!("{}: {error}", spec.name()))?;
+        Ok(Marker { name: spec.name().to_owned(), cql_type, table: spec.table_spec().table_name().to_owned() })
     };
-    let specs = prepared.get_variable_col_specs();
-    specs.iter().map(|spec| marker(spec.typ(), spec.name(), spec.table_spec().table_name())).collect()
+    prepared.get_variable_col_specs().iter().map(marker).collect()
 }
 
 fn cql_type(of: &ColumnType<'_>) -> Result<CqlType, String> {
