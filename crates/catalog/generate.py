@@ -57,12 +57,14 @@ OMITTED_NOTES = """\
 """
 
 VOLUME_NOTES = """\
-# EBS volume types by era, oldest first: the last row of a type is today's. Written by generate.py; do not edit.
-# An empty value means that the rule does not exist for the type. Throughput in MiB/s.
-# iops_per_gib: baseline (gp2); max_iops_per_gib: most that may be provisioned (gp3, io1, io2)
+# Volume types by era, oldest first: the last row of a type is today's. Written by generate.py; do not edit.
+# An empty value means that the rule does not exist for the type. Throughput in MiB/s, also where the source has MB/s (Azure: 10^6 bytes).
+# base_iops + iops_per_gib x size: baseline (gp2, persistent disks); max_iops_per_gib: most that may be provisioned (gp3, io1, io2, ...)
 # max_iops_not_nitro: most that a volume does on an instance that is not built on Nitro, whatever was provisioned (io1: EC2 User Guide
 #   2023-06, provisioned-iops.md; io2: EC2 API Reference, CreateVolume)
 # mib_per_iops up to mib_cap; above many_iops: many_mib_per_iops; never above max_mib
+# steps: GiB:IOPS:MiB/s of volumes up to so many GiB, where sizes come in steps (Azure's Premium SSD)
+# min_mib, min_mib_per_iops: least that must be bought; base_mib + mib_per_gib x size: persistent disks
 # mib_per_tib .. max_base_mib: throughput that lasts (st1, sc1); burst_mib_per_tib .. max_mib: while credits last
 """
 
@@ -286,11 +288,14 @@ def volume(row):
         # io2 as io1: "On other instances, you can achieve performance up to 32,000 IOPS" (EC2 API Reference, CreateVolume).
         "max_iops_not_nitro": "32000" if row["volume_type"] == "io2" else row["max_iops_per_volume_non_nitro"],
         "max_iops_per_gib": row["max_provisioned_iops_per_gib"],
+        "base_iops": "",
         "included_iops": row["included_iops"],
         "burst_iops": row["burst_iops"],
         "burst_credits": row["burst_bucket_io_credits"],
         "burst_below_gib": row["burst_only_below_gib"],
         "included_mib": row["included_throughput_mib_per_s"],
+        "min_mib": "",
+        "min_mib_per_iops": "",
         "max_mib": upper_end(row["max_throughput_mib_per_s"]),
         "mib_per_iops": row["throughput_mib_per_s_per_provisioned_iops"],
         "mib_cap": "",
@@ -298,6 +303,9 @@ def volume(row):
         "many_mib_per_iops": "",
         "small_gib": "",
         "small_mib": "",
+        "steps": "",
+        "base_mib": "",
+        "mib_per_gib": "",
         "mib_per_tib": row["baseline_throughput_mib_per_s_per_tib"],
         "burst_mib_per_tib": row["burst_throughput_mib_per_s_per_tib"],
         "max_base_mib": row["max_baseline_throughput_mib_per_s"],
@@ -356,6 +364,117 @@ ADDED_VOLUMES = [
     },
 ]
 
+# Azure states MB/s of 10^6 bytes: so many MiB/s is one.
+MB = 1e6 / 2**20
+
+# Premium SSD, P4 to P80: GiB, IOPS, MB/s. P1 to P3 (4 to 16 GiB) do what P4 does. What the small ones do for half an hour is left out.
+PREMIUM = [
+    (32, 120, 25),
+    (64, 240, 50),
+    (128, 500, 100),
+    (256, 1100, 125),
+    (512, 2300, 150),
+    (1024, 5000, 200),
+    (2048, 7500, 250),
+    (4096, 7500, 250),
+    (8192, 16000, 500),
+    (16384, 18000, 750),
+    (32767, 20000, 900),
+]
+
+# Volumes of other clouds, from their documentation. Persistent disks: the part that does not depend on the size is the machine's, not the
+# disk's, and the most is what the largest machine gets.
+OTHER_CLOUDS = [
+    {
+        "type": "pd-balanced",
+        "era": "2026",
+        "from": "seen 2026-11-26",
+        "min_gib": "10",
+        "max_gib": "65536",
+        "iops_per_gib": "6",
+        "max_iops": "80000",
+        "base_iops": "3000",
+        "max_mib": "1200",
+        "base_mib": "140",
+        "mib_per_gib": "0.28",
+        "source": "GoogleCloudPlatform/gcpdiag@9f84bc0 gcpdiag/runbook/gce/disk_performance_benchmark (Google's own); sizes: "
+        "Cyclenerd/google-cloud-pricing-cost-calculator@dac3128 tools/disktypes.csv",
+    },
+    {
+        "type": "pd-ssd",
+        "era": "2026",
+        "from": "seen 2026-11-26",
+        "min_gib": "10",
+        "max_gib": "65536",
+        "iops_per_gib": "30",
+        "max_iops": "100000",
+        "base_iops": "6000",
+        "max_mib": "1200",
+        "base_mib": "240",
+        "mib_per_gib": "0.48",
+        "source": "GoogleCloudPlatform/gcpdiag@9f84bc0 gcpdiag/runbook/gce/disk_performance_benchmark (Google's own); sizes: "
+        "Cyclenerd/google-cloud-pricing-cost-calculator@dac3128 tools/disktypes.csv",
+    },
+    {
+        "type": "hyperdisk-balanced",
+        "era": "2026",
+        "from": "seen 2026-07-28",
+        "min_gib": "4",
+        "max_gib": "65536",
+        "min_iops": "3000",
+        "max_iops": "160000",
+        "max_iops_per_gib": "500",
+        "included_iops": "3000",
+        "included_mib": "140",
+        "min_mib_per_iops": "0.00390625",
+        "max_mib": "2400",
+        "mib_per_iops": "0.25",
+        "source": "docs.cloud.google.com compute/docs/disks/hd-types/hyperdisk-balanced as quoted 2026-07-28 "
+        "(takech9203/google-cloud-news-summary); sizes: Cyclenerd/google-cloud-pricing-cost-calculator@dac3128 tools/disktypes.csv",
+    },
+    {
+        "type": "premium",
+        "era": "2026",
+        "from": "seen 2026-11-26",
+        "min_gib": "4",
+        "max_gib": "32767",
+        "max_iops": "20000",
+        "max_mib": str(900 * MB),
+        "steps": " ".join(f"{gib}:{iops}:{mb * MB}" for gib, iops, mb in PREMIUM),
+        "source": "Azure's page on disk types: Premium SSD size; as quoted in public code and in Azure's own pages on SQL Server; the most as of "
+        "disks-types.md (2026-08-11)",
+    },
+    {
+        "type": "premium-v2",
+        "era": "2026",
+        "from": "seen 2026-08-11",
+        "min_gib": "1",
+        "max_gib": "65536",
+        "min_iops": "3000",
+        "max_iops": "80000",
+        "max_iops_per_gib": "500",
+        "included_iops": "3000",
+        "included_mib": str(125 * MB),
+        "max_mib": str(2000 * MB),
+        "mib_per_iops": str(0.25 * MB),
+        "source": "MicrosoftDocs/azure-compute-docs articles/virtual-machines/disks-types.md (2026-08-11): Premium SSD v2",
+    },
+    {
+        "type": "ultra",
+        "era": "2026",
+        "from": "seen 2026-08-11",
+        "min_gib": "4",
+        "max_gib": "65536",
+        "min_iops": "100",
+        "max_iops": "400000",
+        "max_iops_per_gib": "1000",
+        "min_mib": str(1 * MB),
+        "max_mib": str(10000 * MB),
+        "mib_per_iops": str(0.25 * MB),
+        "source": "MicrosoftDocs/azure-compute-docs articles/virtual-machines/disks-types.md (2026-08-11): Ultra Disk",
+    },
+]
+
 
 def write(path, notes, rows):
     lines = [notes + ",".join(rows[0])]
@@ -379,9 +498,10 @@ PRICE_SOURCE_NOTES = """\
 """
 
 VOLUME_PRICE_NOTES = """\
-# What EBS volumes cost in us-east-1, USD a month. Written by generate.py; do not edit. An empty value: no such charge for the type.
+# What volumes cost, USD a month: EBS in us-east-1, Google in us-central1, Azure in eastus. Written by generate.py; do not edit.
+# An empty value: no such charge for the type; hyperdisk-balanced: what IOPS and MiB/s above the included ones cost was not found.
 # date: first day for which the collected facts state these prices, or a later day on which they were seen unchanged
-# usd_per_gb: per GB-month, where AWS's "GB" is the GiB of the volume's size
+# usd_per_gb: per GB-month, where the "GB" is the GiB of the volume's size
 # usd_per_iops: per provisioned IOPS above iops_above; io2 has lower prices above 32000 and above 64000
 # usd_per_mib: per MiB/s above mib_above; usd_per_million_io: per million I/O requests
 """
@@ -461,6 +581,7 @@ def prices_of_volume(row):
         yield {
             "type": row["volume_type"],
             "date": day,
+            "region": "us-east-1",
             "usd_per_gb": row["price_usd_per_gb_month"],
             "usd_per_iops": row["price_usd_per_provisioned_iops_month"],
             "iops_above": row["price_iops_applies_above"],
@@ -471,6 +592,59 @@ def prices_of_volume(row):
             "usd_per_million_io": row["price_usd_per_million_io_requests"],
             "source": f"seen: {row['price_as_of']}; " + row["source"].split("price ")[-1].split("(awsdocs")[0].strip(),
         }
+
+
+# Prices of other clouds' volumes, by the day on which they were seen. Of Premium SSD none was found. Azure sells by the hour, and by the MB/s:
+# Ultra 0.3495 USD a MB/s of a month (730 hours), 2,048 GiB at 245.19 and 4,000 IOPS at 198.56; Premium SSD v2 a GiB at 0.00011 USD an hour, an
+# IOPS at 0.000007 and a MB/s at 0.000055.
+OTHER_CLOUDS_PRICES = [
+    {
+        "type": "pd-balanced",
+        "date": "2026-10-02",
+        "region": "us-central1",
+        "usd_per_gb": "0.1",
+        "source": "price table yapnr-price-table-v1 in public code (accessed 2026-10-02)",
+    },
+    {
+        "type": "pd-ssd",
+        "date": "2026-11-26",
+        "region": "us-central1",
+        "usd_per_gb": "0.17",
+        "source": "infracost golden compute_disk_test.golden (us-central1; undated; seen 2026-11-26)",
+    },
+    {
+        "type": "hyperdisk-balanced",
+        "date": "2026-10-02",
+        "region": "us-central1",
+        "usd_per_gb": "0.08",
+        "iops_above": "3000",
+        "mib_above": "140",
+        "source": "price table yapnr-price-table-v1 in public code (accessed 2026-10-02)",
+    },
+    {
+        "type": "premium-v2",
+        "date": "2026-11-26",
+        "region": "eastus",
+        "usd_per_gb": str(round(0.00011 * 730, 6)),
+        "usd_per_iops": str(round(0.000007 * 730, 6)),
+        "iops_above": "3000",
+        "usd_per_mib": str(round(0.000055 * 730 / MB, 6)),
+        "mib_above": str(125 * MB),
+        "source": "answers of Azure's Retail Prices API (eastus) that tests in public code hold (IOPS and MB/s the same in two of them; undated; seen "
+        "2026-11-26)",
+    },
+    {
+        "type": "ultra",
+        "date": "2026-11-26",
+        "region": "eastus",
+        "usd_per_gb": str(round(245.19 / 2048, 6)),
+        "usd_per_iops": str(round(198.56 / 4000, 6)),
+        "iops_above": "0",
+        "usd_per_mib": str(round(6.99 / 20 / MB, 6)),
+        "mib_above": "0",
+        "source": "infracost golden managed_disk_test.golden (eastus; undated; seen 2026-11-26)",
+    },
+]
 
 
 def main():
@@ -496,11 +670,13 @@ def main():
     write(data / "instances.csv", INSTANCE_NOTES, sorted(instances, key=lambda row: row["name"]))
     write(data / "omitted.csv", OMITTED_NOTES, omitted(told, {row["name"] for row in instances}))
     added_volumes = [dict.fromkeys(volumes[0], "") | row for row in ADDED_VOLUMES]
-    write(data / "volumes.csv", VOLUME_NOTES, [*added_volumes, *volumes])
+    other_volumes = [dict.fromkeys(volumes[0], "") | row for row in OTHER_CLOUDS]
+    write(data / "volumes.csv", VOLUME_NOTES, [*added_volumes, *volumes, *other_volumes])
     with open(facts / "instance_price_history.csv", newline="", encoding="utf-8") as file:
         prices, sources = instance_prices([*csv.DictReader(file), *map(price_of_added, filter(has_price, added_rows))])
     with open(facts / "volumes.csv", newline="", encoding="utf-8") as file:
         volume_prices = [price for row in csv.DictReader(file) for price in prices_of_volume(row)]
+    volume_prices += [dict.fromkeys(volume_prices[0], "") | row for row in OTHER_CLOUDS_PRICES]
     write(data / "instance_prices.csv", INSTANCE_PRICE_NOTES, prices)
     write(data / "price_sources.csv", PRICE_SOURCE_NOTES, sources)
     write(data / "volume_prices.csv", VOLUME_PRICE_NOTES, sorted(volume_prices, key=lambda row: (row["type"], row["date"])))

@@ -10,6 +10,7 @@ use evidence::{HostFigures, HostSample, VolumeFigures};
 use experiment::VolumeRole;
 use reported::Meaning;
 
+use crate::ebs::EbsExceeded;
 use crate::waking;
 use crate::work::DatabaseWork;
 
@@ -146,6 +147,8 @@ pub struct WindowRates {
     pub iops_limit: Vec<f64>,
     /// The same of bytes per second.
     pub bytes_limit: Vec<f64>,
+    /// Time above its limits, as Amazon EBS counts it; empty where it is no volume of EBS that says so.
+    pub ebs_exceeded: Vec<EbsExceeded>,
 }
 
 impl VolumeActivity {
@@ -375,12 +378,16 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
         let inside: Vec<&HostSample> = known.iter().copied().filter(|s| from.t_s <= s.t_s && s.t_s <= to.t_s).collect();
         windows.iops_limit.extend(limit_in_force(&inside, role, &OF_REQUESTS));
         windows.bytes_limit.extend(limit_in_force(&inside, role, &OF_BYTES));
+        windows.ebs_exceeded.extend(EbsExceeded::between(from, to, role));
     }
-    // A window without a known limit would set the limits beside the wrong rates.
+    // A window without a known limit, or without EBS's counters, would set these beside the wrong rates.
     for limits in [&mut windows.iops_limit, &mut windows.bytes_limit] {
         if limits.len() < windows.read_iops.len() {
             limits.clear();
         }
+    }
+    if windows.ebs_exceeded.len() < windows.read_iops.len() {
+        windows.ebs_exceeded.clear();
     }
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);

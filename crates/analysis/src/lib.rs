@@ -26,6 +26,7 @@ mod comparisons;
 mod decision;
 mod delivered;
 mod document;
+mod ebs;
 mod fact;
 mod faults;
 mod figures;
@@ -94,6 +95,7 @@ pub use document::{
     ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict,
     Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
+pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};

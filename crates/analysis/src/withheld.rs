@@ -143,6 +143,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::SeparateReadWriteLimits(_)
         | Remark::EmulationOffLimit(_)
         | Remark::EmulationFloor(_)
+        | Remark::EbsDisagrees(_)
         | Remark::UnbalancedMembers(_)
         | Remark::SlowMember(_)
         | Remark::VolumeAboveInstance(_)

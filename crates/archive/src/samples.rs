@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence::{FORMAT_VERSION, HostFigures, HostSample, MOST_SAMPLES, VolumeFigures};
+use evidence::{EbsFigures, FORMAT_VERSION, HostFigures, HostSample, MOST_SAMPLES, VolumeFigures};
 use parquet::basic::{Compression, Repetition, Type as PhysicalType};
 use parquet::column::page::Page;
 use parquet::column::reader::ColumnReader;
@@ -27,6 +27,8 @@ const MOST_VALUES: usize = 1 << 24;
 /// Columns of a host with the usual two volumes. A row becomes a sample with room for all of these figures, however few
 /// columns its file has.
 const USUAL_COLUMNS: usize = 2 + HostFigures::FIELDS.len() + 2 * VolumeFigures::FIELDS.len();
+/// The same of what EBS counts of two volumes, where a file has any of it.
+const EBS_COLUMNS: usize = 2 * EbsFigures::FIELDS.len();
 /// Least bytes of a row: its time.
 const ROW_BYTES: u64 = size_of::<f64>() as u64;
 const VERSION_KEY: &str = "iopslab.format_version";
@@ -144,7 +146,9 @@ fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<Hos
         if rows > most_rows {
             return Err(damaged(&format!("it has {rows} rows, and the hosts of a trial have {MOST_SAMPLES} together")));
         }
-        values = values.saturating_add(row_count.saturating_mul(group.num_columns().max(USUAL_COLUMNS)));
+        let has_ebs = group.metadata().columns().iter().any(|column| column.column_descr().name().contains("_ebs_"));
+        let least = USUAL_COLUMNS + if has_ebs { EBS_COLUMNS } else { 0 };
+        values = values.saturating_add(row_count.saturating_mul(group.num_columns().max(least)));
         if values > MOST_VALUES {
             return Err(damaged(&format!("it has more than {MOST_VALUES} values")));
         }

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BandwidthWeighting, CardPlacement, Catalog, ClusterRequest, EbsCaps, InstanceType, MIB, NotWeighted,
-    ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, reach, resolve_volume_on, rules, rules_in,
-    through_cards,
+    BandwidthWeighting, CardPlacement, Catalog, Cloud, ClusterRequest, EbsCaps, InstanceType, MIB, NotAttached,
+    NotWeighted, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, VolumeType, reach,
+    resolve_volume_on, rules, rules_in, through_cards,
 };
 
 /// Request sizes that are shown, KiB.
@@ -127,6 +127,9 @@ pub enum CapsError {
     /// More volumes than the instance attaches.
     #[error(transparent)]
     TooMany(#[from] TooManyVolumes),
+    /// Volumes that the instance is not known to take.
+    #[error(transparent)]
+    NotAttached(#[from] NotAttached),
     /// A bandwidth weighting that the instance has not.
     #[error(transparent)]
     NotWeighted(#[from] NotWeighted),
@@ -154,7 +157,8 @@ impl Catalog {
         weighting: BandwidthWeighting,
     ) -> Result<Caps, CapsError> {
         let known = self.instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
-        let machine = &known.weighted(weighting)?;
+        let kinds: Vec<VolumeType> = request.volumes.iter().map(|volume| volume.kind).collect();
+        let machine = &known.weighted(weighting)?.with_volumes(&kinds)?;
         machine.attaches(request.volumes.len())?;
         let volumes = request
             .volumes
@@ -308,7 +312,16 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
         remarks.push("the IOPS of its local disks are not known".to_owned());
     }
     if machine.local_disks.is_none() && caps.volumes.is_empty() {
-        remarks.push(format!("{0} has no local disks and no volume is named; with one: {0}+gp3:1000", machine.name));
+        let named = match (machine.cloud(), machine.paths.iter().flat_map(|path| &path.kinds).next()) {
+            (Cloud::Aws, _) => Some(VolumeType::Gp3),
+            (_, known) => known.copied(),
+        };
+        let example = named.map(|kind| format!("; with one: {}+{kind}:1000", machine.name));
+        remarks.push(format!(
+            "{} has no local disks and no volume is named{}",
+            machine.name,
+            example.unwrap_or_default()
+        ));
     }
     if machine.is_flex() {
         remarks.push(format!("{} is a flex type: its CPUs are whole for 95 % of a day only", machine.name));

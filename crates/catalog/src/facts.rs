@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::price::{InstancePrice, VolumePrice};
 use crate::user::{UserCatalog, UserCatalogError};
-use crate::{InstanceType, instance, nearest, price};
+use crate::{InstanceType, instance, nearest, other_clouds, price};
 
 /// Instance types and prices.
 #[derive(Debug, Clone)]
@@ -21,10 +21,14 @@ pub struct Catalog {
 impl Catalog {
     /// The tables of this program alone.
     pub fn built_in() -> &'static Self {
-        static BUILT_IN: LazyLock<Catalog> = LazyLock::new(|| Catalog {
-            instances: instance::built_in(),
-            instance_prices: price::built_in_instance_prices(),
-            volume_prices: price::built_in_volume_prices(),
+        static BUILT_IN: LazyLock<Catalog> = LazyLock::new(|| {
+            let (mut instances, mut instance_prices) = (instance::built_in(), price::built_in_instance_prices());
+            for (instance, price) in other_clouds::built_in() {
+                instance_prices.insert(instance.name.clone(), vec![price]);
+                instances.push(instance);
+            }
+            instances.sort_by(|a, b| a.name.cmp(&b.name));
+            Catalog { instances, instance_prices, volume_prices: price::built_in_volume_prices() }
         });
         &BUILT_IN
     }

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::table;
-use crate::{IoLimits, nearest as near};
+use crate::{Cloud, IoLimits, VolumeType, nearest as near};
 
 /// Bytes in one MB, as AWS states disk and EBS throughput.
 pub const MB: f64 = 1e6;
@@ -147,10 +147,19 @@ pub enum Lifecycle {
     Retired,
 }
 
-/// One EC2 instance type.
+/// The path to volumes of some types, on clouds where it depends on the type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VolumePath {
+    /// The types.
+    pub kinds: Vec<VolumeType>,
+    /// What all volumes of these types get together.
+    pub caps: EbsCaps,
+}
+
+/// One machine type: of EC2, or of another cloud.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InstanceType {
-    /// AWS's name, `r4.4xlarge`.
+    /// AWS's name, `r4.4xlarge`; of other clouds with theirs before it, `gcp:n2-standard-16`.
     pub name: String,
     /// Whether it is still offered.
     pub lifecycle: Lifecycle,
@@ -191,12 +200,20 @@ pub struct InstanceType {
     pub volume_slots: Option<VolumeSlots>,
     /// Whether its bandwidth may be weighted ([`crate::BandwidthWeighting`]).
     pub bandwidth_weighting: bool,
+    /// What it lets through to volumes, where that depends on their type (Google Cloud, Azure), in place of
+    /// [`Self::ebs`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<VolumePath>,
 }
 
 impl InstanceType {
-    /// What stands before the dot of its name.
+    /// What stands before the size in its name: before the dot; `gcp:n2-standard`; `azure:Standard_E`.
     pub fn family(&self) -> &str {
-        self.name.split('.').next().unwrap_or_default()
+        match Cloud::of(&self.name) {
+            Cloud::Aws => self.name.split('.').next().unwrap_or_default(),
+            Cloud::Google => self.name.rsplit_once('-').map_or(&*self.name, |(family, _)| family),
+            Cloud::Azure => self.name.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default(),
+        }
     }
 
     /// vCPUs that it has at all times: what CPU credits add ends.
@@ -333,5 +350,6 @@ fn read(row: &table::Row<'_>) -> InstanceType {
             .number("max_volumes")
             .map(|most| VolumeSlots { most: most as u32, shared: row.text("slots") != Some("d") }),
         bandwidth_weighting: row.text("weighting") == Some("y"),
+        paths: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@
 
 mod caps;
 mod cards;
+mod cloud;
 mod cluster;
 mod cost;
 mod cpu_speed;
@@ -18,39 +19,45 @@ mod latency;
 mod limits;
 mod nearest;
 mod omitted;
+mod other_clouds;
 mod price;
+mod processor;
 mod quota;
 mod reach;
 mod region;
 mod table;
 mod user;
 mod volume;
+mod volume_path;
 mod weighting;
 mod words;
 
 pub use caps::{Caps, CapsAtSize, CapsError, CardCaps, Ceiling, LocalAtSize, SIZES_KIB, Side};
 pub use cards::{CardPlacement, card_share, through_cards};
+pub use cloud::Cloud;
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
 };
-pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed};
+pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed, cpu_speeds_near};
 pub use data::NodeData;
 pub use facts::Catalog;
 pub use instance::{
-    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumeSlots,
+    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumePath, VolumeSlots,
 };
 pub use latency::{KnownLatency, Latency, latencies, latency_of};
 pub use limits::{Burst, ByteBurst, GIB, IoLimits, MIB};
 pub use omitted::{Omission, OmittedType, omitted, why_omitted};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
+pub use processor::Processor;
 pub use quota::VcpuPool;
 pub use reach::TooManyVolumes;
 pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
     MADE_TO_MEASURE, ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeNeed,
-    VolumeRequest, VolumeRules, VolumeType, made_to_measure, resolve_volume, resolve_volume_by, resolve_volume_on,
-    rules, rules_in, rules_of_all_eras, volume_type_names,
+    VolumeRequest, VolumeRules, VolumeStep, VolumeType, made_to_measure, resolve_volume, resolve_volume_by,
+    resolve_volume_on, rules, rules_in, rules_of_all_eras, volume_type_names,
 };
+pub use volume_path::NotAttached;
 pub use weighting::{BandwidthWeighting, NotWeighted};

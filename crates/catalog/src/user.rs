@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::price::{InstancePrice, VolumePrice};
-use crate::{EbsCaps, EbsOptimisation, InstanceType, Lifecycle, LocalDisks, Purchase, REGION, VolumeType, day};
+use crate::{Cloud, EbsCaps, EbsOptimisation, InstanceType, Lifecycle, LocalDisks, Purchase, REGION, VolumeType, day};
 
 /// One file of a user's facts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -252,9 +252,9 @@ impl UserCatalog {
     }
 
     fn check_instance(&self, entry: &UserInstance) -> Result<(), String> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
         if entry.name.is_empty() || !entry.name.chars().all(plain) {
-            return Err("a name has letters, digits, `.`, `-` and `_` only".to_owned());
+            return Err("a name has letters, digits, `.`, `-`, `_` and `:` only".to_owned());
         }
         positive(&[
             ("vcpus", entry.vcpus.map(f64::from)),
@@ -334,6 +334,8 @@ impl UserCatalog {
                 burst_iops: ebs.burst_iops.unwrap_or(ebs.baseline_iops),
                 cards: ebs.cards.unwrap_or(merged.ebs_cards()),
             });
+            // One path for volumes of any type, in place of those by type.
+            merged.paths.clear();
         }
         if let Some(disks) = &entry.local_disks {
             // AWS gives count, size and kind only: measured figures of the same disks stay.
@@ -352,7 +354,8 @@ impl UserCatalog {
                 None => disks.clone(),
             });
         }
-        if self.region() == REGION && entry.usd_per_hour.is_some() {
+        let cloud = Cloud::of(&entry.name);
+        if cloud.region(self.region()) == cloud.region(REGION) && entry.usd_per_hour.is_some() {
             merged.on_demand_usd_per_hour = entry.usd_per_hour;
             merged.price_date = self.day_of(entry.price_date.as_deref()).ok();
         }
@@ -384,6 +387,7 @@ impl UserCatalog {
             cpu_share: None,
             volume_slots: None,
             bandwidth_weighting: false,
+            paths: Vec::new(),
         })
     }
 
@@ -399,7 +403,7 @@ impl UserCatalog {
             on_demand.into_iter().chain(reserved).filter_map(move |(purchase, usd_per_hour)| {
                 let price = InstancePrice {
                     date: self.day_of(entry.price_date.as_deref()).ok()?,
-                    region: self.region().to_owned(),
+                    region: Cloud::of(&entry.name).region(self.region()).to_owned(),
                     purchase,
                     usd_per_hour,
                     upfront_usd: purchase.upfront_usd(usd_per_hour),
@@ -418,7 +422,7 @@ impl UserCatalog {
                 date: self
                     .day_of(price.price_date.as_deref())
                     .map_err(|problem| self.wrong(price.kind.name(), problem))?,
-                region: self.region().to_owned(),
+                region: price.kind.cloud().region(self.region()).to_owned(),
                 usd_per_gb: price.usd_per_gb,
                 usd_per_iops: price.usd_per_iops,
                 iops_above: price.iops_above,

@@ -145,6 +145,60 @@ figures! {
     }
 }
 
+figures! {
+    /// What Amazon EBS counts of a volume itself, since the volume was attached: the log page 0xD0 of its NVMe device
+    /// (EBS user guide, "Amazon EBS detailed performance statistics", seen 2026-11-26). Only the latency histogram has
+    /// buckets of 32 bits, so that what is within so many microseconds goes back by 2^32 where one overflows.
+    EbsFigures {
+        /// Read requests completed, as EBS counts them.
+        reads,
+        /// Write requests completed, as EBS counts them.
+        writes,
+        /// Bytes read, as EBS counts them.
+        read_bytes,
+        /// Bytes written, as EBS counts them.
+        write_bytes,
+        /// Time that read requests took, summed, seconds.
+        read_wait_s,
+        /// Time that write requests took, summed, seconds.
+        write_wait_s,
+        /// Time in which more requests were asked for than the volume's IOPS, seconds.
+        volume_iops_exceeded_s,
+        /// Time in which more bytes were asked for than the volume's throughput, seconds.
+        volume_bytes_exceeded_s,
+        /// Time in which more requests were asked for than the instance's path to EBS lets through, seconds.
+        instance_iops_exceeded_s,
+        /// Time in which more bytes were asked for than the instance's path to EBS lets through, seconds.
+        instance_bytes_exceeded_s,
+        /// Requests that wait to be completed, now.
+        queue_length,
+        /// Read requests that took up to 512 us.
+        reads_within_512_us,
+        /// Read requests that took up to 1,024 us.
+        reads_within_1024_us,
+        /// Read requests that took up to 2,048 us.
+        reads_within_2048_us,
+        /// Read requests that took up to 4,096 us.
+        reads_within_4096_us,
+        /// Read requests that took up to 16,384 us.
+        reads_within_16384_us,
+        /// Read requests that took up to 65,536 us.
+        reads_within_65536_us,
+        /// Write requests that took up to 512 us.
+        writes_within_512_us,
+        /// Write requests that took up to 1,024 us.
+        writes_within_1024_us,
+        /// Write requests that took up to 2,048 us.
+        writes_within_2048_us,
+        /// Write requests that took up to 4,096 us.
+        writes_within_4096_us,
+        /// Write requests that took up to 16,384 us.
+        writes_within_16384_us,
+        /// Write requests that took up to 65,536 us.
+        writes_within_65536_us,
+    }
+}
+
 /// One sample of a host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSample {
@@ -159,11 +213,15 @@ pub struct HostSample {
     pub database: Reported,
     /// Devices by role.
     pub volumes: BTreeMap<VolumeRole, VolumeFigures>,
+    /// What Amazon EBS counts of those that are its volumes. Apart from the others, so that a sample without it has no
+    /// room for it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ebs: BTreeMap<VolumeRole, EbsFigures>,
 }
 
 impl HostSample {
     /// The sample as a row of a flat table; every figure and every series of the product has a column, whether it is
-    /// known or not. Those of a second and further data volume are there where the host has one.
+    /// known or not. Those of a second and further data volume, and of EBS, are there where the host has one.
     pub fn columns(&self, reports: &Reports) -> Vec<(&'static str, Option<f64>)> {
         let none = VolumeFigures::default();
         let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
@@ -174,6 +232,11 @@ impl HostSample {
             let is_usual = matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
             if is_usual || self.volumes.contains_key(role) {
                 row.extend(names.iter().map(String::as_str).zip(volume(*role)));
+            }
+        }
+        for VolumeColumns { role, names, .. } in EBS_COLUMNS.iter() {
+            if let Some(figures) = self.ebs.get(role) {
+                row.extend(names.iter().map(String::as_str).zip(figures.values()));
             }
         }
         row
@@ -190,10 +253,13 @@ impl HostSample {
                 "t_s" => sample.t_s = value.unwrap_or_default(),
                 "unix_ms" => sample.unix_ms = value.unwrap_or_default() as i64,
                 other => match of_volume(other) {
-                    Some((role, field)) if value.is_some() => {
+                    Some(_) if value.is_none() => {}
+                    Some((role, OfVolume::Device(field))) => {
                         sample.volumes.entry(role).or_default().set(field, *value);
                     }
-                    Some(_) => {}
+                    Some((role, OfVolume::Ebs(field))) => {
+                        sample.ebs.entry(role).or_default().set(field, *value);
+                    }
                     None if sample.host.set(other, *value) => {}
                     None => match Series::of_key(other) {
                         Some(series) => sample.database.set(series, *value),
@@ -229,25 +295,42 @@ impl HostSample {
 /// Columns of a volume.
 struct VolumeColumns {
     role: VolumeRole,
-    /// `data_`, `data_2_`, ..., `commitlog_`.
+    /// `data_`, `data_2_`, ..., `commitlog_`; of EBS `data_ebs_`.
     prefix: String,
     names: Vec<String>,
 }
 
-static VOLUME_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> = LazyLock::new(|| {
+static VOLUME_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> =
+    LazyLock::new(|| volume_columns("", VolumeFigures::FIELDS));
+static EBS_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> =
+    LazyLock::new(|| volume_columns("ebs_", EbsFigures::FIELDS));
+
+fn volume_columns(of: &str, fields: &[&str]) -> [VolumeColumns; VolumeRole::ALL.len()] {
     VolumeRole::ALL.map(|role| {
-        let prefix = format!("{}_", role.name().replace('-', "_"));
-        let names = VolumeFigures::FIELDS.iter().map(|field| format!("{prefix}{field}"));
+        let prefix = format!("{}_{of}", role.name().replace('-', "_"));
+        let names = fields.iter().map(|field| format!("{prefix}{field}"));
         VolumeColumns { role, names: names.collect(), prefix }
     })
-});
+}
+
+/// A figure of a volume by its name, and whose it is.
+enum OfVolume<'a> {
+    Device(&'a str),
+    Ebs(&'a str),
+}
 
 /// The volume and the figure of a column; `None`: it is none of a volume.
-fn of_volume(column: &str) -> Option<(VolumeRole, &str)> {
-    VOLUME_COLUMNS.iter().find_map(|of| {
-        let field = column.strip_prefix(of.prefix.as_str())?;
-        VolumeFigures::FIELDS.contains(&field).then_some((of.role, field))
-    })
+fn of_volume(column: &str) -> Option<(VolumeRole, OfVolume<'_>)> {
+    let found = |all: &[VolumeColumns], fields: &[&str]| {
+        all.iter().find_map(|of| {
+            let field = column.strip_prefix(of.prefix.as_str())?;
+            fields.contains(&field).then_some((of.role, field))
+        })
+    };
+    let device =
+        found(VOLUME_COLUMNS.as_slice(), VolumeFigures::FIELDS).map(|(role, field)| (role, OfVolume::Device(field)));
+    let of_ebs = || found(EBS_COLUMNS.as_slice(), EbsFigures::FIELDS).map(|(role, field)| (role, OfVolume::Ebs(field)));
+    device.or_else(of_ebs)
 }
 
 #[cfg(test)]
@@ -270,6 +353,11 @@ mod tests {
                 assert!(volume.set(field, Some(1000.0 * i as f64)));
             }
         }
+        for role in [VolumeRole::Data2, VolumeRole::Commitlog] {
+            for (i, field) in EbsFigures::FIELDS.iter().enumerate() {
+                assert!(sample.ebs.entry(role).or_default().set(field, Some(1000.0 * i as f64 + 0.5)));
+            }
+        }
         sample
     }
 
@@ -280,6 +368,18 @@ mod tests {
             let text = serde_json::to_string(&sample).unwrap();
             assert_eq!(serde_json::from_str::<HostSample>(&text).unwrap(), sample);
         }
+    }
+
+    #[test]
+    fn what_ebs_counts_has_columns_where_it_was_read_alone() {
+        let of_ebs = |sample: &HostSample| -> Vec<&'static str> {
+            let columns = sample.columns(REPORTS).into_iter();
+            columns.map(|(name, _)| name).filter(|name| name.contains("_ebs_")).collect()
+        };
+        assert_eq!(of_ebs(&HostSample::default()), Vec::<&str>::new());
+        let columns = of_ebs(&full());
+        assert_eq!(columns.len(), 2 * EbsFigures::FIELDS.len());
+        assert_eq!((columns[0], columns[6]), ("data_2_ebs_reads", "data_2_ebs_volume_iops_exceeded_s"));
     }
 
     #[test]

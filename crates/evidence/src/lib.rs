@@ -21,7 +21,7 @@ pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment, RUNTIMES};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
-pub use host::{HostFigures, HostSample, VolumeFigures};
+pub use host::{EbsFigures, HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use imported::{CountedFrom, Imported, Progress, StatedLatency, Tool, TwoClocks};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};

@@ -282,6 +282,9 @@ pub enum FaultKind {
     /// The node `node` of a cluster is asked `amount` times (default 1.5) as often as each of the others: a driver that
     /// does not know the ring, or a popular part of it.
     BusyNode,
+    /// The data volumes have the counters of Amazon EBS, which count `amount` (default 1) of the time as above the
+    /// volume's IOPS, whatever the volume does.
+    EbsExceeded,
 }
 
 impl FaultKind {
@@ -296,6 +299,7 @@ impl FaultKind {
                 | Self::NotFound
                 | Self::Retransmits
                 | Self::SmallDataset
+                | Self::EbsExceeded
         )
     }
 
@@ -313,6 +317,7 @@ impl FaultKind {
                 | Self::DroppedMessages
                 | Self::Retransmits
                 | Self::BusyNode
+                | Self::EbsExceeded
         )
     }
 }

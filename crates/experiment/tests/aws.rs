@@ -265,6 +265,14 @@ fn what_aws_has_not_is_refused_at_its_place() {
         assert!(said.contains(part), "{said}");
         assert!(run_by(&text, Provider::Local).is_ok(), "it can be emulated");
     }
+    let ssd = "{ type = \"pd-ssd\", size_gib = 500 }";
+    let google = stated("")
+        .replace("\"r7i.xlarge\"", "\"gcp:n2-standard-16\"")
+        .replace("{ type = \"io2\", size_gib = 500, iops = 8000 }", ssd)
+        .replace("commitlog_volume = { type = \"gp3\", size_gib = 50 }\n", "");
+    let said = planned(&google).unwrap_err();
+    assert!(said.contains("a machine of Google Cloud, and iopslab makes machines on AWS alone"), "{said}");
+    assert!(run_by(&google, Provider::Local).is_ok(), "it can be emulated");
     let existing = "[target]\nhosts = [\"10.0.0.5\"]\nkeyspace = \"lab\"\n";
     let said = planned(&stated("").replace("[dataset]", &format!("{existing}[dataset]"))).unwrap_err();
     assert!(said.contains("--provider aws makes others"), "{said}");

@@ -59,10 +59,11 @@ fn what_is_stated_counts_before_what_is_known() {
     assert_eq!(cpus(&sized), [1.0, 0.5]);
 }
 
-/// Nobody has published the speed of a Graviton: then all CPUs are as many as their vCPUs say, and the plan says so.
+/// Nobody has published the speed of a Graviton5 so far: then all CPUs are as many as their vCPUs say, and the plan
+/// says so.
 #[test]
 fn an_unknown_speed_leaves_all_as_they_are_and_is_reported() {
-    let arm = two("\"i2.4xlarge\"", "\"r6g.4xlarge\"", "");
+    let arm = two("\"i2.4xlarge\"", "\"r9g.4xlarge\"", "");
     assert_eq!((cpus(&arm), notes(&arm)), (vec![1.0, 1.0], vec!["cpu_speed_unknown"]));
     assert_eq!(made(&arm)[0].stands_for.as_ref().unwrap().unit, None);
     let none = two(SIZE, "{ vcpus = 8, memory_gib = 64 }", "");

@@ -95,6 +95,23 @@ fn bandwidth_weighting_is_of_a_configuration_or_of_a_variant_and_costs_nothing()
     assert!(said.len() == 1 && said[0].contains("a_weighted: bandwidth weighting ebs-1 gives"), "{said:?}");
 }
 
+/// n2-standard-16 lets 25,000 IOPS through to pd-ssd and 20,000 to pd-balanced.
+#[test]
+fn machines_of_other_clouds_are_emulated_with_the_path_of_their_volumes() {
+    let of = |machine: &str, volume: &str| on(machine, volume, "").replace("scale = 100", "scale = 10");
+    let n2 = |kind: &str| of("gcp:n2-standard-16", &format!("{{ type = \"{kind}\", size_gib = 4000 }}"));
+    assert_eq!(setup(&n2("pd-ssd")).data.limits.read_iops, Some(2_500.0));
+    assert_eq!(setup(&n2("pd-balanced")).data.limits.read_iops, Some(2_000.0));
+    let two = "{ type = \"pd-ssd\", size_gib = 500, count = 2 }";
+    let premium = "{ type = \"premium-v2\", size_gib = 500 }";
+    each_refused(&[
+        (n2("hyperdisk-balanced"), "no limits of hyperdisk-balanced volumes on gcp:n2-standard-16 are known"),
+        (n2("gp3"), "gp3 is a volume of AWS, and gcp:n2-standard-16 a machine type of Google Cloud"),
+        (of("gcp:n2-standard-16", two), "several pd-ssd volumes of one machine share"),
+        (of("r7i.large", premium), "premium-v2 is a volume of Azure"),
+    ]);
+}
+
 #[test]
 fn what_an_instance_has_not_is_refused_at_its_place() {
     let gp3 = "{ type = \"gp3\", size_gib = 500 }";

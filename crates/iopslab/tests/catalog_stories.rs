@@ -23,6 +23,22 @@ fn published_tables_come_out_to_the_cent() {
 }
 
 #[test]
+fn machines_of_other_clouds_are_shown_with_what_they_let_through_to_which_volumes() {
+    let lab = Laboratory::new();
+    let shown = |arguments: &[&str]| {
+        let output = lab.output(&[&["catalog"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let machine = shown(&["show", "azure:standard_e16bds_v5"]);
+    assert!(machine.contains("premium-v2, ultra: 88400 IOPS, 2300 MB/s") && machine.contains("eastus"), "{machine}");
+    let alone = shown(&["caps", "gcp:n2-standard-16"]);
+    assert!(alone.contains("path to volumes: by their type") && alone.contains("+pd-balanced:1000"), "{alone}");
+    let caps = json(&lab, &["caps", "gcp:c4d-standard-16+hyperdisk-balanced:2000:12000:400"]);
+    assert_eq!(caps["ebs"][0]["baseline"]["iops"], 12_000.0);
+}
+
+#[test]
 fn bad_input_is_refused_with_what_would_be_right() {
     let lab = Laboratory::new();
     for (arguments, part) in [
@@ -31,6 +47,8 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["cost", "i3.2xlarge", "--price-date", "2012-01-01"], "known days"),
         (vec!["caps", "r4.4xlarge+io1:100GiB:20000"], "io1"),
         (vec!["caps", "r4.4xlarge+gp3:100GiB", "--era", "2012"], "no rules of gp3"),
+        (vec!["caps", "gcp:n2-standard-16+hyperdisk-balanced:2000"], "known there: pd-balanced, pd-ssd"),
+        (vec!["cost", "azure:Standard_E16ds_v5+premium:1000"], "price of premium volumes in eastus"),
         (vec!["show", "r4.4xlrge"], "nearest: r4.4xlarge"),
         (vec!["list", "--family", "i3em"], "unknown family `i3em` help: nearest: i3en"),
         (vec!["list", "--family", "nope"], "see: iopslab catalog list"),

@@ -337,7 +337,8 @@ fn the_reference_has_every_command_and_flag() {
 #[test]
 fn the_reference_has_every_column_of_a_host() {
     let reference = read("docs/reference.md");
-    for name in evidence::HostFigures::FIELDS.iter().chain(evidence::VolumeFigures::FIELDS) {
+    let volumes = evidence::VolumeFigures::FIELDS.iter().chain(evidence::EbsFigures::FIELDS);
+    for name in evidence::HostFigures::FIELDS.iter().chain(volumes) {
         assert!(reference.contains(&format!("| `{name}` |")), "{name}");
     }
     for series in reported::ALL.iter().flat_map(|product| product.all_series()) {

@@ -142,3 +142,19 @@ fn rates_that_this_machines_client_cannot_send_are_refused_once_doctor_has_measu
     assert!(reported.contains("\"line\":12"), "{reported}");
     assert_eq!(plan((ceiling * 0.9) as u64).0, Some(0), "{found}");
 }
+
+/// A test's build is no measure of a clock; what is measured is there, and nothing else is looked at.
+#[test]
+fn a_cpu_is_measured_alone() {
+    let lab = Laboratory::new();
+    let output = lab.iopslab(&["doctor", "--cpu", "--format", "json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(document["kernel_rounds_per_s"].as_f64().unwrap() > 0.0, "{document}");
+    let least = document["kernel_least_share"].as_f64().unwrap();
+    assert!(least > 0.0 && least <= 1.0, "{document}");
+    assert_eq!(document["speed"].is_null(), document["ghz"].is_null() || document["architecture"].is_null());
+    let shown = lab.iopslab(&["doctor", "--cpu"]).output().unwrap();
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.contains("rounds/s") && !text.contains("Java"), "{text}");
+}

@@ -1,10 +1,12 @@
-//! Watching a host once a second: readers of `/proc`, cgroups and the Java GC log, and the thread that calls them.
+//! Watching a host once a second: readers of `/proc`, cgroups, the counters of EBS volumes and the Java GC log, and the
+//! thread that calls them.
 //!
 //! Every reader takes the directory it reads from, so that tests feed it a made-up tree, and gives `None` for what is
 //! not there: missing is not zero. Raw counters go into the sample; rates are for later.
 
 mod cgroup;
 mod compilers;
+mod ebs;
 mod environment;
 mod found;
 mod gc_log;

@@ -8,6 +8,7 @@ use reported::jvm;
 
 use crate::cgroup::CgroupFiles;
 use crate::compilers::CompilerMeter;
+use crate::ebs::EbsCounters;
 use crate::gc_log::{GcLog, LogSource};
 use crate::proc;
 
@@ -34,13 +35,17 @@ pub struct Sampler {
     sources: Sources,
     gc_log: Option<GcLog>,
     compilers: CompilerMeter,
+    /// Of those volumes that are EBS volumes.
+    ebs: BTreeMap<VolumeRole, EbsCounters>,
 }
 
 impl Sampler {
     /// A sampler of these sources.
     pub fn new(mut sources: Sources) -> Self {
         let gc_log = sources.gc_log.take().map(GcLog::new);
-        Self { sources, gc_log, compilers: CompilerMeter::default() }
+        let counters = |(role, device): (&VolumeRole, &String)| Some((*role, EbsCounters::of(&sources.root, device)?));
+        let ebs = sources.devices.iter().filter_map(counters).collect();
+        Self { sources, gc_log, compilers: CompilerMeter::default(), ebs }
     }
 
     /// One sample, stamped by the caller: seconds, and the wall clock in Unix milliseconds.
@@ -70,6 +75,7 @@ impl Sampler {
                 }
             }
         }
+        sample.ebs.extend(self.ebs.iter().filter_map(|(role, counters)| Some((*role, counters.read()?))));
         sample
     }
 }

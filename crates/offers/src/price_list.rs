@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Purchase, UserVolumePrice, VolumeType};
+use catalog::{Cloud, Purchase, UserVolumePrice, VolumeType};
 use serde::Deserialize;
 
 /// A product with its terms.
@@ -128,6 +128,7 @@ impl PriceList {
     pub(super) fn volumes(&self) -> Vec<UserVolumePrice> {
         VolumeType::ALL
             .into_iter()
+            .filter(|kind| kind.cloud() == Cloud::Aws)
             .filter_map(|kind| {
                 // io1 goes by its first name, magnetic volumes by none.
                 let suffix = match kind {

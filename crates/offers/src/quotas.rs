@@ -72,8 +72,9 @@ pub fn quotas(profile: Option<&str>, region: &str, asked: QuotaRequest<'_>) -> R
     }
     let volumes = gib_in_use(&caller, region).map_err(refused("ec2:DescribeVolumes"))?;
     for kind in asked.volume_types {
+        let Some(code) = of_volumes(*kind) else { continue };
         // It is granted in TiB.
-        let quota = quota(&caller, region, ("ebs", of_volumes(*kind)), 1_024.0, &refused)?;
+        let quota = quota(&caller, region, ("ebs", code), 1_024.0, &refused)?;
         let in_use = volumes.get(kind.name()).copied().unwrap_or_default();
         reported.volume_gib.insert(*kind, Quota { in_use, ..quota });
     }
@@ -90,9 +91,9 @@ fn of_vcpus(pool: VcpuPool, spot: bool) -> &'static str {
     }
 }
 
-/// Source: "Amazon EBS endpoints and quotas", AWS General Reference.
-fn of_volumes(kind: VolumeType) -> &'static str {
-    match kind {
+/// Source: "Amazon EBS endpoints and quotas", AWS General Reference. `None`: no volume of AWS.
+fn of_volumes(kind: VolumeType) -> Option<&'static str> {
+    Some(match kind {
         VolumeType::Gp2 => "L-D18FCD1D",
         VolumeType::Gp3 => "L-7A658B76",
         VolumeType::Io1 => "L-FD252861",
@@ -100,7 +101,13 @@ fn of_volumes(kind: VolumeType) -> &'static str {
         VolumeType::St1 => "L-82ACEF56",
         VolumeType::Sc1 => "L-17AF77E8",
         VolumeType::Standard => "L-9CF3C2EB",
-    }
+        VolumeType::PdBalanced
+        | VolumeType::PdSsd
+        | VolumeType::HyperdiskBalanced
+        | VolumeType::Premium
+        | VolumeType::PremiumV2
+        | VolumeType::Ultra => return None,
+    })
 }
 
 /// The answer of both calls.

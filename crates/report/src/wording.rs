@@ -61,6 +61,7 @@ fn words(remark: &Remark) -> Words {
         Remark::BurstOnly(of) => storage::burst_only(of),
         Remark::EmulationOffLimit(of) => storage::off_limit(of),
         Remark::EmulationFloor(of) => storage::floor(of),
+        Remark::EbsDisagrees(of) => storage::ebs_disagrees(of),
         Remark::UnbalancedMembers(of) => storage::unbalanced_members(of),
         Remark::SlowMember(of) => storage::slow_member(of),
         Remark::VolumeAboveInstance(of) => storage::above_instance(of),

@@ -56,7 +56,7 @@ fn default_amount(kind: FaultKind) -> f64 {
         FaultKind::GarbageCollection => 0.3,
         FaultKind::Errors => 0.01,
         FaultKind::NotFound => 0.001,
-        FaultKind::ServedFromMemory | FaultKind::Restart => 1.0,
+        FaultKind::ServedFromMemory | FaultKind::Restart | FaultKind::EbsExceeded => 1.0,
         FaultKind::DroppedMessages => 5.0,
         FaultKind::Retransmits => 0.02,
         FaultKind::SendLag => 20.0,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostId, HostSample, VolumeFigures};
+use evidence::{EbsFigures, HostFigures, HostId, HostSample, VolumeFigures};
 use experiment::{FaultKind, VolumeRole};
 use reported::{Reported, cassandra, jvm};
 
@@ -134,13 +134,36 @@ impl<'a> Counters<'a> {
         ]);
         reported.set(&jvm::GC_LONGEST_PAUSE_S, longest);
         let client = HostFigures { process_cpu_s: Some(self.client_cpu_s), ..host };
-        let sample = |host, database, volumes| HostSample { t_s, unix_ms, host, database, volumes };
+        let sample =
+            |host, database, volumes| HostSample { t_s, unix_ms, host, database, volumes, ..HostSample::default() };
         let id = HostId::database(self.world.node as u32);
-        let mut samples = vec![(id, sample(database, reported, self.volumes(volume)))];
+        let volumes = self.volumes(volume);
+        let ebs = self.ebs(&volumes);
+        let mut samples = vec![(id, HostSample { ebs, ..sample(database, reported, volumes) })];
         if self.has_client() {
             samples.push((HostId::CLIENT, sample(client, Reported::default(), BTreeMap::new())));
         }
         samples
+    }
+
+    /// What EBS would count of these volumes, where it is planted: what the device counts, and time above the volumes'
+    /// IOPS.
+    fn ebs(&self, volumes: &BTreeMap<VolumeRole, VolumeFigures>) -> BTreeMap<VolumeRole, EbsFigures> {
+        let Some(share) = self.world.faults.amount(FaultKind::EbsExceeded) else {
+            return BTreeMap::new();
+        };
+        let of = |device: &VolumeFigures| EbsFigures {
+            reads: device.reads,
+            writes: device.writes,
+            read_bytes: device.read_bytes,
+            write_bytes: device.write_bytes,
+            volume_iops_exceeded_s: Some(share * self.seconds),
+            volume_bytes_exceeded_s: Some(0.0),
+            instance_iops_exceeded_s: Some(0.0),
+            instance_bytes_exceeded_s: Some(0.0),
+            ..EbsFigures::default()
+        };
+        volumes.iter().filter(|(role, _)| role.is_data()).map(|(role, device)| (*role, of(device))).collect()
     }
 
     fn volumes(&self, volume: &SimulatedVolume) -> BTreeMap<VolumeRole, VolumeFigures> {

@@ -59,8 +59,8 @@ pub(super) fn node<'a>(
         disk_bytes: gib * 1024.0 * MIB,
         iops: Some(iops),
         mb_per_s: Some(mib * MIB / MB),
-        machine: instance
-            .ebs
+        machine: caps
+            .path
             .is_some()
             .then(|| with(Machine { all_iops: iops, all_bytes_per_s: mib * MIB, ..Machine::UNLIMITED })),
     })

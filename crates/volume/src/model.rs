@@ -46,11 +46,20 @@ impl Unit {
     /// Hard disks: 1 MiB, and those that follow one another are merged (the same source).
     pub const HDD: Self = Self { bytes: 1 << 20, merges: true };
 
-    /// How volumes of a type count.
+    /// How volumes of a type count. How those of other clouds do was not found: they are counted as EBS's.
     pub fn of(kind: VolumeType) -> Self {
         match kind {
             VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard => Self::HDD,
-            VolumeType::Gp2 | VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => Self::SSD,
+            VolumeType::Gp2
+            | VolumeType::Gp3
+            | VolumeType::Io1
+            | VolumeType::Io2
+            | VolumeType::PdBalanced
+            | VolumeType::PdSsd
+            | VolumeType::HyperdiskBalanced
+            | VolumeType::Premium
+            | VolumeType::PremiumV2
+            | VolumeType::Ultra => Self::SSD,
         }
     }
 

@@ -10,6 +10,7 @@
 //! [`crate::document::limit`] holds the data; crate `report` puts it into words.
 
 mod cpu;
+mod ebs;
 mod instance;
 mod intervention;
 mod naming;
@@ -29,6 +30,7 @@ pub use crate::document::limit::{
     Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, SpreadKind,
     Unit,
 };
+pub(crate) use ebs::{LimitsOfWindow, limits_by_window};
 pub use intervention::{CellLimit, NEAR_CAP, by_intervention, interventions};
 pub use naming::{at, by_use, named, of_cell};
 pub use typical::{Uses, of_nodes};

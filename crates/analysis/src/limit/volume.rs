@@ -71,7 +71,7 @@ fn rates(activity: &VolumeActivity) -> WindowRates {
         read_bytes_per_s: vec![activity.read_bytes_per_s()],
         write_bytes_per_s: vec![activity.write_bytes_per_s()],
         iops_limit: activity.iops_limit.into_iter().collect(),
-        bytes_limit: Vec::new(),
+        ..WindowRates::default()
     }
 }
 

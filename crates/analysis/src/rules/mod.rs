@@ -21,6 +21,7 @@ pub mod cpu_throttled;
 pub mod data_fits_page_cache;
 pub mod data_set_smaller;
 pub mod database_restarted;
+pub mod ebs_disagrees;
 pub mod emulation_floor;
 pub mod emulation_off_limit;
 pub mod errors_above;
@@ -209,6 +210,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &RunContext<'_>) -> V
     found.add(data_set_smaller::than_the_others(trial, setups, together.data_bytes));
     found.add(still_rising::finding(undisturbed, plan));
     found.add(cache_not_settled::finding(undisturbed, plan));
+    found.add(ebs_disagrees::finding(undisturbed, setups));
     found.add(other_work::finding(undisturbed, plan.place.provider()));
     found.add(fault_not_as_planned::finding(trial, plan));
     found.add(cassandra::writes_not_flushed::finding(undisturbed, plan, setups));

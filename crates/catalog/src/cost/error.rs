@@ -1,6 +1,6 @@
 //! Why something cannot be priced.
 
-use crate::{PriceError, TooManyVolumes, VolumeError};
+use crate::{NotAttached, PriceError, TooManyVolumes, VolumeError};
 
 /// Why something cannot be priced.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -19,6 +19,9 @@ pub enum CostError {
     /// More volumes than the instance attaches.
     #[error(transparent)]
     TooMany(#[from] TooManyVolumes),
+    /// Volumes that the instance is not known to take.
+    #[error(transparent)]
+    NotAttached(#[from] NotAttached),
     /// A price that is not known.
     #[error(transparent)]
     Price(#[from] PriceError),

@@ -7,8 +7,8 @@ use super::line::{CostKind, CostLine};
 use super::micro::micro;
 use super::term::TermTotal;
 use crate::{
-    Catalog, EbsOptimisation, InstancePrice, InstanceType, OtherCharge, PriceError, ResolvedVolume, VolumeRequest,
-    reach, resolve_volume_on, volume,
+    Catalog, Cloud, EbsOptimisation, InstancePrice, InstanceType, OtherCharge, PriceError, ResolvedVolume,
+    VolumeRequest, VolumeType, reach, resolve_volume_on, volume,
 };
 
 /// Day on which the surcharges for EBS optimisation were seen, the only one in the table.
@@ -52,13 +52,26 @@ pub(super) fn priced(
     if machines.is_empty() || machines.iter().any(|some| some.nodes == 0) {
         return Err(CostError::NoNodes);
     }
+    let others = machines.iter().map(|some| Cloud::of(some.instance)).find(|cloud| *cloud != Cloud::Aws);
+    if let Some(cloud) = others.filter(|_| extras != Extras::default()) {
+        let what = format!("price of data between zones, and of snapshots, on {}", cloud.label());
+        return Err(CostError::Price(PriceError::Unknown { what, known: Vec::new() }));
+    }
     for some in machines {
         let known = catalog.instance(some.instance).ok_or_else(|| CostError::UnknownInstance {
             given: some.instance.to_owned(),
             nearest: catalog.nearest_instances(some.instance).into_iter().map(str::to_owned).collect(),
         })?;
         known.attaches(some.volumes.len())?;
+        let kinds: Vec<VolumeType> = some.volumes.iter().map(|volume| volume.kind).collect();
+        let known = &known.with_volumes(&kinds)?;
         bill.instances(known, some)?;
+        let region = known.cloud().region(&basis.region);
+        if region != basis.region {
+            let whose = known.cloud().label();
+            bill.notes
+                .push(format!("{}: prices of {whose} are those of {region}, not of {}", known.name, basis.region));
+        }
         let mut volumes = Vec::new();
         // Like volumes that follow each other are one line: `2 x gp3 250 GiB`. What each has for nothing each has.
         for like in some.volumes.chunk_by(|a, b| a == b) {

@@ -6,7 +6,7 @@ use super::other::{self, OtherCharge, OtherPrice};
 use super::purchase::Purchase;
 use super::volume::VolumePrice;
 use crate::region::REGION;
-use crate::{Catalog, VolumeType};
+use crate::{Catalog, Cloud, VolumeType};
 
 impl Catalog {
     /// The latest price on or before `day` (`2017-11-12`; `None`: the latest of all).
@@ -22,6 +22,7 @@ impl Catalog {
         day: Option<&str>,
     ) -> Result<&InstancePrice, PriceError> {
         let history = self.price_history(instance);
+        let region = Cloud::of(instance).region(region);
         let what = || format!("{purchase} price of {instance} in {region}");
         let here = |price: &&InstancePrice| price.region == region;
         let same: Vec<&InstancePrice> = history.iter().filter(here).filter(|p| p.purchase == purchase).collect();
@@ -44,6 +45,7 @@ impl Catalog {
     ///
     /// When no price of that time is known, with the days that are.
     pub fn volume_price(&self, kind: VolumeType, region: &str, day: Option<&str>) -> Result<&VolumePrice, PriceError> {
+        let region = kind.cloud().region(region);
         let what = || format!("price of {kind} volumes in {region}");
         let history: Vec<&VolumePrice> =
             self.volume_prices().iter().filter(|price| price.kind == kind && price.region == region).collect();

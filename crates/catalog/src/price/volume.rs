@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::region::REGION;
 use crate::{CostKind, VolumeRequest, VolumeType, table};
 
 /// io2 charges less for IOPS above this many.
@@ -109,7 +108,7 @@ fn read(row: &table::Row<'_>) -> VolumePrice {
     VolumePrice {
         kind: text("type").parse().unwrap_or_else(|error| panic!("data/volume_prices.csv: {error}")),
         date: text("date"),
-        region: REGION.to_owned(),
+        region: text("region"),
         usd_per_gb: row.required("usd_per_gb"),
         usd_per_iops: row.number("usd_per_iops"),
         iops_above: row.number("iops_above").unwrap_or(0.0),

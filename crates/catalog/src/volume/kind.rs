@@ -1,12 +1,12 @@
-//! The types of EBS volumes and their names.
+//! The types of volumes and their names.
 
 use std::str::FromStr;
 
-use crate::nearest;
 use crate::words::words;
+use crate::{Cloud, nearest};
 
 words! {
-    /// A type of EBS volume, by AWS's name.
+    /// A type of volume, by the name that its cloud gives it.
     pub enum VolumeType by name {
         /// General purpose SSD: IOPS by size, with a burst bucket.
         Gp2 = "gp2",
@@ -22,6 +22,34 @@ words! {
         Sc1 = "sc1",
         /// Magnetic, the previous generation.
         Standard = "standard",
+        /// Google's balanced persistent disk: IOPS and throughput by size.
+        PdBalanced = "pd-balanced",
+        /// Google's SSD persistent disk: the same, more of it.
+        PdSsd = "pd-ssd",
+        /// Google's Hyperdisk Balanced: IOPS and throughput bought apart from size.
+        HyperdiskBalanced = "hyperdisk-balanced",
+        /// Azure's Premium SSD: IOPS and throughput by the step that its size belongs to.
+        Premium = "premium",
+        /// Azure's Premium SSD v2: IOPS and throughput bought apart from size.
+        PremiumV2 = "premium-v2",
+        /// Azure's Ultra Disk: the same, none of it included.
+        Ultra = "ultra",
+    }
+}
+
+impl VolumeType {
+    /// Who offers it.
+    pub fn cloud(self) -> Cloud {
+        match self {
+            Self::Gp2 | Self::Gp3 | Self::Io1 | Self::Io2 | Self::St1 | Self::Sc1 | Self::Standard => Cloud::Aws,
+            Self::PdBalanced | Self::PdSsd | Self::HyperdiskBalanced => Cloud::Google,
+            Self::Premium | Self::PremiumV2 | Self::Ultra => Cloud::Azure,
+        }
+    }
+
+    /// Whether several of one machine have a part of their limits only once (gcpdiag: "Baseline IOPS per VM").
+    pub(crate) fn shares_base(self) -> bool {
+        matches!(self, Self::PdBalanced | Self::PdSsd)
     }
 }
 

@@ -13,7 +13,7 @@ pub use error::{VolumeError, VolumeField};
 pub use kind::{UnknownVolumeType, VolumeType, volume_type_names};
 pub use measure::{MADE_TO_MEASURE, VolumeNeed, made_to_measure};
 pub use request::VolumeRequest;
-pub use rules::{VolumeRules, rules, rules_of_all_eras};
+pub use rules::{VolumeRules, VolumeStep, rules, rules_of_all_eras};
 
 use serde::{Deserialize, Serialize};
 

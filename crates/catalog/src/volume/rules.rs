@@ -1,4 +1,4 @@
-//! What AWS documents for each volume type and era.
+//! What AWS, Google and Microsoft document for each volume type and era.
 //!
 //! The table is `data/volumes.csv`, one row per type and era, with its source; the formulas are here. Published studies
 //! used the rules of their time, so older rows stay.
@@ -12,6 +12,17 @@ use crate::{Burst, table};
 const GIB_PER_TIB: f64 = 1024.0;
 /// MiB that one I/O of 256 KiB moves, the largest that EBS counts as one on SSD volumes.
 const MIB_PER_LARGEST_IO: f64 = 0.25;
+
+/// What volumes up to a size do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VolumeStep {
+    /// The size.
+    pub gib: f64,
+    /// What they do.
+    pub iops: f64,
+    /// And how many bytes they move.
+    pub mib_per_s: f64,
+}
 
 /// The rules of one volume type in one era. What does not apply to a type is `None`.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,11 +40,17 @@ pub struct VolumeRules {
     /// Most that a volume does on an instance that is not built on Nitro, whatever was provisioned.
     pub max_iops_without_nitro: Option<f64>,
     pub max_provisioned_iops_per_gib: Option<f64>,
+    /// Added to `iops_per_gib`.
+    pub base_iops: Option<f64>,
     pub included_iops: Option<f64>,
     pub burst_iops: Option<f64>,
     pub burst_credits: Option<f64>,
     pub burst_below_gib: Option<f64>,
     pub included_mib_per_s: Option<f64>,
+    /// Least that must be bought, where none is included.
+    pub min_mib_per_s: Option<f64>,
+    /// Least for each of the provisioned IOPS.
+    pub min_mib_per_s_per_iops: Option<f64>,
     pub max_mib_per_s: f64,
     pub mib_per_s_per_iops: Option<f64>,
     /// Where `mib_per_s_per_iops` ends.
@@ -44,6 +61,11 @@ pub struct VolumeRules {
     /// A volume up to this size has at most `small_mib_per_s`.
     pub small_gib: Option<f64>,
     pub small_mib_per_s: Option<f64>,
+    /// Sizes with what a volume up to each of them does; none where it is no matter of steps.
+    pub steps: Vec<VolumeStep>,
+    pub base_mib_per_s: Option<f64>,
+    /// Added to `base_mib_per_s`.
+    pub mib_per_s_per_gib: Option<f64>,
     pub mib_per_s_per_tib: Option<f64>,
     pub burst_mib_per_s_per_tib: Option<f64>,
     pub max_baseline_mib_per_s: Option<f64>,
@@ -87,8 +109,14 @@ impl VolumeRules {
                 None => format!("IOPS of {} cannot be chosen", self.kind),
             };
             self.refuse_any(VolumeField::Iops, request.iops, by_size)?;
+            if let Some(step) = self.step(size) {
+                return Ok(step.iops);
+            }
             return Ok(match self.iops_per_gib {
-                Some(per_gib) => (size * per_gib).clamp(self.min_iops.unwrap_or(0.0), self.max_iops),
+                Some(per_gib) => {
+                    let by_size = self.base_iops.unwrap_or(0.0) + size * per_gib;
+                    by_size.clamp(self.min_iops.unwrap_or(0.0), self.max_iops)
+                }
                 None => self.max_iops,
             });
         };
@@ -115,18 +143,21 @@ impl VolumeRules {
     }
 
     pub(super) fn checked_throughput(&self, request: &VolumeRequest, iops: f64) -> Result<Throughput, VolumeError> {
-        if let Some(included) = self.included_mib_per_s {
+        if let Some(least) = self.included_mib_per_s.or(self.min_mib_per_s) {
+            let least = least.max(iops * self.min_mib_per_s_per_iops.unwrap_or(0.0));
             let per_iops = self.mib_per_s_per_iops.unwrap_or(0.0);
             let most = (iops * per_iops).min(self.max_mib_per_s);
             let rule = || {
                 format!(
-                    "{} takes {included} to {} MiB/s and at most {per_iops} per provisioned IOPS, \
-                     {most} with {iops} IOPS",
+                    "{} takes {least} to {} MiB/s and at most {per_iops} per provisioned IOPS, {most} with {iops} IOPS",
                     self.kind, self.max_mib_per_s
                 )
             };
-            let asked = request.mib_per_s.unwrap_or(included);
-            self.check(VolumeField::Throughput, asked, (included, most), rule)?;
+            let Some(asked) = request.mib_per_s.or(self.included_mib_per_s.map(|_| least)) else {
+                let rule = format!("{} is sold by provisioned throughput", self.kind);
+                return Err(self.error(VolumeField::Throughput, None, rule, Some((least, most))));
+            };
+            self.check(VolumeField::Throughput, asked, (least, most), rule)?;
             return Ok(Throughput::constant(asked));
         }
         let fixed = || format!("throughput of {} follows from its size or IOPS", self.kind);
@@ -141,6 +172,13 @@ impl VolumeRules {
             let baseline = (baseline * tib).min(self.max_baseline_mib_per_s.unwrap_or(self.max_mib_per_s));
             let burst = (burst * tib).min(self.max_mib_per_s).max(baseline);
             return Throughput { limit: baseline, baseline, burst };
+        }
+        if let Some(step) = self.step(size_gib) {
+            return Throughput::constant(step.mib_per_s);
+        }
+        if let Some(per_gib) = self.mib_per_s_per_gib {
+            let by_size = self.base_mib_per_s.unwrap_or(0.0) + size_gib * per_gib;
+            return Throughput::constant(by_size.min(self.max_mib_per_s));
         }
         if let Some(per_iops) = self.mib_per_s_per_iops {
             let mut mib_per_s = (iops * per_iops).min(self.mib_per_s_cap.unwrap_or(f64::INFINITY));
@@ -157,6 +195,10 @@ impl VolumeRules {
         };
         let baseline = if self.burst_iops.is_some() { most.min(iops * MIB_PER_LARGEST_IO) } else { most };
         Throughput { limit: most, baseline, burst: most }
+    }
+
+    fn step(&self, size_gib: f64) -> Option<&VolumeStep> {
+        self.steps.iter().find(|step| size_gib <= step.gib)
     }
 
     /// The bucket of a volume whose baseline lies below the burst.
@@ -199,6 +241,16 @@ impl Throughput {
     }
 }
 
+/// `128:500:95.4 256:1100:119.2`: GiB, IOPS and MiB/s of each step.
+fn steps(text: &str) -> Vec<VolumeStep> {
+    let step = |step: &str| {
+        let mut numbers = step.split(':').filter_map(|number| number.parse::<f64>().ok());
+        let (gib, iops, mib_per_s) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        Some(VolumeStep { gib, iops, mib_per_s })
+    };
+    text.split(' ').map(|given| step(given).unwrap_or_else(|| panic!("data/volumes.csv: step `{given}`"))).collect()
+}
+
 fn read(row: &table::Row<'_>) -> VolumeRules {
     let text = |column: &str| row.text(column).unwrap_or_default().to_owned();
     let name = text("type");
@@ -213,11 +265,14 @@ fn read(row: &table::Row<'_>) -> VolumeRules {
         max_iops: row.required("max_iops"),
         max_iops_without_nitro: row.number("max_iops_not_nitro"),
         max_provisioned_iops_per_gib: row.number("max_iops_per_gib"),
+        base_iops: row.number("base_iops"),
         included_iops: row.number("included_iops"),
         burst_iops: row.number("burst_iops"),
         burst_credits: row.number("burst_credits"),
         burst_below_gib: row.number("burst_below_gib"),
         included_mib_per_s: row.number("included_mib"),
+        min_mib_per_s: row.number("min_mib"),
+        min_mib_per_s_per_iops: row.number("min_mib_per_iops"),
         max_mib_per_s: row.required("max_mib"),
         mib_per_s_per_iops: row.number("mib_per_iops"),
         mib_per_s_cap: row.number("mib_cap"),
@@ -225,6 +280,9 @@ fn read(row: &table::Row<'_>) -> VolumeRules {
         many_mib_per_s_per_iops: row.number("many_mib_per_iops"),
         small_gib: row.number("small_gib"),
         small_mib_per_s: row.number("small_mib"),
+        steps: row.text("steps").map(steps).unwrap_or_default(),
+        base_mib_per_s: row.number("base_mib"),
+        mib_per_s_per_gib: row.number("mib_per_gib"),
         mib_per_s_per_tib: row.number("mib_per_tib"),
         burst_mib_per_s_per_tib: row.number("burst_mib_per_tib"),
         max_baseline_mib_per_s: row.number("max_base_mib"),

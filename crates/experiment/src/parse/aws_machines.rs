@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
+use catalog::{Basis, Catalog, Cloud, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
 
 use super::aws_snapshot;
 use super::beside::ReadQuotas;
@@ -327,6 +327,15 @@ fn instance<'c>(
     mistakes: &mut Collector<'_>,
 ) -> Option<&'c InstanceType> {
     let found = known_instance(catalog, name, at.clone(), mistakes)?;
+    let cloud = found.cloud();
+    if cloud != Cloud::Aws {
+        let message = format!("{name} is a machine of {}, and iopslab makes machines on AWS alone", cloud.label());
+        return mistakes.refuse(
+            at,
+            message,
+            "measure it emulated on one machine, or make it yourself: provider \"hosts\"",
+        );
+    }
     if found.lifecycle == Lifecycle::Retired {
         let message = format!("AWS no longer offers {name}");
         return mistakes.refuse(at, message, "measure it emulated on one machine: without --provider aws");

@@ -109,6 +109,7 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
         Value::String(name) => {
             let found = known_instance(catalog, name, given.span(), mistakes)?;
             let found = &of_instance::weighted(found, raw.bandwidth_weighting.as_ref(), mistakes)?;
+            let found = &of_instance::with_volumes(found, raw, mistakes)?;
             Some(Instance {
                 ebs_cards: of_instance::cards(found, raw.ebs_cards.as_ref(), mistakes)?,
                 bandwidth_weighting: of_instance::other_weighting(raw.bandwidth_weighting.as_ref()),
@@ -296,12 +297,19 @@ fn at_start(
 /// Why a volume type, or one of this size, cannot burst.
 fn no_bucket(resolved: &ResolvedVolume) -> String {
     match resolved.request.kind {
-        VolumeType::Gp2 => format!("with this size it does {} IOPS at all times", resolved.baseline_iops),
+        VolumeType::Gp2 | VolumeType::PdBalanced | VolumeType::PdSsd | VolumeType::Premium => {
+            format!("with this size it does {} IOPS at all times", resolved.baseline_iops)
+        }
         VolumeType::St1 | VolumeType::Sc1 => match resolved.byte_burst() {
             Some(_) => format!("throttled, it has the {:.0} MiB/s that last", resolved.baseline_mib_per_s),
             None => format!("with this size it does {:.0} MiB/s at all times", resolved.baseline_mib_per_s),
         },
-        VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => "it does what was bought at all times".to_owned(),
+        VolumeType::Gp3
+        | VolumeType::Io1
+        | VolumeType::Io2
+        | VolumeType::HyperdiskBalanced
+        | VolumeType::PremiumV2
+        | VolumeType::Ultra => "it does what was bought at all times".to_owned(),
         VolumeType::Standard => "the catalog knows no bucket of the previous generation".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! What a configuration states of its instance beside the type: EBS cards and bandwidth weighting.
 
-use catalog::{BandwidthWeighting, InstanceType};
+use catalog::{BandwidthWeighting, InstanceType, VolumeType};
+use toml::Value;
 
 use crate::EbsCards;
 use crate::mistakes::Collector;
@@ -23,6 +24,30 @@ pub(super) fn weighted(
             None
         }
     }
+}
+
+/// The type with the path that volumes of its configuration have; volumes that it is not known to take are a mistake.
+pub(super) fn with_volumes(
+    known: &InstanceType,
+    raw: &raw::Configuration,
+    mistakes: &mut Collector<'_>,
+) -> Option<InstanceType> {
+    let volumes = std::iter::once(&raw.data_volume).chain(&raw.commitlog_volume);
+    let kinds: Vec<VolumeType> = volumes.flat_map(|volume| kinds_of(volume.get_ref())).collect();
+    match known.with_volumes(&kinds) {
+        Ok(found) => Some(found),
+        Err(error) => {
+            let help = format!("what it takes: iopslab catalog show {}", known.name);
+            mistakes.refuse(raw.instance.span(), error.to_string(), help)
+        }
+    }
+}
+
+/// The type of each volume. A type that there is not, or a number that is none, is noted where the volume is read.
+fn kinds_of(volume: &Value) -> Vec<VolumeType> {
+    let kind = volume.get("type").and_then(Value::as_str).and_then(|name| name.parse::<VolumeType>().ok());
+    let count = volume.get("count").and_then(Value::as_integer).unwrap_or(1);
+    kind.map(|kind| vec![kind; count.clamp(1, 8) as usize]).unwrap_or_default()
 }
 
 /// The weighting that is not the type's own; a word that is none has been noted by [`weighted`].

@@ -13,7 +13,11 @@ use storage::{Controller, Problem};
 
 /// What was typed after `doctor`.
 #[derive(Debug, Args)]
-pub struct DoctorArgs {}
+pub struct DoctorArgs {
+    /// Measure only how fast a CPU of this machine is (two seconds), and beside which instance types that is
+    #[arg(long)]
+    cpu: bool,
+}
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -41,7 +45,10 @@ impl Check {
     }
 }
 
-pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
+pub fn run(args: &DoctorArgs, format: Format) -> Result<(), Failure> {
+    if args.cpu {
+        return super::doctor_cpu::run(format);
+    }
     let mut checks: Vec<Check> = cassandra::versions().iter().map(|version| java(version)).collect();
     checks.push(host_name());
     let controllers = storage::controllers(Path::new(agent::CGROUP_ROOT));

@@ -11,6 +11,7 @@ mod client_cost;
 mod compare;
 mod db;
 mod doctor;
+mod doctor_cpu;
 mod entry;
 mod experiment_file;
 mod facts;

@@ -68,6 +68,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         (sound().fault("kind = \"served_from_memory\""), "served_from_page_cache", &[]),
         (sound().fault("kind = \"small_dataset\""), "data_set_smaller", &["not_found"]),
         (sound().fault("kind = \"slow_disk\""), "emulation_off_limit", &[]),
+        (sound().fault("kind = \"ebs_exceeded\""), "ebs_disagrees", &[]),
         (open("kind = \"send_lag\"", 2000), "send_lag", &["too_short_to_judge"]),
         (
             open("kind = \"stall\"\namount = 0.0", 50_000),
@@ -111,6 +112,23 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         println!("{expected}: {rules:?}");
         assert!(rules.contains(expected), "{expected} did not fire: {rules:?}\n{}", story.truth);
         assert!(others.is_empty(), "with the fault of {expected} also fired: {others:?}");
+    }
+}
+
+/// What EBS counts of a volume at its limit, and of one that is far below it.
+#[test]
+fn counters_of_ebs_are_held_against_what_a_volume_did() {
+    let rules = |data_volume: &str, counted: f64| {
+        let mut story = sound();
+        story.configurations = configuration("a", data_volume);
+        story.truth = "read_cpu_us = 400\nwrite_cpu_us = 300\nrun_noise = 0\nblock_noise = 0\nsecond_noise = 0".into();
+        story.fault(&format!("kind = \"ebs_exceeded\"\namount = {counted:.1}")).rules()
+    };
+    let slow = "data_volume = { iops = 1000, mib_per_s = 500, size_gib = 100 }";
+    for (volume, counted, disagrees) in [(slow, 1.0, false), (slow, 0.0, true), (NVME, 1.0, true), (NVME, 0.0, false)] {
+        let found = rules(volume, counted);
+        assert_eq!(found.contains("ebs_disagrees"), disagrees, "{volume}, {counted}: {found:?}");
+        assert_eq!(found.contains("volume_at_cap"), volume == slow, "{found:?}");
     }
 }
 

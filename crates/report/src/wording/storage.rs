@@ -5,6 +5,7 @@ use analysis::rules::burst::{BucketLasts, BurstChanged, BurstOnly, Credits};
 use analysis::rules::cache_warmed::CacheWarmed;
 use analysis::rules::data_fits_page_cache::DataFitsPageCache;
 use analysis::rules::data_set_smaller::DataSetSmaller;
+use analysis::rules::ebs_disagrees::EbsDisagrees;
 use analysis::rules::emulation_floor::EmulationFloor;
 use analysis::rules::emulation_off_limit::EmulationOffLimit;
 use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
@@ -261,6 +262,34 @@ pub fn floor(of: &EmulationFloor) -> Words {
         ),
         "This machine was measured there, not the volume. Stop what else uses it, raise provider.local.scale, or leave \
          a CPU to the volume server.",
+    )
+}
+
+pub fn ebs_disagrees(of: &EbsDisagrees) -> Words {
+    let exceeded = &of.exceeded;
+    let each = [
+        (of.only_ours, "it did what is taken for its limit, and EBS counts no time above one"),
+        (of.only_ebs, "EBS counts time above a limit, and it did less than what is taken for one"),
+        (of.another_limit, "EBS counts time above another limit than the one it is taken to be at"),
+    ];
+    let seen = each.iter().filter(|(windows, _)| *windows > 0).map(|(windows, what)| format!("in {windows} {what}"));
+    (
+        format!(
+            "The counters of Amazon EBS and the limits stated of the {} volume agree in {} of {} windows of 10 s: {}. \
+             EBS counts {} of the time above the volume's IOPS, {} above its throughput, {} above the instance's IOPS, \
+             {} above the instance's throughput.",
+            of.volume.name(),
+            percent(of.agreed_share),
+            of.windows,
+            seen.collect::<Vec<_>>().join("; "),
+            percent(exceeded.volume_iops),
+            percent(exceeded.volume_bytes),
+            percent(exceeded.instance_iops),
+            percent(exceeded.instance_bytes)
+        ),
+        "EBS's counters say what it did. Look whether the volume has the type, IOPS and MiB/s that are stated (a \
+         change takes minutes to be in force), whether other volumes of the instance were busy, and whether the instance was \
+         on its burst.",
     )
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{ClusterRequest, InstanceType, Lifecycle, MADE_TO_MEASURE, VolumeNeed, VolumeType, made_to_measure};
+use catalog::{
+    Cloud, ClusterRequest, InstanceType, Lifecycle, MADE_TO_MEASURE, VolumeNeed, VolumeType, made_to_measure,
+};
 
 use super::question::Search;
 use crate::document::{LeftOut, Obstacle, Proposal};
@@ -129,6 +131,10 @@ impl Search<'_> {
 
     /// `Err(None)`: nobody asked for it.
     fn is_searched(&self, instance: &InstanceType) -> Result<(), Option<Obstacle>> {
+        // Those of other clouds are judged where somebody names them: their volumes are not made to measure.
+        if instance.cloud() != Cloud::Aws {
+            return Err(None);
+        }
         let family = instance.name.split('.').next().unwrap_or_default();
         if !self.options.families.is_empty() && !self.options.families.iter().any(|f| f == family) {
             return Err(None);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use catalog::{Catalog, ClusterRequest, InstanceType};
+use catalog::{Catalog, Cloud, ClusterRequest, InstanceType};
 
 /// What to search.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,8 @@ impl SizingOptions {
     pub(super) fn check(&self, catalog: &Catalog) -> Result<(), String> {
         let family = |instance: &InstanceType| instance.name.split('.').next().unwrap_or_default().to_owned();
         for wanted in &self.families {
-            if !catalog.instances().iter().any(|instance| family(instance) == *wanted) {
+            let mut of_aws = catalog.instances().iter().filter(|instance| instance.cloud() == Cloud::Aws);
+            if !of_aws.any(|instance| family(instance) == *wanted) {
                 let near = catalog.nearest_instances(&format!("{wanted}.large"));
                 let near: Vec<&str> = near.iter().filter_map(|name| name.split('.').next()).collect();
                 let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };

@@ -1,6 +1,6 @@
 //! `iopslab catalog caps`.
 
-use ::catalog::{BandwidthWeighting, Caps, Catalog, ClusterRequest, MB, MIB, TODAY};
+use ::catalog::{BandwidthWeighting, Caps, Catalog, Cloud, ClusterRequest, MB, MIB, TODAY};
 use clap::Args;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -69,6 +69,9 @@ fn path(caps: &Caps) {
             path.baseline_mb_per_s,
             if path.cards > 1 { format!(", over {} EBS cards", path.cards) } else { String::new() }
         ),
+        None if Cloud::of(&caps.configuration) != Cloud::Aws => {
+            println!("path to volumes: by their type; see iopslab catalog show {}", caps.configuration);
+        }
         None => println!("path to EBS: not known, or shared with the network"),
     }
     if let Some(slots) = caps.volume_slots {
@@ -77,7 +80,8 @@ fn path(caps: &Caps) {
 }
 
 fn volumes(caps: &Caps) {
-    println!("EBS, volumes and instance together:");
+    let whose = if Cloud::of(&caps.configuration) == Cloud::Aws { "EBS, volumes" } else { "volumes" };
+    println!("{whose} and instance together:");
     println!(
         "{:>10} {:>12} {:>10} {:>10} {:>14} {:>10} {:>10}",
         "I/O size", "IOPS", "MiB/s", "capped by", "burst IOPS", "MiB/s", "capped by"

@@ -82,14 +82,14 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
         return Ok(());
     }
     println!(
-        "{:<20} {:>5} {:>11} {:>26} {:>9} {:>11} {:>10} {:>11}",
+        "{:<24} {:>5} {:>11} {:>26} {:>9} {:>11} {:>10} {:>11}",
         "instance", "vCPU", "memory GiB", "local disks", "EBS IOPS", "EBS MB/s", "USD/hour", "seen"
     );
     for i in &found {
         let known = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| v.to_string());
         let disks = i.local_disks.as_ref();
         println!(
-            "{:<20} {:>5} {:>11} {:>26} {:>9} {:>11} {:>10} {:>11}",
+            "{:<24} {:>5} {:>11} {:>26} {:>9} {:>11} {:>10} {:>11}",
             i.name,
             i.vcpus,
             i.memory_gib,

@@ -1,6 +1,6 @@
 //! `iopslab catalog show`.
 
-use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase};
+use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, VolumePath};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -33,6 +33,12 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
             if e.cards > 1 {
                 let card = e.of_card();
                 println!("EBS cards: {}, each {} IOPS, {} MB/s", e.cards, card.baseline_iops, card.baseline_mb_per_s);
+            }
+        }
+        None if !found.paths.is_empty() => {
+            for VolumePath { kinds, caps } in &found.paths {
+                let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+                println!("{}: {} IOPS, {} MB/s", kinds.join(", "), caps.baseline_iops, caps.baseline_mb_per_s);
             }
         }
         None => println!("EBS: its own path is not known, or shared with the network"),

@@ -1,0 +1,76 @@
+//! Machine types of Google Cloud and Azure: `data/other_instances.csv`, what they let through to volumes
+//! (`data/other_paths.csv`), and their prices.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    EbsCaps, EbsOptimisation, InstancePrice, InstanceType, Lifecycle, Purchase, VolumePath, VolumeType, table,
+};
+
+/// The types, each with its price.
+pub(crate) fn built_in() -> Vec<(InstanceType, InstancePrice)> {
+    let mut paths: BTreeMap<String, Vec<VolumePath>> = BTreeMap::new();
+    table::read(include_str!("../data/other_paths.csv"), |row| {
+        let (iops, mb_per_s) = (row.required("iops"), row.required("mb_per_s"));
+        let caps = EbsCaps {
+            baseline_mb_per_s: mb_per_s,
+            burst_mb_per_s: mb_per_s,
+            baseline_iops: iops,
+            burst_iops: iops,
+            cards: 1,
+        };
+        let kinds = row
+            .text("types")
+            .unwrap_or_default()
+            .split(' ')
+            .map(|name| name.parse::<VolumeType>().unwrap_or_else(|error| panic!("data/other_paths.csv: {error}")));
+        let path = VolumePath { kinds: kinds.collect(), caps };
+        paths.entry(row.text("name").unwrap_or_default().to_owned()).or_default().push(path);
+    });
+    table::read(include_str!("../data/other_instances.csv"), |row| {
+        let text = |column: &str| row.text(column).unwrap_or_default().to_owned();
+        let name = text("name");
+        let price = InstancePrice {
+            date: text("usd_date"),
+            region: text("region"),
+            purchase: Purchase::OnDemand,
+            usd_per_hour: row.required("usd_per_hour"),
+            upfront_usd: None,
+            source: source(&name).to_owned(),
+        };
+        let instance = InstanceType {
+            paths: paths.remove(&name).unwrap_or_default(),
+            name,
+            lifecycle: Lifecycle::Current,
+            architecture: text("architecture"),
+            vcpus: row.required("vcpus") as u32,
+            memory_gib: row.required("memory_gib"),
+            local_disks: None,
+            ebs: None,
+            on_demand_usd_per_hour: Some(price.usd_per_hour),
+            price_date: Some(price.date.clone()),
+            introduced: None,
+            nitro: None,
+            ebs_optimisation: EbsOptimisation::Default,
+            ebs_optimisation_usd_per_hour: None,
+            network_gbps: None,
+            network_burst_gbps: None,
+            processor: None,
+            clock_ghz: None,
+            cpu_share: None,
+            volume_slots: None,
+            bandwidth_weighting: false,
+        };
+        (instance, price)
+    })
+}
+
+/// Where the prices of a cloud were seen.
+fn source(name: &str) -> &'static str {
+    match crate::Cloud::of(name) {
+        crate::Cloud::Azure => {
+            "Azure/karpenter-provider-azure@2b431da zz_generated.pricing.go (Azure retail prices; eastus)"
+        }
+        _ => "cloudpilot-ai/karpenter-provider-gcp@373e2ba initial-prices.json (Google's billing catalog; us-central1)",
+    }
+}

@@ -1,0 +1,172 @@
+//! Machines and volumes of Google Cloud and Azure: their caps, their money, and what is not known of them.
+
+use catalog::{Basis, CapsError, Catalog, Cloud, ClusterRequest, CostError, Extras, NotAttached, Side, VolumeType};
+
+fn facts() -> &'static Catalog {
+    Catalog::built_in()
+}
+
+fn cluster(text: &str) -> ClusterRequest {
+    ClusterRequest::parse(facts(), text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn caps(text: &str) -> Result<catalog::Caps, CapsError> {
+    facts().caps(&cluster(text), None)
+}
+
+fn not_attached(text: &str) -> NotAttached {
+    match (caps(text), facts().cost(&cluster(text), &Basis::default())) {
+        (Err(CapsError::NotAttached(one)), Err(CostError::NotAttached(other))) => {
+            assert_eq!(one, other, "{text}");
+            one
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// 75,000 IOPS and 1,200 MiB/s of the machine (Google's table), 12,000 and 400 bought.
+#[test]
+fn a_bought_volume_is_the_limit_below_the_machine() {
+    let small = caps("gcp:c4d-standard-16+hyperdisk-balanced:2000:12000:400").unwrap();
+    assert_eq!((small.ebs[0].baseline.iops, small.ebs[0].baseline.capped_by), (12_000.0, Side::Volumes));
+    let large = caps("gcp:c4d-standard-16+hyperdisk-balanced:2000:100000:2000").unwrap();
+    assert_eq!((large.ebs[0].baseline.iops, large.ebs[0].baseline.capped_by), (75_000.0, Side::Instance));
+    assert!((large.ebs[3].baseline.mib_per_s - 1_200.0).abs() < 1e-6, "{:?}", large.ebs[3]);
+    let beyond = "100000 IOPS bought, 75000 reachable: the instance is the limit";
+    assert!(large.remarks.iter().any(|remark| remark == beyond), "{:?}", large.remarks);
+}
+
+/// gcpdiag: 6,000 IOPS and 30 a GiB, 240 MiB/s and 0.48 a GiB; n2-standard-16 lets 25,000 and 1,200 through.
+#[test]
+fn persistent_disks_do_what_their_size_says() {
+    let small = caps("gcp:n2-standard-16+pd-ssd:500").unwrap();
+    assert_eq!(small.ebs[0].baseline.iops, 21_000.0);
+    assert!((small.ebs[3].baseline.mib_per_s - 480.0).abs() < 1e-6);
+    let large = caps("gcp:n2-standard-16+pd-ssd:4000").unwrap();
+    assert_eq!((large.ebs[0].baseline.iops, large.ebs[0].baseline.capped_by), (25_000.0, Side::Instance));
+    let balanced = caps("gcp:n2-standard-16+pd-balanced:1000").unwrap();
+    assert_eq!(balanced.ebs[0].baseline.iops, 9_000.0);
+    let bought = caps("gcp:n2-standard-16+pd-ssd:500:30000").unwrap_err().to_string();
+    assert!(bought.contains("follow from its size"), "{bought}");
+}
+
+/// Azure counts MB of 10^6 bytes: 125 MB/s are included.
+#[test]
+fn azures_megabytes_are_not_mebibytes() {
+    let included = caps("azure:Standard_E16ds_v5+premium-v2:1000").unwrap();
+    assert_eq!(included.ebs[0].baseline.iops, 3_000.0);
+    assert!((included.volumes[0].baseline_mib_per_s * 1_048_576.0 - 125e6).abs() < 1.0);
+    let ultra = caps("azure:Standard_E16bds_v5+ultra:1000:50000:500").unwrap();
+    assert_eq!((ultra.ebs[0].baseline.iops, ultra.ebs[0].baseline.capped_by), (50_000.0, Side::Volumes));
+    for (text, part) in [
+        ("azure:Standard_E16ds_v5+ultra:1000", "sold by provisioned IOPS"),
+        ("azure:Standard_E16ds_v5+ultra:1000:5000", "sold by provisioned throughput"),
+        ("azure:Standard_E16ds_v5+premium-v2:1:9000", "at most 500 per GiB"),
+    ] {
+        let error = caps(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+/// P30 is 1,024 GiB, 5,000 IOPS and 200 MB/s: what is larger is a P40.
+#[test]
+fn a_premium_ssd_does_what_the_step_of_its_size_does() {
+    for (gib, iops, mb) in
+        [(4.0, 120.0, 25.0), (1_024.0, 5_000.0, 200.0), (1_025.0, 7_500.0, 250.0), (32_767.0, 20_000.0, 900.0)]
+    {
+        let volume = caps(&format!("azure:Standard_E96ds_v5+premium:{gib}")).unwrap().volumes[0].clone();
+        assert_eq!(volume.baseline_iops, iops, "{gib} GiB");
+        assert!((volume.baseline_mib_per_s * 1_048_576.0 - mb * 1e6).abs() < 1.0, "{gib} GiB: {volume:?}");
+    }
+    assert!(caps("azure:Standard_E96ds_v5+premium:32768").is_err());
+    assert!(caps("azure:Standard_E96ds_v5+premium:512:5000").is_err(), "its IOPS are not bought");
+    assert!(matches!(not_attached("azure:Standard_E16bds_v5+premium:512"), NotAttached::NoPath { .. }));
+}
+
+/// Bytes cost IOPS: at most 256 KiB for each, and at least 4 KiB (max(140, IOPS / 256) MiB/s).
+#[test]
+fn hyperdisk_buys_bytes_and_requests_together() {
+    let least = caps("gcp:c4d-standard-32+hyperdisk-balanced:1000:80000").unwrap();
+    assert_eq!(least.volumes[0].baseline_mib_per_s, 312.5);
+    let too_few = caps("gcp:c4d-standard-32+hyperdisk-balanced:1000:80000:200").unwrap_err().to_string();
+    assert!(too_few.contains("312.5 to 2400 MiB/s"), "{too_few}");
+}
+
+#[test]
+fn what_no_source_allows_is_refused_with_what_is_known() {
+    let known = vec!["pd-balanced".to_owned(), "pd-ssd".to_owned()];
+    assert_eq!(
+        not_attached("gcp:n2-standard-16+hyperdisk-balanced:2000:12000:400"),
+        NotAttached::NoPath { instance: "gcp:n2-standard-16".to_owned(), kind: VolumeType::HyperdiskBalanced, known }
+    );
+    let other = not_attached("r4.4xlarge+pd-ssd:500").to_string();
+    assert_eq!(other, "pd-ssd is a volume of Google Cloud, and r4.4xlarge a machine type of AWS");
+    assert!(matches!(not_attached("azure:Standard_E16ds_v5+gp3:500"), NotAttached::OtherCloud { .. }));
+    assert!(matches!(not_attached("gcp:n2-standard-16+pd-ssd:500+pd-balanced:500"), NotAttached::Mixed { .. }));
+    assert!(matches!(not_attached("gcp:n2-standard-16+pd-ssd:500+pd-ssd:500"), NotAttached::SharesBase { .. }));
+    let two = caps("azure:Standard_E16bds_v5+premium-v2:1000+premium-v2:1000").unwrap();
+    assert_eq!(two.ebs[0].baseline.iops, 6_000.0, "of volumes without a shared part all count");
+}
+
+/// 0.776944 USD an hour (us-central1) x 730, and 500 GiB at 0.17.
+#[test]
+fn money_is_that_of_the_clouds_own_region() {
+    let cost = facts().cost(&cluster("gcp:n2-standard-16+pd-ssd:500*3"), &Basis::default()).unwrap();
+    let expected = 3.0 * (0.776_944 * 730.0 + 500.0 * 0.17);
+    assert!((cost.usd_per_month - expected).abs() < 0.01, "{} is not {expected}", cost.usd_per_month);
+    assert!(cost.notes.iter().any(|note| note.contains("us-central1, not of us-east-1")), "{:?}", cost.notes);
+    // infracost: 2,048 GiB 245.19, 4,000 IOPS 198.56, 20 MB/s 6.99 USD a month.
+    let ultra = "azure:Standard_E16bds_v5+ultra:2048:4000:19.073486328125";
+    let cost = facts().cost(&cluster(ultra), &Basis::default()).unwrap();
+    let expected = 1.336 * 730.0 + 245.19 + 198.56 + 6.99;
+    assert!((cost.usd_per_month - expected).abs() < 0.01, "{} is not {expected}", cost.usd_per_month);
+    // By the hour: 0.00011 a GiB, 0.000007 an IOPS above 3,000, 0.000055 a MB/s above 125.
+    let premium = "azure:Standard_E16ds_v5+premium-v2:1000:4000:190.73486328125";
+    let cost = facts().cost(&cluster(premium), &Basis::default()).unwrap();
+    let expected = 730.0 * (1.152 + 1_000.0 * 0.00011 + 1_000.0 * 0.000007 + 75.0 * 0.000055);
+    assert!((cost.usd_per_month - expected).abs() < 0.01, "{} is not {expected}", cost.usd_per_month);
+}
+
+#[test]
+fn a_price_that_nobody_stated_is_no_price() {
+    for (text, part) in [
+        ("azure:Standard_E16ds_v5+premium:1000", "price of premium volumes in eastus"),
+        ("gcp:c4d-standard-16+hyperdisk-balanced:2000:12000", "price of the IOPS or MiB/s of hyperdisk-balanced"),
+    ] {
+        let error = facts().cost(&cluster(text), &Basis::default()).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+    let included = cluster("gcp:c4d-standard-16+hyperdisk-balanced:2000");
+    assert!(facts().cost(&included, &Basis::default()).is_ok(), "3,000 IOPS and 140 MiB/s cost nothing more");
+    let extras = Extras { snapshot_gb: 100.0, ..Extras::default() };
+    let snapshots = facts().total_cost_with(&[included], extras, &Basis::default()).unwrap_err().to_string();
+    assert!(snapshots.contains("snapshots, on Google Cloud"), "{snapshots}");
+}
+
+#[test]
+fn every_type_has_a_price_with_its_day_and_a_path() {
+    let others: Vec<_> = facts().instances().iter().filter(|known| known.cloud() != Cloud::Aws).collect();
+    assert_eq!(others.len(), 79);
+    for known in others {
+        let name = &known.name;
+        assert!(!known.paths.is_empty() && known.ebs.is_none(), "{name}");
+        for path in &known.paths {
+            assert!(path.caps.baseline_iops >= 1_000.0 && path.caps.baseline_mb_per_s >= 50.0, "{name}: {path:?}");
+            assert!(path.kinds.iter().all(|kind| kind.cloud() == known.cloud()), "{name}: {path:?}");
+        }
+        let price = &facts().price_history(name)[0];
+        assert_eq!(price.region, known.cloud().region("us-east-1"), "{name}");
+        assert_eq!(known.price_date.as_deref(), Some(price.date.as_str()), "{name}");
+    }
+}
+
+#[test]
+fn a_family_is_what_stands_before_the_size() {
+    for (name, family) in [
+        ("gcp:n2-standard-16", "gcp:n2-standard"),
+        ("gcp:c3-highmem-22", "gcp:c3-highmem"),
+        ("azure:Standard_E16ds_v5", "azure:Standard_E"),
+    ] {
+        assert_eq!(facts().instance(name).unwrap().family(), family);
+    }
+}
