@@ -76,8 +76,9 @@ pub(super) fn begin(
         FaultAction::NodeStop => {
             let drained = with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly()))?;
             let took_s = (unix_ms() - began_unix_ms) / 1e3;
-            problem = (!drained)
-                .then(|| format!("it had not drained when its process ended or was killed, after {took_s:.0} s"));
+            problem = (!drained).then(|| {
+                format!("it had not stopped in order when its process ended or was killed, after {took_s:.0} s")
+            });
             Absence::Ended
         }
         FaultAction::NodeKill => {

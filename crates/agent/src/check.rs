@@ -29,7 +29,10 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
                 " (while its data set is loaded)",
                 "loading takes as much at every scale: use a machine with more memory, or fewer nodes on this one",
             ),
-            false => ("", "raise provider.local.scale, or state heap_mib and page_cache_mib in [provider.local]"),
+            false => (
+                "",
+                "raise provider.local.scale, or state page_cache_mib, and heap_mib for a Java heap, in [provider.local]",
+            ),
         };
         problems.push(asks_for(
             format!("configuration {name}{when} needs {needed} GiB of memory here, this machine has {has:.1}"),

@@ -62,7 +62,7 @@ fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Re
                 Some(OwnRows { own, number, clients }) => {
                     load(&client.with_own(OwnWork::rows(own, number, clients)), &plan, outbox)
                 }
-                None => load(&client, &plan, outbox),
+                None => load(&client.loading(), &plan, outbox),
             }
         }
         ClientRequest::Take(wanted) => take::<C>(&wanted),
@@ -119,7 +119,7 @@ fn refused(error: ExistingError) -> RequestError {
         ExistingError::Replication { .. } => {
             Some("state its replication_factor in every configuration, or name another keyspace".to_owned())
         }
-        ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
+        ExistingError::Statement { .. } | ExistingError::Unsupported(_) | ExistingError::Runtime(_) => None,
     };
     RequestError { help, ..RequestError::new(error) }
 }

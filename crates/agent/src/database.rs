@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use database::Renewal;
 use experiment::{CacheState, DataSetFiles, Setup};
 use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
 
@@ -191,7 +192,7 @@ impl Opened {
                 self.start_or_undo(&setup, database_cpus, (&sample_keys, &workload))
             }
             DatabaseRequest::Usage => self.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
-            DatabaseRequest::Empty => self.trial_with(|trial, _, _, _| trial.empty()),
+            DatabaseRequest::Empty => self.trial_with(|trial, _, database, _| trial.empty(database)),
             DatabaseRequest::Renew { cache, workload } => self.renew(cache, &workload),
             DatabaseRequest::NoteCache { workload, again, reads_per_operation } => {
                 self.note_cache(&workload, (again, reads_per_operation))
@@ -455,6 +456,8 @@ impl Opened {
             let volumes = self.volumes_of(&setup.configuration);
             stopped.volumes_lost = volumes.and_then(Volumes::lost);
             let data = volumes.map(Volumes::data_directories);
+            // One that cannot take its data set in anew is of no use to another trial.
+            let keeps = keeps && self.database.renewal() == Renewal::InPlace;
             let keeps = keeps && stopped.volumes_lost.is_none() && stopped.page_cache_off.is_none();
             let (logs, kept) = trial.stop(volumes, keeps)?;
             self.logs = logs;

@@ -89,11 +89,12 @@ impl Fork {
         self.node.as_ref().and_then(|node| with(node, |n| n.ended()))
     }
 
-    /// What is to be done before a trial of a workload. From now on it counts as warm for that.
-    pub fn brought_to_rest(&mut self, workload: &str, budget_bytes: u64) -> ToRest {
+    /// What is to be done before a trial of a workload. From now on it counts as warm for that; one that compiles
+    /// nothing itself is so from the beginning.
+    pub fn brought_to_rest(&mut self, workload: &str, budget_bytes: u64, compiles_itself: bool) -> ToRest {
         let is_first = self.warm_for.insert(workload.to_owned());
         ToRest {
-            code_is_warm: !is_first,
+            code_is_warm: !is_first || !compiles_itself,
             compilers_first: self.put_compilers_first(),
             page_cache_bytes: self.limits.page_cache_bytes().map(|_| budget_bytes),
         }
@@ -114,7 +115,7 @@ impl Fork {
         let pid = with(self.node()?, |n| n.pid());
         let root = Path::new("/");
         Ok(Usage {
-            database_cpu_s: monitor::process_cpu_s(root, pid).unwrap_or_default(),
+            database_cpu_s: monitor::family_cpu_s(root, pid).unwrap_or_default(),
             compiler_cpu_s: self.compilers.read(root, pid),
             device_reads: volumes.data_reads(),
             read_bytes: volumes.read_bytes() as f64,
@@ -150,6 +151,16 @@ impl Fork {
     pub fn begin_logs(&mut self) {
         let logs = self.logs().into_iter();
         self.log_starts = logs.filter_map(|log| Some((log.name, log.path.metadata().ok()?.len()))).collect();
+    }
+
+    /// Ends its process alone, at once: another one is to start inside of the same limits, which nobody asks for what
+    /// it holds meanwhile.
+    pub fn end_process(&mut self) {
+        self.metrics = None;
+        self.compilers = CompilerMeter::default();
+        if let Some(node) = self.node.take() {
+            with(&node, |node| node.kill());
+        }
     }
 
     /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large

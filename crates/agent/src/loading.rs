@@ -79,7 +79,7 @@ impl Loading {
     /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a
     /// backlog is to come, nothing is compacted after that.
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
-        host.outbox.progress("flushing and compacting the data set", None);
+        host.outbox.progress("bringing the data set into its files", None);
         self.node.maintain(KEYSPACE)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         if self.files.backlog.is_some() {

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 pub(super) use database::loader::{KEYSPACE, TABLE};
 use database::{
-    Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Replication, RunningNode, Server, ServerError,
+    Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Renewal, Replication, RunningNode, Server,
+    ServerError,
 };
-use experiment::{DataSetFiles, Dataset, Own, Patience, Placement, Settings, Started};
+use experiment::{DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
 use wire::{RequestError, Software, UnderTest};
 
 use super::host::{Host, stated_or};
@@ -34,6 +35,8 @@ fn management_port(on_machine: u32, address: Ipv4Addr) -> u16 {
 
 /// An installed database with what is the same for all of a run's nodes.
 pub(super) struct Database {
+    /// What it is.
+    pub product: &'static Product,
     /// The product, in the version of configurations that state none.
     pub server: Box<dyn Server>,
     /// Each version that configurations of this host need.
@@ -102,6 +105,7 @@ impl Database {
         };
         let versions: Vec<Version> = task.versions.iter().map(install).collect::<Result<_, _>>()?;
         Ok(Self {
+            product: task.started.product,
             server,
             versions,
             dataset: task.dataset,
@@ -135,14 +139,21 @@ impl Database {
         self.server.name()
     }
 
+    /// How a node gets its data set anew.
+    pub fn renewal(&self) -> Renewal {
+        self.server.renewal()
+    }
+
     /// Where clients are answered, `host:port`.
     pub fn contact_points(&self) -> Vec<String> {
         vec![format!("{}:{}", self.address(), self.ports.clients)]
     }
 
-    /// The ports over which clients and other nodes talk to it.
-    pub fn tcp_ports(&self) -> [u16; 2] {
-        [self.ports.clients, self.ports.peers]
+    /// The ports over which clients and other nodes talk to it, each once.
+    pub fn tcp_ports(&self) -> Vec<u16> {
+        let mut ports = vec![self.ports.clients, self.ports.peers];
+        ports.dedup();
+        ports
     }
 
     /// Those of all nodes that may be of its cluster.

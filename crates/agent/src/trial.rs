@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use database::{DataSetTable, Directories, NodeLog, RunningNode};
+use database::{DataSetTable, Directories, NodeLog, Renewal, RunningNode};
 use evidence::{OtherProgram, Overhead};
 use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
@@ -120,7 +120,7 @@ impl Trial {
             given: None,
             settings: self.fork.settings.clone(),
             warmed: None,
-            to_rest: Some(self.fork.brought_to_rest(workload, budget_bytes)),
+            to_rest: Some(self.fork.brought_to_rest(workload, budget_bytes, database.product.compiles_itself())),
             fork: Some(self.fork.facts()),
         })
     }
@@ -134,8 +134,12 @@ impl Trial {
         self.fork.usage(volumes).map(|usage| Reply::Usage(Some(usage)))
     }
 
-    /// All rows of the data set are taken away, on all nodes of the cluster.
-    pub fn empty(&self) -> Result<Reply, RequestError> {
+    /// All rows of the data set are taken away, on all nodes of the cluster. Where another process is needed for that,
+    /// [`Self::renew`] has one.
+    pub fn empty(&self, database: &Database) -> Result<Reply, RequestError> {
+        if database.renewal() == Renewal::AnotherProcess {
+            return Ok(Reply::Emptied);
+        }
         let node = self.fork.node()?;
         for table in &self.fork.tables {
             with(node, |n| n.truncate(KEYSPACE, table))?;
@@ -153,13 +157,9 @@ impl Trial {
         (cache, noted): (CacheState, Option<&SettledCache>),
     ) -> Result<Reply, RequestError> {
         host.outbox.progress("restoring the data set", None);
-        let directories = volumes.renew(KEYSPACE)?;
-        let node = self.fork.node()?;
-        for table in &self.fork.tables {
-            with(node, |n| n.import(KEYSPACE, table, &directories))?;
-        }
-        for directory in &directories {
-            storage::remove_tree(directory)?;
+        match database.renewal() {
+            Renewal::InPlace => self.take_in(volumes)?,
+            Renewal::AnotherProcess => self.start_anew(host, database, volumes)?,
         }
         let warmed = match cache {
             CacheState::Cold => None,
@@ -171,6 +171,28 @@ impl Trial {
             }
         };
         Ok(Reply::Renewed(warmed))
+    }
+
+    /// The node that runs takes in copies of its data set's files.
+    fn take_in(&self, volumes: &Volumes) -> Result<(), RequestError> {
+        let directories = volumes.renew(KEYSPACE)?;
+        let node = self.fork.node()?;
+        for table in &self.fork.tables {
+            with(node, |n| n.import(KEYSPACE, table, &directories))?;
+        }
+        directories.iter().try_for_each(|directory| storage::remove_tree(directory)).map_err(RequestError::new)
+    }
+
+    /// Another process starts on the data set as it was loaded, inside of the same limits. A process that has served
+    /// trials before is not kept for that: each of these has one of its own.
+    fn start_anew(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<(), RequestError> {
+        self.fork.end_process();
+        self.fork.limits.make_room(self.setup.memory_limit_bytes)?;
+        volumes.renew_all()?;
+        let node = self.launch(host, database, volumes)?;
+        with(&node, |n| database.settle(self.setup.placement, &mut **n, &host.outbox))?;
+        self.fork.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
+        Ok(())
     }
 
     /// Every key of the sample must exist, now that all nodes have taken the data set in.
@@ -212,6 +234,7 @@ impl Trial {
 
     /// From now on all limits are in force, and host and node are watched.
     pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
+        with(self.fork.node()?, |n| n.come_to_rest())?;
         self.fork.limits.enforce(volumes)?;
         // What it was while nothing was limited is nobody's problem.
         drop(self.fork.limits.take_page_cache_problem());

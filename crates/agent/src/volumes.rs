@@ -46,6 +46,8 @@ struct Striped {
 /// Below the root of a volume: the data set as it was loaded, what the database uses, and what it is about to take in.
 const PRISTINE: &str = "pristine";
 const DATA: &str = "data";
+/// Below the root of the volume that has the commit log.
+const COMMITLOG: &str = "commitlog";
 const RENEWED: &str = "renewed";
 
 /// The volumes of configurations that share a process.
@@ -200,6 +202,19 @@ impl Volumes {
         Ok(roots.iter().map(|root| root.join(RENEWED)).collect())
     }
 
+    /// The data directories hold what was loaded again, and the commit log nothing, for a database that is to start:
+    /// none runs. Nothing of them is in the page cache.
+    pub fn renew_all(&self) -> Result<(), StorageError> {
+        for root in self.data_roots() {
+            let target = root.join(DATA);
+            storage::restore_tree(&root.join(PRISTINE), &target)?;
+            if self.mounted.iter().any(|m| m.root == root && !m.backing.is_emulated()) {
+                storage::drop_page_cache(&target)?;
+            }
+        }
+        self.mounted.iter().try_for_each(|mounted| storage::remove_tree(&mounted.root.join(COMMITLOG)))
+    }
+
     /// From now on, until they are detached, served volumes are what their setups say, alone and together.
     pub fn behave(&self) -> Result<(), StorageError> {
         self.mounted.iter().try_for_each(|m| m.backing.behave(&m.setup))?;
@@ -223,7 +238,7 @@ impl Volumes {
             data_bytes += storage::restore_tree(&root.join(PRISTINE), &root.join(DATA))?.bytes;
         }
         for mounted in &mut self.mounted {
-            storage::remove_tree(&mounted.root.join("commitlog"))?;
+            storage::remove_tree(&mounted.root.join(COMMITLOG))?;
             mounted.backing.cool(&mounted.root)?;
         }
         if let Some(striped) = &mut self.striped {
@@ -338,7 +353,7 @@ impl Volumes {
 
     /// Where the commit log is: on its own volume, or beside the data.
     pub fn commitlog_directory(&self) -> PathBuf {
-        self.by_role(VolumeRole::Commitlog).join("commitlog")
+        self.by_role(VolumeRole::Commitlog).join(COMMITLOG)
     }
 
     /// Kernel names of the devices that are attached, or that hold a directory.

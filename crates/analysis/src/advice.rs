@@ -4,7 +4,7 @@
 //! What is known of each setting and from where: docs/method.md. Nothing is advised where the settings are not known:
 //! of a simulation, which has none, and of a cluster that exists.
 
-use cassandra_model::{CHUNK_BYTES, USUAL_STRATEGY, chunk_bytes, compaction_strategy, is_compressed};
+use cassandra_model::{CASSANDRA, CHUNK_BYTES, USUAL_STRATEGY, chunk_bytes, compaction_strategy, is_compressed};
 use experiment::{Plan, Settings};
 use reported::cassandra::{COMPACTED_BYTES_PER_OPERATION, SSTABLES_PER_READ};
 
@@ -38,8 +38,8 @@ pub struct Seen<'a> {
 impl Seen<'_> {
     /// Of the cells of one configuration, in their order.
     pub fn not_tried(&self, configuration: &str) -> Vec<NotTried> {
-        // Tables of the user's own state their options themselves, which no setting shows.
-        if self.plan.own.is_some() {
+        // Tables of the user's own state their options themselves, which no setting shows; what is known are Cassandra's.
+        if self.plan.own.is_some() || *self.plan.target.database.product() != CASSANDRA {
             return Vec::new();
         }
         let has_settings = |c: &&ConfigurationFacts| !self.plan.place.is_simulated() && c.exists_at.is_empty();

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cassandra_model::{KEYS_IN_FILES, Line, OPTIONS_IN_FILES, compaction_strategy, compare_versions, jvm, table, yaml};
-use experiment::BandwidthWeighting;
+use cassandra_model::{
+    JVM, KEYS_IN_FILES, Line, OPTIONS_IN_FILES, TABLE, YAML, compaction_strategy, compare_versions, jvm, table, yaml,
+};
+use experiment::{BandwidthWeighting, Section, Settings};
 
 use crate::document::{ConfigurationFacts, Need};
 use crate::hardware::is_same_but_for_settings;
@@ -84,6 +86,7 @@ fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> 
         (Need::StorageMode, step == Ordering::Less && is_mode_new && !yaml(after).contains_key(STORAGE_MODE)),
         (Need::AlterTable, !options.is_empty()),
         (Need::Restart, !keys.is_empty() || jvm(before) != jvm(after)),
+        (Need::Settings, of_others(before) != of_others(after)),
         // What was measured was loaded by the later version.
         (Need::Rewrite, are_in_files || have_other_files),
         (Need::Recompaction, compaction_strategy(before) != compaction_strategy(after)),
@@ -96,6 +99,11 @@ fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> 
 fn read_the_same(one: &str, other: &str) -> bool {
     let line = Line::of(one);
     line.is_some() && line == Line::of(other) && ![one, other].iter().any(|version| version.contains('-'))
+}
+
+/// Sections of products other than Cassandra, of whose settings nothing more is known here.
+fn of_others(settings: &Settings) -> BTreeMap<&String, &Section> {
+    settings.sections.iter().filter(|(name, _)| ![JVM, YAML, TABLE].contains(&name.as_str())).collect()
 }
 
 /// The names under which the two do not have the same.

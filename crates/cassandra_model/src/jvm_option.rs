@@ -4,7 +4,7 @@
 //! port for everybody, or write a file that they name, and the next version has others. A list of what is refused
 //! (below) only says why, of those that somebody may well have meant.
 
-use crate::kept::{Kept, KeptOption, REMOVE, is_among, kept_among};
+use product::{Kept, KeptOption, REMOVE, is_among, kept_among};
 
 const KEPT: &[Kept] = &[
     (

@@ -1,6 +1,6 @@
 //! Keys of `cassandra.yaml` that are not for an experiment to state.
 
-use crate::kept::{Kept, KeptOption, REMOVE, kept_among};
+use product::{Kept, KeptOption, REMOVE, kept_among};
 
 const KEPT: &[Kept] = &[
     (

@@ -4,7 +4,6 @@ mod amount;
 mod check;
 mod in_force;
 mod jvm_option;
-mod kept;
 mod kept_key;
 mod keys;
 mod known;
@@ -15,9 +14,9 @@ mod table_options;
 
 pub use in_force::{is_value, values};
 pub use jvm_option::{jvm_option_name, kept_jvm_option};
-pub use kept::KeptOption;
 pub use known::{has_key, takes_parameters, versions};
 pub use line::{Line, compare_versions};
+pub use product::KeptOption;
 pub use settings::{
     CHUNK_BYTES, JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy,
     is_compressed, jvm, table, yaml,
@@ -33,6 +32,7 @@ const DEFAULT_VERSION: &str = "5.0.9";
 pub static CASSANDRA: Product = Product {
     name: "cassandra",
     title: "Apache Cassandra",
+    short: "Cassandra",
     default_version: DEFAULT_VERSION,
     expected_version,
     sections: &[
@@ -84,6 +84,7 @@ pub static CASSANDRA: Product = Product {
         most_of_several_bytes: 33_554_432.0,
         kept: (YAML, "autocompaction_on_startup_enabled"),
     }),
+    lacks: &[],
     reports: &reported::cassandra::REPORTS,
 };
 

@@ -201,6 +201,26 @@ impl Account {
     }
 }
 
+/// Runs a script of the shell as this user, or as whoever asks where that is `None`; `words` are its arguments. In
+/// directories of that user it can be led nowhere where the user could not go by itself.
+///
+/// # Errors
+/// It cannot be started, or fails: then what it says of that.
+pub(crate) fn run_as(
+    account: Option<&Account>,
+    script: &str,
+    words: impl IntoIterator<Item = impl AsRef<OsStr>>,
+) -> io::Result<()> {
+    let output = match account {
+        Some(account) => account.output(script, words),
+        None => Command::new("/bin/sh").args(["-c", script, "sh"]).args(words).current_dir("/").output(),
+    }?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    }
+}
+
 /// Starts a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than it has.
 ///
 /// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`):

@@ -54,6 +54,9 @@ pub enum ExistingError {
     /// The keyspace keeps another number of replicas.
     #[error("keyspace {keyspace} keeps {there} replicas of each record, the experiment states {wanted}")]
     Replication { keyspace: String, there: String, wanted: u32 },
+    /// Nothing is loaded into what somebody else owns of this product.
+    #[error("iopslab loads nothing into a {0} of somebody else's yet")]
+    Unsupported(&'static str),
     /// No runtime for the connection.
     #[error("cannot start the connection: {0}")]
     Runtime(#[from] std::io::Error),

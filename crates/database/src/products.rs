@@ -1,16 +1,20 @@
 //! Which product is which code: the one place of this crate that chooses.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use cassandra_model::CASSANDRA;
-use engine::Connect;
 use experiment::{Dataset, KeyFormat, Product, Started};
+use postgresql_model::POSTGRESQL;
 
 use crate::account::Account;
-use crate::cassandra::Cassandra;
+use crate::cassandra::{self, Cassandra};
+use crate::client::Client;
 use crate::cql::CqlConnect;
 use crate::existing::{Existing, ExistingError, Found};
+use crate::maven::{DistributionError, LockList};
 use crate::own::OwnWork;
+use crate::postgresql::{self, PostgreSql, PostgresConnect};
 use crate::server::Server;
 use crate::table_at::TableAt;
 
@@ -24,9 +28,27 @@ pub struct NoHands(&'static str);
 /// # Errors
 /// Nothing here starts it.
 pub fn server(Started { product, version }: &Started, account: Option<Account>) -> Result<Box<dyn Server>, NoHands> {
-    match **product == CASSANDRA {
-        true => Ok(Box::new(Cassandra::new(version).run_as(account))),
-        false => Err(NoHands(product.title)),
+    match *product {
+        product if *product == CASSANDRA => Ok(Box::new(Cassandra::new(version).run_as(account))),
+        product if *product == POSTGRESQL => Ok(Box::new(PostgreSql::new(version).run_as(account))),
+        product => Err(NoHands(product.title)),
+    }
+}
+
+/// Makes the lock list of a version of a product, or of the newest one of its line. The jars are in `cache` afterwards.
+///
+/// # Errors
+/// Nothing here fetches it, or the repository does not give what the list needs.
+pub fn make_lock_list(
+    product: &Product,
+    version: &str,
+    cache: &Path,
+    on_progress: &mut dyn FnMut(&str),
+) -> Result<LockList, DistributionError> {
+    match product {
+        product if *product == CASSANDRA => cassandra::make_lock_list(version, cache, on_progress),
+        product if *product == POSTGRESQL => postgresql::make_lock_list(version, cache, on_progress),
+        product => Err(DistributionError::NoLockList { reason: NoHands(product.title).to_string() }),
     }
 }
 
@@ -35,9 +57,10 @@ pub fn server(Started { product, version }: &Started, account: Option<Account>) 
 /// # Errors
 /// Nothing here asks it.
 pub fn with_client<W: ClientWork>(product: &Product, work: W) -> Result<W::Output, NoHands> {
-    match *product == CASSANDRA {
-        true => Ok(work.with::<CqlConnect>()),
-        false => Err(NoHands(product.title)),
+    match product {
+        product if *product == CASSANDRA => Ok(work.with::<CqlConnect>()),
+        product if *product == POSTGRESQL => Ok(work.with::<PostgresConnect>()),
+        product => Err(NoHands(product.title)),
     }
 }
 
@@ -50,34 +73,6 @@ pub trait ClientWork {
     fn with<C: Client>(self) -> Self::Output;
 }
 
-/// The client of a product.
-pub trait Client: Connect + Sync + Sized {
-    /// One that asks for the records of this table.
-    fn to(table: TableAt) -> Self;
-
-    /// It does this work of the user's own instead.
-    #[must_use]
-    fn with_own(self, work: OwnWork) -> Self;
-
-    /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
-    /// where it is missing, and notes that it is being loaded.
-    ///
-    /// # Errors
-    /// There is no connection, the table has other records, or a statement fails.
-    fn take(
-        &self,
-        dataset: &Dataset,
-        keys: KeyFormat,
-        replication_factor: u32,
-    ) -> Result<(Found, Vec<String>), ExistingError>;
-
-    /// Notes there that the data set is whole.
-    ///
-    /// # Errors
-    /// There is no connection, or a statement fails.
-    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError>;
-}
-
 impl Client for CqlConnect {
     fn to(table: TableAt) -> Self {
         Self::new(table)
@@ -85,6 +80,11 @@ impl Client for CqlConnect {
 
     fn with_own(self, work: OwnWork) -> Self {
         Self { own: Some(Arc::new(work)), ..self }
+    }
+
+    fn loading(self) -> Self {
+        // Its inserts are those of a workload.
+        self
     }
 
     fn take(

@@ -10,12 +10,23 @@ use std::time::Duration;
 use experiment::{Dataset, Own, Settings, SettingsInForce};
 use reported::{Reported, Series};
 
+use crate::account::AccountError;
+use crate::maven::DistributionError;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 
 /// Reports what is being done, and how much of it (done, total) where that is known.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&str, Option<(u64, u64)>);
 /// Asked now and then whether to give up.
 pub type Cancelled<'a> = &'a dyn Fn() -> bool;
+
+/// How a node that runs gets its data set as it was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewal {
+    /// Beside what it does: [`RunningNode::truncate`], then [`RunningNode::import`].
+    InPlace,
+    /// Not at all: another process starts on files that were put in their places while none ran.
+    AnotherProcess,
+}
 
 /// What a node is to do, on a thread of its own.
 pub type Work = Box<dyn FnOnce() -> Result<(), ServerError> + Send>;
@@ -47,6 +58,21 @@ pub enum ServerError {
     Failed(Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl From<AccountError> for ServerError {
+    fn from(error: AccountError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<DistributionError> for ServerError {
+    fn from(error: DistributionError) -> Self {
+        match error {
+            DistributionError::Cancelled => Self::Cancelled(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
+
 /// A database in one version.
 pub trait Server: Send {
     /// For people: `Cassandra`.
@@ -60,6 +86,9 @@ pub trait Server: Send {
 
     /// A memory plan around so many bytes of main memory, with the buffers that go with them.
     fn memory(&self, main_bytes: u64) -> MemoryPlan;
+
+    /// How a node gets its data set anew.
+    fn renewal(&self) -> Renewal;
 
     /// Whether a node can listen there; nothing is started or written.
     fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError>;
@@ -133,6 +162,10 @@ pub trait RunningNode: Send {
     /// background. Gives the time that it took.
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
+    /// What a node would do sooner or later by itself it does now, so that the trials which follow begin with the same
+    /// of it: asked when all else has come to rest, before any limit is in force.
+    fn come_to_rest(&mut self) -> Result<(), ServerError>;
+
     /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits
     /// until all nodes have them.
     fn create_schema(
@@ -167,11 +200,11 @@ pub trait RunningNode: Send {
     /// What it reports of a table in this series, now.
     fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError>;
 
-    /// Takes all rows of a table away, on all nodes of the cluster.
+    /// Takes all rows of a table away, on all nodes of the cluster. Where [`Server::renewal`] is in place.
     fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
 
     /// Takes the files of a table below these directories, one for each data directory, into that table: each holds
-    /// what a data directory of a node at rest held, and its files are moved.
+    /// what a data directory of a node at rest held, and its files are moved. Where [`Server::renewal`] is in place.
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
 
     /// Brings all files of a table to the shape that [`Self::maintain`] gives them, when it is called: beside whatever

@@ -64,9 +64,9 @@ figures! {
         cgroup_throttled_periods,
         /// Memory of the cgroup, now, bytes.
         cgroup_memory_bytes,
-        /// Anonymous memory of the cgroup, now, bytes.
+        /// Anonymous memory of the cgroup, and what its processes share without a file, now, bytes.
         cgroup_anonymous_bytes,
-        /// Page cache of the cgroup, now, bytes.
+        /// Page cache of the cgroup, without shared memory, now, bytes.
         cgroup_file_bytes,
         /// Mapped part of that page cache, now, bytes.
         cgroup_mapped_bytes,

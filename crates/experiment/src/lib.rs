@@ -94,7 +94,7 @@ pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};
 pub use place::{Emulation, Machines, Model, Place};
 pub use placement::Placement;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
-pub use product::{Product, Section, Setting, Settings, SettingsInForce};
+pub use product::{Lack, Product, Section, Setting, Settings, SettingsInForce};
 pub use products::{PRODUCTS, Started, product_name, versions};
 pub use provider::Provider;
 pub use scale::{setups, use_whole_machines};

@@ -8,7 +8,7 @@ use product::{Product, Settings, SettingsSection, ShapesFiles, choice};
 use serde::{Deserialize, Serialize};
 
 /// All products. The first is that of a file that names none, and of clusters that exist: they speak its protocol.
-pub static PRODUCTS: [&Product; 1] = [&cassandra_model::CASSANDRA];
+pub static PRODUCTS: [&Product; 2] = [&cassandra_model::CASSANDRA, &postgresql_model::POSTGRESQL];
 
 /// A product in a version, started by iopslab. In files `{"cassandra": {"version": "5.0.9"}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,7 +22,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("volume", &["catalog", "stats"]),
     ("product", &["reported"]),
     ("cassandra_model", &["product", "reported"]),
-    ("experiment", &["product", "cassandra_model", "catalog", "stats", "statements", "workload"]),
+    ("postgresql_model", &["product", "reported"]),
+    ("experiment", &["product", "cassandra_model", "postgresql_model", "catalog", "stats", "statements", "workload"]),
     ("evidence", &["experiment", "reported"]),
     ("imports", &["evidence", "experiment"]),
     ("simulator", &["evidence", "experiment", "reported", "workload"]),
@@ -31,7 +32,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("profile", &["catalog", "evidence", "experiment", "stats"]),
     ("report", &["analysis", "profile", "sizing", "reported"]),
     ("engine", &["workload", "evidence"]),
-    ("database", &["cassandra_model", "engine", "experiment", "profile", "reported", "guarded", "statements"]),
+    (
+        "database",
+        &[
+            "cassandra_model",
+            "postgresql_model",
+            "engine",
+            "experiment",
+            "profile",
+            "reported",
+            "guarded",
+            "statements",
+        ],
+    ),
     ("datasets", &["evidence", "guarded"]),
     ("monitor", &["evidence", "reported"]),
     ("served", &["volume"]),
@@ -81,7 +94,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "catalog",
     "reported",
     "stats",
@@ -90,6 +103,7 @@ const PURE: [&str; 16] = [
     "volume",
     "product",
     "cassandra_model",
+    "postgresql_model",
     "experiment",
     "evidence",
     "imports",

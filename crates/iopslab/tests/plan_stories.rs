@@ -264,3 +264,37 @@ fn a_plan_says_with_what_backlog_trials_begin_and_a_simulation_refuses_it() {
     assert!(!run.status.success(), "{refused}");
     assert!(refused.contains("a simulation has no SSTables to compact"), "{refused}");
 }
+
+/// The second product, up to where a machine is needed: what it has nothing for is refused, and what is planned is its own.
+#[test]
+fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
+    let lab = Laboratory::new();
+    let example = include_str!("../../../examples/postgres.toml");
+    lab.write("own.toml", example);
+    let planned = lab.output(&["plan", "own.toml"]);
+    let said = String::from_utf8_lossy(&planned.stdout).into_owned();
+    assert!(planned.status.success(), "{said}{}", String::from_utf8_lossy(&planned.stderr));
+    // A quarter of 32 GiB, divided by 16.
+    assert!(said.contains("512 MiB") && said.contains("shared_buffers") && !said.contains(" heap"), "{said}");
+
+    let simulated = lab.output(&["run", "own.toml", "--provider", "simulated"]);
+    let refused = String::from_utf8_lossy(&simulated.stderr).into_owned();
+    assert_eq!(simulated.status.code(), Some(2), "{refused}");
+    assert!(refused.contains("what is simulated is Apache Cassandra"), "{refused}");
+
+    let stated = [
+        ("page_cache_mib = 128", "page_cache_mib = 128\nheap_mib = 512", "PostgreSQL has no Java heap"),
+        ("memory_limit_gib = 32 ", "nodes = 3\nmemory_limit_gib = 32 ", "iopslab starts PostgreSQL as one node"),
+        ("\"postgresql\"\n\n", "\"postgresql\"\nconsistency = \"one\"\n\n", "PostgreSQL has nothing of the kind"),
+        ("\"30s\" } }\n\n[[variant]]", "\"30s\", port = 1 } }\n\n[[variant]]", "port: iopslab decides"),
+        ("full_page_writes = false", "full_page_write = false", "did you mean `full_page_writes`?"),
+    ];
+    for (line, instead, what) in stated {
+        assert!(example.contains(line), "{line}");
+        lab.write("own.toml", &example.replacen(line, instead, 1));
+        let output = lab.output(&["plan", "own.toml"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{what}: {said}");
+        assert!(said.contains(what), "{what}: {said}");
+    }
+}

@@ -46,14 +46,25 @@ impl CgroupFiles {
         };
         // Version 1: the hierarchical totals.
         let names = if self.v2 {
-            ["anon", "file", "file_mapped", "file_dirty", "file_writeback", "pgmajfault"]
+            ["anon", "file", "file_mapped", "file_dirty", "file_writeback", "pgmajfault", "shmem"]
         } else {
-            ["total_rss", "total_cache", "total_mapped_file", "total_dirty", "total_writeback", "total_pgmajfault"]
+            [
+                "total_rss",
+                "total_cache",
+                "total_mapped_file",
+                "total_dirty",
+                "total_writeback",
+                "total_pgmajfault",
+                "total_shmem",
+            ]
         };
-        let [anonymous, cache, mapped, dirty, writeback, faults] = names.map(|name| field(&stat, name));
-        figures.cgroup_anonymous_bytes = anonymous;
-        figures.cgroup_file_bytes = cache;
-        figures.cgroup_mapped_bytes = mapped;
+        let [anonymous, cache, mapped, dirty, writeback, faults, shared] = names.map(|name| field(&stat, name));
+        // The kernel counts shared memory as page cache, though no file is behind it: a server's buffers are its own.
+        let shared = shared.unwrap_or(0.0);
+        let without_shared = |bytes: Option<f64>| bytes.map(|bytes| (bytes - shared).max(0.0));
+        figures.cgroup_anonymous_bytes = anonymous.map(|bytes| bytes + shared);
+        figures.cgroup_file_bytes = without_shared(cache);
+        figures.cgroup_mapped_bytes = without_shared(mapped);
         figures.cgroup_dirty_bytes = dirty;
         figures.cgroup_writeback_bytes = writeback;
         figures.cgroup_major_faults = faults;
@@ -116,6 +127,19 @@ mod tests {
         assert_eq!((figures.cgroup_anonymous_bytes, figures.cgroup_file_bytes), (Some(100.0), Some(200.0)));
         assert_eq!((figures.cgroup_cpu_s, figures.cgroup_throttled_s), (Some(1.5), Some(0.25)));
         assert_eq!((figures.cgroup_mapped_bytes, figures.cgroup_major_faults), (Some(50.0), Some(7.0)));
+    }
+
+    /// PostgreSQL's shared buffers are shared memory, which would count as page cache, and once more as its own.
+    #[test]
+    fn shared_memory_is_no_page_cache() {
+        for (v2, stat) in [
+            (true, "anon 100\nfile 900\nfile_mapped 750\nshmem 700\n"),
+            (false, "total_rss 100\ntotal_cache 900\ntotal_mapped_file 750\ntotal_shmem 700\n"),
+        ] {
+            let figures = read(v2, &[("memory.stat", stat)]);
+            assert_eq!((figures.cgroup_anonymous_bytes, figures.cgroup_file_bytes), (Some(800.0), Some(200.0)));
+            assert_eq!(figures.cgroup_mapped_bytes, Some(50.0));
+        }
     }
 
     #[test]

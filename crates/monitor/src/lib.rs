@@ -21,6 +21,6 @@ pub use environment::{environment, memory_bytes};
 pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
 pub use gc_log::LogSource;
 pub use others::OthersWatch;
-pub use proc::{block_device, process_cpu_s};
+pub use proc::{block_device, family_cpu_s, process_cpu_s};
 pub use sampler::{Sampler, Sources};
 pub use ticker::{Annotate, Monitor};

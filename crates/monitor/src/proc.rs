@@ -119,6 +119,27 @@ pub fn process_cpu_s(root: &Path, pid: u32) -> Option<f64> {
     cpu_s(&root.join("proc").join(pid.to_string()))
 }
 
+/// CPU time of a process and of its children, those that it has waited for included, seconds: of a server with a
+/// process for each connection. `None` once it is gone.
+pub fn family_cpu_s(root: &Path, pid: u32) -> Option<f64> {
+    family_cpu_of(&root.join("proc"), pid)
+}
+
+fn family_cpu_of(proc: &Path, pid: u32) -> Option<f64> {
+    let with_waited_for = |pid: u32| {
+        let stat = text(&proc.join(pid.to_string()).join("stat"))?;
+        let field = stat_fields(&stat)?.1;
+        // utime, stime, cutime, cstime.
+        let ticks: Option<f64> = (14..=17).map(field).sum();
+        Some(ticks? / rustix::param::clock_ticks_per_second() as f64)
+    };
+    // First those that run: one that ends meanwhile is seen with its parent, or twice as late.
+    let listed = text(&proc.join(format!("{pid}/task/{pid}/children"))).unwrap_or_default();
+    let children = listed.split_ascii_whitespace().filter_map(|word| word.parse().ok());
+    let of_children: f64 = children.filter_map(with_waited_for).sum();
+    Some(with_waited_for(pid)? + of_children)
+}
+
 /// utime + stime of the `stat` of a process or of a thread, by its directory, seconds.
 pub(crate) fn cpu_s(directory: &Path) -> Option<f64> {
     let stat = text(&directory.join("stat"))?;
@@ -135,10 +156,10 @@ pub(crate) fn stat_fields(stat: &str) -> Option<(&str, impl Fn(usize) -> Option<
     Some((head.split_once('(')?.1, field))
 }
 
-/// CPU time and resident set of one process; all `None` once it is gone.
-pub(crate) fn process(proc: &Path, pid: u32, figures: &mut HostFigures) {
+/// CPU time of a process, with its children where it is a database, and its resident set; all `None` once it is gone.
+pub(crate) fn process(proc: &Path, pid: u32, is_database: bool, figures: &mut HostFigures) {
     let directory = proc.join(pid.to_string());
-    figures.process_cpu_s = cpu_s(&directory);
+    figures.process_cpu_s = if is_database { family_cpu_of(proc, pid) } else { cpu_s(&directory) };
     figures.process_rss_bytes = text(&directory.join("statm")).and_then(|statm| {
         let pages: f64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
         Some(pages * rustix::param::page_size() as f64)

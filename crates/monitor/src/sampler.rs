@@ -59,7 +59,7 @@ impl Sampler {
         proc::network(&directory, figures);
         self.sources.cgroup.read(figures);
         if let Some(pid) = self.sources.pid {
-            proc::process(&directory, pid, figures);
+            proc::process(&directory, pid, self.sources.is_database, figures);
             if self.sources.is_database {
                 figures.database_pid = Some(f64::from(pid));
                 sample.database.set(&jvm::COMPILER_CPU_S, self.compilers.read(&self.sources.root, pid));
@@ -108,13 +108,16 @@ mod tests {
         write("net/snmp", "Tcp: RtoAlgorithm RetransSegs\nTcp: 1 17\n");
         write("pressure/memory", "some avg10=0 avg60=0 avg300=0 total=7\n");
         write("42/statm", "900 3 1 1 0 1 0\n");
-        write("42/stat", "42 (a (b) c) S 1 1 1 0 -1 0 0 0 0 0 150 50 0 0\n");
+        write("42/stat", "42 (a (b) c) S 1 1 1 0 -1 0 0 0 0 0 150 50 7 3\n");
+        // A process of its own for a connection, and one that has ended before it was counted.
+        write("42/task/42/children", "43 99 \n");
+        write("43/stat", "43 (c) S 42 1 1 0 -1 0 0 0 0 0 30 10 0 0\n");
         let sample = Sampler::new(sources(root.path().to_owned())).sample(1.5, 99);
         let hz = rustix::param::clock_ticks_per_second() as f64;
         assert_eq!((sample.t_s, sample.unix_ms), (1.5, 99));
         assert_eq!(sample.host.cpu_user_s, Some(1200.0 / hz));
         assert_eq!(sample.host.cpu_steal_s, Some(80.0 / hz));
-        assert_eq!(sample.host.process_cpu_s, Some(200.0 / hz));
+        assert_eq!(sample.host.process_cpu_s, Some(250.0 / hz), "with those that it has waited for and those that run");
         let page_bytes = rustix::param::page_size() as f64;
         assert_eq!(sample.host.process_rss_bytes, Some(3.0 * page_bytes));
         assert_eq!(sample.host.cpu_system_s, Some(313.0 / hz), "interrupts included");

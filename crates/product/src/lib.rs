@@ -2,15 +2,17 @@
 //!
 //! `experiment` names products in one place, `experiment::PRODUCTS`; all that it knows of one is a [`Product`].
 
+mod kept;
 mod names;
 mod settings;
 
+pub use kept::{Kept, KeptOption, REMOVE, is_among, kept_among};
 pub use names::{choice, nearest};
 pub use settings::{Section, Setting, Settings, SettingsInForce};
 
 use std::collections::BTreeMap;
 
-use reported::Reports;
+use reported::{Meaning, Reports};
 
 /// A product.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +21,8 @@ pub struct Product {
     pub name: &'static str,
     /// For people, with its maker: `Apache Cassandra`.
     pub title: &'static str,
+    /// The same without: `Cassandra`.
+    pub short: &'static str,
     /// Used where the file names no version.
     pub default_version: &'static str,
     /// What is expected instead of a version that is not supported; `None`: it is.
@@ -37,6 +41,8 @@ pub struct Product {
     pub has_consistency: bool,
     /// Backlogs of compaction; `None`: it has none.
     pub backlog: Option<BacklogRules>,
+    /// What else an experiment may state and this product has nothing for.
+    pub lacks: &'static [Lack],
     /// What it reports of itself.
     pub reports: &'static Reports,
 }
@@ -152,6 +158,23 @@ pub struct BacklogRules {
     pub kept: (&'static str, &'static str),
 }
 
+/// Something that an experiment may state, and not every product can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// A cluster: more nodes than one, with replicas and racks.
+    Clusters,
+    /// Several data directories that the product itself spreads its files over.
+    DataDirectories,
+    /// A Java heap.
+    Heap,
+    /// A compaction beside the load.
+    Compaction,
+    /// Schema and statements of the user's own.
+    OwnStatements,
+    /// A model of it, which answers in a simulation.
+    Simulation,
+}
+
 /// Its name says which it is.
 impl PartialEq for Product {
     fn eq(&self, other: &Self) -> bool {
@@ -165,6 +188,16 @@ impl Product {
     /// The section of this name.
     pub fn section(&self, name: &str) -> Option<&'static SettingsSection> {
         self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// Whether it has nothing for that.
+    pub fn lacks(&self, what: Lack) -> bool {
+        self.lacks.contains(&what)
+    }
+
+    /// Whether it compiles its own code while it runs, as a JVM does, so that it is slow at first.
+    pub fn compiles_itself(&self) -> bool {
+        self.reports.all_series().any(|series| series.meaning == Some(Meaning::CompilerCpuS))
     }
 
     /// Bytes in which a table with these settings is read and cached.

@@ -150,6 +150,7 @@ fn cells(plan: &Plan) -> String {
 }
 
 fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
+    let main_memory = plan.target.database.product().reports.main_memory.to_lowercase();
     let machine = |setup: &analysis::Setup| {
         if let Some(hosts) = &setup.existing {
             let stated = format!(
@@ -165,7 +166,7 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
             };
         }
         format!(
-            "{} {}\n{} memory\n{} heap\n{} page cache",
+            "{} {}\n{} memory\n{} {main_memory}\n{} page cache",
             given(setup.cpus),
             if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
             bytes(setup.memory_limit_bytes as f64),

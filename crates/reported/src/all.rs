@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::cassandra;
 use crate::statement::{Chart, Meaning, Reports, Series};
+use crate::{cassandra, postgresql};
 
 /// All products. Each key, and each title of a chart, is one series, figure or chart of all of them.
-pub const ALL: &[&Reports] = &[&cassandra::REPORTS];
+pub const ALL: &[&Reports] = &[&cassandra::REPORTS, &postgresql::REPORTS];
 
 impl Series {
     /// The series of this key; `None`: no product has it.

@@ -1,7 +1,7 @@
 //! What Cassandra reports.
 
 use crate::jvm;
-use crate::statement::{Chart, Figure, Meaning, Of, Place, Reports, Series, series};
+use crate::statement::{Chart, Figure, Meaning, Of, Reports, Series, background, kept, lookups, series};
 
 series! {
     // The server queues work for a table only while a compaction thread is free, so that under a deep backlog this
@@ -86,18 +86,6 @@ pub static FLUSHED_BYTES_PER_OPERATION: Figure =
 pub static COMPACTED_BYTES_PER_OPERATION: Figure =
     background("compacted_bytes_per_operation", "Bytes compacted/op.", Of::Operation(&COMPACTED_BYTES));
 
-const fn lookups(key: &'static str, label: &'static str, shown_times: f64, of: Of) -> Figure {
-    Figure { key, label, in_results: None, shown_times, place: Place::Lookups, of }
-}
-
-const fn kept(key: &'static str, label: &'static str, shown_times: f64, of: Of) -> Figure {
-    Figure { place: Place::Kept, ..lookups(key, label, shown_times, of) }
-}
-
-const fn background(key: &'static str, label: &'static str, of: Of) -> Figure {
-    Figure { place: Place::Background, ..lookups(key, label, 1.0, of) }
-}
-
 /// Cassandra.
 pub static REPORTS: Reports = Reports {
     series: &[jvm::SERIES, SERIES],
@@ -138,4 +126,5 @@ pub static REPORTS: Reports = Reports {
     how_to_read: "SSTables, caches, flushes and compactions are the database's own counts of the measured window: for \
                   each read of the table on a node, how many SSTables were merged, and how often a bloom filter let it \
                   into one without the row; the bytes of the SSTables that flushes and compactions have written.",
+    main_memory: "Heap",
 };

@@ -14,6 +14,8 @@ pub struct Reports {
     pub background: &'static [(&'static Series, &'static str, &'static str)],
     /// How to read its figures, a sentence.
     pub how_to_read: &'static str,
+    /// What its main memory is called, as a table's head has it.
+    pub main_memory: &'static str,
 }
 
 /// Something that a database says of itself about once a second. What it does not say is missing, never zero.
@@ -149,6 +151,21 @@ impl Series {
     pub const fn means(self, meaning: Meaning) -> Self {
         Self { meaning: Some(meaning), ..self }
     }
+}
+
+/// A figure of what reads met before the page cache.
+pub(crate) const fn lookups(key: &'static str, label: &'static str, shown_times: f64, of: Of) -> Figure {
+    Figure { key, label, in_results: None, shown_times, place: Place::Lookups, of }
+}
+
+/// One of what is kept.
+pub(crate) const fn kept(key: &'static str, label: &'static str, shown_times: f64, of: Of) -> Figure {
+    Figure { place: Place::Kept, ..lookups(key, label, shown_times, of) }
+}
+
+/// One of what was done in the background.
+pub(crate) const fn background(key: &'static str, label: &'static str, of: Of) -> Figure {
+    Figure { place: Place::Background, ..lookups(key, label, 1.0, of) }
 }
 
 /// Declares series, and `SERIES`, which has all of them in this order. What is said above each is its line of the

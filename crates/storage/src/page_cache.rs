@@ -134,8 +134,23 @@ impl Drop for PageCacheBudget {
 
 /// Bytes of page cache that are charged to a group; `None` where it has no memory controller.
 pub fn page_cache_bytes(cgroup: &Cgroup) -> Option<u64> {
-    let memory = cgroup.paths().memory.as_ref()?;
-    stat(&memory.path, cache_field(memory.version))
+    cached(cgroup.paths().memory.as_ref()?)
+}
+
+/// Page cache of a group. The kernel counts shared memory there, too, though no file is behind it: it is a process's
+/// own (a server's shared buffers), as anonymous memory is.
+fn cached(memory: &ControllerPath) -> Option<u64> {
+    let cached = stat(&memory.path, cache_field(memory.version))?;
+    Some(cached.saturating_sub(shared(memory)))
+}
+
+/// Bytes of shared memory in a group; none where the kernel does not count them apart.
+fn shared(memory: &ControllerPath) -> u64 {
+    let field = match memory.version {
+        CgroupVersion::V1 => "total_shmem ",
+        CgroupVersion::V2 => "shmem ",
+    };
+    stat(&memory.path, field).unwrap_or(0)
 }
 
 /// How `memory.stat` calls page cache.
@@ -154,21 +169,21 @@ fn besides_page_cache(memory: &ControllerPath) -> Result<u64> {
     });
     let text = std::fs::read_to_string(&usage).map_err(io_error("read", &usage))?;
     let used: u64 = text.trim().parse().map_err(|_| no_figure(&usage))?;
-    let cached = stat(&memory.path, cache_field(memory.version));
-    Ok(used.saturating_sub(cached.ok_or_else(|| no_figure(&memory.path.join("memory.stat")))?))
+    let cached = cached(memory).ok_or_else(|| no_figure(&memory.path.join("memory.stat")))?;
+    Ok(used.saturating_sub(cached))
 }
 
 fn no_figure(path: &Path) -> StorageError {
     io_error("find the group's memory in", path)(ErrorKind::InvalidData)
 }
 
-/// Bytes of page cache that processes have mapped.
+/// Bytes of page cache that processes have mapped; what they share without a file is none.
 fn mapped(memory: &ControllerPath) -> Option<u64> {
     let field = match memory.version {
         CgroupVersion::V1 => "total_mapped_file ",
         CgroupVersion::V2 => "file_mapped ",
     };
-    stat(&memory.path, field)
+    Some(stat(&memory.path, field)?.saturating_sub(shared(memory)))
 }
 
 fn stat(directory: &Path, field: &str) -> Option<u64> {
@@ -191,6 +206,10 @@ mod tests {
         let at = |version| ControllerPath { version, path: directory.path().to_owned() };
         assert_eq!(besides_page_cache(&at(CgroupVersion::V1)).unwrap(), 700);
         assert_eq!(mapped(&at(CgroupVersion::V1)), Some(40));
+        let with_shared = "total_cache 300\ntotal_mapped_file 240\ntotal_shmem 200\n";
+        std::fs::write(directory.path().join("memory.stat"), with_shared).unwrap();
+        assert_eq!(besides_page_cache(&at(CgroupVersion::V1)).unwrap(), 900, "shared memory is its own");
+        assert_eq!((mapped(&at(CgroupVersion::V1)), cached(&at(CgroupVersion::V1))), (Some(40), Some(100)));
         assert!(besides_page_cache(&at(CgroupVersion::V2)).is_err(), "missing files give nothing");
     }
 

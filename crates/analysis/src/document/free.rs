@@ -85,6 +85,9 @@ pub enum Need {
     AlterTable,
     /// Each node is started anew: a key of `cassandra.yaml` or an option of the JVM differs.
     Restart,
+    /// Other settings of its configuration file are taken over, which is for the database to do without a restart, or
+    /// not.
+    Settings,
     /// SSTables that exist are written anew, because they keep what they were written with: the compression of the
     /// table, its bloom filter, the format.
     Rewrite,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ::evidence::{Cause, HostId, Validity};
-use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
+use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Product, Setup};
 use wire::{DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::state::TrialState;
@@ -128,12 +128,12 @@ pub fn ask_nodes(
     requests: Vec<(HostId, Request)>,
     state: &mut TrialState,
 ) -> Result<Answers, Failure> {
-    let screen = run.agents.screen.clone();
+    let (screen, product) = (run.agents.screen.clone(), run.plan().target.database.product());
     run.agents.converse(requests, &mut |host, event| {
         match event {
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
             Event::Sample(sample) => state.samples.keep(host, [*sample]),
-            Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
+            Event::DatabaseDied { how, log_tail } => return Err(ended(product, setup, host, how, log_tail)),
             Event::Second(_) | Event::Piece(_) | Event::AtWork | Event::Reply(_) => {}
         }
         Ok(())
@@ -177,11 +177,11 @@ fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64
     of_plan.wrapping_add(u64::from(block)).wrapping_add(own << 48)
 }
 
-/// A node ended on its own.
-pub fn ended(setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) -> Failure {
+/// A node of this product ended on its own.
+pub fn ended(product: &Product, setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) -> Failure {
     let name = match setup.existing {
         Some(_) => "the database",
-        None => "Cassandra",
+        None => product.short,
     };
     Failure::DatabaseEnded { database: subject(name, setup, host), how, log_tail }
 }
@@ -239,11 +239,11 @@ pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 /// Stops it everywhere, unless it is kept for the next trial.
 pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
     let doing = match setup.existing {
-        Some(_) => "collecting what was seen",
-        None if keeps => "collecting logs",
-        None => "stopping Cassandra and detaching its volumes",
+        Some(_) => "collecting what was seen".to_owned(),
+        None if keeps => "collecting logs".to_owned(),
+        None => format!("stopping {} and detaching its volumes", run.plan().target.database.product().short),
     };
-    run.agents.screen.doing(doing, "");
+    run.agents.screen.doing(&doing, "");
     let stop = DatabaseRequest::StopTrial { keeps };
     let stopped = answer!(Reply::Stopped(stopped) => *stopped);
     run.agents.ask_each(&hosts::nodes_of(setup), &stop, stopped)

@@ -25,6 +25,7 @@ use crate::{hosts, silence};
 /// Loads the database that was started, and takes in what the clients measured.
 pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
     let (plan, setup, screen) = (parts.plan, parts.setup, run.agents.screen.clone());
+    let product = plan.target.database.product();
     let requests = requests(&task(parts, &run.target, state), parts, state, run.agents);
     let mut figures = LiveFigures::default();
     let mut lag = Lag::new();
@@ -53,7 +54,7 @@ pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialStat
             Event::DatabaseDied { how, .. } if failed_disks.ended(host, &how, &measurement_start, Instant::now()) => {
                 screen.say(&format!("{host} ended after its disk had failed: {how}"));
             }
-            Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
+            Event::DatabaseDied { how, log_tail } => return Err(ended(product, setup, host, how, log_tail)),
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
             Event::AtWork | Event::Reply(_) => {}
         }

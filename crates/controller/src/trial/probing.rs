@@ -108,7 +108,7 @@ fn probe(
     let (planned, cell) = (planned(search, number), cell(search, load));
     let parts = parts_of(run.job(), &planned, &cell)?;
     let (plan, setup, screen) = (parts.plan, parts.setup, run.agents.screen.clone());
-    let shape = plan.shape.of_probe(number == 1);
+    let (shape, product) = (plan.shape.of_probe(number == 1), plan.target.database.product());
     let whole =
         TrialTask { shape, seed: plan.seed.wrapping_add(u64::from(number) << 16), ..task(parts, &run.target, state) };
     let requests = requests(&whole, parts, state, run.agents);
@@ -120,7 +120,7 @@ fn probe(
     let answers = run.agents.converse(requests, &mut |host, event| {
         match event {
             Event::Second(second) => figures.second(host, second, &shape, &screen),
-            Event::DatabaseDied { how, log_tail } => return Err(ended(setup, host, how, log_tail)),
+            Event::DatabaseDied { how, log_tail } => return Err(ended(product, setup, host, how, log_tail)),
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
             Event::Piece(piece) => pieces.take(host, *piece)?,
             Event::Sample(_) | Event::AtWork | Event::Reply(_) => {}

@@ -7,45 +7,16 @@
 //! all that lies below them.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 
 use cassandra_model::{Line, compare_versions};
-use sha1::{Digest as _, Sha1};
-use sha2::{Digest as _, Sha256};
 
-use super::distribution::repository;
-use super::distribution_error::DistributionError;
-use super::fetch;
 use super::pom::{self, Coordinates, Dependency};
+use crate::maven::{DistributionError, LockList, Repository, released, repository, unclear};
 
 const GROUP: &str = "org.apache.cassandra";
 const ARTIFACT: &str = "cassandra-all";
-/// Most bytes of a POM, a list of versions, or a checksum.
-const TEXT_MOST_BYTES: u64 = 4 << 20;
-/// Most bytes of a jar; the largest has 13 MB.
-const JAR_MOST_BYTES: u64 = 256 << 20;
-
-/// A list as it stands in the source: its text is what [`fmt::Display`] writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockList {
-    /// Cassandra version.
-    pub version: String,
-    /// SHA-256, bytes and path of each jar, by path.
-    pub jars: Vec<(String, u64, String)>,
-}
-
-impl fmt::Display for LockList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = &self.version;
-        writeln!(
-            f,
-            "# {GROUP}:{ARTIFACT}:{version}, runtime scope. Made by `iopslab db lock cassandra {version}`; do not edit."
-        )?;
-        self.jars.iter().try_for_each(|(sha256, bytes, path)| writeln!(f, "{sha256}  {bytes}  {path}"))
-    }
-}
 
 /// Makes the lock list of a version, or of the newest one of a line (`6.0`). The jars are in `cache` afterwards.
 ///
@@ -69,60 +40,32 @@ pub fn make_lock_list_from(
     cache: &Path,
     on_progress: &mut dyn FnMut(&str),
 ) -> Result<LockList, DistributionError> {
-    let agent = fetch::agent();
-    let bytes = |path: &str, most: u64| fetch::bytes(&agent, repository, path, most);
-    let text = |path: &str| -> Result<String, DistributionError> {
-        Ok(String::from_utf8_lossy(&bytes(path, TEXT_MOST_BYTES)?).into_owned())
-    };
-    let version = newest(version, &text)?;
+    let repository = Repository::at(repository);
+    let version = newest(version, &repository)?;
     let paths = jars(&version, &mut |path| {
         on_progress(&format!("reading {}", path.rsplit('/').next().unwrap_or(path)));
-        text(path)
+        repository.text(path)
     })?;
     let root = cache.join("cassandra");
     let mut jars = Vec::new();
     for (number, path) in paths.iter().enumerate() {
         on_progress(&format!("fetching jar {} of {}: {path}", number + 1, paths.len()));
-        let jar = bytes(path, JAR_MOST_BYTES)?;
-        check_sha1(repository, path, &jar, &text(&format!("{path}.sha1"))?)?;
-        let target = root.join(path);
-        let kept = target.parent().map_or(Ok(()), std::fs::create_dir_all);
-        // What is there already keeps its time: a start archive belongs to jars of theirs.
-        let is_there = guarded::read(&target, JAR_MOST_BYTES).is_ok_and(|there| there == jar);
-        let kept = kept.and_then(|()| if is_there { Ok(()) } else { guarded::replace(&target, &jar, 0o644) });
-        kept.map_err(|source| DistributionError::Io { path: target, source })?;
-        jars.push((guarded::hex(&Sha256::digest(&jar)), jar.len() as u64, path.clone()));
+        jars.push(repository.jar(path, &root)?);
     }
-    Ok(LockList { version, jars })
+    let made = format!("Made by `iopslab db lock cassandra {version}`; do not edit.");
+    Ok(LockList { about: format!("{GROUP}:{ARTIFACT}:{version}, runtime scope. {made}"), version, jars })
 }
 
 /// The version itself, or the newest one of the line that is named.
-fn newest(
-    version: &str,
-    text: &dyn Fn(&str) -> Result<String, DistributionError>,
-) -> Result<String, DistributionError> {
+fn newest(version: &str, repository: &Repository<'_>) -> Result<String, DistributionError> {
     let Some(line) = Line::ALL.into_iter().find(|line| line.name() == version) else {
         return Ok(version.to_owned());
     };
     let path = format!("{}/{ARTIFACT}/maven-metadata.xml", GROUP.replace('.', "/"));
-    let all = pom::released(&text(&path)?).map_err(|reason| unclear(format!("{path}: {reason}")))?;
+    let all = released(&repository.text(&path)?).map_err(|reason| unclear(format!("{path}: {reason}")))?;
     let of_line = all.into_iter().filter(|version| Line::of(version) == Some(line));
     let newest = of_line.max_by(|one, other| compare_versions(one, other));
     newest.ok_or_else(|| unclear(format!("{path} has no release of {version}")))
-}
-
-/// Maven asks for the same of a repository that it is to be strict with.
-fn check_sha1(repository: &str, path: &str, jar: &[u8], said: &str) -> Result<(), DistributionError> {
-    let expected = said.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-    let actual = guarded::hex(&Sha1::digest(jar));
-    match actual == expected {
-        true => Ok(()),
-        false => Err(unclear(format!("{repository}/{path} has SHA-1 {actual}, and {path}.sha1 says {expected}"))),
-    }
-}
-
-fn unclear(reason: String) -> DistributionError {
-    DistributionError::NoLockList { reason }
 }
 
 /// A dependency with what is excluded on the way to it.

@@ -1,5 +1,5 @@
-//! Reading the server's own logs: the last lines for an error message, what it says at its start, and the messages it
-//! dropped.
+//! Reading the server's own logs: what it says at its start, and the messages it dropped; [`crate::log_tail`] has their
+//! last lines.
 //!
 //! The server writes them, and its directory is its own: where a log should be there may be a link to a file of root's,
 //! or a pipe to which nobody writes. They are read as regular files, through no link, and no further than a bound.
@@ -8,12 +8,6 @@ use std::{
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
-
-/// At most this much of a log's end is read for a tail.
-const TAIL_BYTES: u64 = 64 * 1024;
-
-/// Longest line of a tail: Cassandra logs its whole configuration in one of 20,000 characters.
-const LINE_CHARACTERS: usize = 400;
 
 /// Most bytes of the logs of a node that has just started: some hundred KiB.
 const START_MOST_BYTES: u64 = 64 << 20;
@@ -27,30 +21,6 @@ const AT_A_TIME_BYTES: u64 = 256 << 20;
 pub(crate) fn of_start(path: &Path) -> io::Result<String> {
     let bytes = guarded::read_no_link(path, START_MOST_BYTES)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The last `lines` lines of a file, long ones shortened; empty if it cannot be read.
-pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
-    let Ok(mut file) = guarded::open_no_link(path) else {
-        return Vec::new();
-    };
-    let length = file.metadata().map_or(0, |m| m.len());
-    let mut bytes = Vec::new();
-    if file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).is_err()
-        || file.take(TAIL_BYTES).read_to_end(&mut bytes).is_err()
-    {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].iter().map(|line| shortened(line)).collect()
-}
-
-fn shortened(line: &str) -> String {
-    match line.char_indices().nth(LINE_CHARACTERS) {
-        Some((end, _)) => format!("{} ...", &line[..end]),
-        None => line.to_owned(),
-    }
 }
 
 /// Counts dropped messages in a node's `system.log`, reading only what is new at each call.
@@ -108,6 +78,7 @@ fn dropped_in(line: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_tail::tail;
     use std::fs::File;
     use std::io::Write;
     use std::sync::mpsc::channel;
@@ -118,17 +89,6 @@ mod tests {
     const LINE: &str = "INFO  [ScheduledTasks:1] 2026-01-01T00:00:00,000 MessagingMetrics.java:206 - READ_REQ messages \
                         were dropped in last 5000 ms: 12 internal and 3 cross node. Mean internal dropped latency: \
                         5107 ms and Mean cross-node dropped latency: 0 ms\n";
-
-    #[test]
-    fn a_tail_has_the_last_lines_and_no_endless_one() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("system.log");
-        std::fs::write(&path, format!("first\nConfiguration: {}\nlast\n", "ä".repeat(20_000))).unwrap();
-        let found = tail(&path, 2);
-        assert_eq!((found.len(), found[1].as_str()), (2, "last"));
-        assert!(found[0].ends_with("ää ...") && found[0].chars().count() == LINE_CHARACTERS + 4, "{}", found[0]);
-        assert!(tail(&directory.path().join("nothing"), 2).is_empty());
-    }
 
     #[test]
     fn dropped_messages_are_summed_as_the_log_grows() {

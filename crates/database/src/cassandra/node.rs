@@ -7,7 +7,7 @@
 use std::{
     io,
     net::{Ipv4Addr, TcpListener, TcpStream},
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
@@ -21,13 +21,14 @@ use super::{
     host_name::check_host_name,
     java::{Java, WithoutJavaOptions as _},
     jvm::{self, ArchiveUse},
-    log,
     management::Management,
     node_config::NodeConfig,
     node_error::NodeError,
     node_files::prepare,
 };
 use crate::account::{Account, spawn_without_more_rights};
+use crate::ended::describe;
+use crate::log_tail::tail;
 use crate::plan::Ports;
 
 /// Log lines quoted in an error.
@@ -188,7 +189,7 @@ impl Node {
         let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
         // The second is what 4.1 says (`logback_xml`).
         let says_so = |line: &String| line.ends_with("Cassandra shutdown complete") || line.ends_with(" - DRAINED");
-        ended_by_term && log::tail(&self.system_log(), 200).iter().any(says_so)
+        ended_by_term && tail(&self.system_log(), 200).iter().any(says_so)
     }
 
     /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends
@@ -274,17 +275,6 @@ impl Node {
             }
         }
         Ok(())
-    }
-}
-
-fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(9)) => {
-            "killed by signal 9 (SIGKILL: by somebody, or by the kernel for lack of memory, see dmesg)".into()
-        }
-        (None, Some(signal)) => format!("killed by signal {signal}"),
-        (None, None) => "ended".into(),
     }
 }
 

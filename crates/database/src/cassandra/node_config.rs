@@ -7,8 +7,8 @@ use std::{
 
 use experiment::Settings;
 
-use super::log;
 use crate::account::Account;
+use crate::log_tail::tail;
 use crate::plan::{Directories, MemoryPlan, NodePlan, Ports};
 
 /// The ports of the shipped configuration.
@@ -83,10 +83,10 @@ impl NodeConfig {
 
     /// The last lines of the server's log, then those that the JVM printed, if any of interest.
     pub(crate) fn log_tail(&self, lines: usize) -> Vec<String> {
-        let mut tail = log::tail(&self.system_log(), lines);
+        let mut last = tail(&self.system_log(), lines);
         // JDK 17 warns about the security manager at every start of Cassandra.
-        tail.extend(log::tail(&self.console_log(), lines).into_iter().filter(|line| !line.starts_with("WARNING:")));
-        tail.split_off(tail.len().saturating_sub(lines))
+        last.extend(tail(&self.console_log(), lines).into_iter().filter(|line| !line.starts_with("WARNING:")));
+        last.split_off(last.len().saturating_sub(lines))
     }
 }
 

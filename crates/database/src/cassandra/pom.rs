@@ -319,13 +319,6 @@ fn text_of(node: Node<'_, '_>) -> String {
     node.text().unwrap_or_default().trim().to_owned()
 }
 
-/// The versions that `maven-metadata.xml` names.
-pub(super) fn released(metadata: &str) -> Result<Vec<String>, String> {
-    let document = Document::parse(metadata).map_err(|error| error.to_string())?;
-    let versions = child(document.root_element(), "versioning").and_then(|node| child(node, "versions"));
-    Ok(versions.map_or_else(Vec::new, |list| children(list, "version")).into_iter().map(text_of).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

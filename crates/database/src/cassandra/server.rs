@@ -11,7 +11,6 @@ use reported::{Reported, Series, cassandra};
 use super::admin::{Admin, AdminError};
 use super::counters::{Counters, of_table};
 use super::distribution::{Distribution, download_bytes, ensure_distribution};
-use super::distribution_error::DistributionError;
 use super::in_force;
 use super::java::{Java, JavaError, find_java_beside};
 use super::jmx::JmxError;
@@ -23,11 +22,11 @@ use super::snapshot::snapshot_key;
 use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
 use super::table_service::{self, compact_table};
-use crate::account::{Account, AccountError};
+use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, RunningNode,
-    Server, ServerError, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal,
+    RunningNode, Server, ServerError, Work,
 };
 
 /// Name of the garbage collector's log among a trial's evidence.
@@ -75,6 +74,10 @@ impl Server for Cassandra {
             buffer_bytes: (main_bytes / 2).max(LEAST_DIRECT_BYTES),
             key_cache_bytes: NodeConfig::key_cache_of(main_bytes),
         }
+    }
+
+    fn renewal(&self) -> Renewal {
+        Renewal::InPlace
     }
 
     fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError> {
@@ -195,6 +198,11 @@ impl RunningNode for Running {
 
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
         Ok(self.admin()?.wait_settled(nodes, timeout, cancelled)?.waited)
+    }
+
+    fn come_to_rest(&mut self) -> Result<(), ServerError> {
+        // It has no such work: what its memtables have taken since the data was renewed is how every trial begins.
+        Ok(())
     }
 
     fn create_schema(
@@ -370,24 +378,9 @@ impl From<AdminError> for ServerError {
     }
 }
 
-impl From<AccountError> for ServerError {
-    fn from(error: AccountError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
 impl From<JmxError> for ServerError {
     fn from(error: JmxError) -> Self {
         Self::Failed(error.into())
-    }
-}
-
-impl From<DistributionError> for ServerError {
-    fn from(error: DistributionError) -> Self {
-        match error {
-            DistributionError::Cancelled => Self::Cancelled(error.into()),
-            _ => Self::Failed(error.into()),
-        }
     }
 }
 

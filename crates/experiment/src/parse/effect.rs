@@ -193,11 +193,12 @@ fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
     let limits = |c: &Configuration| c.memory_limit_bytes;
     let differ = experiment.configurations.windows(2).any(|pair| limits(&pair[0]) != limits(&pair[1]));
     let stated = limits_memory(file);
+    let left = format!(" on the {} alone", experiment.target.database.product().reports.main_memory.to_lowercase());
     let (what, left) = match (differ, file.provider.local.heap_mib.is_some()) {
         (true, true) => ("the configurations differ in memory, and that has no effect", ""),
-        (true, false) => ("the configurations differ in memory, and that has an effect", " on the heap alone"),
+        (true, false) => ("the configurations differ in memory, and that has an effect", left.as_str()),
         (false, true) if stated => ("memory_limit_gib has no effect", ""),
-        (false, false) if stated => ("memory_limit_gib has an effect", " on the heap alone"),
+        (false, false) if stated => ("memory_limit_gib has an effect", left.as_str()),
         (false, _) => return None,
     };
     Some(without_effect(format!("{says}: {what}{left}"), advice))

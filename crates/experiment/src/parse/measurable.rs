@@ -6,7 +6,10 @@ use super::inline::within;
 use super::{behaviour, effect, members};
 use crate::mistakes::{Collector, Mistakes};
 use crate::spanned::{Spanned, place};
-use crate::{ConfiguredVolume, Emulation, Experiment, Job, Machines, NodeFaultKind, Note, Place, Provider, raw};
+use crate::{
+    ConfiguredVolume, Emulation, Experiment, Job, Machines, NodeFaultKind, Note, PRODUCTS, Place, Provider, raw,
+};
+use product::Lack;
 
 /// Why a run would not measure what the file states, at its place.
 struct Problem {
@@ -114,6 +117,14 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
     if let Some(hosts) = file.existing() {
         let what = "[target] hosts: a simulation has no cluster to talk to";
         problems.push(problem(hosts.span(), what, elsewhere));
+    }
+    let stated = file.target.as_ref().and_then(|target| target.database.as_ref());
+    let unknown = |name: &&Spanned<String>| {
+        PRODUCTS.into_iter().any(|product| product.name == name.as_str() && product.lacks(Lack::Simulation))
+    };
+    if let Some(name) = stated.filter(unknown) {
+        let what = format!("database = \"{name}\": what is simulated is {}", PRODUCTS[0].title);
+        problems.push(problem(name.span(), what, "run without --provider simulated"));
     }
     if let Some((at, n)) = file.load.stated_clients().filter(|(_, n)| *n > 1) {
         let what = format!("clients = {n}: the simulation has one client");

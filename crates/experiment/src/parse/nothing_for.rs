@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::mistakes::Collector;
-use crate::raw;
-use product::Product;
+use crate::{NodeFaultKind, raw};
+use product::{Lack, Product};
 
 pub(super) fn check(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'_>) {
     let mut refuse = |at: Range<usize>, what: &str| {
@@ -25,12 +25,88 @@ pub(super) fn check(file: &raw::Experiment, product: &Product, mistakes: &mut Co
             refuse(settings.span(), &format!("settings.{section} of {}", configuration.name));
         }
     }
+    lacking(file, product, mistakes);
+}
+
+/// What a product may lack beside its settings, each with what iopslab does instead, or does not do yet.
+fn lacking(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'_>) {
+    let title = product.title;
+    let mut refuse = |lack: Lack, at: Range<usize>, what: String, help: &str| {
+        if product.lacks(lack) {
+            mistakes.add(at, what, help);
+        }
+    };
+    for c in &file.configuration {
+        let name = &c.name;
+        if let Some(nodes) = c.nodes.as_ref().filter(|nodes| ***nodes != 1) {
+            let what = format!("nodes = {nodes} of {name}: iopslab starts {title} as one node, without replicas");
+            refuse(Lack::Clusters, nodes.span(), what, "remove it");
+        }
+        let of_cluster = [("replication_factor", &c.replication_factor), ("racks", &c.racks)];
+        for (key, given) in of_cluster.into_iter().filter_map(|(key, given)| Some((key, given.as_ref()?))) {
+            let what = format!("{key} of {name}: iopslab starts {title} as one node, without replicas");
+            refuse(Lack::Clusters, given.span(), what, "remove it");
+        }
+        let volume = &c.data_volume;
+        let count = volume.get("count").and_then(toml::Value::as_integer).unwrap_or(1);
+        if count > 1 && volume.get("layout").and_then(toml::Value::as_str) != Some("raid0") {
+            let what = format!("data_volume of {name}: {title} has one data directory, and count = {count} volumes");
+            refuse(
+                Lack::DataDirectories,
+                volume.span(),
+                what,
+                "state layout = \"raid0\": one file system on all of them",
+            );
+        }
+    }
+    if let Some(heap_mib) = &file.provider.local.heap_mib {
+        let what = format!("heap_mib = {heap_mib}: {title} has no Java heap");
+        refuse(Lack::Heap, heap_mib.span(), what, "remove it; memory_limit_gib says what its node has");
+    }
+    for fault in file.fault.iter().filter(|fault| *fault.kind == NodeFaultKind::Compaction.name()) {
+        let what = format!("[[fault]] kind = \"compaction\": {title} has nothing of the kind");
+        refuse(Lack::Compaction, fault.kind.span(), what, "remove it");
+    }
+    for cql in file.workload.iter().filter_map(|workload| workload.cql.as_ref()) {
+        let what = format!("cql = \"{cql}\": {title} speaks no CQL, and own statements are not sent to it yet");
+        refuse(Lack::OwnStatements, cql.span(), what, "use a workload of YCSB");
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::PRODUCTS;
+
+    /// A product without any of it refuses each where it stands; one that has all refuses none.
+    #[test]
+    fn what_a_product_cannot_be_asked_for_is_refused_at_its_place() {
+        let text = "name = \"x\"\ndataset = { records = 1 }\nload = {}\n[[configuration]]\nname = \"a\"\n\
+                    instance = \"i\"\ndata_volume = { type = \"gp3\", size_gib = 9, count = 2 }\nnodes = 3\nracks = 1\n\
+                    [[workload]]\nname = \"w\"\ncql = \"x.cql\"\n[[fault]]\nkind = \"compaction\"\nat_s = 9\n\
+                    [provider.local]\nheap_mib = 512\n";
+        let file = toml::from_str::<raw::Experiment>(text).expect("an experiment");
+        let found = |lacks: &'static [Lack]| {
+            let product = Product { title: "A cache", lacks, ..*PRODUCTS[0] };
+            let mut mistakes = Collector::new("x.toml", text);
+            check(&file, &product, &mut mistakes);
+            mistakes.finish(Some(())).map_err(|mistakes| mistakes.to_string())
+        };
+        assert_eq!(found(&[]), Ok(()));
+        let all = &[Lack::Clusters, Lack::DataDirectories, Lack::Heap, Lack::Compaction, Lack::OwnStatements];
+        let refused = found(all).expect_err("six mistakes");
+        for line in [
+            "x.toml:7:15: data_volume of a: A cache has one data directory, and count = 2 volumes (state",
+            "x.toml:8:9: nodes = 3 of a: iopslab starts A cache as one node, without replicas (remove it)",
+            "x.toml:9:9: racks of a: iopslab starts A cache as one node, without replicas (remove it)",
+            "x.toml:12:7: cql = \"x.cql\": A cache speaks no CQL",
+            "x.toml:14:8: [[fault]] kind = \"compaction\": A cache has nothing of the kind (remove it)",
+            "x.toml:17:12: heap_mib = 512: A cache has no Java heap",
+        ] {
+            assert!(refused.lines().any(|said| said.starts_with(line)), "{line}\n{refused}");
+        }
+        assert_eq!(refused.lines().count(), 6, "{refused}");
+    }
 
     #[test]
     fn what_a_product_lacks_is_refused_at_its_place() {
@@ -45,6 +121,8 @@ mod tests {
         };
         assert_eq!(found(PRODUCTS[0]), Ok(()));
         let plain = Product { title: "A cache", has_consistency: false, backlog: None, sections: &[], ..*PRODUCTS[0] };
+        let no_cluster = Product { lacks: &[Lack::Clusters, Lack::Compaction], ..*PRODUCTS[0] };
+        assert_eq!(found(&no_cluster), Ok(()), "it states neither");
         assert_eq!(
             found(&plain).expect_err("three mistakes").lines().collect::<Vec<_>>(),
             [

@@ -142,9 +142,9 @@ pub(crate) struct Basis {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Target {
-    /// `cassandra`.
+    /// `cassandra` (the default) or `postgresql`.
     pub database: Option<Spanned<String>>,
-    /// For example `5.0.9`.
+    /// For example `5.0.9` of Cassandra, `18.3` of PostgreSQL.
     pub version: Option<Spanned<String>>,
     /// Contact points `host:port` of an existing CQL cluster, instead of `database`.
     pub hosts: Option<Spanned<Vec<String>>>,

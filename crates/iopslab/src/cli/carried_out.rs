@@ -8,7 +8,7 @@ use archive::RunDirectory;
 use controller::{Agents, Channel, Screen, Settings};
 use database::cassandra::java;
 use evidence::{Environment, HostId};
-use experiment::{AwsSettings, Database, Job, Machines, Place, Plan, Provider};
+use experiment::{AwsSettings, Database, Job, Machines, PRODUCTS, Place, Plan, Provider};
 use process::failure::Failure;
 use process::paths::{cache_directory, work_directory};
 use provider::local::Local;
@@ -87,10 +87,15 @@ impl User<'_> {
 /// What is installed on machines that are made (`programs` of `terraform/aws/variables.tf`).
 const JAVA_OF_MACHINES: u32 = 17;
 
-/// Whether each version of a job runs on the Java that machines on AWS are made with: one that does not would be
-/// refused when they are there, and paid for.
+/// Whether each version of a job runs with what machines on AWS are made with: one that does not would be refused when
+/// they are there, and paid for.
 fn have_their_java(job: &Job) -> Result<(), Failure> {
     let Database::Started(started) = &job.plan.target.database else { return Ok(()) };
+    if started.product != PRODUCTS[0] {
+        let message = format!("machines on AWS are made for {} alone so far", PRODUCTS[0].title);
+        let help = format!("measure {} on this machine, or on hosts of yours", started.product.title);
+        return Err(Failure::input(message).help(help));
+    }
     let all = experiment::versions(&started.version, job.setups.iter().map(|setup| &setup.version));
     match all.into_iter().find(|version| !java::supported(version).contains(&JAVA_OF_MACHINES)) {
         None => Ok(()),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use controller::Screen;
-use database::{Account, Cluster, ClusterSpec, Server, cassandra};
+use database::{Account, Cluster, ClusterSpec, Server};
 use experiment::{PRODUCTS, Started};
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -20,7 +20,8 @@ Examples:
   iopslab db start --nodes 3 --heap-mib 512
   iopslab db status
   iopslab db stop
-  iopslab db lock cassandra 5.0.9 >crates/database/src/cassandra/lock/5.0.9.txt")]
+  iopslab db lock cassandra 5.0.9 >crates/database/src/cassandra/lock/5.0.9.txt
+  iopslab db lock postgresql 18.3 >crates/database/src/postgresql/lock/18.3.txt")]
 pub struct DbArgs {
     #[command(subcommand)]
     command: DbCommand,
@@ -54,9 +55,9 @@ enum DbCommand {
     /// Print the lock list of a version: each jar that it needs with its SHA-256, by the POMs of the Maven repository
     Lock {
         /// The database
-        #[arg(value_parser = [PRODUCTS[0].name])]
+        #[arg(value_parser = PRODUCTS.map(|product| product.name))]
         database: String,
-        /// A version such as 5.0.9, or a line such as 6.0: its newest version
+        /// A version such as 5.0.9 or 18.3, or a line such as 6.0 or 18: its newest version
         version: String,
     },
 }
@@ -100,8 +101,11 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
 fn lock(database: &str, version: &str, format: Format) -> Result<(), Failure> {
     let screen = Screen::new(None);
     let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
-    let list =
-        cassandra::make_lock_list(version, &cache, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
+    let product = PRODUCTS.into_iter().find(|product| product.name == database);
+    // Only these names are taken.
+    let product = product.ok_or_else(|| Failure::input(format!("unknown database `{database}`")))?;
+    let made = database::make_lock_list(product, version, &cache, &mut |doing| screen.doing(doing, ""));
+    let list = made.map_err(Failure::work)?;
     screen.clear();
     let jars = list.jars.iter();
     let jars = jars.map(|(sha256, bytes, path)| serde_json::json!({ "sha256": sha256, "bytes": bytes, "path": path }));

@@ -63,6 +63,7 @@ pub fn run(args: &DoctorArgs, format: Format) -> Result<(), Failure> {
     checks.extend(problems.into_iter().map(fails));
     checks.push(served_volumes());
     checks.push(arrays());
+    checks.push(postgresql());
     checks.extend(directories()?);
     checks.extend(left_before().map(|left| Check::to_do("earlier version", left.what, left.command)));
     checks.push(client());
@@ -93,6 +94,16 @@ fn served_volumes() -> Check {
         Err(error) => format!("not here: {error}"),
     };
     Check::ok("served volumes", found)
+}
+
+/// Nothing needs it but `database = "postgresql"`.
+fn postgresql() -> Check {
+    let missing: Vec<&str> = ["tar", "xz"].into_iter().filter(|name| guarded::program(name).is_none()).collect();
+    let found = match missing.is_empty() {
+        true => "tar and xz, which unpack its binaries".to_owned(),
+        false => format!("not here: {} is not installed, which unpacks its binaries", missing.join(" and ")),
+    };
+    Check::ok("PostgreSQL", found)
 }
 
 /// Nothing needs it but `layout = "raid0"`.

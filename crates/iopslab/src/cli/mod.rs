@@ -49,7 +49,7 @@ enum FormatArg {
     Openmetrics,
 }
 
-/// Is it worth paying for faster storage for this Cassandra workload, and which configuration should I run?
+/// Is it worth paying for faster storage for this database workload, and which configuration should I run?
 #[derive(Debug, Parser)]
 #[command(name = "iopslab", version, about, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {

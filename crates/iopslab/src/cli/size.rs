@@ -9,7 +9,7 @@ use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
 use controller::Measured;
-use experiment::Consistency;
+use experiment::{Consistency, Lack};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -134,6 +134,15 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
             "size from a run of your own; iopslab run loads a cluster that exists, too, and watches its nodes \
              (docs/existing-clusters.md)",
         ));
+    }
+    let product = |directory: &RunDirectory| directory.plan().target.database.product();
+    if let Some(other) = directories.iter().find(|directory| product(directory).lacks(Lack::Clusters)) {
+        return Err(Failure::input(format!(
+            "{} measured {}, of which iopslab starts one node: clusters are sized of what can be one",
+            other.path().display(),
+            product(other).title
+        ))
+        .help("what one node carries stands in the run's own report"));
     }
     if let Some(own) = directories.iter().find_map(|directory| directory.plan().own.as_ref()) {
         return Err(Failure::input(format!(

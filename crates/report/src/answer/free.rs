@@ -118,6 +118,7 @@ fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> O
         ),
         Need::AlterTable => "ALTER TABLE".to_owned(),
         Need::Restart => "a restart of each node".to_owned(),
+        Need::Settings => "other settings of the server (pg_settings.context says which take a restart)".to_owned(),
         Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)".to_owned(),
         Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself".to_owned(),
         Need::Host => "the read-ahead of each host's volumes set".to_owned(),
@@ -138,7 +139,7 @@ fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> O
     let is_restarted = has(Need::Restart) || has(Need::Upgrade) || has(Need::SetBack) || are_new;
     let spared = match (is_restarted, has(Need::Rewrite) || has(Need::Recompaction) || are_new) {
         // Nothing is promised where instances or their volumes are changed.
-        _ if is_of_instance => "",
+        _ if is_of_instance || has(Need::Settings) => "",
         (true, true) => "",
         (true, false) => "; no SSTable is rewritten",
         (false, true) => "; no node is restarted",

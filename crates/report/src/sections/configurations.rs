@@ -30,7 +30,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     flatten("", &analysis.environment, &mut facts);
     let section = Section::new("configurations", "Configurations")
         .mostly(Form::ROOMY)
-        .table(machines(all))
+        .table(machines(all, main_memory(analysis)))
         .list(labels::versions(analysis))
         .table(settings)
         .list(labels::weightings(analysis).into_iter().chain(labels::backlogs(analysis)))
@@ -46,14 +46,20 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     section.table(facts).folded("Host facts", false)
 }
 
-fn machines(all: &[ConfigurationFacts]) -> Rows<&ConfigurationFacts> {
+/// What the database's main memory is called; a heap where nothing was measured.
+fn main_memory(analysis: &Analysis) -> &'static str {
+    let product = analysis.cells.iter().find_map(|cell| cell.database.product());
+    product.map_or("Heap", |product| product.main_memory)
+}
+
+fn machines<'a>(all: &'a [ConfigurationFacts], main_memory: &str) -> Rows<&'a ConfigurationFacts> {
     let made = |c: &ConfigurationFacts, figure: f64| c.exists_at.is_empty().then_some(figure);
     rows(format!("{}; cost at full scale", labels::built(all)), all)
         .text("Configuration", |c| c.name.clone())
         .number("Nodes", |c| labels::is_known(c).then(|| labels::nodes(c)))
         .number("CPUs", |c| labels::is_known(c).then(|| given(c.cpus)))
         .number("Memory limit, GiB", |c| labels::is_known(c).then(|| c.memory_limit_bytes as f64 / GIB))
-        .number("Heap, GiB", |c| made(c, c.heap_bytes as f64 / GIB))
+        .number(format!("{main_memory}, GiB"), |c| made(c, c.heap_bytes as f64 / GIB))
         .number("Page-cache budget, MiB", |c| made(c, c.page_cache_budget_bytes as f64 / MIB))
         .number("$/month", |c| c.usd_per_month.map(labels::dollars))
 }

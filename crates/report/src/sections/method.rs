@@ -13,9 +13,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     let scaled = (analysis.scale > 1.0).then(|| {
         format!(
             "This is a 1:{} model: IOPS, MB/s, CPUs, page cache and data set are divided; compare ratios between \
-             configurations, not absolute figures. What does not scale: the smallest Java heap that Cassandra runs in, \
-             the latency of one I/O, background CPU (compaction, JIT, garbage collection), \
-             and fixed costs of one request.",
+             configurations, not absolute figures. What does not scale: the least memory that the database runs in \
+             (Cassandra's Java heap), the latency of one I/O, its CPU in the background (compaction, JIT, garbage \
+             collection), and fixed costs of one request.",
             given(analysis.scale)
         )
     });

@@ -177,7 +177,7 @@ pub fn stall(of: &Stall) -> Words {
     };
     (
         message,
-        "Look at what happened then in gc.log, database.log and the trial's host samples (flush, compaction, throttle, \
+        "Look at what happened then in the trial's logs and host samples (flush, checkpoint, compaction, throttle, \
          steal). Throughput and tail latency contain the stop; whether it belongs to this configuration, only \
          repetitions show.",
     )

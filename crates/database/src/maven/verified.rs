@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{distribution_error::DistributionError, lock_list::Locked};
+use super::error::DistributionError;
+use super::locked::Locked;
 
 /// The cache's memory of what it has hashed.
 pub(crate) struct Verified {

@@ -1,4 +1,4 @@
-//! What iopslab keeps to itself, and why.
+//! What iopslab keeps to itself of a product's settings, and why.
 
 /// Why an option cannot be stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,10 +11,10 @@ pub struct KeptOption {
 
 /// Names of one purpose that iopslab keeps to itself, why, and what to do instead. A name that ends in `*` stands for
 /// all that begin so.
-pub(crate) type Kept = (&'static str, &'static str, &'static str);
+pub type Kept = (&'static str, &'static str, &'static str);
 
 /// Whether a name is one of these.
-pub(crate) fn is_among(name: &str, patterns: &str) -> bool {
+pub fn is_among(name: &str, patterns: &str) -> bool {
     patterns.split_whitespace().any(|pattern| match pattern.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
         None => name == pattern,
@@ -22,9 +22,10 @@ pub(crate) fn is_among(name: &str, patterns: &str) -> bool {
 }
 
 /// Why a name is kept; `None`: it is not.
-pub(crate) fn kept_among(name: &str, kept: &[Kept]) -> Option<KeptOption> {
+pub fn kept_among(name: &str, kept: &[Kept]) -> Option<KeptOption> {
     let found = kept.iter().find(|(names, _, _)| is_among(name, names));
     found.map(|(_, why, help)| KeptOption { why, help })
 }
 
-pub(crate) const REMOVE: &str = "remove it";
+/// What helps with most of it.
+pub const REMOVE: &str = "remove it";

@@ -13,7 +13,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{distribution_error::DistributionError, lock_list::Locked};
+use super::error::DistributionError;
+use super::locked::Locked;
 
 /// Downloads at a time; more gains nothing against one repository.
 const DOWNLOAD_THREADS: usize = 4;
@@ -22,7 +23,7 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 /// Attempts per jar where the failure may pass.
 const ATTEMPTS: u32 = 3;
 
-/// Progress of [`super::ensure_distribution`].
+/// Progress of fetching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fetched {
     /// Jars present and verified.

@@ -2,8 +2,6 @@
 
 use std::{io, path::PathBuf};
 
-use super::lock_list::versions;
-
 /// Environment variable with the address of another Maven repository.
 pub const MIRROR_VARIABLE: &str = "IOPSLAB_MAVEN_MIRROR";
 /// The public repository, used when the variable is not set.
@@ -13,12 +11,15 @@ pub const DEFAULT_REPOSITORY: &str = "https://repo.maven.apache.org/maven2";
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum DistributionError {
-    /// Not in [`versions`].
-    #[error(
-        "Cassandra {version} is not known to this iopslab; the nearest it can fetch is {nearest} (all: {})",
-        versions().join(", ")
-    )]
-    UnknownVersion { version: String, nearest: &'static str },
+    /// There is no lock list of it.
+    #[error("{product} {version} is not known to this iopslab; the nearest it can fetch is {nearest} (all: {all})")]
+    UnknownVersion { product: &'static str, version: String, nearest: &'static str, all: String },
+    /// What was fetched does not hold the software.
+    #[error("{} does not hold what it should: {reason}", path.display())]
+    NotTheSoftware { path: PathBuf, reason: String },
+    /// There are no binaries for this machine.
+    #[error("there are binaries of {product} for x86_64 alone so far, and this machine is {architecture}")]
+    OtherArchitecture { product: &'static str, architecture: &'static str },
     /// The repository did not give the file.
     #[error(
         "cannot fetch {url}: {reason}. Check the network, or set {MIRROR_VARIABLE} to a Maven repository that this \
@@ -41,6 +42,6 @@ pub enum DistributionError {
     #[error("cannot use the cache: {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
     /// `cancelled` said so.
-    #[error("fetching Cassandra was cancelled; what is complete stays in the cache")]
+    #[error("fetching was cancelled; what is complete stays in the cache")]
     Cancelled,
 }

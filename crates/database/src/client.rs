@@ -1,0 +1,41 @@
+//! The seam on the client's side: what a product's client is besides the engine's [`Connect`].
+
+use engine::Connect;
+use experiment::{Dataset, KeyFormat};
+
+use crate::existing::{ExistingError, Found};
+use crate::own::OwnWork;
+use crate::table_at::TableAt;
+
+/// The client of a product.
+pub trait Client: Connect + Sync + Sized {
+    /// One that asks for the records of this table.
+    fn to(table: TableAt) -> Self;
+
+    /// It does this work of the user's own instead.
+    #[must_use]
+    fn with_own(self, work: OwnWork) -> Self;
+
+    /// It writes a data set that iopslab loads, in whatever way its product takes in most: rows that wait at the same
+    /// time may go together.
+    #[must_use]
+    fn loading(self) -> Self;
+
+    /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
+    /// where it is missing, and notes that it is being loaded.
+    ///
+    /// # Errors
+    /// There is no connection, the table has other records, or a statement fails.
+    fn take(
+        &self,
+        dataset: &Dataset,
+        keys: KeyFormat,
+        replication_factor: u32,
+    ) -> Result<(Found, Vec<String>), ExistingError>;
+
+    /// Notes there that the data set is whole.
+    ///
+    /// # Errors
+    /// There is no connection, or a statement fails.
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError>;
+}

@@ -1,0 +1,119 @@
+//! Control-plane SQL to one node: is it there, make the schema, count a sample of keys, what it shows of itself.
+//!
+//! The calls are synchronous. The connection goes over the socket in the node's own directory, to its superuser; it is
+//! driven while somebody waits for an answer, and nobody sends anything in between.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, NoTls, Row};
+
+use super::conf::SUPERUSER;
+
+/// Why a node does not do what it is asked.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
+pub enum AdminError {
+    /// No connection.
+    #[error("cannot connect to PostgreSQL by its socket in {}: {source}", socket.display())]
+    Connect { socket: PathBuf, source: tokio_postgres::Error },
+    /// No runtime for the connection.
+    #[error("cannot start the connection: {0}")]
+    Runtime(std::io::Error),
+    /// It refused a statement.
+    #[error("{statement}: {source}")]
+    Statement { statement: String, source: tokio_postgres::Error },
+    /// It did not answer in time.
+    #[error("{statement}: no answer within {} s", patience.as_secs_f64())]
+    NoAnswer { statement: String, patience: Duration },
+    /// What it answered is not what was asked for.
+    #[error("{statement}: {reason}")]
+    Answer { statement: String, reason: String },
+}
+
+/// The database that is there from the beginning.
+pub(crate) const MAINTENANCE: &str = "postgres";
+/// The longest that a look at a node may take.
+pub(crate) const A_LOOK: Duration = Duration::from_secs(30);
+
+/// A connection to one node.
+pub struct Admin {
+    runtime: Runtime,
+    client: Client,
+}
+
+impl std::fmt::Debug for Admin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Admin").finish_non_exhaustive()
+    }
+}
+
+impl Admin {
+    /// To a database of the node whose socket is in this directory and is named by this port.
+    ///
+    /// # Errors
+    /// Nobody answers there, or there is no such database.
+    pub fn connect(socket: &Path, port: u16, database: &str, patience: Duration) -> Result<Self, AdminError> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(AdminError::Runtime)?;
+        let mut config = Config::new();
+        config.host_path(socket).port(port).user(SUPERUSER).dbname(database).connect_timeout(patience);
+        config.application_name("iopslab");
+        let connected = runtime.block_on(async {
+            let (client, connection) = config.connect(NoTls).await?;
+            // What goes wrong with it is seen by whoever waits for an answer.
+            tokio::spawn(async move { drop(connection.await) });
+            Ok::<_, tokio_postgres::Error>(client)
+        });
+        let client = connected.map_err(|source| AdminError::Connect { socket: socket.to_owned(), source })?;
+        Ok(Self { runtime, client })
+    }
+
+    /// Statements, each by itself and each to its end: some of them (`VACUUM`, `CREATE DATABASE`) run in no
+    /// transaction.
+    ///
+    /// # Errors
+    /// The first one that is refused.
+    pub fn run(&self, statements: &[String]) -> Result<(), AdminError> {
+        statements.iter().try_for_each(|statement| {
+            let done = self.runtime.block_on(self.client.batch_execute(statement));
+            done.map_err(|source| AdminError::Statement { statement: statement.clone(), source })
+        })
+    }
+
+    /// The rows of a query.
+    ///
+    /// # Errors
+    /// It is refused, or takes longer than this.
+    pub fn rows(
+        &self,
+        query: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+        patience: Duration,
+    ) -> Result<Vec<Row>, AdminError> {
+        let statement = || query.split_whitespace().collect::<Vec<_>>().join(" ");
+        let answer = async { tokio::time::timeout(patience, self.client.query(query, parameters)).await };
+        let answer = self.runtime.block_on(answer);
+        let answer = answer.map_err(|_| AdminError::NoAnswer { statement: statement(), patience })?;
+        answer.map_err(|source| AdminError::Statement { statement: statement(), source })
+    }
+
+    /// The one number of a query.
+    ///
+    /// # Errors
+    /// As [`Self::rows`]; it gives no number.
+    pub fn number(&self, query: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<i64, AdminError> {
+        let rows = self.rows(query, parameters, A_LOOK)?;
+        let number = rows.first().and_then(|row| row.try_get::<_, i64>(0).ok());
+        number.ok_or_else(|| AdminError::Answer { statement: query.to_owned(), reason: "it gave no number".to_owned() })
+    }
+
+    /// That it answers.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn ping(&self) -> Result<(), AdminError> {
+        self.number("SELECT 1::bigint", &[]).map(drop)
+    }
+}

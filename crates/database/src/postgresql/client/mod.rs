@@ -1,0 +1,207 @@
+//! The client that sends the engine's requests: `tokio-postgres`, with statements prepared on each connection.
+//!
+//! The statements are those of YCSB's table (`y_id text PRIMARY KEY, field0 text, ...`). Each is a transaction of its
+//! own, as an application without transactions sends it. A response is decoded as far as its rows; columns are not
+//! turned into Rust values, because an application's own work is not the database's.
+
+mod copying;
+mod pool;
+mod statements;
+
+use engine::{Connect, Driver, ErrorKind, Stamp, most_threads};
+use experiment::{Dataset, KeyFormat};
+use tokio_postgres::Config;
+use tokio_postgres::types::ToSql;
+
+use self::copying::Copying;
+use self::pool::{Answer, Pool};
+use self::statements::{Asked, Table};
+use super::conf::{CLIENT, CONNECTIONS};
+use crate::client::Client;
+use crate::existing::{ExistingError, Found};
+use crate::own::OwnWork;
+use crate::table_at::TableAt;
+
+/// Connections that the server keeps for others than the clients of a trial: iopslab's own, and its superuser's.
+const OTHERS: u32 = 100;
+
+/// What is done over the connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Requests of a workload.
+    Requests,
+    /// The data set is loaded.
+    Loading,
+    /// Statements of the user's own, which are not sent yet.
+    Own,
+}
+
+/// How to reach a table of records in YCSB's layout.
+#[derive(Debug, Clone)]
+pub struct PostgresConnect {
+    at: TableAt,
+    way: Way,
+}
+
+impl Connect for PostgresConnect {
+    type Driver = PostgresDriver;
+
+    async fn connect(&self) -> Result<PostgresDriver, String> {
+        if self.way == Way::Own {
+            return Err("statements of the user's own are not sent to PostgreSQL by this iopslab".to_owned());
+        }
+        let point = self.at.contact_points.first().ok_or("there is no address to connect to")?;
+        let parts = point.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
+        let (host, port) = parts.ok_or_else(|| format!("{point} is no host:port"))?;
+        let mut config = Config::new();
+        config.host(host).port(port).user(CLIENT).dbname(&self.at.keyspace).connect_timeout(self.at.request_timeout);
+        config.application_name("iopslab");
+        if self.way == Way::Loading {
+            // What is loaded is brought to its files at the end, by a checkpoint and a stop in order.
+            config.options("-c synchronous_commit=off");
+        }
+        let table = Table::new(&self.at.table, self.at.fields);
+        let pool = Pool::open(config, table, self.at.request_timeout).await;
+        let pool = pool.map_err(|error| format!("{point}: {error}"))?;
+        Ok(PostgresDriver { pool, copying: (self.way == Way::Loading).then(Copying::default) })
+    }
+}
+
+impl Client for PostgresConnect {
+    fn to(table: TableAt) -> Self {
+        Self { at: table, way: Way::Requests }
+    }
+
+    fn with_own(self, _: OwnWork) -> Self {
+        Self { way: Way::Own, ..self }
+    }
+
+    fn loading(self) -> Self {
+        Self { way: Way::Loading, ..self }
+    }
+
+    fn take(&self, _: &Dataset, _: KeyFormat, _: u32) -> Result<(Found, Vec<String>), ExistingError> {
+        Err(ExistingError::Unsupported("PostgreSQL"))
+    }
+
+    fn loaded(&self, _: &Dataset, _: KeyFormat) -> Result<(), ExistingError> {
+        Err(ExistingError::Unsupported("PostgreSQL"))
+    }
+}
+
+/// Connections with their statements, owned by one load thread.
+pub struct PostgresDriver {
+    pool: Pool,
+    /// Where the data set is loaded: what it waits for.
+    copying: Option<Copying>,
+}
+
+/// A value as a statement takes it.
+type Value<'a> = &'a (dyn ToSql + Sync);
+
+impl PostgresDriver {
+    /// A read finds a row.
+    async fn read_rows(&self, asked: Asked, values: &[Value<'_>]) -> Result<(), ErrorKind> {
+        match self.pool.ask(asked, values).await? {
+            Answer::Rows(rows) if rows.is_empty() => Err(ErrorKind::NotFound),
+            Answer::Rows(_) => Ok(()),
+            Answer::Written(_) => Err(ErrorKind::Other),
+        }
+    }
+
+    /// A write finds, or makes, the record.
+    async fn write(&self, asked: Asked, values: &[Value<'_>]) -> Result<(), ErrorKind> {
+        match self.pool.ask(asked, values).await? {
+            Answer::Written(0) => Err(ErrorKind::NotFound),
+            Answer::Written(_) => Ok(()),
+            Answer::Rows(_) => Err(ErrorKind::Other),
+        }
+    }
+
+    /// Whether these are all fields of a record, in order: the one shape of several fields that YCSB writes.
+    fn is_whole(&self, fields: &[(u32, &str)]) -> bool {
+        fields.len() > 1 && fields[0].0 == 0 && fields.len() == self.pool.table.fields()
+    }
+}
+
+/// The moment of a stamp as it stands in its tag (`statements::is_later`).
+fn moment(stamp: &Stamp) -> &str {
+    &stamp.tag()[18..34]
+}
+
+fn tagged(stamp: &Stamp, value: &str) -> String {
+    [stamp.tag(), value].concat()
+}
+
+impl Driver for PostgresDriver {
+    type Own = ();
+
+    async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
+        self.read_rows(field.map_or(Asked::Record, Asked::Field), &[&key]).await
+    }
+
+    async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
+        if self.is_whole(fields) {
+            let values = fields.iter().map(|(_, value)| value as Value<'_>);
+            let values: Vec<Value<'_>> = values.chain([&key as Value<'_>]).collect();
+            return self.write(Asked::UpdateRecord, &values).await;
+        }
+        for (field, value) in fields {
+            self.write(Asked::UpdateField(*field), &[value, &key]).await?;
+        }
+        Ok(())
+    }
+
+    async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
+        if let Some(copying) = &self.copying {
+            return copying.insert(&self.pool, key, values).await;
+        }
+        let values = values.iter().map(|value| value as Value<'_>);
+        let all: Vec<Value<'_>> = std::iter::once(&key as Value<'_>).chain(values).collect();
+        self.write(Asked::Insert, &all).await
+    }
+
+    async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
+        self.read_rows(Asked::Scan, &[&start_key, &i64::from(records)]).await
+    }
+
+    async fn prepare_stamped(&mut self) -> Result<(), String> {
+        // Each connection prepares what it needs.
+        Ok(())
+    }
+
+    async fn update_stamped(&self, key: &str, fields: &[(u32, &str)], stamp: &Stamp) -> Result<(), ErrorKind> {
+        let moment = moment(stamp);
+        if self.is_whole(fields) {
+            let texts: Vec<String> = fields.iter().map(|(_, value)| tagged(stamp, value)).collect();
+            let values = texts.iter().map(|text| text as Value<'_>);
+            let values: Vec<Value<'_>> = values.chain([&key as Value<'_>, &moment]).collect();
+            return self.write(Asked::StampedUpdateRecord, &values).await;
+        }
+        for (field, value) in fields {
+            let text = tagged(stamp, value);
+            self.write(Asked::StampedUpdateField(*field), &[&text, &key, &moment]).await?;
+        }
+        Ok(())
+    }
+
+    async fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> Result<(), ErrorKind> {
+        let (moment, texts) = (moment(stamp), values.iter().map(|value| tagged(stamp, value)).collect::<Vec<_>>());
+        let values = texts.iter().map(|text| text as Value<'_>);
+        let all: Vec<Value<'_>> =
+            std::iter::once(&key as Value<'_>).chain(values).chain([&moment as Value<'_>]).collect();
+        self.write(Asked::StampedInsert, &all).await
+    }
+
+    async fn fetch(&self, key: &str) -> Result<Option<Vec<Option<String>>>, ErrorKind> {
+        let Answer::Rows(rows) = self.pool.ask(Asked::Fields, &[&key]).await? else { return Err(ErrorKind::Other) };
+        let Some(row) = rows.first() else { return Ok(None) };
+        let field = |number| row.try_get::<_, Option<String>>(number).map_err(|_| ErrorKind::Other);
+        (0..row.len()).map(field).collect::<Result<Vec<_>, _>>().map(Some)
+    }
+
+    fn max_in_flight(&self) -> usize {
+        // A server takes so many from all load threads together.
+        ((CONNECTIONS - OTHERS) / most_threads()).max(1) as usize
+    }
+}

@@ -1,0 +1,149 @@
+//! Connections of one load thread. PostgreSQL does one thing after the other on a connection, so that each request in
+//! flight has one of its own; a thread has as many as it has had in flight at once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::ErrorKind;
+use futures_util::SinkExt as _;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
+
+use super::statements::{Asked, Table};
+
+/// What a request is answered with.
+pub(super) enum Answer {
+    /// Rows that were read.
+    Rows(Vec<Row>),
+    /// How many were written.
+    Written(u64),
+}
+
+/// Connections of a load thread, with the statements that each has prepared.
+pub(super) struct Pool {
+    config: Config,
+    pub table: Table,
+    timeout: Duration,
+    /// Those without a request; the one that was used last comes first.
+    idle: RefCell<Vec<Connection>>,
+}
+
+struct Connection {
+    client: Client,
+    /// Prepared when they are first needed, as an application's pool does.
+    prepared: RefCell<HashMap<Asked, Statement>>,
+}
+
+impl Connection {
+    async fn open(config: &Config) -> Result<Self, Error> {
+        let (client, connection) = config.connect(NoTls).await?;
+        // What goes wrong with it is seen by whoever waits for an answer.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(Self { client, prepared: RefCell::default() })
+    }
+
+    async fn statement(&self, asked: Asked, table: &Table) -> Result<Statement, Error> {
+        if let Some(statement) = self.prepared.borrow().get(&asked) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(&table.statement(asked)).await?;
+        self.prepared.borrow_mut().insert(asked, statement.clone());
+        Ok(statement)
+    }
+
+    async fn ask(&self, asked: Asked, table: &Table, values: &[&(dyn ToSql + Sync)]) -> Result<Answer, Error> {
+        let statement = self.statement(asked, table).await?;
+        match asked.reads() {
+            true => self.client.query(&statement, values).await.map(Answer::Rows),
+            false => self.client.execute(&statement, values).await.map(Answer::Written),
+        }
+    }
+
+    async fn copy(&self, table: &Table, rows: String) -> Result<(), Error> {
+        let mut sink = pin!(self.client.copy_in::<str, Bytes>(&table.copy()).await?);
+        sink.send(Bytes::from(rows)).await?;
+        sink.as_mut().finish().await.map(drop)
+    }
+}
+
+impl Pool {
+    /// Opens the first connection, so that a server that is not there is known at once.
+    pub async fn open(config: Config, table: Table, timeout: Duration) -> Result<Self, Error> {
+        let first = Connection::open(&config).await?;
+        Ok(Self { config, table, timeout, idle: RefCell::new(vec![first]) })
+    }
+
+    /// Sends a request with these values and waits for the answer.
+    pub async fn ask(&self, asked: Asked, values: &[&(dyn ToSql + Sync)]) -> Result<Answer, ErrorKind> {
+        self.with_connection(async |connection: &Connection| connection.ask(asked, &self.table, values).await).await
+    }
+
+    /// Has these rows taken in, all of them or none.
+    pub async fn copy(&self, rows: String) -> Result<(), ErrorKind> {
+        self.with_connection(async |connection: &Connection| connection.copy(&self.table, rows).await).await
+    }
+
+    /// Does something with a connection that does nothing else meanwhile. One that is still at it when the time is over
+    /// is closed: what comes back on it belongs to nobody.
+    async fn with_connection<R>(
+        &self,
+        work: impl AsyncFnOnce(&Connection) -> Result<R, Error>,
+    ) -> Result<R, ErrorKind> {
+        let done = async {
+            let idle = self.idle.borrow_mut().pop();
+            let connection = match idle {
+                Some(connection) => connection,
+                None => Connection::open(&self.config).await.map_err(|error| kind(&error))?,
+            };
+            let result = work(&connection).await;
+            // A refused statement leaves a connection as it was.
+            let is_sound = result.as_ref().err().is_none_or(|error| error.as_db_error().is_some());
+            if is_sound && !connection.client.is_closed() {
+                self.idle.borrow_mut().push(connection);
+            }
+            result.map_err(|error| kind(&error))
+        };
+        tokio::time::timeout(self.timeout, done).await.unwrap_or(Err(ErrorKind::ClientTimeout))
+    }
+}
+
+/// What went wrong, in the words of a trial's record. Classes of errors: PostgreSQL, "Error Codes".
+fn kind(error: &Error) -> ErrorKind {
+    match error.code().map(|state| state.code()) {
+        None => ErrorKind::Connection,
+        Some(code) => kind_of_code(code),
+    }
+}
+
+fn kind_of_code(code: &str) -> ErrorKind {
+    match code {
+        // It starts, stops or recovers.
+        "57P03" => ErrorKind::Unavailable,
+        "57P01" | "57P02" => ErrorKind::Connection,
+        code if code.starts_with("08") => ErrorKind::Connection,
+        // Too many connections, no memory, no space.
+        code if code.starts_with("53") => ErrorKind::Overloaded,
+        _ => ErrorKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_distinguished_by_their_codes() {
+        for (code, expected) in [
+            ("57P03", ErrorKind::Unavailable),
+            ("57P02", ErrorKind::Connection),
+            ("08006", ErrorKind::Connection),
+            ("53300", ErrorKind::Overloaded),
+            ("42P01", ErrorKind::Other),
+        ] {
+            assert_eq!(kind_of_code(code), expected, "{code}");
+        }
+    }
+}

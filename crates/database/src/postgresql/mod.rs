@@ -1,0 +1,38 @@
+//! PostgreSQL, owned by iopslab from download to shutdown.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `lock_list`, `lock_maker` | the jar with its binaries: committed lock list, and how one is made |
+//! | `archive`, `distribution` | the jar fetched, verified and unpacked |
+//! | `conf` | `postgresql.conf` and who may connect |
+//! | `node`, `family` | one server and its processes: start, death, stop |
+//! | `control_file`, `wal` | what a data directory says of itself; its WAL on the commit-log volume |
+//! | `admin` | control-plane SQL over a socket that nobody else can reach |
+//! | `schema` | table and users in SQL, and the key that names a snapshot |
+//! | `counters`, `in_force` | what it counts of itself; whether its settings are in force |
+//! | `client` | the client: pooled connections, prepared statements, COPY |
+//! | [`PostgreSql`] | all of it behind the seam that every database has ([`crate::Server`]) |
+
+mod admin;
+mod archive;
+mod client;
+mod conf;
+mod control_file;
+mod counters;
+mod distribution;
+mod family;
+mod in_force;
+mod lock_list;
+mod lock_maker;
+mod node;
+mod node_error;
+mod schema;
+mod server;
+mod wal;
+
+pub use admin::{Admin, AdminError};
+pub use client::{PostgresConnect, PostgresDriver};
+pub use distribution::download_bytes;
+pub use lock_list::versions;
+pub use lock_maker::{make_lock_list, make_lock_list_from};
+pub use server::PostgreSql;

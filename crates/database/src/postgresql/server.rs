@@ -1,0 +1,340 @@
+//! PostgreSQL behind the seam: the traits of [`mod@crate::server`] over this module's own parts.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use experiment::{Dataset, Own, Settings, SettingsInForce};
+use reported::{Reported, Series};
+use tokio::runtime::Builder;
+use tokio_postgres::{Config, NoTls};
+
+use super::admin::{A_LOOK, Admin, AdminError, MAINTENANCE};
+use super::conf::{CLIENT, PORTS};
+use super::counters::Counters;
+use super::distribution::{Distribution, ensure_distribution};
+use super::in_force;
+use super::node::{Node, check_port};
+use super::node_error::NodeError;
+use super::schema::{self, FIRST_OF_USERS, name};
+use crate::account::Account;
+use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
+use crate::server::{
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal,
+    RunningNode, Server, ServerError, Work,
+};
+
+/// Between two looks while waiting to settle.
+const SETTLE_POLL: Duration = Duration::from_millis(200);
+
+/// PostgreSQL in one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostgreSql {
+    version: String,
+    account: Option<Account>,
+}
+
+impl PostgreSql {
+    /// The version is only checked when it is installed.
+    pub fn new(version: &str) -> Self {
+        Self { version: version.to_owned(), account: None }
+    }
+
+    /// Its nodes run as this user, instead of whoever starts them.
+    #[must_use]
+    pub fn run_as(mut self, account: Option<Account>) -> Self {
+        self.account = account;
+        self
+    }
+}
+
+impl Server for PostgreSql {
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn ports(&self) -> Ports {
+        PORTS
+    }
+
+    fn memory(&self, main_bytes: u64) -> MemoryPlan {
+        MemoryPlan { main_bytes, buffer_bytes: 0, key_cache_bytes: 0 }
+    }
+
+    fn renewal(&self) -> Renewal {
+        Renewal::AnotherProcess
+    }
+
+    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError> {
+        Ok(check_port(address, ports.clients)?)
+    }
+
+    fn install(
+        &self,
+        cache: &Path,
+        on_progress: OnProgress<'_>,
+        cancelled: Cancelled<'_>,
+        _: Remember<'_>,
+    ) -> Result<Box<dyn Installed>, ServerError> {
+        let fetching = format!("fetching PostgreSQL {}", self.version);
+        let distribution = ensure_distribution(
+            &self.version,
+            cache,
+            &mut |fetched| on_progress(&fetching, Some((fetched.bytes_done, fetched.bytes_total))),
+            cancelled,
+        )?;
+        if let Some(account) = &self.account {
+            account.let_through(cache)?;
+        }
+        Ok(Box::new(Software { distribution, account: self.account.clone() }))
+    }
+
+    fn snapshot_key(
+        &self,
+        dataset: &Dataset,
+        _: Option<&Own>,
+        _: &[Option<NodeLocation>],
+        _: &Replication,
+        _: &Settings,
+        _: u32,
+    ) -> String {
+        // One node with one data directory; no setting shapes its files, and own statements are refused.
+        schema::snapshot_key(&self.version, dataset)
+    }
+
+    fn keyspace_directories(&self, data: &Path, _: &str) -> Vec<PathBuf> {
+        // Those of databases that users have made: iopslab makes one.
+        let is_of_users = |path: &PathBuf| {
+            let number = path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+            number.is_some_and(|number| number >= FIRST_OF_USERS)
+        };
+        let all = std::fs::read_dir(data.join("base")).into_iter().flatten().flatten();
+        let mut found: Vec<PathBuf> = all.map(|entry| entry.path()).filter(is_of_users).collect();
+        found.sort();
+        found
+    }
+
+    fn answers(&self, address: SocketAddr, timeout: Duration) -> bool {
+        let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return false };
+        let mut config = Config::new();
+        config.host(address.ip().to_string()).port(address.port()).user(CLIENT).dbname(MAINTENANCE);
+        config.connect_timeout(timeout);
+        let connected = runtime.block_on(async { tokio::time::timeout(timeout, config.connect(NoTls)).await });
+        // A refusal is an answer, too.
+        connected.is_ok_and(|answer| answer.map_or_else(|error| error.as_db_error().is_some(), |_| true))
+    }
+}
+
+/// The binaries, and whom they run as.
+#[derive(Debug, Clone)]
+struct Software {
+    distribution: Distribution,
+    account: Option<Account>,
+}
+
+impl Installed for Software {
+    fn runtime(&self) -> String {
+        "its own binaries".to_owned()
+    }
+
+    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
+        // A plan may come from a run directory of somebody else's.
+        for name in postgresql_model::conf(&plan.settings).keys() {
+            if let Some(kept) = postgresql_model::kept_key(name) {
+                return Err(ServerError::Failed(format!("{name}: {} ({})", kept.why, kept.help).into()));
+            }
+        }
+        let node = Node::start(&self.distribution, self.account.clone(), plan.clone())?;
+        Ok(Box::new(Running(node)))
+    }
+}
+
+/// A node that runs.
+#[derive(Debug)]
+struct Running(Node);
+
+impl Running {
+    fn admin(&self, database: &str) -> Result<Admin, NodeError> {
+        self.0.admin(database, A_LOOK)
+    }
+
+    /// Processes that vacuum, now.
+    fn vacuums(&self) -> Result<i64, NodeError> {
+        let query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'";
+        Ok(self.admin(MAINTENANCE)?.number(query, &[])?)
+    }
+}
+
+/// What it is not asked for, because the experiment refuses it or the seam says that another process is needed.
+fn cannot<T>(what: &'static str) -> Result<T, ServerError> {
+    Err(NodeError::Cannot { what }.into())
+}
+
+impl RunningNode for Running {
+    fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+        Ok(self.0.wait_ready(timeout, cancelled)?)
+    }
+
+    fn settings_in_force(&mut self, _: DataSetTable<'_>) -> Result<SettingsInForce, ServerError> {
+        Ok(in_force::settings(&self.0)?)
+    }
+
+    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+        if nodes != 1 {
+            return cannot("be one of several nodes");
+        }
+        let (began, address) = (Instant::now(), self.0.plan.client_address());
+        while self.vacuums()? > 0 {
+            if cancelled() {
+                return Err(NodeError::Cancelled { address }.into());
+            }
+            let waited_s = began.elapsed().as_secs_f64();
+            if began.elapsed() >= timeout {
+                let reason = "it still vacuums by itself".to_owned();
+                return Err(NodeError::NotSettled { address, waited_s, reason }.into());
+            }
+            std::thread::sleep(SETTLE_POLL);
+        }
+        Ok(began.elapsed())
+    }
+
+    fn come_to_rest(&mut self) -> Result<(), ServerError> {
+        Ok(self.admin(MAINTENANCE)?.run(&["CHECKPOINT".to_owned()])?)
+    }
+
+    fn create_schema(
+        &mut self,
+        keyspace: &str,
+        table: &str,
+        dataset: &Dataset,
+        _: &Replication,
+    ) -> Result<(), ServerError> {
+        let server = self.admin(MAINTENANCE)?;
+        let has = |of: &str, name: &str| -> Result<bool, AdminError> { Ok(server.number(of, &[&name])? > 0) };
+        if !has("SELECT count(*) FROM pg_roles WHERE rolname = $1", CLIENT)? {
+            server.run(&[format!("CREATE ROLE {CLIENT} LOGIN")])?;
+        }
+        if !has("SELECT count(*) FROM pg_database WHERE datname = $1", keyspace)? {
+            server.run(&[format!("CREATE DATABASE {}", name(keyspace))])?;
+        }
+        Ok(self.admin(keyspace)?.run(&schema::table(table, dataset))?)
+    }
+
+    fn create_own_schema(&mut self, _: &str, _: &Own, _: &Replication) -> Result<(), ServerError> {
+        cannot("be given a schema of your own yet")
+    }
+
+    fn count_own_sample(&mut self, _: &str, _: &Own, _: u64) -> Result<(u32, u32), ServerError> {
+        cannot("be asked for rows of your own yet")
+    }
+
+    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {
+        let query = format!("SELECT count(*) FROM {} WHERE y_id = ANY($1)", name(table));
+        let found = self.admin(keyspace)?.number(&query, &[&keys])?;
+        Ok(u32::try_from(found).unwrap_or(u32::MAX))
+    }
+
+    fn maintain(&mut self, keyspace: &str) -> Result<(), ServerError> {
+        Ok(self.admin(keyspace)?.run(&schema::maintenance(keyspace))?)
+    }
+
+    fn flush(&mut self, _: &str, _: &str) -> Result<(), ServerError> {
+        self.come_to_rest()
+    }
+
+    fn maintain_automatically(&mut self, _: &str, _: bool) -> Result<(), ServerError> {
+        cannot("be left a backlog: it has no compaction")
+    }
+
+    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError> {
+        let reported = counters(&self.0, keyspace, &[table.to_owned()]).try_read()?;
+        match reported.get(series) {
+            Some(value) => Ok(value),
+            None => cannot("report a series that is another product's"),
+        }
+    }
+
+    fn truncate(&mut self, _: &str, _: &str) -> Result<(), ServerError> {
+        cannot("take a data set in anew while it runs")
+    }
+
+    fn import(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<(), ServerError> {
+        cannot("take files in while it runs")
+    }
+
+    fn maintenance(&self, _: &str, _: &str) -> Work {
+        Box::new(|| cannot("compact a table"))
+    }
+
+    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError> {
+        Ok(Box::new(counters(&self.0, keyspace, tables)))
+    }
+
+    fn stop(&mut self, timeout: Duration) -> Result<(), ServerError> {
+        Ok(self.0.stop(timeout)?)
+    }
+
+    fn stopped_cleanly(&self) -> bool {
+        self.0.stopped_cleanly()
+    }
+
+    fn kill(&mut self) {
+        self.0.kill();
+    }
+
+    fn pause(&mut self) {
+        self.0.pause();
+    }
+
+    fn resume(&mut self) {
+        self.0.resume();
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        self.0.ended_with()
+    }
+
+    fn logs(&self) -> Vec<NodeLog> {
+        vec![NodeLog { name: DATABASE_LOG, path: self.0.log() }]
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        self.0.log_tail(lines)
+    }
+}
+
+/// Counters of a node, with a connection of their own.
+fn counters(node: &Node, keyspace: &str, tables: &[String]) -> Counters {
+    let (connect, keyspace) = (node.connector(), keyspace.to_owned());
+    Counters::of_tables(Box::new(move |patience| connect(&keyspace, patience)), tables)
+}
+
+impl MetricsReader for Counters {
+    fn read(&mut self) -> Reported {
+        Self::read(self)
+    }
+}
+
+impl From<AdminError> for ServerError {
+    fn from(error: AdminError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<NodeError> for ServerError {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::NotReady { .. } => Self::NotReady(error.into()),
+            NodeError::Cancelled { .. } => Self::Cancelled(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
