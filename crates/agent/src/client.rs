@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use database::{Client, ClientWork, ExistingError, Found, OwnWork, TableAt};
+use database::{Client, ClientWork, ExistingError, Found, OwnWork, ReadRecording, TableAt};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
-use experiment::{Consistency, Definition, LoadLevel, Mix};
+use experiment::{Consistency, Definition, LoadLevel, Mix, Replay};
 use monitor::{Monitor, Sources};
 use process::machine;
 use wire::{
@@ -93,12 +93,33 @@ fn connect<C: Client>(endpoint: &Endpoint, fields: u32) -> C {
 }
 
 /// The client of a trial that asks for what this definition says.
-fn of_trial<C: Client>(task: &TrialTask, definition: &Definition) -> C {
+fn of_trial<C: Client>(task: &TrialTask, definition: &Definition, outbox: &Outbox) -> Result<C, RequestError> {
     let client = connect::<C>(&task.endpoint, task.dataset.fields);
-    match &task.own {
-        Some(own) => client.with_own(OwnWork::requests(own.of_workload(definition), task.number, task.clients)),
-        None => client,
+    let Some(own) = &task.own else {
+        return Ok(client);
+    };
+    let own = own.of_workload(definition);
+    Ok(client.with_own(match &own.replay {
+        Some(replay) => {
+            let recording = recording(replay, outbox)?;
+            OwnWork::replay(own, recording)
+        }
+        None => OwnWork::requests(own, task.number, task.clients),
+    }))
+}
+
+/// The recording that was read last: all trials of an experiment replay the same one.
+static LAST_RECORDING: Mutex<Option<Arc<ReadRecording>>> = Mutex::new(None);
+
+fn recording(replay: &Replay, outbox: &Outbox) -> Result<Arc<ReadRecording>, RequestError> {
+    let mut last = LAST_RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = last.as_ref().filter(|known| (&known.path, &known.sha256) == (&replay.path, &replay.sha256)) {
+        return Ok(Arc::clone(known));
     }
+    outbox.progress("reading the recording", None);
+    let read = Arc::new(ReadRecording::read_again(replay).map_err(RequestError::new)?);
+    *last = Some(Arc::clone(&read));
+    Ok(read)
 }
 
 /// The data set in a cluster that exists: is it there?
@@ -200,7 +221,7 @@ fn warm<C: Client>(
         begin: None,
         ..plan.clone()
     };
-    let connect = of_trial::<C>(task, &warm_up.definition);
+    let connect = of_trial::<C>(task, &warm_up.definition, outbox)?;
     let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
     let warmed = unless_cancelled(warmed, outbox)?;
     Ok(Reply::Warm(warmed.result.completed.values().sum()))
@@ -208,9 +229,10 @@ fn warm<C: Client>(
 
 /// A workload without what it inserts, or with what it reads alone. Of the user's own statements those that do not
 /// write are left then, with shares that sum to 1 again; where all write, or all are wanted, they are asked as they
-/// are, and the data is taken in anew afterwards.
+/// are, and the data is taken in anew afterwards. A recording begins again where it ends.
 fn without_inserts(workload: &Definition, reads_alone: bool) -> Definition {
     let mut workload = workload.clone();
+    workload.replayed.iter_mut().for_each(|replayed| replayed.again = true);
     let mix = workload.mix;
     if workload.is_own() {
         if reads_alone && workload.statements.iter().any(|statement| !statement.writes) {
@@ -232,6 +254,8 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
     let left = machine::left_beside(task.database_cpus, machine::cpus());
     let _place = left.and_then(machine::OnFirstCpus::new);
     let plan = plan_of(task);
+    // A recording is read before anything is watched.
+    let connect = of_trial::<C>(task, &plan.definition, outbox)?;
     let samples = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&samples);
     let sources = Sources {
@@ -251,7 +275,6 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
             }
         }),
     );
-    let connect = of_trial::<C>(task, &plan.definition);
     let at_rest = || match task.shape.warmup_max_s {
         None => Ok(()),
         Some(most_s) => until_rest(&connect, &plan, most_s, outbox),

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Connect, Driver, ErrorKind, NextRow, Random, Stamp};
+use engine::{Connect, Driver, ErrorKind, NextRow, Random, Recorded, Stamp};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -247,13 +247,21 @@ impl Driver for CqlDriver {
         self.own.as_ref().map_or(0, |own| own.make(random, request))
     }
 
+    fn recorded(&self, thread: u32, threads: u32) -> Vec<Recorded> {
+        self.own.as_ref().map_or_else(Vec::new, |own| own.recorded(thread, threads))
+    }
+
+    fn make_recorded(&self, number: u32, request: &mut OwnRequest) -> usize {
+        self.own.as_ref().map_or(0, |own| own.make_recorded(number, request))
+    }
+
     fn make_row(&self, request: &mut OwnRequest) -> NextRow {
         self.own.as_ref().map_or(NextRow::None, |own| own.make_row(request))
     }
 
     async fn send(&self, request: &OwnRequest) -> Result<(), ErrorKind> {
         let own = self.own.as_ref().ok_or(ErrorKind::Other)?;
-        let result = self.expect_answer(own.statement(request), request.key(), request.values()).await;
+        let result = self.expect_answer(own.statement(request), request.key(), own.values(request)).await;
         own.ended(request);
         result
     }

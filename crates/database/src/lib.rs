@@ -45,7 +45,7 @@ pub use client::Client;
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
-pub use own::{OwnRequest, OwnWork};
+pub use own::{OwnRequest, OwnWork, ReadRecording};
 pub use plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 pub use products::{ClientWork, NoHands, make_lock_list, server, with_client};
 pub use server::{

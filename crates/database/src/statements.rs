@@ -187,10 +187,10 @@ pub(crate) struct Texts<'a> {
 
 impl Values for Texts<'_> {
     #[inline]
-    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
+    fn each<E>(&self, mut put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
         let fields = self.fields.iter().map(|(_, value)| value);
         for text in self.before.iter().chain(fields).chain(self.after) {
-            put(&[text.as_bytes()])?;
+            put(Some(&[text.as_bytes()]))?;
         }
         Ok(())
     }
@@ -203,9 +203,9 @@ pub(crate) struct Scan<'a> {
 }
 
 impl Values for Scan<'_> {
-    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
-        put(&[self.start_key.as_bytes()])?;
-        put(&[&self.records.to_be_bytes()])
+    fn each<E>(&self, mut put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
+        put(Some(&[self.start_key.as_bytes()]))?;
+        put(Some(&[&self.records.to_be_bytes()]))
     }
 }
 
@@ -217,12 +217,12 @@ pub(crate) struct StampedUpdate<'a> {
 }
 
 impl Values for StampedUpdate<'_> {
-    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
-        put(&[&self.stamp.micros().to_be_bytes()])?;
+    fn each<E>(&self, mut put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
+        put(Some(&[&self.stamp.micros().to_be_bytes()]))?;
         for (_, value) in self.fields {
-            put(&[self.stamp.tag().as_bytes(), value.as_bytes()])?;
+            put(Some(&[self.stamp.tag().as_bytes(), value.as_bytes()]))?;
         }
-        put(&[self.key.as_bytes()])
+        put(Some(&[self.key.as_bytes()]))
     }
 }
 
@@ -234,20 +234,24 @@ pub(crate) struct StampedInsert<'a> {
 }
 
 impl Values for StampedInsert<'_> {
-    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
-        put(&[self.key.as_bytes()])?;
+    fn each<E>(&self, mut put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
+        put(Some(&[self.key.as_bytes()]))?;
         for value in self.values {
-            put(&[self.stamp.tag().as_bytes(), value.as_bytes()])?;
+            put(Some(&[self.stamp.tag().as_bytes(), value.as_bytes()]))?;
         }
-        put(&[&self.stamp.micros().to_be_bytes()])
+        put(Some(&[&self.stamp.micros().to_be_bytes()]))
     }
 }
 
 /// One bind marker's value, given in pieces. A `bigint` (which a timestamp is) has eight bytes, most significant first
 /// (native_protocol_v4.spec, section 6.4).
 #[inline]
-fn put(writer: &mut RowWriter<'_>, pieces: &[&[u8]]) -> Result<(), SerializationError> {
+fn put(writer: &mut RowWriter<'_>, pieces: Option<&[&[u8]]>) -> Result<(), SerializationError> {
     let cell = writer.make_cell_writer();
+    let Some(pieces) = pieces else {
+        let _ = cell.set_null();
+        return Ok(());
+    };
     let written = if let [only] = pieces {
         cell.set_value(only)
     } else if pieces.is_empty() {

@@ -19,7 +19,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use database::{Client, ClientWork, DATABASE_LOG, DataSetTable, Renewal, Replication, TableAt, with_client};
-use engine::{Connect as _, Driver as _, ErrorKind, Stamp};
+use engine::{Driver as _, ErrorKind, Stamp};
 use experiment::{KeyFormat, PRODUCTS, Section, Setting, Settings};
 
 use self::stage::{DATASET, KEYSPACE, PATIENCE, RECORDS, Stage, Subject, TABLE};
@@ -38,7 +38,7 @@ const POSTGRESQL: Subject = Subject {
 };
 
 macro_rules! stories {
-    ($module:ident, $subject:expr: $($story:ident),+ $(,)?) => {
+    ($module:ident, $subject:expr => $($story:ident),+ $(,)?) => {
         mod $module {
             $(
                 #[test]
@@ -53,8 +53,8 @@ macro_rules! stories {
 
 macro_rules! of_every_product {
     ($($story:ident),+ $(,)?) => {
-        stories!(cassandra, super::CASSANDRA: $($story),+);
-        stories!(postgresql, super::POSTGRESQL: $($story),+);
+        stories!(cassandra, super::CASSANDRA => $($story),+);
+        stories!(postgresql, super::POSTGRESQL => $($story),+);
 
         /// Whoever adds a product adds its stories.
         #[test]

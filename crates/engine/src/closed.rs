@@ -1,5 +1,6 @@
 //! Closed loop: each slot sends its next request when its last one has ended.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,23 +13,45 @@ use crate::claims::Claims;
 use crate::clock::now_ns;
 use crate::operate::Source;
 use crate::recorder::Ended;
+use crate::schedule::Schedule;
 use crate::threads::{Occupied, Seat};
 
+/// What the slots of a thread share.
+struct Loop {
+    source: Source,
+    /// Recorded requests, all due at once: each slot takes the next one that need not wait for another.
+    recording: Option<RefCell<Schedule>>,
+    claims: Rc<Claims>,
+}
+
 /// Spawns this thread's share of the slots.
-pub(crate) fn begin<D: Driver + 'static>(seat: &Rc<Seat<D>>, source: Source, claims: &Rc<Claims>, concurrency: u32) {
-    let source = Rc::new(source);
+pub(crate) fn begin<D: Driver + 'static>(
+    seat: &Rc<Seat<D>>,
+    source: Source,
+    recording: Option<Schedule>,
+    claims: Rc<Claims>,
+    concurrency: u32,
+) {
+    let shared = Rc::new(Loop { source, recording: recording.map(RefCell::new), claims });
     for _ in 0..seat.share_of(concurrency) {
-        spawn_local(slot(Occupied::new(seat), Rc::clone(&source), Rc::clone(claims)));
+        spawn_local(slot(Occupied::new(seat), Rc::clone(&shared)));
     }
 }
 
-async fn slot<D: Driver>(occupied: Occupied<D>, source: Rc<Source>, claims: Rc<Claims>) {
+async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop>) {
+    let Loop { source, recording, claims } = &*shared;
     let seat = occupied.seat();
     let mut buffers = source.buffers();
     let mut patience = Patience::default();
     let mut now = now_ns();
     while now < seat.times.end_ns {
-        let operation = source.next(&seat.driver, &mut buffers);
+        let due = recording.as_ref().map(|recording| recording.borrow_mut().take_due(u64::MAX));
+        if due == Some(None) {
+            // The recording has ended; what still waits is taken by the slots for whose requests it waits.
+            return;
+        }
+        let due = due.flatten();
+        let operation = source.next(&seat.driver, &mut buffers, due.and_then(|due| due.number));
         let sent_ns = now_ns();
         let measured = sent_ns >= seat.times.start_ns;
         if measured {
@@ -40,6 +63,9 @@ async fn slot<D: Driver>(occupied: Occupied<D>, source: Rc<Source>, claims: Rc<C
         seat.recorder.borrow_mut().sent();
         let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         now = now_ns();
+        if let (Some(recording), Some(due)) = (recording, due) {
+            recording.borrow_mut().ended(due, now);
+        }
         seat.recorder.borrow_mut().ended(&Ended {
             kind: operation.kind,
             measured,

@@ -3,6 +3,7 @@
 use evidence::ErrorKind;
 use workload::Random;
 
+use crate::recorded::Recorded;
 use crate::stamp::Stamp;
 
 /// What [`Driver::make_row`] has made.
@@ -28,6 +29,15 @@ pub trait Driver {
     /// Makes the next request of the user's own statements, and says which statement it is, by its place among those of
     /// the workload. Called before a request is sent, so that making it costs no latency.
     fn make(&self, _random: &mut Random, _request: &mut Self::Own) -> usize {
+        0
+    }
+    /// The recorded requests that load thread number `thread` of `threads` sends, by their times: all of a partition
+    /// are one thread's. Asked once, before anything is sent.
+    fn recorded(&self, _thread: u32, _threads: u32) -> Vec<Recorded> {
+        Vec::new()
+    }
+    /// Makes a recorded request, and says which statement it is, as [`Self::make`] does.
+    fn make_recorded(&self, _number: u32, _request: &mut Self::Own) -> usize {
         0
     }
     /// Makes the request that writes the next row of the user's own data set, which all load threads share.

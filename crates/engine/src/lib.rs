@@ -21,6 +21,10 @@
 //!   *coordinated omission* (Tene, "How NOT to measure latency"). Service time, from the actual send, is kept beside
 //!   it, and so is the send lag. Nothing that is due is ever dropped.
 //!
+//! * *Replay* ([`workload::Replayed`]): an open loop whose schedule is a recording's, at a stated speed; or a closed
+//!   loop that sends its requests in their order. Of one partition a request waits until the one before it has ended;
+//!   that wait is in its response time, and not in the send lag, which is the client's own.
+//!
 //! An operation belongs to the measurement when it was due (closed loop: sent) at or after its start and before its
 //! end; it is then counted, whenever its response comes.
 //!
@@ -42,6 +46,7 @@ mod open;
 mod operate;
 mod plan;
 mod read_back;
+mod recorded;
 mod recorder;
 mod schedule;
 mod stamp;
@@ -55,6 +60,7 @@ pub use evidence::ErrorKind;
 pub use load::run_load;
 pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPlan, most_threads};
 pub use read_back::{ReadBack, read_back};
+pub use recorded::Recorded;
 pub use stamp::{Stamp, TAG_BYTES};
 pub use trial::run_trial;
 pub use workload::Random;

@@ -17,6 +17,7 @@ use tokio::task::spawn_local;
 use crate::clock::{Alarm, now_ns};
 use crate::histograms::micros;
 use crate::operate::Source;
+use crate::recorded::Due;
 use crate::recorder::Ended;
 use crate::schedule::Schedule;
 use crate::threads::{Occupied, Seat};
@@ -41,7 +42,7 @@ struct Loop<D> {
 /// Where the pacer leaves a request for a slot.
 #[derive(Default)]
 struct Desk {
-    due_ns: Cell<Option<u64>>,
+    due: Cell<Option<Due>>,
     waker: RefCell<Option<Waker>>,
 }
 
@@ -83,18 +84,18 @@ async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, a
                 full = true;
                 break;
             }
-            let Some(due_ns) = shared.schedule.borrow_mut().take_due(now) else {
+            let Some(due) = shared.schedule.borrow_mut().take_due(now) else {
                 shared.idle.borrow_mut().extend(idle);
                 break;
             };
             match idle {
                 Some(desk) => {
-                    desk.due_ns.set(Some(due_ns));
+                    desk.due.set(Some(due));
                     desk.wake();
                 }
                 None => {
                     slots += 1;
-                    spawn_local(slot(Occupied::new(&shared.seat), Rc::clone(&shared), due_ns));
+                    spawn_local(slot(Occupied::new(&shared.seat), Rc::clone(&shared), due));
                 }
             }
         }
@@ -117,20 +118,21 @@ fn wake_at(now_ns: u64, due_ns: u64, full: bool) -> u64 {
     if full { now_ns + FULL_PAUSE_NS } else { due_ns.max(now_ns + QUANTUM_NS) }
 }
 
-async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_ns: u64) {
+async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first: Due) {
     let seat = occupied.seat();
     let source = &shared.source;
     let desk = Rc::new(Desk::default());
     let mut buffers = source.buffers();
-    let mut due_ns = first_due_ns;
+    let mut due = first;
     loop {
-        let operation = source.next(&seat.driver, &mut buffers);
+        let due_ns = due.at_ns;
+        let operation = source.next(&seat.driver, &mut buffers, due.number);
         let measured = due_ns >= seat.times.start_ns;
         seat.recorder.borrow_mut().sent();
         let sent_ns = now_ns();
         if measured {
             seat.sent.set(seat.sent.get() + 1);
-            seat.lag.borrow_mut().saturating_record(micros(sent_ns.saturating_sub(due_ns)));
+            seat.lag.borrow_mut().saturating_record(micros(sent_ns.saturating_sub(due.ready_ns)));
         }
         let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         let done_ns = now_ns();
@@ -142,12 +144,16 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_n
             service_ns: Some(done_ns - sent_ns),
             result,
         });
-        // Something may be overdue: then the driver was full, or this thread was late.
-        let overdue = shared.schedule.borrow_mut().take_due(done_ns);
-        due_ns = match overdue {
-            Some(due_ns) => due_ns,
+        // Something may be overdue: then the driver was full, this thread was late, or it has waited for this one.
+        let overdue = {
+            let mut schedule = shared.schedule.borrow_mut();
+            schedule.ended(due, done_ns);
+            schedule.take_due(done_ns)
+        };
+        due = match overdue {
+            Some(due) => due,
             None => match rest(&shared, &desk).await {
-                Some(due_ns) => due_ns,
+                Some(due) => due,
                 None => return,
             },
         };
@@ -155,11 +161,11 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_n
 }
 
 /// Waits for the pacer to leave a request on the desk; `None` when there will be none.
-async fn rest<D>(shared: &Loop<D>, desk: &Rc<Desk>) -> Option<u64> {
+async fn rest<D>(shared: &Loop<D>, desk: &Rc<Desk>) -> Option<Due> {
     shared.idle.borrow_mut().push(Rc::clone(desk));
     poll_fn(|context| {
-        if let Some(due_ns) = desk.due_ns.take() {
-            return Poll::Ready(Some(due_ns));
+        if let Some(due) = desk.due.take() {
+            return Poll::Ready(Some(due));
         }
         if shared.over.get() {
             return Poll::Ready(None);

@@ -66,11 +66,19 @@ impl Source {
         }
     }
 
-    /// The next operation, with its key and values in `buffers`.
-    pub(crate) fn next<'a, D: Driver>(&'a self, driver: &D, buffers: &mut Buffers<'a, D::Own>) -> Operation {
+    /// The next operation, with its key and values in `buffers`; or the recorded one of this number.
+    pub(crate) fn next<'a, D: Driver>(
+        &'a self,
+        driver: &D,
+        buffers: &mut Buffers<'a, D::Own>,
+        recorded: Option<u32>,
+    ) -> Operation {
         if let Some(own) = &self.own {
             let OwnMix { random, kinds } = &mut *own.borrow_mut();
-            let kind = kinds[driver.make(random, &mut buffers.own)];
+            let kind = kinds[match recorded {
+                Some(number) => driver.make_recorded(number, &mut buffers.own),
+                None => driver.make(random, &mut buffers.own),
+            }];
             return Operation { kind, record: 0, field: None, scan_records: 0 };
         }
         let mut generator = self.generator.borrow_mut();

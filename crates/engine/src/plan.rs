@@ -202,6 +202,9 @@ pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
         Load::Open { operations_per_s, .. } if !(operations_per_s.is_finite() && operations_per_s > 0.0) => {
             return refuse(format!("a rate of {operations_per_s} operations/s is not a positive number"));
         }
+        Load::Open { arrivals: Arrivals::Recorded, .. } if plan.definition.replayed.is_none() => {
+            return refuse("arrivals as recorded, and no recording".into());
+        }
         _ => {}
     }
     if plan.duration.is_zero() {

@@ -1,4 +1,5 @@
-//! When each request of an open loop is due. A pure function of rate, times, thread and seed: known before the trial.
+//! When each request of an open loop is due. A pure function of rate (or recording), times, thread and seed: known
+//! before the trial.
 
 use std::rc::Rc;
 
@@ -6,6 +7,7 @@ use workload::Arrivals;
 
 use crate::claims::Claims;
 use crate::plan::Load;
+use crate::recorded::{Due, Order, Recorded};
 use crate::recorder::Times;
 
 /// One thread's part of the schedule.
@@ -17,12 +19,15 @@ pub(crate) struct Schedule {
     gaps: Gaps,
     times: Times,
     claims: Rc<Claims>,
-    next_ns: Option<u64>,
+    next: Option<Due>,
+    /// Who waits for whom, of recorded requests.
+    order: Order,
 }
 
 enum Gaps {
     Constant { index: i64, step: i64, gap_ns: f64 },
     Poisson { offset_ns: f64, mean_gap_ns: f64, random: SplitMix },
+    Recorded { requests: Vec<Recorded>, next: usize, speed: f64, again: bool },
 }
 
 impl Schedule {
@@ -44,7 +49,8 @@ impl Schedule {
                 gaps.advance();
                 gaps
             }
-            Arrivals::Constant => {
+            // Without a recording the rate is all that is known of one.
+            Arrivals::Constant | Arrivals::Recorded => {
                 let in_warmup = ((times.start_ns - times.warmup_ns) as f64 / gap_ns) as i64;
                 let (first, step) = (-in_warmup, i64::from(threads));
                 // The first index of this thread that is not before `first`.
@@ -52,7 +58,26 @@ impl Schedule {
                 Gaps::Constant { index, step, gap_ns }
             }
         };
-        let mut schedule = Self { gaps, times, claims, next_ns: None };
+        Self::of(gaps, times, claims)
+    }
+
+    /// Recorded requests of one thread, so much faster than they were (infinitely: all are due at once), from the
+    /// beginning of the warm-up. `again`: from the beginning whenever they have ended, and then no request waits for
+    /// another.
+    pub(crate) fn recorded(
+        mut requests: Vec<Recorded>,
+        (speed, again): (f64, bool),
+        times: Times,
+        claims: Rc<Claims>,
+    ) -> Self {
+        if again {
+            requests.iter_mut().for_each(|request| request.partition = None);
+        }
+        Self::of(Gaps::Recorded { requests, next: 0, speed, again }, times, claims)
+    }
+
+    fn of(gaps: Gaps, times: Times, claims: Rc<Claims>) -> Self {
+        let mut schedule = Self { gaps, times, claims, next: None, order: Order::default() };
         schedule.find_next();
         schedule
     }
@@ -60,27 +85,44 @@ impl Schedule {
     /// When the next request is due; `None` at the end of the schedule.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u64> {
-        self.next_ns
+        self.next.map(|due| due.at_ns)
     }
 
-    /// Takes the next request if it is due by `now_ns`.
+    /// Takes the next request that is due by `now_ns` and need not wait for another one.
     #[inline]
-    pub(crate) fn take_due(&mut self, now_ns: u64) -> Option<u64> {
-        let due_ns = self.next_ns.filter(|&due_ns| due_ns <= now_ns)?;
-        self.gaps.advance();
-        self.find_next();
-        Some(due_ns)
+    pub(crate) fn take_due(&mut self, now_ns: u64) -> Option<Due> {
+        if let Some(due) = self.order.freed() {
+            return Some(due);
+        }
+        loop {
+            let due = self.next.filter(|due| due.at_ns <= now_ns)?;
+            self.gaps.advance();
+            self.find_next();
+            if self.order.admits(due) {
+                return Some(due);
+            }
+        }
+    }
+
+    /// A request that was taken has ended: who waits for it may be taken next.
+    #[inline]
+    pub(crate) fn ended(&mut self, due: Due, now_ns: u64) {
+        self.order.ended(due, now_ns);
     }
 
     fn find_next(&mut self) {
-        let due_ns = match &self.gaps {
+        let due = match &self.gaps {
             Gaps::Constant { index, gap_ns, .. } => {
-                self.times.start_ns.saturating_add_signed((*index as f64 * gap_ns).round() as i64)
+                Some(Due::at(self.times.start_ns.saturating_add_signed((*index as f64 * gap_ns).round() as i64)))
             }
-            Gaps::Poisson { offset_ns, .. } => self.times.warmup_ns + *offset_ns as u64,
+            Gaps::Poisson { offset_ns, .. } => Some(Due::at(self.times.warmup_ns + *offset_ns as u64)),
+            Gaps::Recorded { requests, next, speed, .. } => requests.get(*next).map(|request| {
+                let at_ns = self.times.warmup_ns.saturating_add((request.at_ns as f64 / speed) as u64);
+                Due { number: Some(request.number), partition: request.partition, ..Due::at(at_ns) }
+            }),
         };
-        let wanted = due_ns < self.times.end_ns && (due_ns < self.times.start_ns || self.claims.claim());
-        self.next_ns = wanted.then_some(due_ns);
+        let Times { start_ns, end_ns, .. } = self.times;
+        self.next = due.filter(|due| due.at_ns < end_ns && (due.at_ns < start_ns || self.claims.claim()));
     }
 }
 
@@ -89,6 +131,12 @@ impl Gaps {
         match self {
             Self::Constant { index, step, .. } => *index += *step,
             Self::Poisson { offset_ns, mean_gap_ns, random } => *offset_ns -= random.unit().ln() * *mean_gap_ns,
+            Self::Recorded { requests, next, again, .. } => {
+                *next += 1;
+                if *again && *next == requests.len() {
+                    *next = 0;
+                }
+            }
         }
     }
 }
@@ -138,8 +186,8 @@ mod tests {
         let mut due = Vec::new();
         let parts = (0..threads).map(|t| Schedule::new(rate, arrivals, TIMES, (t, threads), 1, Rc::clone(&claims)));
         for mut part in parts {
-            while let Some(due_ns) = part.take_due(u64::MAX) {
-                due.push(due_ns);
+            while let Some(next) = part.take_due(u64::MAX) {
+                due.push(next.at_ns);
             }
         }
         due.sort_unstable();
@@ -164,6 +212,30 @@ mod tests {
             assert_eq!(due.iter().filter(|&&d| d >= TIMES.start_ns).count(), 1234);
             assert!(due.iter().filter(|&&d| d < TIMES.start_ns).count() > 9000);
         }
+    }
+
+    #[test]
+    fn recorded_requests_are_due_as_they_were_at_their_speed() {
+        let request = |number: u32, partition| Recorded { at_ns: u64::from(number) * SECOND, number, partition };
+        let requests: Vec<Recorded> = (0..200).map(|number| request(number, Some(u64::from(number % 2)))).collect();
+        let schedule =
+            |speed, again| Schedule::recorded(requests.clone(), (speed, again), TIMES, Rc::new(Claims::new(None)));
+        let mut four_times = schedule(4.0, false);
+        assert_eq!(four_times.peek(), Some(TIMES.warmup_ns));
+        let (first, second) = (four_times.take_due(8 * SECOND).unwrap(), four_times.take_due(8 * SECOND).unwrap());
+        assert_eq!((first.at_ns, second.at_ns), (TIMES.warmup_ns, TIMES.warmup_ns + SECOND / 4));
+        // Both partitions are asked: what comes next waits.
+        assert_eq!(four_times.take_due(8 * SECOND), None);
+        four_times.ended(second, 8 * SECOND);
+        let third = four_times.take_due(8 * SECOND).unwrap();
+        assert_eq!((third.number, third.at_ns), (Some(3), TIMES.warmup_ns + 3 * SECOND / 4));
+        assert_eq!(third.ready_ns, 8 * SECOND, "the client is not to blame");
+        // The trial ends after 32 s, which are 128 s of the recording.
+        let mut all = schedule(4.0, true);
+        assert_eq!(std::iter::from_fn(|| all.take_due(u64::MAX)).count(), 128);
+        let mut at_once = schedule(f64::INFINITY, true);
+        let numbers: Vec<Option<u32>> = (0..201).map(|_| at_once.take_due(TIMES.warmup_ns).unwrap().number).collect();
+        assert_eq!((numbers[199], numbers[200]), (Some(199), Some(0)));
     }
 
     #[test]

@@ -36,6 +36,12 @@ impl Work for TrialWork<'_> {
         let expected = expected_operations(plan.load, plan.duration, plan.operations);
         let source = Source::new(plan, &self.inserts, &self.values, expected, seat.thread);
         let claims = Rc::new(self.claims.clone());
+        let replayed = plan.definition.replayed.as_ref();
+        let recording = |speed: f64, claims| {
+            let replayed = replayed?;
+            let requests = seat.driver.recorded(seat.thread, seat.threads);
+            Some(Schedule::recorded(requests, (speed, replayed.again), seat.times, claims))
+        };
         match plan.load {
             Load::Closed { concurrency } => {
                 let limit = seat.driver.max_in_flight();
@@ -46,12 +52,16 @@ impl Work for TrialWork<'_> {
                          threads"
                     )));
                 }
-                closed::begin(seat, source, &claims, concurrency);
+                // Slots claim what they send.
+                let recording = recording(f64::INFINITY, Rc::new(Claims::new(None)));
+                closed::begin(seat, source, recording, claims, concurrency);
                 Ok(())
             }
             Load::Open { operations_per_s, arrivals } => {
                 let place = (seat.thread, seat.threads);
-                let schedule = Schedule::new(operations_per_s, arrivals, seat.times, place, plan.seed, claims);
+                let speed = replayed.and_then(|replayed| replayed.speed).unwrap_or(1.0);
+                let schedule = recording(speed, Rc::clone(&claims))
+                    .unwrap_or_else(|| Schedule::new(operations_per_s, arrivals, seat.times, place, plan.seed, claims));
                 open::begin(seat, source, schedule)
             }
         }
@@ -65,7 +75,8 @@ impl Work for TrialWork<'_> {
 /// then it returns within about 0.1 s without waiting for responses.
 ///
 /// `on_second` is called about once a second, also in warm-up. The bound on operations holds exactly. A trial that
-/// ended by its duration reports that as `measured_s`; one that ended by its operations, the time to the last response.
+/// ended by its duration reports that as `measured_s`; one that ended by its operations, or with its recording, the
+/// time to the last response.
 pub fn run_trial<C: Connect + Sync>(
     connect: &C,
     plan: &TrialPlan,
@@ -90,9 +101,19 @@ pub fn run_trial<C: Connect + Sync>(
     let (totals, times) = (gathered.totals, gathered.times);
     let last_done_s = totals.last_done_ns.saturating_sub(times.start_ns) as f64 / 1e9;
     let duration_s = plan.duration.as_secs_f64();
-    let by_operations = plan.operations == Some(totals.sent);
-    let measured_s = if by_operations { last_done_s } else { duration_s };
     let open = matches!(plan.load, Load::Open { .. });
+    let is_replayed = plan.definition.replayed.is_some();
+    if is_replayed && totals.sent == 0 {
+        return Err(EngineError::Plan(
+            "no recorded request falls into the measurement: the recording, or what a model of this scale has of it, \
+             is too short or empty"
+                .into(),
+        ));
+    }
+    // A closed loop sends until the end, unless a recording has ended before.
+    let has_ended = is_replayed && !open && last_done_s < duration_s;
+    let by_operations = plan.operations == Some(totals.sent) || has_ended;
+    let measured_s = if by_operations { last_done_s } else { duration_s };
     let result = ClientResult {
         warmup_s: plan.warmup.as_secs_f64(),
         measured_s,

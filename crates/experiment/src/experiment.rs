@@ -373,12 +373,13 @@ impl LoadLevel {
         }
     }
 
-    /// Short form for tables and file names: `c100`, `r5000`, `p5000` (Poisson).
+    /// Short form for tables and file names: `c100`, `r5000`, `p5000` (Poisson), `log5000` (recorded).
     pub fn slug(&self) -> String {
         match self {
             Self::Concurrency(n) => format!("c{n}"),
             Self::Rate { operations_per_s, arrivals: Arrivals::Poisson } => format!("p{operations_per_s}"),
             Self::Rate { operations_per_s, arrivals: Arrivals::Constant } => format!("r{operations_per_s}"),
+            Self::Rate { operations_per_s, arrivals: Arrivals::Recorded } => format!("log{operations_per_s}"),
         }
     }
 }

@@ -89,7 +89,7 @@ pub use notes::static_notes;
 pub use objective::{
     DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
 };
-pub use own::Own;
+pub use own::{Own, Recording, Replay};
 pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};
 pub use place::{Emulation, Machines, Model, Place};
 pub use placement::Placement;

@@ -17,6 +17,30 @@ pub struct Own {
     pub data: Data,
     /// Bytes of the values of a row in the mean, by table: as stated or guessed, for estimates alone.
     pub row_bytes: BTreeMap<String, u32>,
+    /// Where the statements were recorded, whose requests are sent again; `None`: requests are made.
+    pub replay: Option<Replay>,
+}
+
+/// Requests that are sent again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Whole path of the file or directory, on the machine that reads it.
+    pub path: String,
+    /// Hash of its files, so that the same is sent.
+    pub sha256: String,
+    /// One partition of so many is there, with its rows and its requests.
+    pub thinned: u64,
+}
+
+/// A recording, as it was read for an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// As [`Replay::path`].
+    pub path: String,
+    /// As [`Replay::sha256`].
+    pub sha256: String,
+    /// What is in it.
+    pub summary: query_log::Summary,
 }
 
 impl Own {
@@ -46,7 +70,22 @@ impl Own {
         let rows = |table: &TableData| TableData { population: Population::default(), ..table.clone() };
         let rows: Vec<TableData> = self.data.tables.iter().map(rows).collect();
         let rows = serde_json::to_string(&rows).expect("plain values are always written");
-        format!("{}\nseed {}\n{rows}", schema.join(";\n"), self.data.seed)
+        let thinned = match self.thinned() {
+            1 => String::new(),
+            of => format!("\n1 partition of {of}"),
+        };
+        format!("{}\nseed {}\n{rows}{thinned}", schema.join(";\n"), self.data.seed)
+    }
+
+    /// One partition of so many is there.
+    fn thinned(&self) -> u64 {
+        self.replay.as_ref().map_or(1, |replay| replay.thinned)
+    }
+
+    /// Whether the partition of this key is there, with its rows and with the requests that were recorded of it.
+    #[inline]
+    pub fn keeps(&self, key: &[u8]) -> bool {
+        query_log::keeps(key, self.thinned())
     }
 
     /// Rows of all tables, and bytes of their values: estimates, until the data is there.
@@ -55,12 +94,20 @@ impl Own {
             let row_bytes = self.row_bytes.get(&table.table).copied().unwrap_or_default();
             (table.expected_rows(), f64::from(row_bytes))
         });
-        each.fold((0.0, 0.0), |(rows, bytes), (of_table, row_bytes)| (rows + of_table, bytes + of_table * row_bytes))
+        let thinned = self.thinned() as f64;
+        each.map(|(of_table, row_bytes)| (of_table / thinned, row_bytes))
+            .fold((0.0, 0.0), |(rows, bytes), (of_table, row_bytes)| (rows + of_table, bytes + of_table * row_bytes))
     }
 
-    /// On a model of 1:`scale`.
+    /// On a model of 1:`scale`. What was recorded asks for keys as they are: of those one of N stays, whatever its number.
     #[must_use]
     pub(crate) fn scaled(&self, scale: f64) -> Self {
-        Self { data: self.data.scaled(scale), ..self.clone() }
+        match &self.replay {
+            Some(replay) => {
+                let thinned = scale.round().max(1.0) as u64;
+                Self { replay: Some(Replay { thinned, ..replay.clone() }), ..self.clone() }
+            }
+            None => Self { data: self.data.scaled(scale), ..self.clone() },
+        }
     }
 }

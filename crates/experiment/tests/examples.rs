@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the committed examples and the schema are files")]
 use std::path::Path;
 
-use experiment::{DataSetFiles, Experiment, LoadLevel, ParseContext, ReadFor, parse, plan, setups};
+use experiment::{DataSetFiles, Experiment, LoadLevel, ParseContext, ReadFor, Recording, parse, plan, setups};
 
 fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -13,7 +13,14 @@ fn example(name: &str) -> Experiment {
     let file = root().join("examples").join(name);
     let text = std::fs::read_to_string(&file).unwrap();
     let read = |path: &str| std::fs::read_to_string(root().join("examples").join(path)).map_err(|e| e.to_string());
-    parse(catalog::Catalog::built_in(), name, &text, &ParseContext::files(&read), ReadFor::Anybody)
+    let recording = |path: &str| -> Result<Recording, String> {
+        let mut log = query_log::Log::default();
+        log.read_json_lines(read(path)?.as_bytes()).map_err(|e| e.to_string())?;
+        log.finish();
+        Ok(Recording { path: path.to_owned(), sha256: String::new(), summary: log.summary() })
+    };
+    let beside = ParseContext { recording: &recording, ..ParseContext::files(&read) };
+    parse(catalog::Catalog::built_in(), name, &text, &beside, ReadFor::Anybody)
         .unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 

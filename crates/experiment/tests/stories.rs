@@ -23,6 +23,7 @@ mod objective;
 mod of_instance;
 mod own_statements;
 mod plans;
+mod replay;
 mod served_default;
 mod settings;
 mod story;

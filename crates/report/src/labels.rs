@@ -21,7 +21,7 @@ pub fn load(level: LoadLevel) -> String {
     }
 }
 
-/// A load level below a head that says what it is: `100` (requests in flight), `5,000/s Poisson`.
+/// A load level below a head that says what it is: `100` (requests in flight), `5,000/s Poisson`, `200/s as recorded`.
 pub fn short_load(level: LoadLevel) -> String {
     match level {
         LoadLevel::Concurrency(n) => count(u64::from(n)),
@@ -30,6 +30,9 @@ pub fn short_load(level: LoadLevel) -> String {
         }
         LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Constant } => {
             format!("{}/s", number(operations_per_s))
+        }
+        LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Recorded } => {
+            format!("{}/s as recorded", number(operations_per_s))
         }
     }
 }

@@ -70,6 +70,8 @@ fn matrix(plan: &Plan) -> Vec<String> {
             ),
         },
     ]);
+    let replayed = plan.workloads.iter().filter_map(|workload| Some((&workload.name, workload.replayed.as_ref()?)));
+    lines.extend(replayed.map(|(name, replayed)| format!("{name}: {replayed}")));
     lines.extend(plan.data_set_store.iter().map(store));
     let operations = plan.shape.operations;
     let operations = operations.map(|n| format!(" or {}, whichever ends first", several(n, "operation")));
@@ -99,6 +101,9 @@ fn own_data_set(plan: &Plan, own: &Own) -> String {
     let of_table = |table: &str| {
         let data = own.data.table(table);
         let (partitions, rows) = data.map_or((0, 0.0), |data| (data.partitions, data.expected_rows()));
+        // Of a replay at 1:N one of N is there, whichever its key chooses.
+        let thinned = own.replay.as_ref().map_or(1, |replay| replay.thinned.max(1));
+        let (partitions, rows) = (partitions / thinned, rows / thinned as f64);
         format!("{table}: {} partitions, {} rows", count(partitions), count(rows.round() as u64))
     };
     let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).collect();

@@ -77,7 +77,8 @@ impl Schedule {
         let due = self.next;
         let gap = match self.arrivals {
             Arrivals::Poisson => self.noise.exponential(),
-            Arrivals::Constant => 1.0,
+            // A recording is not simulated.
+            Arrivals::Constant | Arrivals::Recorded => 1.0,
         };
         self.next += self.gap_s * gap;
         due

@@ -85,7 +85,7 @@ pub(crate) fn sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 
 /// What `write` appends as one of several components of a partition key: its length in two bytes before it, a zero
 /// after it (Apache Cassandra, `CompositeType.java`).
-pub(crate) fn component(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub fn component(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let at = out.len();
     out.extend_from_slice(&[0; 2]);
     write(out);

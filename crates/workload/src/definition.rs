@@ -21,6 +21,36 @@ pub struct StatementShare {
     pub grows: bool,
 }
 
+/// Where the requests of a workload were recorded, and how they are sent again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// The recording, as the experiment names it.
+    pub file: String,
+    /// Requests of the whole recording that are sent again at full scale.
+    pub requests: u64,
+    /// Seconds from the first of them to the last, as recorded.
+    pub span_s: f64,
+    /// How much faster than recorded; `None`: as fast as their order allows.
+    pub speed: Option<f64>,
+    /// Whether it begins again where it ends: so that a database comes to rest before its trial, however long that
+    /// takes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+}
+
+/// As reports have it: `replayed from shop.jsonl, 12,000 statements in 60 s, speed 4`.
+impl fmt::Display for Replayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, requests, span_s, speed, .. } = self;
+        let seconds = (span_s * 10.0).round() / 10.0;
+        write!(f, "replayed from {file}, {requests} statements in {seconds} s, ")?;
+        match speed {
+            Some(speed) => write!(f, "speed {speed}"),
+            None => f.write_str("as fast as their order allows"),
+        }
+    }
+}
+
 /// Proportions of each operation; they sum to 1 once checked.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Mix {
@@ -141,6 +171,9 @@ pub struct Definition {
     /// The user's own statements, whose shares sum to 1; none in a workload of YCSB. Where there are some, nothing of
     /// what is said of keys and fields here holds: the statements' own generators choose.
     pub statements: Vec<StatementShare>,
+    /// Where these statements were recorded, if they are sent again as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<Replayed>,
     /// Key distribution.
     pub distribution: Distribution,
     /// Read all fields (YCSB `readallfields`, default true) or one chosen at random.
@@ -161,6 +194,7 @@ impl Definition {
             name: name.to_owned(),
             mix,
             statements: Vec::new(),
+            replayed: None,
             distribution,
             read_all_fields: true,
             write_all_fields: false,

@@ -19,7 +19,7 @@ mod ycsb;
 mod zeta;
 
 pub use arrivals::Arrivals;
-pub use definition::{Definition, Distribution, Mix, ScanLength, StatementShare};
+pub use definition::{Definition, Distribution, Mix, Replayed, ScanLength, StatementShare};
 pub use even_order::EvenOrder;
 pub use generator::{Generator, MixChooser, Operation};
 pub use insert_sequence::InsertSequence;

@@ -204,6 +204,7 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
             let distribution = match w.distribution {
                 // No tool states them.
                 _ if plan.place.is_imported() => "keys as the tool chose them".to_owned(),
+                _ if w.replayed.is_some() => w.replayed.iter().map(ToString::to_string).collect(),
                 _ if w.is_own() => "own statements".to_owned(),
                 experiment::Distribution::Uniform => "uniform keys".to_owned(),
                 experiment::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),

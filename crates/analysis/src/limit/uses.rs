@@ -1,7 +1,7 @@
 //! What one trial used of each resource, on the client and on each node, window by window,
 //! against what was really there.
 
-use experiment::{LoadLevel, Setup};
+use experiment::{Arrivals, LoadLevel, Setup};
 
 use super::pauses::Pauses;
 use super::window::{Watched, Window};
@@ -55,6 +55,10 @@ fn offered(trial: &TrialMeasurement) -> Option<Window> {
     let LoadLevel::Rate { operations_per_s, arrivals } = trial.record.load else {
         return None;
     };
+    if arrivals == Arrivals::Recorded {
+        // What a recording offers in this window is not known here.
+        return None;
+    }
     let achieved = trial.throughput()?;
     let expected = operations_per_s * trial.window_s();
     let by_chance = off_by_chance(arrivals, expected.max(1.0));

@@ -160,7 +160,7 @@ impl Client {
             let uniform = ((random >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
             match arrivals {
                 Arrivals::Poisson => -uniform.ln(),
-                Arrivals::Constant => 1.0,
+                Arrivals::Constant | Arrivals::Recorded => 1.0,
             }
         };
         let (mut lags, mut completed) = (Vec::new(), 0);

@@ -45,7 +45,7 @@ impl Admin {
         let session = self.session.as_ref().ok_or_else(|| failed("", "not connected".into()))?;
         let tables = tables_of(session, keyspace).map_err(|error| failed("", error))?;
         let (mut asked, mut found) = (0, 0);
-        let mut key = Values::default();
+        let (mut key, mut routing_key) = (Values::default(), Vec::new());
         for data in own.data.tables.iter().filter(|data| data.partitions > 0) {
             let table = tables.iter().find(|table| table.name == data.table);
             let table = table.ok_or_else(|| failed("", format!("there is no table {}", data.table)))?;
@@ -56,9 +56,15 @@ impl Admin {
             let partitions = rows.partitions();
             let count = of_each_table.min(partitions);
             for i in 0..count {
-                let partition = (u128::from(i) * u128::from(partitions) / u128::from(count)) as u64;
+                let from = (u128::from(i) * u128::from(partitions) / u128::from(count)) as u64;
+                // A replay at 1:N has one partition of N; where none follows, the one before has been looked up.
+                let is_there = |partition: &u64| {
+                    rows.routing_key(*partition, &mut routing_key);
+                    own.keeps(&routing_key)
+                };
+                let Some(partition) = (from..partitions).find(is_there) else { continue };
                 rows.key(Place { partition, row: 0 }, &mut key);
-                let values = Encoded(&key);
+                let values = Encoded::Made(&key);
                 let answer = self.runtime.block_on(session.execute_unpaged(&prepared, Bound(&values)));
                 let answer = answer.map_err(|error| failed(&text, error.to_string()))?;
                 let answer = answer.into_rows_result().map_err(|error| failed(&text, error.to_string()))?;

@@ -3,10 +3,11 @@
 use super::protocol::{HEADER, VERSION, opcode};
 
 /// The values of a request, in the order of its bind markers: each is given in pieces, which follow each other. One
-/// without any piece is not set: nothing is written for it (an empty value has one piece, which is empty).
+/// without any piece is not set: nothing is written for it (an empty value has one piece, which is empty). `None` is
+/// null: a write of it deletes.
 pub(crate) trait Values {
     /// Gives each value to `put` until one fails.
-    fn each<E>(&self, put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E>;
+    fn each<E>(&self, put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E>;
 }
 
 /// What all requests of a prepared statement begin with, and the level of its conditions, with which they end.
@@ -18,7 +19,9 @@ pub(crate) struct Head {
 const WITH_VALUES: u8 = 0x01;
 const SKIP_METADATA: u8 = 0x02;
 const WITH_SERIAL_CONSISTENCY: u8 = 0x10;
-/// The length of a value that is not set (native_protocol_v4.spec, section 3, `[value]`).
+/// The length of a null (native_protocol_v4.spec, section 3, `[value]`).
+const NULL: i32 = -1;
+/// The length of a value that is not set.
 const NOT_SET: i32 = -2;
 
 impl Head {
@@ -43,6 +46,10 @@ pub(super) fn execute(out: &mut Vec<u8>, stream: u16, head: &Head, values: &impl
     let start = out.len();
     out.extend_from_slice(&head.begin);
     let Ok(()) = values.each(|pieces| {
+        let Some(pieces) = pieces else {
+            out.extend_from_slice(&NULL.to_be_bytes());
+            return Ok(());
+        };
         if pieces.is_empty() {
             out.extend_from_slice(&NOT_SET.to_be_bytes());
             return Ok(());
@@ -107,8 +114,17 @@ mod tests {
     struct Pieces<'a>(&'a [&'a [&'a [u8]]]);
 
     impl Values for Pieces<'_> {
-        fn each<E>(&self, put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
-            self.0.iter().copied().try_for_each(put)
+        fn each<E>(&self, put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
+            self.0.iter().copied().map(Some).try_for_each(put)
+        }
+    }
+
+    /// One null.
+    struct Null;
+
+    impl Values for Null {
+        fn each<E>(&self, mut put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
+            put(None)
         }
     }
 
@@ -156,6 +172,13 @@ mod tests {
             &[0, 9],
         ];
         assert_eq!(out, expected.concat());
+    }
+
+    #[test]
+    fn a_null_has_no_bytes_and_deletes() {
+        let mut out = Vec::new();
+        execute(&mut out, 0, &Head::new(&[7], (1, None), 1, false), &Null);
+        assert_eq!(out[out.len() - 6..], [0, 1, 0xFF, 0xFF, 0xFF, 0xFF]);
     }
 
     #[test]

@@ -2,21 +2,25 @@
 //! others are.
 
 mod described;
+mod recording;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::statements::{
     Effect, Load, Marker, Misfit, Place, Request, Requests, SerialConsistency, Shared, Table, TableRows,
 };
-use engine::{NextRow, Random};
+use engine::{NextRow, Random, Recorded};
 use experiment::{Consistency, ConsistencyLevels, Own, Word as _};
+use query_log::Value;
 use scylla::client::session::Session;
 
 pub(crate) use described::tables_of;
+use recording::Layout;
+pub use recording::ReadRecording;
 
 use crate::frames::Values;
 use crate::statements::{Statement, prepare_own};
@@ -25,7 +29,7 @@ use crate::statements::{Statement, prepare_own};
 const MOST_OF_PLANNED: f64 = 2.0;
 
 /// What a client does with schema and statements of the user's own, shared by its load threads: it makes requests of
-/// them, or loads its part of their rows.
+/// them, sends recorded ones again, or loads its part of their rows.
 pub struct OwnWork {
     own: Own,
     /// Number of this client, from 0, and how many there are.
@@ -35,13 +39,24 @@ pub struct OwnWork {
     loads: bool,
     /// Rows that are still to be loaded, by the number of their table; `None` until the first thread knows the tables.
     rows: Mutex<Option<VecDeque<(usize, Load)>>>,
+    /// What is sent again, where statements were recorded.
+    recording: Option<Arc<ReadRecording>>,
+    /// What becomes of it, once the first thread has prepared its statements; or why it cannot be sent.
+    layout: OnceLock<Result<Layout, String>>,
 }
 
 impl OwnWork {
     /// The requests of client number `client` of so many.
     pub fn requests(own: Own, client: u32, clients: u32) -> Self {
         let shared = Arc::new(Shared::new(&own.data, client, clients));
-        Self { own, part: (client.into(), clients.into()), shared, loads: false, rows: Mutex::new(None) }
+        let part = (client.into(), clients.into());
+        let rows = Mutex::new(None);
+        Self { own, part, shared, loads: false, rows, recording: None, layout: OnceLock::new() }
+    }
+
+    /// The requests of a recording, of the only client.
+    pub fn replay(own: Own, recording: Arc<ReadRecording>) -> Self {
+        Self { recording: Some(recording), ..Self::requests(own, 0, 1) }
     }
 
     /// The rows of client number `client` of so many.
@@ -72,17 +87,31 @@ impl fmt::Debug for OwnWork {
 /// A request that is ready to be sent.
 #[derive(Debug, Default)]
 pub struct OwnRequest {
+    what: What,
     /// Of a row that is loaded: its table in the place of the statement.
     request: Request,
-    /// The partition key of such a row, as the token is computed from it.
-    row: Option<Vec<u8>>,
+    /// Of a row and of a recorded request: the partition key, as the token is computed from it; empty: there is none.
+    key: Vec<u8>,
+}
+
+/// What is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum What {
+    /// A request that was made.
+    #[default]
+    Made,
+    /// A row that is loaded.
+    Row,
+    /// The recorded request of this number.
+    Recorded(u32),
 }
 
 /// Statements that were prepared on a session, for one load thread.
 pub(crate) struct OwnStatements {
     work: Arc<OwnWork>,
     statements: Vec<Statement>,
-    requests: RefCell<Requests>,
+    /// `None`: they were recorded, and none is made.
+    requests: Option<RefCell<Requests>>,
     /// What is loaded, with what writes a row of it; nothing where requests are made.
     rows: Vec<(Statement, TableRows)>,
 }
@@ -104,7 +133,10 @@ impl OwnStatements {
         let mut statements = Vec::new();
         let mut markers = Vec::new();
         for statement in &own.script.statements {
-            let at = |error: String| format!("{}:{}: `{}`: {error}", own.file, statement.line, statement.name);
+            let at = |error: String| match &own.replay {
+                None => format!("{}:{}: `{}`: {error}", own.file, statement.line, statement.name),
+                Some(replay) => format!("{}: `{}` ({}): {error}", replay.path, statement.name, statement.text),
+            };
             let usual = match statement.effect {
                 Effect::Read => levels.read,
                 Effect::Write | Effect::Conditional => levels.update,
@@ -112,10 +144,20 @@ impl OwnStatements {
             let level = statement.consistency.as_deref().and_then(level).unwrap_or(usual);
             let serial = statement.serial.map(serial);
             let prepared = prepare_own(session, &statement.cql(keyspace), level, serial).await.map_err(at)?;
-            markers.push(described::markers(&prepared).map_err(at)?);
+            // Values that were recorded are sent whatever their types are.
+            if own.replay.is_none() {
+                markers.push(described::markers(&prepared).map_err(at)?);
+            }
             statements.push(prepared);
         }
-        let requests = requests(own, &tables, &markers, &work.shared)?;
+        let requests = match &own.replay {
+            None => Some(RefCell::new(requests(own, &tables, &markers, &work.shared)?)),
+            Some(_) => None,
+        };
+        if let Some(recording) = &work.recording {
+            let layout = work.layout.get_or_init(|| Layout::of(recording, own, &statements));
+            layout.as_ref().map_err(Clone::clone)?;
+        }
         let mut rows = Vec::new();
         if work.loads {
             for data in own.data.tables.iter().filter(|data| data.partitions > 0) {
@@ -142,43 +184,71 @@ impl OwnStatements {
                 rows.iter().enumerate().map(|(table, (_, rows))| (table, rows.load(client, clients))).collect()
             });
         }
-        Ok(Self { work: Arc::clone(work), statements, requests: RefCell::new(requests), rows })
+        Ok(Self { work: Arc::clone(work), statements, requests, rows })
     }
 
     /// Makes the next request; gives the number of its statement.
     pub fn make(&self, random: &mut Random, into: &mut OwnRequest) -> usize {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.requests.borrow_mut().next(random, now.as_micros() as i64, &mut into.request);
-        into.row = None;
+        into.what = What::Made;
+        if let Some(requests) = &self.requests {
+            requests.borrow_mut().next(random, now.as_micros() as i64, &mut into.request);
+        }
         into.request.statement
     }
 
-    /// Makes the request that writes the next row.
+    /// The recorded requests of one load thread.
+    pub fn recorded(&self, thread: u32, threads: u32) -> Vec<Recorded> {
+        self.layout().map_or_else(Vec::new, |layout| layout.part(thread, threads))
+    }
+
+    /// Makes a recorded request; gives the number of its statement.
+    pub fn make_recorded(&self, number: u32, into: &mut OwnRequest) -> usize {
+        into.what = What::Recorded(number);
+        into.request.statement = self.layout().map_or(0, |layout| layout.make(number, &mut into.key));
+        into.request.statement
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        self.work.layout.get()?.as_ref().ok()
+    }
+
+    /// Makes the request that writes the next row of a partition that this data set has.
     pub fn make_row(&self, into: &mut OwnRequest) -> NextRow {
-        let Some((table, place)) = self.work.next_row() else {
-            return NextRow::None;
-        };
-        let rows = &self.rows[table].1;
-        into.request.statement = table;
-        rows.row(place, &mut into.request.values);
-        let key = into.row.get_or_insert_default();
-        key.clear();
-        rows.routing_key(place.partition, key);
-        if rows.is_counters() { NextRow::Once } else { NextRow::Repeatable }
+        into.what = What::Row;
+        while let Some((table, place)) = self.work.next_row() {
+            let rows = &self.rows[table].1;
+            rows.routing_key(place.partition, &mut into.key);
+            if !self.work.own.keeps(&into.key) {
+                continue;
+            }
+            into.request.statement = table;
+            rows.row(place, &mut into.request.values);
+            return if rows.is_counters() { NextRow::Once } else { NextRow::Repeatable };
+        }
+        NextRow::None
     }
 
     /// What sends a request.
     pub fn statement(&self, request: &OwnRequest) -> &Statement {
-        match &request.row {
-            Some(_) => &self.rows[request.request.statement].0,
-            None => &self.statements[request.request.statement],
+        match request.what {
+            What::Row => &self.rows[request.request.statement].0,
+            What::Made | What::Recorded(_) => &self.statements[request.request.statement],
+        }
+    }
+
+    /// The values of a request.
+    pub fn values<'a>(&'a self, request: &'a OwnRequest) -> Encoded<'a> {
+        match (request.what, self.layout()) {
+            (What::Recorded(number), Some(layout)) => Encoded::Recorded(layout, number),
+            _ => Encoded::Made(&request.request.values),
         }
     }
 
     /// A request has ended, well or not.
     pub fn ended(&self, request: &OwnRequest) {
-        if request.row.is_none() {
-            self.requests.borrow().ended(&request.request);
+        if let Some(requests) = self.requests.as_ref().filter(|_| request.what == What::Made) {
+            requests.borrow().ended(&request.request);
         }
     }
 }
@@ -186,28 +256,35 @@ impl OwnStatements {
 impl OwnRequest {
     /// The partition key that it is for, where that is a single one.
     pub(crate) fn key(&self) -> Option<&[u8]> {
-        match &self.row {
-            Some(key) => Some(key),
-            None => self.request.routing_key(),
+        match self.what {
+            What::Made => self.request.routing_key(),
+            What::Row | What::Recorded(_) => Some(self.key.as_slice()).filter(|key| !key.is_empty()),
         }
-    }
-
-    /// Its values.
-    pub(crate) fn values(&self) -> Encoded<'_> {
-        Encoded(&self.request.values)
     }
 }
 
 /// Values that are bytes already.
-pub(crate) struct Encoded<'a>(pub &'a ::statements::Values);
+pub(crate) enum Encoded<'a> {
+    /// Made here.
+    Made(&'a ::statements::Values),
+    /// Of the recorded request of this number.
+    Recorded(&'a Layout, u32),
+}
 
 impl Values for Encoded<'_> {
     #[inline]
-    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
-        self.0.iter().try_for_each(|value| match value {
-            Some(bytes) => put(&[bytes]),
-            None => put(&[]),
-        })
+    fn each<E>(&self, mut put: impl FnMut(Option<&[&[u8]]>) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Self::Made(values) => values.iter().try_for_each(|value| match value {
+                Some(bytes) => put(Some(&[bytes])),
+                None => put(Some(&[])),
+            }),
+            Self::Recorded(layout, number) => layout.values(*number).try_for_each(|value| match value {
+                Value::Bytes(bytes) => put(Some(&[bytes])),
+                Value::Null => put(None),
+                Value::NotSet => put(Some(&[])),
+            }),
+        }
     }
 }
 

@@ -76,6 +76,7 @@ impl Server for PostgreSql {
     fn install(
         &self,
         cache: &Path,
+        _: &[String],
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
         _: Remember<'_>,

@@ -58,7 +58,7 @@ impl Stage {
         let server = server(&started, account.clone()).unwrap();
         let cache = shared::cache();
         std::fs::create_dir_all(&cache).unwrap();
-        let installed = server.install(&cache, &mut |_, _| {}, &|| false, &|_| Ok(()));
+        let installed = server.install(&cache, &[], &mut |_, _| {}, &|| false, &|_| Ok(()));
         let installed = installed.unwrap_or_else(|error| panic!("{error}"));
         let place = tempfile::Builder::new().prefix("iopslab-products-").tempdir().unwrap();
         if let Some(account) = &account {

@@ -1,9 +1,11 @@
 //! What an experiment names, and others read.
 
-use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds, ThisMachine};
+use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds, Recording, ThisMachine};
 
 /// Reads a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+/// Reads a recording by its name.
+pub(crate) type ReadRecording<'a> = &'a dyn Fn(&str) -> Result<Recording, String>;
 /// What asks for the quotas of a site.
 pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<AwsQuotas, String>;
 
@@ -11,6 +13,8 @@ pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<Aws
 pub struct ParseContext<'a> {
     /// The text of a YCSB file, relative to the experiment.
     pub file: ReadFile<'a>,
+    /// What was recorded in a file or directory, relative to the experiment.
+    pub recording: ReadRecording<'a>,
     /// What AWS grants at a site; the error is why that is not known.
     pub quotas: ReadQuotas<'a>,
     /// What the client costs on this machine; `None`: nobody has measured it.
@@ -28,6 +32,12 @@ impl<'a> ParseContext<'a> {
 
     /// Files alone: nobody asks AWS.
     pub fn files(file: ReadFile<'a>) -> Self {
-        Self { file, quotas: &|_, _| Err("nobody asks AWS here".to_owned()), client: None, machine: None }
+        Self {
+            file,
+            recording: &|_| Err("no recording is read here".to_owned()),
+            quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
+            client: None,
+            machine: None,
+        }
     }
 }

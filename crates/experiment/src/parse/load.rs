@@ -1,7 +1,7 @@
 //! `[load]`: load levels and the shape of a trial.
 
 use toml::Value;
-use workload::Arrivals;
+use workload::{Arrivals, Replayed};
 
 use super::clients::{self, Senders};
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
@@ -12,15 +12,28 @@ use crate::{Adaptive, Find, Load, LoadLevel, raw};
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
 const DAY_S: f64 = 86_400.0;
+/// Seconds of warm-up and of measurement, where they are not stated.
+const WARMUP_S: f64 = 20.0;
+const DURATION_S: f64 = 60.0;
 
-/// `senders` are the machines of clients, and the scale at which they send.
-pub(super) fn check(load: &Spanned<raw::Load>, senders: (&Senders, f64), mistakes: &mut Collector<'_>) -> Option<Load> {
+/// `replayed` says what was recorded, where that is sent again (`Some(None)`: it has mistakes); `senders` are the
+/// machines of clients, and the scale at which they send.
+pub(super) fn check(
+    load: &Spanned<raw::Load>,
+    replayed: Option<Option<&Replayed>>,
+    senders: (&Senders, f64),
+    mistakes: &mut Collector<'_>,
+) -> Option<Load> {
     let concurrency = load.concurrency.iter();
     let concurrency = concurrency.filter_map(|n| mistakes.stated_integer(n, "concurrency", 1..=MOST_CONCURRENCY));
     let mut levels: Vec<_> = concurrency.map(|n| LoadLevel::Concurrency(n as u32)).collect();
     let (rates, find) = rates(load, mistakes);
     levels.extend(rates);
-    if load.concurrency.is_empty() && load.rate.is_none() {
+    if let Some(Some(replayed)) = replayed {
+        levels.extend(of_recording(load, replayed, mistakes));
+    }
+    let has_none = levels.is_empty() && load.concurrency.is_empty() && load.rate.is_none();
+    if has_none && replayed != Some(None) {
         mistakes.add(
             load.span(),
             "[load] has no load level",
@@ -45,7 +58,7 @@ pub(super) fn check(load: &Spanned<raw::Load>, senders: (&Senders, f64), mistake
         warmup_max_s,
         rest_max_s: mistakes.number(&load.rest_max_s, "rest_max_s", 0.0..=3_600.0, REST_MAX_S),
         forks: mistakes.integer(&load.forks, "forks", 1..=10_000, 1) as u32,
-        duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, 60.0),
+        duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, DURATION_S),
         operations: operations.map(|n| n as u64),
         repetitions,
         adaptive,
@@ -99,6 +112,33 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
             (Vec::new(), None)
         }
     }
+}
+
+/// The load level that a recording has by itself; what it has not is refused.
+fn of_recording(load: &Spanned<raw::Load>, replayed: &Replayed, mistakes: &mut Collector<'_>) -> Option<LoadLevel> {
+    let file = &replayed.file;
+    let mut stated = vec![("rate", place(&load.rate)), ("arrival", place(&load.arrival))];
+    if replayed.speed.is_some() {
+        stated.push(("concurrency", load.concurrency.first().map(Spanned::span)));
+    }
+    let help = "remove it; `speed` of the workload says how fast the recording is sent";
+    mistakes.stray(stated, |key| format!("{key} with replay = \"{file}\": its requests are sent as recorded"), help);
+    let speed = replayed.speed?;
+    let warmup_s = load.warmup_s.as_deref().copied().unwrap_or(WARMUP_S);
+    let duration_s = load.duration_s.as_deref().copied().unwrap_or(DURATION_S);
+    let lasts_s = replayed.span_s / speed;
+    if warmup_s + duration_s > lasts_s {
+        let at = place(&load.duration_s).or_else(|| place(&load.warmup_s)).unwrap_or_else(|| load.span());
+        let message = format!(
+            "warm-up and measurement take {} s, and {file} lasts {:.1} s at speed {speed}",
+            warmup_s + duration_s,
+            lasts_s
+        );
+        mistakes.add(at, message, "give a shorter warmup_s and duration_s, a lower speed, or a longer recording");
+    }
+    // To a tenth: it is a name, too.
+    let operations_per_s = (replayed.requests as f64 / lasts_s * 10.0).round().max(1.0) / 10.0;
+    Some(LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Recorded })
 }
 
 /// What does not go with rates that are to be found, each at its place.
@@ -190,7 +230,7 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> (f64, Option<f64>) 
                 let help = "remove it, or set warmup = \"auto\"";
                 mistakes.add(at, "max_warmup_s is for warmup = \"auto\"", help);
             }
-            (mistakes.number(&load.warmup_s, "warmup_s", 0.0..=DAY_S, 20.0), None)
+            (mistakes.number(&load.warmup_s, "warmup_s", 0.0..=DAY_S, WARMUP_S), None)
         }
     }
 }

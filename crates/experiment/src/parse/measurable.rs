@@ -105,6 +105,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
     };
     problems.extend(file.configuration.iter().filter_map(|c| not_ours(file, c, provider)));
     problems.extend(file.fault.iter().filter_map(|fault| not_taken_away(file, fault, provider)));
+    problems.extend(file.workload.iter().filter_map(|workload| read_elsewhere(workload, provider)));
     problems.extend(real_volumes(file, text, provider));
     problems.extend(several_volumes(file, text, provider));
     problems
@@ -197,6 +198,13 @@ fn several_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider
         "remove it, or run on this machine or with limits = true in [provider.hosts], where iopslab makes the volumes";
     let what = |name, count| format!("count = {count} of {name}'s data_volume: {why}");
     members::places(file, text).map(|(at, name, count)| problem(at, what(name, count), help)).collect()
+}
+
+/// A recording that the client would have to read on another machine.
+fn read_elsewhere(workload: &raw::Workload, provider: Option<Provider>) -> Option<Problem> {
+    let replay = workload.replay.as_ref().filter(|_| matches!(provider, Some(Provider::Hosts | Provider::Aws)))?;
+    let what = format!("replay = \"{replay}\": a recording is read on this machine alone so far");
+    Some(problem(replay.span(), what, "run it on this machine: --provider local"))
 }
 
 /// A fault that this provider cannot carry out.

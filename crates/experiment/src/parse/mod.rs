@@ -35,6 +35,7 @@ mod own;
 mod own_data;
 mod own_values;
 mod placement;
+mod replay;
 mod settings;
 mod stress;
 mod target;
@@ -143,7 +144,12 @@ fn check(
     mistakes.unique(names, "configuration");
     own::fits(file, mistakes);
     let mut common: own::Common = None;
+    replay::fits(file, mistakes);
     let each = file.workload.iter().map(|w| match (&w.cql, &of_ycsb) {
+        (_, Some(of_ycsb)) if w.replay.is_some() => {
+            let workload = (w, file.workload.as_slice());
+            replay::check(workload, of_ycsb.seed, &mut common, beside, mistakes)
+        }
         (Some(cql), Some(of_ycsb)) => {
             let workload = (w, file.workload.as_slice());
             own::check(workload, (cql, of_ycsb.seed), &mut common, beside.file, mistakes)
@@ -172,7 +178,9 @@ fn check(
         .map(|(all, (states, ratios))| cache::divided(all, (&states, &ratios), file, mistakes));
     let decision = objective::decision(file.decision.as_ref(), mistakes);
     let senders = clients::Senders::of(catalog, file, provider, beside.client);
-    let load = load::check(&file.load, (&senders, model.scale), mistakes);
+    let replays = file.workload.iter().any(|workload| workload.replay.is_some());
+    let replayed = replays.then(|| workloads.iter().flatten().find_map(|workload| workload.replayed.as_ref()));
+    let load = load::check(&file.load, replayed, (&senders, model.scale), mistakes);
     if load.as_ref().is_some_and(|load| load.find.is_some()) {
         rates_to_find(file, objective.as_ref(), mistakes);
     }

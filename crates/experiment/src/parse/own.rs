@@ -30,15 +30,11 @@ pub(super) fn check(
     read_file: ReadFile<'_>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Definition> {
-    let of_ycsb = raw.keys().into_iter().chain([("ycsb", place(&raw.ycsb))]).filter(|(_, at)| at.is_some());
-    let of_ycsb: Vec<&str> = of_ycsb.map(|(key, _)| key).collect();
-    if !of_ycsb.is_empty() {
-        let message = format!("`cql` and {} exclude each other", of_ycsb.join(", "));
-        mistakes.add(file.span(), message, "the statements of the file are what is asked of the database");
-    }
+    not_of_ycsb(raw, file, mistakes);
     let own = match common {
         None => {
-            let own = mistakes.sound(|mistakes| first((raw, all), (file, seed), read_file, mistakes)).flatten();
+            let read = (read_file, Script::parse as ParseScript);
+            let own = mistakes.sound(|mistakes| first((raw, all), (file, seed), read, mistakes)).flatten();
             common.insert(own).as_ref()?
         }
         Some(own) => {
@@ -59,11 +55,24 @@ pub(super) fn check(
     Some(Definition::of_statements(&name, shares(raw, own, mistakes)?))
 }
 
+/// Refuses keys of YCSB beside a file of CQL.
+pub(super) fn not_of_ycsb(raw: &raw::Workload, file: &Spanned<String>, mistakes: &mut Collector<'_>) {
+    let of_ycsb = raw.keys().into_iter().chain([("ycsb", place(&raw.ycsb))]).filter(|(_, at)| at.is_some());
+    let of_ycsb: Vec<&str> = of_ycsb.map(|(key, _)| key).collect();
+    if !of_ycsb.is_empty() {
+        let message = format!("`cql` and {} exclude each other", of_ycsb.join(", "));
+        mistakes.add(file.span(), message, "the statements of the file are what is asked of the database");
+    }
+}
+
+/// How a file of CQL is read: whole, or its schema alone.
+pub(super) type ParseScript = fn(&str, &[&str]) -> Result<Script, Vec<statements::Mistake>>;
+
 /// The file, and the data beside it.
-fn first(
+pub(super) fn first(
     (raw, all): (&Spanned<raw::Workload>, &[Spanned<raw::Workload>]),
     (file, seed): (&Spanned<String>, u64),
-    read_file: ReadFile<'_>,
+    (read_file, parse): (ReadFile<'_>, ParseScript),
     mistakes: &mut Collector<'_>,
 ) -> Option<Own> {
     let path = file.as_str();
@@ -74,7 +83,7 @@ fn first(
     if is_profile(path) {
         return stress::first((raw, all), (file, seed), &text, mistakes);
     }
-    let script = match Script::parse(&text, &Consistency::ALL.map(Consistency::name)) {
+    let script = match parse(&text, &Consistency::ALL.map(Consistency::name)) {
         Ok(script) => Some(script),
         Err(all) => {
             for mistake in all {
@@ -103,7 +112,7 @@ fn first(
     let of_statements: BTreeMap<String, StatementData> = of_statements.into_iter().collect::<Option<_>>()?;
     let data = Data { seed, tables, statements: of_statements };
     unfit((&data, &script), raw, file, mistakes);
-    Some(Own { file: path.to_owned(), script, data, row_bytes })
+    Some(Own { file: path.to_owned(), script, data, row_bytes, replay: None })
 }
 
 /// What does not go with statements of the user's own, or without them.

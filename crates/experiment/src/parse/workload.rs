@@ -65,6 +65,7 @@ pub(super) fn check(
         read_all_fields: raw.read_all_fields.as_deref().copied().unwrap_or(true),
         write_all_fields: raw.write_all_fields.as_deref().copied().unwrap_or(false),
         statements: Vec::new(),
+        replayed: None,
         scan_length: scan_length?,
         keys: KeyFormat::default(),
     })

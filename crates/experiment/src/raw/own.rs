@@ -8,6 +8,7 @@ use toml::Value;
 
 use super::distribution::Distribution;
 use crate::spanned::{Form, Spanned};
+use crate::words::words;
 
 /// What a table holds, and which of its partitions requests ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -103,6 +104,14 @@ pub(crate) struct Column {
     pub element: Option<Box<Column>>,
     /// `collection`: a key of a map.
     pub key: Option<Box<Column>>,
+}
+
+words! {
+    /// Instead of a number.
+    pub(crate) enum SpeedWord {
+        /// Whenever the request before it of its partition has ended.
+        AsFastAsOrderAllows = "as_fast_as_order_allows",
+    }
 }
 
 /// What requests of one statement ask for.

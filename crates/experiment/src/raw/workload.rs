@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::distribution::Distribution;
-use super::own::{StatementData, TableData};
+use super::own::{SpeedWord, StatementData, TableData};
 use crate::spanned::{Form, Spanned, place};
 
 /// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file; or `cql` a file with schema
@@ -23,6 +23,13 @@ pub(crate) struct Workload {
     /// or `.yml`, of a user profile of cassandra-stress. Excludes the keys of YCSB, and goes with `weights`, `tables`
     /// and `statements`.
     pub cql: Option<Spanned<String>>,
+    /// Path of a recording, relative to this file: JSON Lines, a `.cq4` file of Cassandra's full query log, or a
+    /// directory of these. What was asked then is asked again. Goes with `cql`, whose file then has the schema alone,
+    /// and `tables`.
+    pub replay: Option<Spanned<String>>,
+    /// With `replay`: how much faster than recorded. Default 1. Or `"as_fast_as_order_allows"`: `[load] concurrency` in
+    /// flight, those of a partition one after the other.
+    pub speed: Option<Form<f64, SpeedWord>>,
     /// With `cql`: weights of statements by name, instead of those of the file; 0 leaves one out. Of a profile of
     /// cassandra-stress the operations that are asked: as `ops(insert=1,read1=3)`, must be stated.
     #[serde(default)]

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use ::catalog::Catalog;
 use archive::RunDirectory;
-use experiment::{Experiment, ParseContext, ReadFor, ThisMachine};
+use database::ReadRecording;
+use experiment::{Experiment, ParseContext, ReadFor, Recording, ThisMachine};
 use process::failure::Failure;
 use process::machine;
 
@@ -20,7 +21,8 @@ const MOST_BYTES: u64 = 4 << 20;
 pub struct ReadExperiment {
     /// The text of the file.
     pub text: String,
-    /// The texts of the files that it names, by the names that it gives them.
+    /// The texts of the files that it names, by the names that it gives them; of a recording what the experiment knows
+    /// of it, as JSON.
     pub beside: BTreeMap<String, String>,
     /// What it says.
     pub experiment: Experiment,
@@ -39,9 +41,21 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Resu
         texts.borrow_mut().insert(name.to_owned(), text.clone());
         Ok(text)
     };
+    // An experiment may be checked twice, and a recording may be large.
+    let recordings: RefCell<BTreeMap<String, Recording>> = RefCell::default();
+    let recording = |name: &str| -> Result<Recording, String> {
+        if let Some(known) = recordings.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let recording = ReadRecording::read(&directory.join(name))?.recording();
+        texts.borrow_mut().insert(name.to_owned(), serde_json::json!(recording).to_string());
+        recordings.borrow_mut().insert(name.to_owned(), recording.clone());
+        Ok(recording)
+    };
     let name = file.display().to_string();
     let beside = ParseContext {
         file: &read,
+        recording: &recording,
         quotas: &quotas::read,
         client: client_cost::known(),
         machine: Some(this_machine()),

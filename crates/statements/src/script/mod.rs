@@ -24,89 +24,63 @@
 
 mod directive;
 mod names;
+mod recorded;
 mod schema;
 mod slots;
+mod statement;
 pub(crate) mod tokens;
 
 pub use directive::SerialConsistency;
+pub use recorded::Recorded;
 pub use schema::{Creates, SchemaStatement};
 pub(crate) use slots::{Clause, Operator, Slot, Verb};
-
-use std::ops::Range;
+pub use statement::{Batch, Effect, Statement};
 
 use serde::{Deserialize, Serialize};
 
 use crate::mistake::Mistake;
 use directive::{Directive, directive, is_directive};
+use statement::{batch, effect};
 use tokens::{Token, tokens};
 
 /// Most statements of a file: each has latencies and figures of its own.
-const MOST_STATEMENTS: usize = 64;
+pub const MOST_STATEMENTS: usize = 64;
 
 /// A file, parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Script {
     /// In the order of the file.
     pub schema: Vec<SchemaStatement>,
-    /// At least one, in the order of the file.
+    /// At least one, in the order of the file; of a recording, instead of the file's.
     pub statements: Vec<Statement>,
-}
-
-/// A statement of the load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Statement {
-    /// Unique in its file.
-    pub name: String,
-    /// Of its first word, from 1.
-    pub line: usize,
-    /// Bytes of the file.
-    pub span: Range<usize>,
-    /// As in the file, without the `;`.
-    pub text: String,
-    /// Above 0; its share is this over the sum of all.
-    pub weight: f64,
-    /// One of the words that [`Script::parse`] was given; `None`: not stated.
-    pub consistency: Option<String>,
-    /// Of a conditional statement, where it is stated.
-    pub serial: Option<SerialConsistency>,
-    /// What it does.
-    pub effect: Effect,
-    /// `None`: it is no batch.
-    pub batch: Option<Batch>,
-    /// What the text shows of each marker.
-    pub(crate) slots: Vec<Slot>,
-    /// Where a keyspace goes in the text, in bytes.
-    names: Vec<usize>,
-}
-
-/// What a statement does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// `SELECT`.
-    Read,
-    /// `INSERT`, `UPDATE`, `DELETE` or a batch of these.
-    Write,
-    /// A write with `IF`: a light-weight transaction.
-    Conditional,
-}
-
-/// What kind of batch a statement is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Batch {
-    /// `BEGIN BATCH`: all of it or nothing, by the batch log.
-    Logged,
-    /// `BEGIN UNLOGGED BATCH`.
-    Unlogged,
-    /// `BEGIN COUNTER BATCH`.
-    Counter,
 }
 
 impl Script {
     /// The file's schema and statements, or all its mistakes in their order. `levels`: the words that `consistency` may
     /// have.
     pub fn parse(text: &str, levels: &[&str]) -> Result<Self, Vec<Mistake>> {
+        let script = Self::read(text, levels)?;
+        if script.statements.is_empty() {
+            let message = "no statement for the load: write `-- statement NAME weight W` before one";
+            return Err(vec![Mistake::new(1, 0..0, message)]);
+        }
+        Ok(script)
+    }
+
+    /// The schema of a file that has no statements, because they were recorded elsewhere ([`Recorded`]).
+    pub fn parse_schema(text: &str, levels: &[&str]) -> Result<Self, Vec<Mistake>> {
+        let script = Self::read(text, levels)?;
+        let stray = |statement: &Statement| {
+            let message = "a replay asks what was recorded: the file has the schema alone, so remove this";
+            Mistake::new(statement.line, statement.span.clone(), message)
+        };
+        match script.statements.as_slice() {
+            [] => Ok(script),
+            statements => Err(statements.iter().map(stray).collect()),
+        }
+    }
+
+    fn read(text: &str, levels: &[&str]) -> Result<Self, Vec<Mistake>> {
         let all = tokens(text).map_err(|mistake| vec![mistake])?;
         let script = Self { schema: vec![], statements: vec![] };
         let mut reading = Reading { text, levels, script, before: None, mistakes: vec![] };
@@ -129,10 +103,6 @@ impl Script {
             reading.statement(&statement);
         }
         let Reading { script, mut mistakes, .. } = reading;
-        if script.statements.is_empty() && mistakes.is_empty() {
-            let message = "no statement for the load: write `-- statement NAME weight W` before one";
-            mistakes.push(Mistake::new(1, 0..0, message));
-        }
         if mistakes.is_empty() {
             return Ok(script);
         }
@@ -150,32 +120,6 @@ impl Script {
     pub fn tables(&self) -> impl Iterator<Item = &str> {
         let tables = self.schema.iter().filter(|statement| statement.creates == Creates::Table);
         tables.map(|statement| statement.name.as_str())
-    }
-}
-
-impl Statement {
-    /// The text with its tables in this keyspace, which goes in as it is given: what is prepared.
-    pub fn cql(&self, keyspace: &str) -> String {
-        names::qualified(&self.text, &self.names, keyspace)
-    }
-
-    /// How many bind markers the text has.
-    pub fn markers(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Whether it makes a row that is not there: an `INSERT`, or an `UPDATE` without a condition.
-    pub fn makes(&self) -> bool {
-        self.slots.iter().any(|slot| match slot.verb {
-            Verb::Insert => true,
-            Verb::Update => self.effect != Effect::Conditional,
-            Verb::Select | Verb::Delete => false,
-        })
-    }
-
-    /// Whether it only reads.
-    pub fn reads(&self) -> bool {
-        self.effect == Effect::Read
     }
 }
 
@@ -267,19 +211,7 @@ impl<'a> Reading<'a> {
                 return;
             }
         };
-        let batch = match tokens.get(1) {
-            _ if !first.is("BEGIN") => None,
-            Some(kind) if kind.is("UNLOGGED") => Some(Batch::Unlogged),
-            Some(kind) if kind.is("COUNTER") => Some(Batch::Counter),
-            _ => Some(Batch::Logged),
-        };
-        let effect = if first.is("SELECT") {
-            Effect::Read
-        } else if tokens.iter().any(|token| token.is("IF")) {
-            Effect::Conditional
-        } else {
-            Effect::Write
-        };
+        let (effect, batch) = (effect(tokens), batch(tokens));
         let Directive { name, weight, consistency, serial, token } = directive;
         if serial.is_some() && effect != Effect::Conditional {
             self.refuse(&token, format!("serial is for statements with IF, which {name} has not"));

@@ -112,6 +112,7 @@ pub fn parse_ycsb(name: &str, text: &str) -> Result<YcsbFile, YcsbError> {
         read_all_fields: file.boolean("readallfields")?.unwrap_or(true),
         write_all_fields: file.boolean("writeallfields")?.unwrap_or(false),
         statements: Vec::new(),
+        replayed: None,
         scan_length: file.scan_length()?,
         keys: file.keys()?,
     };

@@ -119,6 +119,7 @@ impl<'a> Shown<'a> {
                 let arrive = match arrivals {
                     Arrivals::Poisson => "Poisson",
                     Arrivals::Constant => "constant",
+                    Arrivals::Recorded => "as recorded",
                 };
                 format!("open loop, {operations_per_s}/s {arrive}")
             }
