@@ -58,6 +58,10 @@ impl Places {
     pub fn hba_file(&self) -> PathBuf {
         self.conf().join("pg_hba.conf")
     }
+
+    pub fn ident_file(&self) -> PathBuf {
+        self.conf().join("pg_ident.conf")
+    }
 }
 
 /// A text as `postgresql.conf` has it.
@@ -73,6 +77,7 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
     };
     set("data_directory", &data.to_string_lossy());
     set("hba_file", &places.hba_file().to_string_lossy());
+    set("ident_file", &places.ident_file().to_string_lossy());
     set("listen_addresses", &plan.address.to_string());
     set("port", &plan.ports.clients.to_string());
     set("unix_socket_directories", &places.socket().to_string_lossy());
@@ -106,6 +111,11 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
 /// Who may connect.
 pub(crate) fn pg_hba_conf() -> String {
     format!("# Written by iopslab at each start.\nlocal all {SUPERUSER} trust\nhost all {CLIENT} all trust\n")
+}
+
+/// Whom the system's users are: nobody's name is taken for another.
+pub(crate) fn pg_ident_conf() -> String {
+    "# Written by iopslab at each start.\n".to_owned()
 }
 
 #[cfg(test)]

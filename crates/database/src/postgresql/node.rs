@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::admin::{Admin, MAINTENANCE};
-use super::conf::{Places, SUPERUSER, pg_hba_conf, postgresql_conf};
+use super::conf::{Places, SUPERUSER, pg_hba_conf, pg_ident_conf, postgresql_conf};
 use super::control_file::ControlFile;
 use super::distribution::Distribution;
 use super::family::{Member, children, send};
@@ -305,7 +305,11 @@ fn prepare(
     let log = places.log();
     let kept = guarded::if_there(std::fs::rename(&log, log.with_extension("log.previous")));
     kept.map_err(|source| NodeError::io(&log, source))?;
-    let files = [(places.conf_file(), postgresql_conf(plan, places, data)), (places.hba_file(), pg_hba_conf())];
+    let files = [
+        (places.conf_file(), postgresql_conf(plan, places, data)),
+        (places.hba_file(), pg_hba_conf()),
+        (places.ident_file(), pg_ident_conf()),
+    ];
     for (path, text) in files {
         // For every user to read: there is nothing secret in it.
         guarded::replace(&path, text.as_bytes(), READABLE).map_err(|source| NodeError::io(&path, source))?;
