@@ -6,6 +6,10 @@
 //! times too large. This controller reads every 200 ms what the group holds besides page cache, and sets the limit to
 //! that plus the budget.
 //!
+//! What processes share without a file behind it (a server's shared buffers) counts as held from the beginning: they
+//! fill it faster than any limit follows (PostgreSQL 18, a budget of 40 MiB: the OOM killer came at once). Until it is
+//! full, the page cache may be larger by what is missing.
+//!
 //! The program itself is page cache, too: libraries, jars and class archives that are mapped (150 MB for Cassandra).
 //! What is mapped when the controller starts counts as the process's own; without that a budget of 64 MiB ends in the
 //! kernel's OOM killer.
@@ -28,6 +32,8 @@ use crate::error::{Result, StorageError, io_error};
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     period: Duration,
+    /// In a group that has shared memory.
+    period_of_shared: Duration,
     /// The kernel refuses a limit that it cannot reach at once (v1: EBUSY), and the next round asks again: only what is
     /// refused for so long is a problem.
     patience: Duration,
@@ -36,6 +42,8 @@ struct Pace {
 const USUAL: Pace = Pace {
     // Shorter than the time in which a process could fill a small budget with new buffers.
     period: Duration::from_millis(200),
+    // A server of processes starts one for each connection, with 2 MB of its own: dozens in 200 ms.
+    period_of_shared: Duration::from_millis(20),
     // Of dirty pages that a small volume takes in, the first are written by then.
     patience: Duration::from_secs(10),
 };
@@ -102,8 +110,11 @@ struct Follows {
 impl Follows {
     fn until(&self, stopped: &Receiver<()>, pace: Pace) {
         let mut followed = Instant::now();
-        while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(pace.period) {
+        let mut period = pace.period_of_shared;
+        while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(period) {
             let Some(cgroup) = self.cgroup.upgrade() else { return };
+            let has_shared = cgroup.paths().memory.as_ref().is_some_and(|memory| shared(memory) > 0);
+            period = if has_shared { pace.period_of_shared } else { pace.period };
             match self.follow(&cgroup) {
                 Ok(()) => followed = Instant::now(),
                 Err(error) if followed.elapsed() >= pace.patience => {
@@ -118,7 +129,8 @@ impl Follows {
 
     fn follow(&self, cgroup: &Cgroup) -> Result<()> {
         let Some(memory) = &cgroup.paths().memory else { return Ok(()) };
-        let besides = besides_page_cache(memory)?.saturating_add(self.own_mappings);
+        let missing = shared_mappings(memory).saturating_sub(shared(memory));
+        let besides = besides_page_cache(memory)?.saturating_add(self.own_mappings).saturating_add(missing);
         cgroup.set_memory_limit(besides.saturating_add(self.budget_bytes.load(Ordering::Relaxed)))
     }
 }
@@ -151,6 +163,29 @@ fn shared(memory: &ControllerPath) -> u64 {
         CgroupVersion::V2 => "shmem ",
     };
     stat(&memory.path, field).unwrap_or(0)
+}
+
+/// Bytes that the first process of a group has mapped to share with those that it starts, without a file: as much may
+/// be in the group at any time. None where the group shares nothing yet.
+fn shared_mappings(memory: &ControllerPath) -> u64 {
+    if shared(memory) == 0 {
+        return 0;
+    }
+    let first = std::fs::read_to_string(memory.path.join("cgroup.procs")).unwrap_or_default();
+    let first = first.lines().next().unwrap_or_default();
+    let maps = std::fs::read_to_string(format!("/proc/{first}/maps")).unwrap_or_default();
+    maps.lines().filter_map(without_a_file).sum()
+}
+
+/// The size of a line of `/proc/PID/maps` that is shared memory without a file (`mmap` of nothing, System V).
+fn without_a_file(line: &str) -> Option<u64> {
+    let name = line.splitn(6, ' ').nth(5)?.trim_start();
+    let (range, rest) = line.split_once(' ')?;
+    if !(rest.starts_with("rw-s") && (name == "/dev/zero (deleted)" || name.starts_with("/SYSV"))) {
+        return None;
+    }
+    let (from, to) = range.split_once('-')?;
+    u64::from_str_radix(to, 16).ok()?.checked_sub(u64::from_str_radix(from, 16).ok()?)
 }
 
 /// How `memory.stat` calls page cache.
@@ -213,7 +248,24 @@ mod tests {
         assert!(besides_page_cache(&at(CgroupVersion::V2)).is_err(), "missing files give nothing");
     }
 
-    const QUICK: Pace = Pace { period: Duration::from_millis(2), patience: Duration::from_millis(100) };
+    #[test]
+    fn shared_memory_without_a_file_is_known_by_its_mapping() {
+        let shared = "7f0000000000-7f0020000000 rw-s 00000000 00:01 1045                       /dev/zero (deleted)";
+        assert_eq!(without_a_file(shared), Some(512 << 20));
+        for other in [
+            "7f0000000000-7f0020000000 rw-p 00000000 00:00 0 ",
+            "7f0000000000-7f0020000000 r--s 00000000 fe:00 99                         /tmp/hsperfdata_cassandra/7",
+            "7f0000000000-7f0020000000 rw-s 00000000 fe:00 99                         /data/segment.log",
+        ] {
+            assert_eq!(without_a_file(other), None, "{other}");
+        }
+    }
+
+    const QUICK: Pace = Pace {
+        period: Duration::from_millis(2),
+        period_of_shared: Duration::from_millis(2),
+        patience: Duration::from_millis(100),
+    };
 
     /// A group of a made-up tree, and the directory of its files.
     fn group(tree: &Path) -> (Arc<Cgroup>, std::path::PathBuf) {
