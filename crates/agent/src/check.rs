@@ -31,7 +31,8 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             ),
             false => (
                 "",
-                "raise provider.local.scale, or state page_cache_mib, and heap_mib for a Java heap, in [provider.local]",
+                "raise provider.local.scale, or state page_cache_mib (and heap_mib for a Java heap) \
+                 in [provider.local]",
             ),
         };
         problems.push(asks_for(

@@ -38,7 +38,8 @@ pub struct Seen<'a> {
 impl Seen<'_> {
     /// Of the cells of one configuration, in their order.
     pub fn not_tried(&self, configuration: &str) -> Vec<NotTried> {
-        // Tables of the user's own state their options themselves, which no setting shows; what is known are Cassandra's.
+        // Tables of the user's own state their options themselves, which no setting shows; what is known are
+        // Cassandra's.
         if self.plan.own.is_some() || *self.plan.target.database.product() != CASSANDRA {
             return Vec::new();
         }

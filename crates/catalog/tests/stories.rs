@@ -7,6 +7,7 @@ mod corrections;
 mod costs;
 mod instances;
 mod money;
+mod other_clouds;
 mod sources;
 mod volumes;
 mod weighting;

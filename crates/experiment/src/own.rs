@@ -99,7 +99,8 @@ impl Own {
             .fold((0.0, 0.0), |(rows, bytes), (of_table, row_bytes)| (rows + of_table, bytes + of_table * row_bytes))
     }
 
-    /// On a model of 1:`scale`. What was recorded asks for keys as they are: of those one of N stays, whatever its number.
+    /// On a model of 1:`scale`. What was recorded asks for keys as they are: of those one of N stays, whatever its
+    /// number.
     #[must_use]
     pub(crate) fn scaled(&self, scale: f64) -> Self {
         match &self.replay {

@@ -165,7 +165,8 @@ fn paths_that_are_named_exist() {
     let folders = ["crates/", "examples/", "scripts/", "docs/", "bench/", "fuzz/", ".ci/", ".github/"];
     let is_path = |word: &&str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-        folders.iter().any(|folder| word.starts_with(folder)) && word.chars().all(plain)
+        // NAME is what the reader puts there.
+        folders.iter().any(|folder| word.starts_with(folder)) && word.chars().all(plain) && !word.contains("NAME")
     };
     let mut missing = Vec::new();
     for (page, text) in pages() {

@@ -100,7 +100,7 @@ pub static REPORTS: Reports = Reports {
     ],
     background: &[(&CHECKPOINTS, "checkpoint", "checkpoints"), (&VACUUMS, "vacuum", "vacuums")],
     how_to_read: "Buffers, WAL, checkpoints and vacuums are the database's own counts of the measured window: how many \
-                  of the pages asked for were in shared_buffers; what is read from files comes from the page cache or a \
-                  device; what backends write they write while a client waits.",
+                  of the pages asked for were in shared_buffers; what is read from files comes from the page cache or \
+                  a device; what backends write they write while a client waits.",
     main_memory: "shared_buffers",
 };

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use experiment::Setup;
 
 use super::pauses::Pauses;
-use super::window::{Dimension, Watched, Window};
+use super::window::{Dimension, VOLUME_AT_CAP, Watched, Window};
 use crate::document::limit::LimitKind;
 use crate::host::WindowRates;
 use crate::node::Node;
-use crate::rules::VOLUME_AT_CAP;
 
 /// Requests and bytes of all volumes, window by window; nothing where they do not share a path that is held.
 pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched, Vec<Window>)> {

@@ -34,3 +34,4 @@ pub(crate) use ebs::{LimitsOfWindow, limits_by_window};
 pub use intervention::{CellLimit, NEAR_CAP, by_intervention, interventions};
 pub use naming::{at, by_use, named, of_cell};
 pub use typical::{Uses, of_nodes};
+pub(crate) use window::VOLUME_AT_CAP;

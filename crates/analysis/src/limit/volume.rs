@@ -4,11 +4,10 @@ use evidence::{ProbeResult, VolumeFacts, VolumeRole};
 use experiment::{IoLimits, Setup, VolumeSetup};
 
 use super::pauses::Pauses;
-use super::window::{Dimension, Watched, Window};
+use super::window::{Dimension, VOLUME_AT_CAP, Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
 use crate::host::{VolumeActivity, WindowRates};
 use crate::node::Node;
-use crate::rules::VOLUME_AT_CAP;
 
 /// Reads and writes together that do more than this share of a limit show that it does not count them together.
 const TOGETHER_MAX: f64 = 1.02;

@@ -13,6 +13,9 @@ pub enum Dimension {
     Bytes,
 }
 
+/// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %).
+pub const VOLUME_AT_CAP: f64 = 0.95;
+
 /// One resource in one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {

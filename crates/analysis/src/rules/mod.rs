@@ -80,7 +80,7 @@ pub use repetitions_spread::LEVEL as OUTLIER_LEVEL;
 pub(crate) use send_lag::SEND_LAG_SHARE;
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
-pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
+pub(crate) use volume_at_cap::AT_CAP_WINDOWS;
 
 /// What rules saw of one thing.
 struct Found {

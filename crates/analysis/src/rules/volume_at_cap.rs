@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
 use crate::fact::VolumeLimit;
+use crate::limit::VOLUME_AT_CAP;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::Seen;
@@ -30,9 +31,7 @@ pub struct VolumeAtCap {
     pub write_bytes_per_s: f64,
 }
 
-/// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
-pub const AT_CAP: f64 = 0.95;
-/// ... and at its cap in a trial when that holds for at least this share of the windows (practice: >= 50 %).
+/// A volume is at its cap in a trial when it is for at least this share of the windows (practice: >= 50 %).
 pub const AT_CAP_WINDOWS: f64 = 0.5;
 
 pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen<VolumeAtCap>> {
@@ -80,7 +79,7 @@ pub(crate) fn of_node(node: &Node<'_>, role: VolumeRole) -> Option<(f64, VolumeA
 /// Share of the 10 s windows in which the volume is at the given limit.
 fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
     let limit = limit.filter(|l| *l > 0.0)?;
-    let at = windows.iter().filter(|rate| **rate >= AT_CAP * limit).count();
+    let at = windows.iter().filter(|rate| **rate >= VOLUME_AT_CAP * limit).count();
     stats::ratio(at as f64, windows.len() as f64)
 }
 

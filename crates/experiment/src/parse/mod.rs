@@ -276,7 +276,9 @@ fn has_prices(file: &raw::Experiment, money: &Money, mistakes: &mut Collector<'_
 /// YCSB's records; where the statements are the user's own only the seed holds.
 fn dataset(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Dataset {
     let given = &file.dataset;
-    if given.records.is_none() && file.workload.iter().all(|workload| workload.cql.is_none()) {
+    if given.records.is_none()
+        && file.workload.iter().all(|workload| workload.cql.is_none() && workload.replay.is_none())
+    {
         // Without a place it is not stated at all.
         let missing = if given.span() == (0..0) { "dataset" } else { "records" };
         mistakes.add(given.span(), format!("the key `{missing}` is missing"), "");

@@ -118,7 +118,8 @@ pub(super) fn first(
 /// What does not go with statements of the user's own, or without them.
 pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
     let Some(cql) = file.workload.iter().find_map(|workload| workload.cql.as_ref()) else {
-        for workload in &file.workload {
+        // Of a replay what is missing is said with it.
+        for workload in file.workload.iter().filter(|workload| workload.replay.is_none()) {
             let stated = [
                 ("weights", workload.weights.keys().next().map(Spanned::span)),
                 ("tables", workload.tables.keys().next().map(Spanned::span)),
