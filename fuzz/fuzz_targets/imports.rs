@@ -1,5 +1,5 @@
-//! Any text is read as results of another tool, as an HdrHistogram log beside some, or as the map of a study, or refused
-//! with a reason; nothing panics, and what is read can stand in a record.
+//! Any text is read as results of another tool, as an HdrHistogram log beside some, or as the map of a study, or
+//! refused with a reason; nothing panics, and what is read can stand in a record.
 #![no_main]
 
 use evidence::ClientResult;

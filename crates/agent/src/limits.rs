@@ -155,9 +155,7 @@ impl Limits {
 
     /// Where the cgroup's figures are.
     pub fn files(&self) -> CgroupFiles {
-        let Some(cgroup) = &self.cgroup else {
-            return CgroupFiles::default();
-        };
+        let Some(cgroup) = &self.cgroup else { return CgroupFiles::default() };
         let paths = cgroup.paths();
         let path = |controller: &Option<storage::ControllerPath>| controller.as_ref().map(|c| c.path.clone());
         CgroupFiles {

@@ -54,9 +54,7 @@ fn compare(curves: &mut [Curve], cells: &[CellAnalysis], figures: &Figures<'_>, 
     let place = |point: &CachePoint| all.iter().position(|cell| cell.id == point.cell);
     for curve in curves {
         let points = &mut curve.document.points;
-        let Some(smallest) = points.first().filter(|p| p.withheld.is_none()).and_then(place) else {
-            continue;
-        };
+        let Some(smallest) = points.first().filter(|p| p.withheld.is_none()).and_then(place) else { continue };
         for point in points.iter_mut().skip(1).filter(|p| p.withheld.is_none()) {
             point.to_smallest = place(point).and_then(|at| compared.ratio(at, smallest));
         }

@@ -31,9 +31,7 @@ const ROUNDS: u32 = 4;
 
 /// All capacities, in the order of the experiment. Empty where nothing was searched for.
 pub fn capacities(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, probes: &[RateProbe]) -> Vec<Capacity> {
-    let (Some(search), Some(objective)) = (&plan.search, &plan.objective) else {
-        return Vec::new();
-    };
+    let (Some(search), Some(objective)) = (&plan.search, &plan.objective) else { return Vec::new() };
     let scores = |cell: &CellAnalysis| -> Vec<Score> {
         let trials = figures.trials(&cell.id).iter();
         trials.filter_map(|trial| score::of_trial(objective, trial)).collect()
@@ -83,9 +81,7 @@ fn points(levels: &[Level<'_>]) -> Points {
 /// enough.
 pub fn another_round(capacity: &Capacity, rounds: u32) -> Vec<f64> {
     let levels = &capacity.levels;
-    let (Some(lowest), Some(highest)) = (levels.first(), levels.last()) else {
-        return Vec::new();
-    };
+    let (Some(lowest), Some(highest)) = (levels.first(), levels.last()) else { return Vec::new() };
     let is_open =
         matches!(capacity.outcome, CapacityOutcome::AtLeast | CapacityOutcome::Below | CapacityOutcome::NotShown);
     // Too few trials show nothing at any rate.
@@ -126,9 +122,7 @@ fn values(scores: &[Score]) -> Vec<f64> {
 }
 
 fn shown(samples: &Samples, ours: &[f64]) -> Meets {
-    let Some(contrast) = samples.level(ours) else {
-        return Meets::NotDecided;
-    };
+    let Some(contrast) = samples.level(ours) else { return Meets::NotDecided };
     // The interval is one of exponentials.
     let (low, high) = contrast.interval(2.0 * LEVEL);
     if high <= 1.0 {
@@ -347,9 +341,7 @@ fn rate(load: LoadLevel) -> Option<f64> {
 
 /// The number of rounds that a search has had.
 pub fn rounds_of(plan: &Plan, search: &Search) -> u32 {
-    let Some(repetitions) = plan.search.as_ref().map(|s| s.repetitions.max(1)) else {
-        return 0;
-    };
+    let Some(repetitions) = plan.search.as_ref().map(|s| s.repetitions.max(1)) else { return 0 };
     let is_own = |cell: &&Cell| plan.search_of(cell) == Some(search);
     let own: Vec<&str> = plan.cells.iter().filter(is_own).map(|cell| cell.id.as_str()).collect();
     let blocks = plan.trials.iter().filter(|trial| own.contains(&trial.cell.as_str()));

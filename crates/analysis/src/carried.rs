@@ -100,9 +100,7 @@ fn by_room(a: &Side, b: &Side) -> Option<BoundIs> {
 
 /// Whether both have CPUs of this machine in proportion to those of their instances.
 fn are_in_proportion(a: &Side, b: &Side) -> bool {
-    let (Some(a), Some(b)) = (&a.setup, &b.setup) else {
-        return false;
-    };
+    let (Some(a), Some(b)) = (&a.setup, &b.setup) else { return false };
     match (&a.stands_for, &b.stands_for) {
         (Some(of_a), Some(of_b)) => of_a.is_in_proportion(a.cpus, of_b, b.cpus),
         // They are what they are.

@@ -41,7 +41,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     let mut database = DatabaseFigures::of(reports, |figure| median(&|t| t.reported(figure)));
     compaction_backlog::add_figures(&mut database, &valid);
     CellAnalysis {
-        batch: setup.map_or(0, |setup| setup.batch),
+        batch: setup.map_or(0, |setup| setup.at.batch()),
         id: cell.id.clone(),
         configuration: cell.configuration.clone(),
         workload: cell.workload.clone(),

@@ -131,7 +131,7 @@ pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
     LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan,
-    Provider, Section, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Provider, Section, Settings, Setup, SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -351,8 +351,13 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
                 name: setup.configuration.clone(),
-                exists_at: setup.existing.clone().unwrap_or_default(),
-                is_bought: setup.is_bought,
+                exists_at: match &setup.at {
+                    SetupAt::Existing { contact_points, .. } => contact_points.clone(),
+                    // Only its name says where it was.
+                    SetupAt::Imported { .. } => vec![setup.configuration.clone()],
+                    SetupAt::Shared | SetupAt::Bought { .. } => Vec::new(),
+                },
+                is_bought: setup.at.is_bought(),
                 cpus: setup.cpus,
                 stands_for: setup.stands_for.clone(),
                 memory_limit_bytes: setup.memory_limit_bytes,

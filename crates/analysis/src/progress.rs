@@ -42,9 +42,7 @@ impl Progress {
     pub fn seconds(&self, measured_s: f64) -> Vec<Second> {
         let mut seconds = vec![Second::default(); measured_s.max(0.0) as usize];
         for ((second, _), part) in &self.0 {
-            let Some(all) = usize::try_from(*second).ok().and_then(|s| seconds.get_mut(s)) else {
-                continue;
-            };
+            let Some(all) = usize::try_from(*second).ok().and_then(|s| seconds.get_mut(s)) else { continue };
             all.completed += part.completed;
             // Of a kind that is much faster than the slowest nothing is late by the slowest one's measure.
             if part.longest_us > 2 * all.longest_us {

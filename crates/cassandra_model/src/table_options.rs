@@ -178,9 +178,7 @@ fn compression(keys: &Table, known: &Known) -> Result<Setting, Wrong> {
 
 /// The class that is named, or else the usual one.
 fn class<'c>(keys: &Table, of: &str, usual: &'c str, classes: &[&'c str]) -> Result<&'c str, Wrong> {
-    let Some(given) = keys.get("class") else {
-        return Ok(usual);
-    };
+    let Some(given) = keys.get("class") else { return Ok(usual) };
     let Some(name) = given.as_str() else {
         let what = format!("the class of {of} cannot be {given}");
         return Err(("class".to_owned(), what, format!("valid: {}", classes.join(", "))));

@@ -48,9 +48,7 @@ pub(crate) fn beyond(machine: &InstanceType, volumes: &[ResolvedVolume]) -> Vec<
             ));
         }
     }
-    let Some(path) = machine.ebs else {
-        return remarks;
-    };
+    let Some(path) = machine.ebs else { return remarks };
     let for_a_while = |burst: f64, baseline: f64, unit: &str| {
         if burst > baseline {
             format!(" ({burst:.0} {unit} for at least 30 minutes in 24 hours)")

@@ -154,8 +154,10 @@ fn cost_tells_of_iops_that_the_instance_cannot_reach() {
     assert_eq!(
         notes("m5.large+io2:2000:70000*3"),
         [
-            "m5.large: 4000 MiB/s bought, 77 reachable: the instance is the limit (566 MiB/s for at least 30 minutes in 24 hours)",
-            "m5.large: 70000 IOPS bought, 3600 reachable: the instance is the limit (18750 IOPS for at least 30 minutes in 24 hours)",
+            "m5.large: 4000 MiB/s bought, 77 reachable: the instance is the limit (566 MiB/s for at least 30 minutes \
+             in 24 hours)",
+            "m5.large: 70000 IOPS bought, 3600 reachable: the instance is the limit (18750 IOPS for at least 30 \
+             minutes in 24 hours)",
         ]
     );
     assert!(notes("r5b.24xlarge+io2:2000:70000").is_empty());

@@ -141,9 +141,16 @@ fn every_price_has_its_day_and_source() {
 
 proptest! {
     #[test]
-    fn more_never_costs_less(size in 120_u32..10_000, iops in 3_000_u32..5_000, more in 0_u32..1_000, nodes in 1_u32..10) {
+    fn more_never_costs_less(
+        size in 120_u32..10_000,
+        iops in 3_000_u32..5_000,
+        more in 0_u32..1_000,
+        nodes in 1_u32..10,
+    ) {
         for kind in ["io1", "io2", "gp3"] {
-            let usd = |size: u32, iops: u32, nodes: u32| month(&format!("m5.large+{kind}:{size}GiB:{iops}*{nodes}"), &Basis::default());
+            let usd = |size: u32, iops: u32, nodes: u32| {
+                month(&format!("m5.large+{kind}:{size}GiB:{iops}*{nodes}"), &Basis::default())
+            };
             let base = usd(size, iops, nodes);
             prop_assert!(usd(size, iops + more, nodes) >= base);
             prop_assert!(usd(size + more, iops, nodes) >= base);

@@ -41,7 +41,8 @@ fn spot_and_savings_plans_cost_what_the_user_states() {
     let plan = Basis { purchase: Purchase::OnDemand, ..stated };
     is(cost(&["i3.2xlarge", "r4.4xlarge"], &plan).usd_per_hour, 0.2 + 1.064);
     // In a catalog file a Savings Plan is an option like the others.
-    let file = "price_date = \"2026-11-01\"\n[[instance]]\nname = \"I3.2xlarge\"\nreserved_usd_per_hour = { savings-plan = 0.41 }\n";
+    let file = "price_date = \"2026-11-01\"\n[[instance]]\nname = \"I3.2xlarge\"\n\
+                reserved_usd_per_hour = { savings-plan = 0.41 }\n";
     let mut own = facts().clone();
     own.add(&UserCatalog::parse("own.toml", file).unwrap()).unwrap();
     let basis = Basis { purchase: Purchase::SavingsPlan, ..Basis::default() };

@@ -155,9 +155,7 @@ fn disagreements(source: &Source) -> Vec<String> {
     let mut found: BTreeMap<(&str, &str), Vec<(&str, f64)>> = BTreeMap::new();
     for row in rows(source.text) {
         // Types that the catalog leaves out.
-        let Some(known) = Catalog::built_in().instance(row["name"]) else {
-            continue;
-        };
+        let Some(known) = Catalog::built_in().instance(row["name"]) else { continue };
         for figure in &source.figures {
             if let (Some(own), Some(theirs)) = ((figure.own)(known), (figure.theirs)(&row)) {
                 let ratio = theirs / own;

@@ -144,8 +144,8 @@ fn numbers_that_are_none_are_refused() {
 fn the_message_says_what_to_do() {
     assert_eq!(
         refuse(Io1, 100.0, Some(6000.0), None).to_string(),
-        "`iops` is 6000: io1 takes 100 to 64000 IOPS and at most 50 per GiB; this size allows 5000 with 100 GiB; expected \
-         100 to 5000 IOPS (source: EC2 User Guide 2023-06)"
+        "`iops` is 6000: io1 takes 100 to 64000 IOPS and at most 50 per GiB; this size allows 5000 with 100 GiB; \
+         expected 100 to 5000 IOPS (source: EC2 User Guide 2023-06)"
     );
     assert_eq!(
         refuse(Gp2, 100.0, Some(300.0), None).to_string(),
@@ -221,7 +221,8 @@ proptest! {
         machine in proptest::sample::select(vec!["r4.4xlarge", "r3.4xlarge", "m5.large", "m1.small", "i4i.4xlarge"]),
     ) {
         let instance = catalog::Catalog::built_in().instance(machine).expect("a known type").ebs_limits();
-        let effective = |iops| resolve_volume(&request(kind, size, Some(iops), None)).map(|v| v.limits.min(instance)).ok();
+        let resolved = |iops| resolve_volume(&request(kind, size, Some(iops), None)).ok();
+        let effective = |iops| resolved(iops).map(|volume| volume.limits.min(instance));
         if let (Some(few), Some(many)) = (effective(iops), effective(iops + more)) {
             prop_assert!(few.read_iops <= many.read_iops && few.write_bytes_per_s <= many.write_bytes_per_s);
             prop_assert!(many.read_iops <= Some(iops + more));

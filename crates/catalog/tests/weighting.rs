@@ -2,8 +2,8 @@
 
 use catalog::{BandwidthWeighting, Catalog, ClusterRequest};
 
-/// EC2 User Guide, "EC2 instance bandwidth weighting configuration" (seen 2026-11-26), Gbit/s with `ebs-1`: EBS baseline
-/// and burst, network baseline and burst.
+/// EC2 User Guide, "EC2 instance bandwidth weighting configuration" (seen 2026-11-26), Gbit/s with `ebs-1`: EBS
+/// baseline and burst, network baseline and burst.
 const AWS: [(&str, [f64; 4]); 16] = [
     ("c8a.medium", [0.407, 10.0, 0.438, 10.0]),
     ("c8a.large", [0.813, 10.0, 0.774, 10.0]),
@@ -58,8 +58,8 @@ fn caps_follow_and_a_type_without_it_is_refused_with_the_families_that_have_it()
     let (plain, weighted) = (mib(BandwidthWeighting::Default), mib(BandwidthWeighting::Ebs1));
     assert!((plain - 1250.0e6 / 1_048_576.0).abs() < 1e-6 && (weighted / plain - 1.25).abs() < 1e-9, "{weighted}");
     let remarks = caps(text, BandwidthWeighting::Ebs1).unwrap().remarks;
-    let said = "bandwidth weighting ebs-1 gives m8g.8xlarge 1562.5 MB/s to EBS that last instead of 1250.0, and 12.500 Gbit/s of \
-                network instead of 15.000; IOPS and price stay";
+    let said = "bandwidth weighting ebs-1 gives m8g.8xlarge 1562.5 MB/s to EBS that last instead of 1250.0, and 12.500 \
+                Gbit/s of network instead of 15.000; IOPS and price stay";
     assert!(remarks.iter().any(|remark| remark == said), "{remarks:?}");
     let error = caps("r7i.large+gp3:500", BandwidthWeighting::Ebs1).unwrap_err().to_string();
     assert!(error.contains("r7i.large has no bandwidth weighting") && error.contains("m8g, "), "{error}");

@@ -15,9 +15,7 @@ use crate::measured::Measured;
 /// Called after a trial. Returns whether the run may stop; then the journal says why.
 pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial, elapsed_s: f64) -> Result<bool, Failure> {
     let (directory, plan) = (run.directory, run.plan());
-    let Some(adaptive) = &plan.adaptive else {
-        return Ok(false);
-    };
+    let Some(adaptive) = &plan.adaptive else { return Ok(false) };
     let remaining = directory.remaining()?;
     if remaining.is_empty() || remaining.iter().any(|t| t.block <= after.block) {
         return Ok(false);

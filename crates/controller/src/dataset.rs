@@ -153,15 +153,13 @@ fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog
 /// Makes sure that every existing cluster of the plan has the data set.
 pub(super) fn provide_existing(run: &mut Run<'_>) -> Result<(), Failure> {
     let plan = run.plan();
-    let mut seen: Vec<&Vec<String>> = Vec::new();
+    let mut seen: Vec<&[String]> = Vec::new();
     for setup in run.setups() {
-        let Some(hosts) = setup.existing.as_ref().filter(|hosts| !seen.contains(hosts)) else {
-            continue;
-        };
+        let Some(hosts) = setup.at.contact_points().filter(|hosts| !seen.contains(hosts)) else { continue };
         seen.push(hosts);
         let levels = setup.consistency.unwrap_or(plan.target.consistency);
         let wanted = ExistingDataset {
-            endpoint: run.target.endpoint(hosts.clone(), levels, LOAD_TIMEOUT_S),
+            endpoint: run.target.endpoint(hosts.to_vec(), levels, LOAD_TIMEOUT_S),
             dataset: plan.dataset,
             keys: keys(plan)?,
             replication_factor: setup.placement.replication_factor,

@@ -22,12 +22,12 @@ pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
 
 /// The configurations whose nodes a run starts.
 fn started(setups: &[Setup]) -> impl Iterator<Item = &Setup> {
-    setups.iter().filter(|setup| setup.existing.is_none())
+    setups.iter().filter(|setup| setup.at.is_started())
 }
 
 /// The clients of a configuration's trials: each batch of machines has its own.
 pub(super) fn clients_of(plan: &Plan, setup: &Setup) -> Vec<HostId> {
-    let first = setup.batch * plan.clients;
+    let first = setup.at.batch() * plan.clients;
     (first..first + plan.clients).map(HostId::client).collect()
 }
 
@@ -74,7 +74,7 @@ pub(super) fn by_machine(setups: &[Setup], agents: &Agents) -> BTreeMap<String, 
 
 /// CPUs that the nodes of a configuration were promised of the machine that a host is on.
 pub(super) fn database_cpus(setup: &Setup, host: HostId, agents: &Agents) -> f64 {
-    if setup.existing.is_some() {
+    if !setup.at.is_started() {
         return 0.0;
     }
     let machine = agents.place(host).machine;
@@ -158,6 +158,7 @@ pub(super) fn work(job: &Job) -> Work {
 
 #[cfg(test)]
 mod tests {
+    use experiment::SetupAt;
     use experiment::testing::{self, one_and_three};
 
     use super::*;
@@ -176,7 +177,8 @@ mod tests {
         let mut job = one_and_three();
         let shared = HostId::database(0);
         assert_eq!(companions(&job.setups, shared).len(), 3);
-        job.setups[1].first_host = 1;
+        let bought = |first_host| SetupAt::Bought { first_host, batch: 0 };
+        (job.setups[0].at, job.setups[1].at) = (bought(0), bought(1));
         assert_eq!(databases(&job.setups).len(), 4);
         assert_eq!(companions(&job.setups, shared), [shared]);
         assert_eq!(companions(&job.setups, HostId::database(2)), nodes_of(&job.setups[1]));
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(names, ["database-2", "database-3", "database-4", "client"]);
         // Two clusters of the same shape on different hosts are loaded one by one.
         job.setups[0].placement = job.setups[1].placement;
-        job.setups[1].first_host = 3;
+        job.setups[1].at = bought(3);
         assert_eq!(Cluster::all_of(&job.setups).len(), 2);
         // What a host needs is that of its own configuration.
         let alone = needs(&job, String::new(), None, &[HostId::database(3)]);

@@ -114,9 +114,7 @@ pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), 
         problems
             .extend(found.into_iter().map(|problem| Problem { what: format!("{whose}{}", problem.what), ..problem }));
     }
-    let Some(problem) = problems.into_iter().next() else {
-        return Ok(());
-    };
+    let Some(problem) = problems.into_iter().next() else { return Ok(()) };
     let refused = match problem.is_in_the_experiment {
         true => command::Failure::input(problem.what),
         false => command::Failure::work(problem.what),

@@ -236,9 +236,7 @@ fn openmetrics(live: &Live) -> String {
         "Invalid ones of the trials stored since the start or the last resume.",
         &one(live.invalid as f64),
     );
-    let Some((cell, block)) = &live.trial else {
-        return text + "# EOF\n";
-    };
+    let Some((cell, block)) = &live.trial else { return text + "# EOF\n" };
     let of_trial = format!("{of_run},cell=\"{}\",block=\"{block}\"", escaped(cell));
     if let Some(second) = &live.second {
         let labels = format!("{of_trial},phase=\"{}\"", second.phase);

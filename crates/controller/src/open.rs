@@ -29,9 +29,7 @@ pub fn goes_beside(directory: &RunDirectory) -> Result<bool, failure::Failure> {
 pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>, Failure> {
     let are_here = directory.plan().place.existing().is_some_and(|cluster| cluster.clients.is_empty());
     let lock = machine_lock().filter(|_| are_here);
-    let Some(lock) = lock.filter(|_| !directory.is_finished().unwrap_or(false)) else {
-        return Ok(None);
-    };
+    let Some(lock) = lock.filter(|_| !directory.is_finished().unwrap_or(false)) else { return Ok(None) };
     let waiting = |what: &str| {
         agents.screen.doing(what, "");
         !agents.is_interrupted()

@@ -32,9 +32,7 @@ pub(super) fn through_losses(
     let mut in_a_row = 0;
     loop {
         let done = directory.done().len();
-        let Err(failure) = work(agents) else {
-            return Ok(());
-        };
+        let Err(failure) = work(agents) else { return Ok(()) };
         // The trial in which it was lost counts as done, and is invalid.
         in_a_row = if directory.done().len() > done + 1 { 1 } else { in_a_row + 1 };
         if failure.next() != Next::HostReturns || in_a_row == LOSSES_IN_A_ROW || agents.is_interrupted() {

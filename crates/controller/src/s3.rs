@@ -57,9 +57,7 @@ impl Bucket {
 impl Bucket {
     /// Finds credentials; `None` where data sets are in a directory.
     pub fn open(place: &DataSetPlace) -> Result<Option<Self>, Failure> {
-        let DataSetPlace::S3 { bucket, prefix, region, profile } = place else {
-            return Ok(None);
-        };
+        let DataSetPlace::S3 { bucket, prefix, region, profile } = place else { return Ok(None) };
         let name = place.to_string();
         let remote = offers::Bucket::new(profile.as_deref(), region, bucket, prefix);
         let remote = remote.map_err(|error| Failure::work(format!("{name}: {error}")).help(HELP))?;
@@ -69,10 +67,7 @@ impl Bucket {
     /// Whether it can be read, and written to where that is wanted.
     pub fn check(&self, is_written: bool) -> Result<(), Failure> {
         self.remote.check().map_err(failed)?;
-        match is_written {
-            true => self.remote.put("README.txt", README).map_err(failed),
-            false => Ok(()),
-        }
+        if is_written { self.remote.put("README.txt", README).map_err(failed) } else { Ok(()) }
     }
 
     /// What it says of the data set of a key, or what is wrong with what it says.
@@ -90,10 +85,7 @@ impl Bucket {
 
     /// The right to read or write these parts.
     pub fn transfer(&self, is_written: bool, key: &str, parts: &[String]) -> Result<Transfer, Failure> {
-        let right = match is_written {
-            true => offers::UrlPermission::Put,
-            false => offers::UrlPermission::Get,
-        };
+        let right = if is_written { offers::UrlPermission::Put } else { offers::UrlPermission::Get };
         let url = |part: &String| self.remote.signed_url(right, &format!("{key}/{part}")).map(SignedUrl);
         let urls: Result<Vec<_>, _> = parts.iter().map(url).collect();
         Ok(Transfer::Urls { name: self.name.clone(), urls: urls.map_err(failed)? })

@@ -145,10 +145,7 @@ impl Work {
                 LOOK_S + (seconds + task.shape.request_timeout_s) * LATE_FACTOR
             }
             ClientRequest::Trial(task) => {
-                let read_back_s = match task.check_writes {
-                    true => task.dataset.records as f64 / READ_BACK_PER_S,
-                    false => 0.0,
-                };
+                let read_back_s = if task.check_writes { task.dataset.records as f64 / READ_BACK_PER_S } else { 0.0 };
                 load_s(&task.shape) + read_back_s
             }
             ClientRequest::Take(_) | ClientRequest::Loaded(_) => ORDER_S,

@@ -63,9 +63,7 @@ fn or_problem<R>(read: impl Fn(Reply) -> Result<R, Failure>) -> impl Fn(Reply) -
 impl<'p> Store<'p> {
     /// That of a plan, if it has one.
     pub fn of(plan: &'p Plan) -> Result<Option<Self>, failure::Failure> {
-        let Some(stated) = &plan.data_set_store else {
-            return Ok(None);
-        };
+        let Some(stated) = &plan.data_set_store else { return Ok(None) };
         let bucket = Bucket::open(&stated.place)?;
         Ok(Some(Self { stated, bucket }))
     }
@@ -103,9 +101,7 @@ impl<'p> Store<'p> {
             Ok(restored) => restored,
             Err(why) => return Ok(self.damaged(run, of, &why)),
         };
-        let Some(first) = kept.into_values().next() else {
-            return Ok(Restored::Nothing);
-        };
+        let Some(first) = kept.into_values().next() else { return Ok(Restored::Nothing) };
         let origin = DataSetOrigin { store: place.to_string(), made_by: first.made_by, made_at: first.made_at };
         run.say(&format!(
             "{name}: {} restored from {place}, where the run {} kept it on {}; {} in all",

@@ -16,7 +16,7 @@ const USUAL_PORT: u16 = 9042;
 fn nodes(setups: &[Setup]) -> BTreeMap<HostId, (&WatchedNode, Vec<&Setup>)> {
     let mut nodes = BTreeMap::new();
     for setup in setups {
-        for node in &setup.watched {
+        for node in setup.at.watched() {
             let (_, setups) = nodes.entry(HostId::database(node.host)).or_insert_with(|| (node, Vec::new()));
             setups.push(setup);
         }
@@ -25,7 +25,7 @@ fn nodes(setups: &[Setup]) -> BTreeMap<HostId, (&WatchedNode, Vec<&Setup>)> {
 }
 
 fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
-    let contact_points = setups.iter().filter_map(|setup| setup.existing.as_ref()).flatten();
+    let contact_points = setups.iter().filter_map(|setup| setup.at.contact_points()).flatten();
     let port = |point: &String| {
         let (_, port) = point.rsplit_once(':')?;
         port.parse().ok()
@@ -48,9 +48,7 @@ pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<(),
     let found = find(setups, agents)?;
     let screen = &agents.screen;
     for (host, (node, of_node)) in nodes(setups) {
-        let (Some(facts), ssh) = (found.get(&host), &node.ssh) else {
-            continue;
-        };
+        let (Some(facts), ssh) = (found.get(&host), &node.ssh) else { continue };
         screen.say(&format!("watching {ssh} as {host}: {}", facts.what));
         for missing in &facts.missing {
             screen.say(&format!("not watched on {ssh}: {missing}"));

@@ -192,13 +192,14 @@ impl Bench {
         }
         println!(
             "{} operations a run ({OPEN_OPERATIONS} of an open loop), {} rounds in turns, {CONCURRENCY} in flight, \
-             10 x 100 B, consistency ONE; medians [least, most]. iopslab and latte have one thread, cassandra-stress has \
-             {CONCURRENCY}; its CPU holds the start of its JVM. A stall makes p99 {STALL_P99_MS:.0} ms or somewhat more.\n",
+             10 x 100 B, consistency ONE; medians [least, most]. iopslab and latte have one thread, cassandra-stress \
+             has {CONCURRENCY}; its CPU holds the start of its JVM. A stall makes p99 {STALL_P99_MS:.0} ms or somewhat \
+             more.\n",
             self.operations, self.rounds
         );
         println!(
-            "| operation | tool | client CPU, us/op | ratio to latte | operations/s | p99 as reported, ms | peak memory, MB | \
-             counted by server |"
+            "| operation | tool | client CPU, us/op | ratio to latte | operations/s | p99 as reported, ms | peak \
+             memory, MB | counted by server |"
         );
         println!("|---|---|---|---|---|---|---|---|");
         for work in works() {

@@ -60,9 +60,7 @@ fn answer_all(mut stream: TcpStream, statements: &Statements) -> std::io::Result
         while held - at >= HEADER {
             let frame = &asked[at..held];
             let length = u32::from_be_bytes([frame[5], frame[6], frame[7], frame[8]]) as usize;
-            let Some(body) = frame.get(HEADER..HEADER + length) else {
-                break;
-            };
+            let Some(body) = frame.get(HEADER..HEADER + length) else { break };
             answer(frame[4], [frame[2], frame[3]], body, statements, &mut answers);
             at += HEADER + length;
         }

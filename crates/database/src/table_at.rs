@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use experiment::{Access, ConsistencyLevels};
+use experiment::{Access, Consistency, ConsistencyLevels};
+
+use crate::loader::{KEYSPACE, TABLE};
 
 /// Where a table of records in YCSB's layout is, and who asks for them.
 #[derive(Debug, Clone)]
@@ -23,4 +25,20 @@ pub struct TableAt {
     pub access: Access,
     /// Every request goes through the product's own driver, for comparison.
     pub driver_only: bool,
+}
+
+impl TableAt {
+    /// The table of YCSB's own name with so many fields, asked at ONE by anybody, who waits for 10 s.
+    pub fn ycsb(contact_point: String, fields: u32) -> Self {
+        Self {
+            contact_points: vec![contact_point],
+            keyspace: KEYSPACE.to_owned(),
+            table: TABLE.to_owned(),
+            fields,
+            consistency: ConsistencyLevels::all(Consistency::One),
+            request_timeout: Duration::from_secs(10),
+            access: Access::default(),
+            driver_only: false,
+        }
+    }
 }

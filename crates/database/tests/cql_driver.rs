@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
 use database::{CqlConnect, Replication, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
-use experiment::{Arrivals, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
+use experiment::{Arrivals, Definition, Distribution, Mix, ScanLength};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
@@ -77,14 +77,8 @@ impl Server {
 
     fn connect(&self, request_timeout: Duration) -> CqlConnect {
         CqlConnect::new(TableAt {
-            contact_points: vec![self.node.config().plan.client_address().to_string()],
-            keyspace: "ycsb".into(),
-            table: "usertable".into(),
-            fields: FIELDS,
-            consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout,
-            access: experiment::Access::default(),
-            driver_only: false,
+            ..TableAt::ycsb(self.node.config().plan.client_address().to_string(), FIELDS)
         })
     }
 
@@ -107,26 +101,11 @@ impl Drop for Server {
 }
 
 fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
-    TrialPlan {
-        definition: Definition {
-            scan_length: ScanLength { max: 20, ..ScanLength::default() },
-            ..Definition::new("test", mix, Distribution::Uniform)
-        },
-        fields: FIELDS,
-        field_length: 50,
-        compressibility: 0.0,
-        records: RECORDS,
-        load,
-        warmup: Duration::from_millis(500),
-        duration,
-        operations: None,
-        threads: 1,
-        seed: 3,
-        first_insert: RECORDS,
-        part: engine::Part::WHOLE,
-        check_writes: false,
-        begin: None,
-    }
+    let scan_length = ScanLength { max: 20, ..ScanLength::default() };
+    let definition = Definition { scan_length, ..Definition::new("test", mix, Distribution::Uniform) };
+    let warmup = Duration::from_millis(500);
+    let usual = TrialPlan::new(definition, RECORDS, load, duration);
+    TrialPlan { fields: FIELDS, field_length: 50, warmup, seed: 3, ..usual }
 }
 
 const READS: Mix = Mix { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };

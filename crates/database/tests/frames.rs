@@ -10,20 +10,11 @@ use std::time::{Duration, Instant};
 
 use database::{CqlConnect, CqlDriver, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind};
-use experiment::{Access, Consistency, ConsistencyLevels};
+use experiment::Access;
 use scripted::{Server, Welcome};
 
 fn connect_to(server: &Server, request_timeout: Duration, driver_only: bool) -> CqlConnect {
-    CqlConnect::new(TableAt {
-        contact_points: vec![format!("127.0.0.1:{}", server.port)],
-        keyspace: "ycsb".to_owned(),
-        table: "usertable".to_owned(),
-        fields: 10,
-        consistency: ConsistencyLevels::all(Consistency::One),
-        request_timeout,
-        access: Access::default(),
-        driver_only,
-    })
+    CqlConnect::new(TableAt { request_timeout, driver_only, ..TableAt::ycsb(format!("127.0.0.1:{}", server.port), 10) })
 }
 
 /// As a load thread has it.

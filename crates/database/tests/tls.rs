@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use database::{CqlConnect, Existing, ExistingError, Refusal, TableAt};
-use experiment::{Access, Consistency, ConsistencyLevels, Identity, Pem, Tls};
+use experiment::{Access, Identity, Pem, Tls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
@@ -81,14 +81,9 @@ fn trusting(authority: &Authority) -> Tls {
 /// What is said when connecting to `host` on this port.
 fn reported(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>) {
     let connect = CqlConnect::new(TableAt {
-        contact_points: vec![format!("{host}:{port}")],
-        keyspace: "lab".to_owned(),
-        table: "usertable".to_owned(),
-        fields: 1,
-        consistency: ConsistencyLevels::all(Consistency::One),
         request_timeout: Duration::from_secs(5),
         access: Access { tls, ..Access::default() },
-        driver_only: false,
+        ..TableAt::ycsb(format!("{host}:{port}"), 1)
     });
     match Existing::connect(&connect.at) {
         Ok(_) => panic!("nobody speaks CQL there"),

@@ -55,10 +55,7 @@ pub(crate) fn put(
         .header("expect", "100-continue")
         .send(ureq::SendBody::from_reader(&mut &mut *body));
     let mut answer = sent.map_err(|error| lost(what, &error))?;
-    match answer.status().is_success() {
-        true => Ok(()),
-        false => Err(refused(what, &mut answer, "s3:PutObject")),
-    }
+    if answer.status().is_success() { Ok(()) } else { Err(refused(what, &mut answer, "s3:PutObject")) }
 }
 
 /// Asks for a part from a byte on.

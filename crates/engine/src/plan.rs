@@ -64,6 +64,30 @@ pub struct TrialPlan {
     pub begin: Option<Instant>,
 }
 
+impl TrialPlan {
+    /// This load on so many records of YCSB's shape (ten fields of 100 bytes): all of it by one client with one load
+    /// thread, measured from its first request on.
+    pub fn new(definition: Definition, records: u64, load: Load, duration: Duration) -> Self {
+        Self {
+            definition,
+            fields: 10,
+            field_length: 100,
+            compressibility: 0.0,
+            records,
+            load,
+            warmup: Duration::ZERO,
+            duration,
+            operations: None,
+            threads: 1,
+            seed: 7,
+            first_insert: records,
+            part: Part::WHOLE,
+            check_writes: false,
+            begin: None,
+        }
+    }
+}
+
 /// One of several clients that share a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {

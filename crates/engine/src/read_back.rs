@@ -239,9 +239,7 @@ async fn slot<D: Driver>(search: Rc<Search>, driver: Rc<D>) {
     let mut key = String::with_capacity(64);
     let mut wanted = Vec::new();
     while !search.out_of_patience() {
-        let Some(at) = search.to_read.borrow_mut().pop() else {
-            return;
-        };
+        let Some(at) = search.to_read.borrow_mut().pop() else { return };
         let record = search.wanted.record(at);
         write_key(record, search.how.keys, &mut key);
         match driver.fetch(&key).await {

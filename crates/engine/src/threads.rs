@@ -289,9 +289,7 @@ fn occupy<C: Connect, W: Work>(
         };
         let _ = place.to_collector.send(Message::Connected);
         // Blocks the runtime for the moment until the last thread is connected; nothing is due before.
-        let Ok(times) = place.go.recv() else {
-            return Err(EngineError::Cancelled);
-        };
+        let Ok(times) = place.go.recv() else { return Err(EngineError::Cancelled) };
         let thread = place.thread as usize;
         let recorder = Recorder::new(times, thread, place.to_collector.clone(), place.emptied);
         let seat = Rc::new(Seat {

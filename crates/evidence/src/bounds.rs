@@ -75,10 +75,7 @@ fn inflate(deflated: &[u8]) -> Result<Vec<u8>, String> {
         .take(most as u64 + 1)
         .read_to_end(&mut plain)
         .map_err(|error| format!("the histogram does not inflate: {error}"))?;
-    match plain.len() > most {
-        true => Err(format!("the histogram inflates to more than {most} bytes")),
-        false => Ok(plain),
-    }
+    if plain.len() > most { Err(format!("the histogram inflates to more than {most} bytes")) } else { Ok(plain) }
 }
 
 fn check_head(plain: &[u8], highest: u64) -> Result<(), String> {
@@ -127,10 +124,7 @@ pub fn check_seconds(what: &str, value: f64) -> Result<(), String> {
 /// As [`check_seconds`].
 pub fn check_length(what: &str, value: f64) -> Result<(), String> {
     check_seconds(what, value)?;
-    match value >= 0.0 {
-        true => Ok(()),
-        false => Err(format!("{what} is {value:?}")),
-    }
+    if value >= 0.0 { Ok(()) } else { Err(format!("{what} is {value:?}")) }
 }
 
 /// Something that was counted.
@@ -138,10 +132,7 @@ pub fn check_length(what: &str, value: f64) -> Result<(), String> {
 /// # Errors
 /// What is wrong with it, in words.
 pub fn check_counted(what: &str, value: u64) -> Result<(), String> {
-    match value <= MOST_COUNTED {
-        true => Ok(()),
-        false => Err(format!("{what} is {value}, more than anybody can count")),
-    }
+    if value <= MOST_COUNTED { Ok(()) } else { Err(format!("{what} is {value}, more than anybody can count")) }
 }
 
 /// What a clock shows, Unix milliseconds.

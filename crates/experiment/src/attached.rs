@@ -29,9 +29,7 @@ impl Configuration {
     /// `None`: its instance has one card, or it is no volume of EBS.
     pub(crate) fn cards(&self) -> Vec<Option<u32>> {
         let volumes = || self.volumes().flat_map(|volume| std::iter::repeat_n(volume, volume.count as usize));
-        let Some(cards) = self.instance.ebs_cards else {
-            return volumes().map(|_| None).collect();
-        };
+        let Some(cards) = self.instance.ebs_cards else { return volumes().map(|_| None).collect() };
         let card = self.instance.card_limits();
         let is_ebs = |kind: VolumeKind| matches!(kind, VolumeKind::Ebs(_));
         let of_ebs = volumes().filter(|volume| is_ebs(volume.kind));

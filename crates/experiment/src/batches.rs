@@ -227,9 +227,7 @@ mod tests {
                 (0..1 + random.below(4)).map(|_| at_most(kinds[random.below(3) as usize], random.below(5))).collect();
             let limits: Vec<&AwsLimits> = limits.iter().collect();
             let clients = [machine("c", "client")];
-            let Ok(placed) = place(&items, &clients, &limits) else {
-                continue;
-            };
+            let Ok(placed) = place(&items, &clients, &limits) else { continue };
             let mut seen: Vec<usize> = placed.iter().flat_map(|batch| batch.items.clone()).collect();
             seen.sort_unstable();
             assert_eq!(seen, (0..items.len()).collect::<Vec<_>>());

@@ -18,12 +18,12 @@ pub struct Cluster {
 impl Cluster {
     /// That of a configuration.
     pub fn of(setup: &Setup) -> Self {
-        Self { first_host: setup.first_host, files: DataSetFiles::of(setup) }
+        Self { first_host: setup.at.first_host(), files: DataSetFiles::of(setup) }
     }
 
     /// The clusters of these configurations, each once.
     pub fn all_of(setups: &[Setup]) -> Vec<Self> {
-        let started = setups.iter().filter(|setup| setup.existing.is_none());
+        let started = setups.iter().filter(|setup| setup.at.is_started());
         let clusters: BTreeSet<Self> = started.map(Self::of).collect();
         clusters.into_iter().collect()
     }

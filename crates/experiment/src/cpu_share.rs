@@ -89,9 +89,7 @@ impl Speeds {
 
 /// What of the CPUs is not as it would be bought.
 pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
-    let Some(speeds) = Speeds::of(experiment) else {
-        return Vec::new();
-    };
+    let Some(speeds) = Speeds::of(experiment) else { return Vec::new() };
     unknown(experiment).into_iter().chain(raised(experiment, &speeds)).collect()
 }
 

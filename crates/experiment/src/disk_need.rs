@@ -46,7 +46,7 @@ impl Job {
 
     /// The configurations whose nodes the run starts.
     fn started(&self) -> impl Iterator<Item = &Setup> {
-        self.setups.iter().filter(|setup| setup.existing.is_none())
+        self.setups.iter().filter(|setup| setup.at.is_started())
     }
 }
 

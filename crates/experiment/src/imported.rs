@@ -10,7 +10,7 @@ use workload::{Definition, Distribution, Mix, OperationKind};
 use crate::{
     Caches, Cell, Configuration, ConfigurationMoney, ConfiguredVolume, Consistency, ConsistencyLevels, Database,
     Dataset, DecisionRules, FORMAT_VERSION, Instance, Job, LoadLevel, Money, Patience, Place, Placement, Plan,
-    PlannedTrial, Setup, Setups, Target, TrialShape, VolumeKind, VolumeRole, VolumeSetup,
+    PlannedTrial, Setup, SetupAt, Setups, Target, TrialShape, VolumeKind, VolumeRole, VolumeSetup,
 };
 
 /// What stands where something is not stated.
@@ -193,12 +193,7 @@ fn setup(name: &str, batch: u32) -> Setup {
         commitlog: None,
         instance_limits: None,
         placement: Placement::ONE_NODE,
-        first_host: 0,
-        batch,
-        is_bought: false,
-        // Where it was, only its name says.
-        existing: Some(vec![name.to_owned()]),
-        watched: Vec::new(),
+        at: SetupAt::Imported { batch },
         version: None,
         consistency: None,
         settings: Settings::default(),
@@ -251,7 +246,7 @@ mod tests {
         assert_eq!((plan.place.provider(), plan.scale(), plan.dataset.records), (Provider::Imported, 1.0, 0));
         let money: Vec<Option<f64>> = plan.money.configurations.iter().map(|of| of.usd_per_month).collect();
         assert_eq!(money, [Some(300.0), None]);
-        let batches: Vec<u32> = setups.iter().map(|setup| setup.batch).collect();
+        let batches: Vec<u32> = setups.iter().map(|setup| setup.at.batch()).collect();
         assert_eq!(batches, [0, 1], "nobody mixed their order");
         assert!(setups.iter().all(|setup| setup.has_real_volumes() && setup.database_hosts().is_empty()));
         let text = serde_json::to_string(&plan).unwrap();

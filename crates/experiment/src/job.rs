@@ -20,7 +20,7 @@ impl Job {
     /// The part of it that the machines of one batch carry out, with nothing of the others.
     pub fn of_batch(&self, batch: u32) -> Self {
         let mut part = self.clone();
-        part.setups.setups.retain(|setup| setup.batch == batch);
+        part.setups.setups.retain(|setup| setup.at.batch() == batch);
         let has = |configuration: &str| part.setups.of(configuration).is_some();
         part.plan.configurations.retain(|configuration| has(&configuration.name));
         part.plan.cells.retain(|cell| has(&cell.configuration));

@@ -44,6 +44,7 @@ mod raw;
 mod scale;
 mod search;
 mod setup;
+mod setup_at;
 mod simulated;
 mod spanned;
 #[cfg(any(test, feature = "testing"))]
@@ -100,6 +101,7 @@ pub use provider::Provider;
 pub use scale::{setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
 pub use setup::{BurstStart, FORMAT_VERSION, ServedAs, Setup, Setups, VolumeSetup};
+pub use setup_at::SetupAt;
 pub use simulated::{Fault, FaultKind, SettingsEffect, Truth, WakingUp};
 pub use volume_kind::{DataLayout, VolumeKind};
 pub use volume_role::VolumeRole;

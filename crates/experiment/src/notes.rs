@@ -64,7 +64,7 @@ pub fn static_notes(
             ));
         }
     }
-    for setup in setups(experiment).iter().filter(|s| s.existing.is_none()) {
+    for setup in setups(experiment).iter().filter(|s| s.at.is_started()) {
         // What each node holds of it.
         let share = setup.placement.share_per_node();
         let payload = share * experiment.dataset.payload_bytes() as f64 / place.scale();
@@ -158,7 +158,7 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
 fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
     let setups = setups(experiment);
     let all = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
-    let wanting: Vec<_> = setups.iter().filter(|s| s.existing.is_none() && all(s) > machine_cpus).collect();
+    let wanting: Vec<_> = setups.iter().filter(|s| s.at.is_started() && all(s) > machine_cpus).collect();
     let most = wanting.iter().map(|setup| all(setup)).reduce(f64::max)?;
     let scale = experiment.place.scale();
     let names: Vec<_> = wanting

@@ -250,7 +250,7 @@ fn processes(experiment: &Experiment) -> Vec<Vec<String>> {
     }
     let setups = crate::setups(experiment);
     let mut groups: Vec<Vec<&crate::Setup>> = Vec::new();
-    for setup in setups.iter().filter(|setup| setup.existing.is_none()) {
+    for setup in setups.iter().filter(|setup| setup.at.is_started()) {
         match groups.iter_mut().find(|group| group[0].shares_process_with(setup)) {
             Some(group) => group.push(setup),
             None => groups.push(vec![setup]),
@@ -283,19 +283,19 @@ fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
         // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
         let of = |workload: &Definition| caches.setup(setup, &workload.name, &dataset).page_cache_budget_bytes;
         let budget = experiment.workloads.iter().map(of).max().unwrap_or_default() as f64;
-        let seconds = warming_s(&configuration.data_volume, setup.is_bought, held, budget);
+        let seconds = warming_s(&configuration.data_volume, setup.at.is_bought(), held, budget);
         (configuration.name.clone(), seconds)
     });
     caches.warming_s = each.collect();
     let mut settling: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for workload in experiment.workloads.iter().map(|workload| &workload.name) {
-        let kind = |setup: &crate::Setup| (setup.first_host, CacheOf::new(setup));
+        let kind = |setup: &crate::Setup| (setup.at.first_host(), CacheOf::new(setup));
         let begun: Vec<crate::Setup> = setups.iter().map(|setup| caches.setup(setup, workload, &dataset)).collect();
         for setup in &begun {
             let held = bytes * setup.placement.share_per_node();
             let budget = setup.page_cache_budget_bytes as f64;
             let alike = begun.iter().filter(|other| kind(other) == kind(setup)).count();
-            let seconds = settling_s(setup.is_bought, held, budget, experiment.load.rest_max_s);
+            let seconds = settling_s(setup.at.is_bought(), held, budget, experiment.load.rest_max_s);
             let of_setup = settling.entry(setup.configuration.clone()).or_default();
             of_setup.insert(workload.clone(), seconds / alike as f64);
         }
@@ -387,9 +387,7 @@ impl Plan {
     /// A trial's part of the seconds until the process that serves it in its block is expected to be ready.
     fn starting_s_of(&self, trial: &PlannedTrial) -> f64 {
         let cells_of = |configuration: &str| self.cells.iter().filter(|c| c.configuration == configuration).count();
-        let Some(configuration) = self.configuration_of(trial) else {
-            return 0.0;
-        };
+        let Some(configuration) = self.configuration_of(trial) else { return 0.0 };
         let sharers = self.processes.iter().find(|sharers| sharers.iter().any(|name| name == configuration));
         let planned = self.configuration(configuration);
         let nodes = planned.map_or(1, |c| c.placement.nodes);

@@ -10,7 +10,7 @@ use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 use crate::cpu_share::{LEAST_CPUS, Speeds};
 use crate::placement::first_hosts;
 use crate::{
-    Configuration, ConfiguredVolume, Dataset, Experiment, Model, Place, ServedAs, Setup, Setups, VolumeKind,
+    Configuration, ConfiguredVolume, Dataset, Experiment, Model, Place, ServedAs, Setup, SetupAt, Setups, VolumeKind,
     VolumeRole, VolumeSetup,
 };
 
@@ -32,16 +32,18 @@ pub fn setups(experiment: &Experiment) -> Setups {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
             }),
             Place::Bought(aws) => {
-                (setup.first_host, setup.is_bought) = (first_host, true);
-                setup.batch = aws.batch_of(&setup.configuration).unwrap_or_default();
+                let batch = aws.batch_of(&setup.configuration).unwrap_or_default();
+                setup.at = SetupAt::Bought { first_host, batch };
                 // A new volume has all of its credits.
                 for burst in setup.volumes_mut().filter_map(|volume| volume.burst.as_mut()) {
                     burst.credits_start = burst.credits_max;
                 }
             }
             Place::Existing(cluster) => {
-                setup.existing = Some(configuration.hosts.clone().unwrap_or_else(|| cluster.hosts.clone()));
-                setup.watched.clone_from(&configuration.watched);
+                setup.at = SetupAt::Existing {
+                    contact_points: configuration.hosts.as_ref().unwrap_or(&cluster.hosts).clone(),
+                    watched: configuration.watched.clone(),
+                };
             }
         }
         setup
@@ -117,11 +119,7 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
         }),
         instance_limits: shared_path(configuration, &cards, place),
         placement: configuration.placement,
-        first_host: 0,
-        batch: 0,
-        is_bought: false,
-        existing: None,
-        watched: Vec::new(),
+        at: SetupAt::Shared,
         version: configuration.version.clone(),
         consistency: configuration.consistency,
         settings: configuration.settings.clone(),

@@ -7,11 +7,11 @@ use catalog::{Burst, ByteBurst, IoLimits, Latency, through_cards};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_share::CpuShare;
-use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, VolumeRole, WatchedNode};
+use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, SetupAt, VolumeRole};
 use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,18 +83,8 @@ pub struct Setup {
     pub instance_limits: Option<IoLimits>,
     /// Database nodes, each with all of the above, and where replicas are.
     pub placement: Placement,
-    /// Number of its first node's host among the database hosts of the run, from 0: where configurations have machines
-    /// of their own it is not the same for all of them.
-    pub first_host: u32,
-    /// Number of the batch of machines that it is measured in, from 0: those of another batch stand there at another
-    /// time, or elsewhere, with clients of their own.
-    pub batch: u32,
-    /// Whether its machines are what the configuration states, made for it: nothing is emulated, held or divided.
-    pub is_bought: bool,
-    /// Contact points of a cluster that exists, of which this is the name and the price: nothing of the above is made.
-    pub existing: Option<Vec<String>>,
-    /// The nodes of that cluster, all of them where they are watched.
-    pub watched: Vec<WatchedNode>,
+    /// Where its nodes are.
+    pub at: SetupAt,
     /// The version of its database, where that is not the target's.
     pub version: Option<String>,
     /// Its consistency levels, where they are not those of the target.
@@ -169,16 +159,21 @@ impl Setup {
     /// Numbers of its nodes' hosts among the database hosts of the run; none where its cluster exists and nobody looks
     /// at it.
     pub fn database_hosts(&self) -> Vec<u32> {
-        match self.existing {
-            Some(_) => self.watched.iter().map(|node| node.host).collect(),
-            None => (self.first_host..self.first_host + self.placement.nodes).collect(),
+        match &self.at {
+            SetupAt::Shared => (0..self.placement.nodes).collect(),
+            SetupAt::Bought { first_host, .. } => (*first_host..first_host + self.placement.nodes).collect(),
+            SetupAt::Existing { watched, .. } => watched.iter().map(|node| node.host).collect(),
+            SetupAt::Imported { .. } => Vec::new(),
         }
     }
 
     /// Whether its volumes are those of somebody else or of a cloud: what is stated of them is what they should do, and
     /// iopslab holds them to nothing.
     pub fn has_real_volumes(&self) -> bool {
-        self.is_bought || self.existing.is_some()
+        match self.at {
+            SetupAt::Shared => false,
+            SetupAt::Bought { .. } | SetupAt::Existing { .. } | SetupAt::Imported { .. } => true,
+        }
     }
 
     /// Whether one process of the database can serve trials of both, one after the other: what differs can be changed
@@ -193,12 +188,11 @@ impl Setup {
             1 => setup.cpus.ceil(),
             _ => setup.cpus,
         };
-        let machines = |setup: &Self| (setup.first_host, setup.batch, setup.is_bought);
-        let is_owned = |setup: &Self| setup.existing.is_none() && setup.backlog.is_none();
+        let is_owned = |setup: &Self| setup.at.is_started() && setup.backlog.is_none();
         is_owned(self)
             && is_owned(other)
-            && (!self.is_bought || self.configuration == other.configuration)
-            && machines(self) == machines(other)
+            && (!self.at.is_bought() || self.configuration == other.configuration)
+            && self.at == other.at
             && cpus(self) == cpus(other)
             && (self.heap_bytes, self.direct_memory_bytes) == (other.heap_bytes, other.direct_memory_bytes)
             && self.key_cache_bytes == other.key_cache_bytes
@@ -211,7 +205,7 @@ impl Setup {
 
     /// Number of the host of the node that a planned fault takes away: a plan counts nodes from 1.
     pub fn host_of(&self, fault: &NodeFault) -> u32 {
-        self.first_host + fault.node.saturating_sub(1)
+        self.at.first_host() + fault.node.saturating_sub(1)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use catalog::{VcpuPool, VolumeType};
 use experiment::{
     AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite, Experiment, ParseContext, Provider, QuotaNeeds,
-    ReadFor, parse,
+    ReadFor, SetupAt, parse,
 };
 
 use crate::story;
@@ -147,7 +147,7 @@ fn sites_share_the_configurations_and_each_stays_within_its_limits() {
     let counted = (job.plan.trials.len(), part.plan.trials.len(), part.plan.cells.len());
     assert_eq!(counted, (6, 3, 1));
     assert!(part.plan.estimated_s < job.plan.estimated_s);
-    assert_eq!((part.setups.len(), part.setups[0].first_host), (1, 3));
+    assert_eq!((part.setups.len(), part.setups[0].at.clone()), (1, SetupAt::Bought { first_host: 3, batch: 1 }));
 
     // One site with little room works through them in turn.
     let one =
@@ -233,7 +233,7 @@ fn machines_are_measured_at_full_size() {
     // Elsewhere AWS is not mentioned, and nobody makes machines.
     let here = run_by(&text, Provider::Local).unwrap();
     assert_eq!(here.place.aws(), None);
-    assert_eq!(experiment::setups(&here)[1].first_host, 0);
+    assert_eq!(experiment::setups(&here)[1].at, SetupAt::Shared);
 }
 
 #[test]

@@ -55,7 +55,8 @@ fn it_is_another_data_set_with_a_name_of_its_own_and_room_on_the_volume() {
 #[test]
 fn variants_of_a_configuration_have_its_backlog() {
     let text = format!(
-        "{}\n[[variant]]\nname = \"lcs\"\nsettings = {{ table = {{ compaction = {{ class = \"LeveledCompactionStrategy\" }} }} }}\n",
+        "{}\n[[variant]]\nname = \"lcs\"\n\
+         settings = {{ table = {{ compaction = {{ class = \"LeveledCompactionStrategy\" }} }} }}\n",
         backlog("{ overwrites = 0.5, sstables = 4 }")
     );
     let all = setups(&accepted(&text));

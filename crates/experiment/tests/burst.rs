@@ -105,8 +105,8 @@ fn wrong_starts_are_refused_with_the_reason() {
         ),
         (
             with("{ type = \"gp2\", size_gib = 320 }", "{ type = \"st1\", size_gib = 1024, burst = \"baseline\" }"),
-            "has no burst bucket: throttled, it has the 40 MiB/s that last (set volumes = \"served\" in [provider.local], or \
-             remove `burst`)",
+            "has no burst bucket: throttled, it has the 40 MiB/s that last (set volumes = \"served\" in \
+             [provider.local], or remove `burst`)",
         ),
         (
             with("{ type = \"gp2\", size_gib = 320 }", "{ iops = 960, burst = \"full\" }"),

@@ -128,8 +128,8 @@ fn page_caches_that_cannot_be_are_refused() {
         (swept("[1]\ncache_ratio_by = \"memroy\""), "cache_ratio_by cannot be `memroy` (did you mean `memory`?"),
         (
             swept("[10, 100]"),
-            "cache_ratio 100 leaves a a page cache of 33 MiB; below 64 MiB nothing is measured but thrashing (a smaller ratio, or \
-             records = 5835554 and more)",
+            "cache_ratio 100 leaves a a page cache of 33 MiB; below 64 MiB nothing is measured but thrashing (a \
+             smaller ratio, or records = 5835554 and more)",
         ),
         (
             format!("{}\n[provider.local]\npage_cache_mib = 256\n", swept("[1]")),
@@ -195,8 +195,8 @@ fn memory_that_a_sweep_replaces_is_reported() {
     let differ = reported("memory_limit_gib = 30\n");
     assert!(
         differ.contains(
-            "cache_ratio of [sweep] says the page cache of every configuration: the configurations differ in memory, and that has an \
-             effect on the heap alone"
+            "cache_ratio of [sweep] says the page cache of every configuration: the configurations differ in memory, \
+             and that has an effect on the heap alone"
         ),
         "{differ}"
     );

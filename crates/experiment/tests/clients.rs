@@ -44,8 +44,8 @@ fn on_aws_the_number_follows_from_the_highest_rate_and_the_type_of_the_clients()
     let text = auto("200_000", "");
     assert_eq!(
         of(&text, Provider::Aws).1,
-        "note: clients = \"auto\" is 3: 200000 operations/s x 40 us of CPU = 8.0 CPUs; a client of c7i.2xlarge (8 vCPUs) has \
-         4 load threads, of which 80 % may be busy: 3.2 CPUs. State a number to have another one"
+        "note: clients = \"auto\" is 3: 200000 operations/s x 40 us of CPU = 8.0 CPUs; a client of c7i.2xlarge (8 \
+         vCPUs) has 4 load threads, of which 80 % may be busy: 3.2 CPUs. State a number to have another one"
     );
     // So many machines are made, and what was counted is not doubted.
     let experiment = read(&text, Provider::Aws).unwrap();
@@ -65,7 +65,10 @@ fn machines_that_are_named_send_all_and_processes_of_one_machine_do_not_become_m
     let (clients, reported) = of(&auto("30_000", hosts), Provider::Hosts);
     assert_eq!(clients, 2);
     assert!(
-        reported.contains("is 2, all machines that [provider.hosts] client names: 30000 operations/s x 40 us of CPU = 1.2 CPUs, and 15000 operations/s from each"),
+        reported.contains(
+            "is 2, all machines that [provider.hosts] client names: 30000 operations/s x 40 us of CPU = 1.2 CPUs, \
+             and 15000 operations/s from each"
+        ),
         "{reported}"
     );
     let (clients, reported) = of(&auto("30_000", hosts), Provider::Local);

@@ -84,18 +84,18 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
     let target = |lines: &str| with("[dataset]", &format!("[target]\n{lines}\n[dataset]"));
     let sound = target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\nuser = \"bench\"");
     let setups = experiment::setups(&to_run(&sound, Provider::Local).unwrap());
-    assert_eq!(setups[0].existing.as_deref(), Some(&["h:9042".to_owned()][..]));
+    assert_eq!(setups[0].at.contact_points(), Some(&["h:9042".to_owned()][..]));
     let message = to_run(&sound, Provider::Simulated).unwrap_err();
     assert!(message.contains("x.toml:4:9: [target] hosts: a simulation has no cluster to talk to"), "{message}");
     let reported = format!("{sound}[provider.local]\nheap_mib = 1024\nburst = \"full\"\n");
     let reported = notes(&accepted(&reported), "key_without_effect", Some(Provider::Local));
-    let expected = "note: without effect on an existing cluster: [provider.local] heap_mib, [provider.local] burst. It is \
-                    measured as it stands: remove them";
+    let expected = "note: without effect on an existing cluster: [provider.local] heap_mib, [provider.local] burst. It \
+                    is measured as it stands: remove them";
     assert!(reported.iter().any(|note| note == expected), "{reported:?}");
     // Several clusters in one matrix.
     let own = sound.replacen("size_gib = 320 }", "size_gib = 320 }\nhosts = [\"other:9042\"]", 1);
     let setups = experiment::setups(&accepted(&own));
-    assert_eq!(setups[0].existing.as_deref(), Some(&["other:9042".to_owned()][..]));
+    assert_eq!(setups[0].at.contact_points(), Some(&["other:9042".to_owned()][..]));
 
     each_refused(&[
         (target("hosts = [\"h:9042\"]"), "x.toml:4:9: `hosts` without `keyspace`"),
@@ -217,8 +217,8 @@ fn a_level_above_one_is_reported_where_one_replica_makes_it_one() {
     assert_eq!(
         reported(&(own("consistency = { read = \"local_quorum\", update = \"all\", insert = \"all\" }") + other)),
         [format!(
-            "note: consistency = \"read local_quorum, scan one, update all, insert all\" of a: LOCAL_QUORUM and ALL of one \
-             replica is that one, as ONE is. {advice}"
+            "note: consistency = \"read local_quorum, scan one, update all, insert all\" of a: LOCAL_QUORUM and ALL of \
+             one replica is that one, as ONE is. {advice}"
         )]
     );
     assert_eq!(reported(&own("consistency = \"one\"")), [""; 0]);
@@ -228,10 +228,8 @@ fn a_level_above_one_is_reported_where_one_replica_makes_it_one() {
     let existing = "[target]\nhosts = [\"h:9042\"]\nkeyspace = \"lab\"\nconsistency = \"local_quorum\"\n[dataset]";
     assert_eq!(
         reported(&with("[dataset]", existing)),
-        [
-            "note: consistency = \"local_quorum\": LOCAL_QUORUM of one replica is that one, as ONE is. State `nodes` and \
-          `replication_factor` as the cluster has them"
-        ]
+        ["note: consistency = \"local_quorum\": LOCAL_QUORUM of one replica is that one, as ONE is. State `nodes` \
+          and `replication_factor` as the cluster has them"]
     );
 }
 

@@ -108,8 +108,8 @@ fn every_wrong_input_is_refused_at_its_place() {
         (
             "size_gib = 320",
             "size_gib = \"4TB\"",
-            "x.toml:9:42: in data_volume: size_gib cannot be the text \"4TB\" (a number without quotes or unit, such as \
-             size_gib = 4.5)",
+            "x.toml:9:42: in data_volume: size_gib cannot be the text \"4TB\" (a number without quotes or unit, such \
+             as size_gib = 4.5)",
         ),
         ("\"gp2\"", "2", "x.toml:9:24: in data_volume: type cannot be the number 2 (text in quotes"),
         (
@@ -294,7 +294,8 @@ fn how_long_cassandra_may_take_can_be_stated() {
 fn repetitions_and_warm_up_may_decide_for_themselves() {
     let text = GOOD.replacen(
         "concurrency = [10]",
-        "concurrency = [10]\nrepetitions = \"auto\"\nprecision = 0.1\nmax_repetitions = 12\nbudget_minutes = 30\nwarmup = \"auto\"",
+        "concurrency = [10]\nrepetitions = \"auto\"\nprecision = 0.1\nmax_repetitions = 12\nbudget_minutes = 30\n\
+         warmup = \"auto\"",
         1,
     );
     let load = accepted(&text).load;

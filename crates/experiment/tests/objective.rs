@@ -64,8 +64,8 @@ fn every_wrong_objective_is_refused_at_its_place() {
         ("[objective]\nerror_share = 1.5\n", "x.toml:19:15: error_share cannot be 1.5 (a number from 0 to 1)"),
         (
             "[objective]\nerror_share = 0.01\n",
-            "x.toml:19:15: error_share = 0.01 has no effect: a trial with more than 0.001 failed operations is invalid (at \
-             most 0.001, or leave it out)",
+            "x.toml:19:15: error_share = 0.01 has no effect: a trial with more than 0.001 failed operations is invalid \
+             (at most 0.001, or leave it out)",
         ),
         ("[objective]\nthroughput = -1\n", "x.toml:19:14: throughput cannot be -1"),
         (

@@ -120,7 +120,8 @@ fn what_an_instance_has_not_is_refused_at_its_place() {
     each_refused(&[
         (
             on("r7i.large", gp3, "bandwidth_weighting = \"ebs-1\"\n"),
-            "x.toml:8:23: r7i.large has no bandwidth weighting (source: EC2 DescribeInstanceTypes, BandwidthWeightings)",
+            "x.toml:8:23: r7i.large has no bandwidth weighting (source: EC2 DescribeInstanceTypes, \
+             BandwidthWeightings)",
         ),
         (
             on("m8g.large", gp3, "bandwidth_weighting = \"vpc-1\"\n"),

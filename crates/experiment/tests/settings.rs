@@ -111,11 +111,12 @@ fn settings_are_refused_where_no_database_is_started() {
 
 #[test]
 fn keys_of_cassandra_yaml_and_options_of_the_table_go_to_the_configuration_and_cost_nothing() {
-    let stated = r#"
-cassandra = { concurrent_reads = 64, read_request_timeout = "10s", compaction_throughput = "16MiB/s", file_cache_enabled = true, disk_access_mode = "standard", sstable = { selected_format = "bti" } }
-table = { compaction = { class = "LeveledCompactionStrategy", sstable_size_in_mb = 10 }, compression = { chunk_length_in_kb = 4 }, bloom_filter_fp_chance = 0.1 }
-host = { read_ahead_kb = 8 }
-"#;
+    let stated = "\ncassandra = { concurrent_reads = 64, read_request_timeout = \"10s\", compaction_throughput = \
+                  \"16MiB/s\", file_cache_enabled = true, disk_access_mode = \"standard\", \
+                  sstable = { selected_format = \"bti\" } }\n\
+                  table = { compaction = { class = \"LeveledCompactionStrategy\", sstable_size_in_mb = 10 }, \
+                  compression = { chunk_length_in_kb = 4 }, bloom_filter_fp_chance = 0.1 }\n\
+                  host = { read_ahead_kb = 8 }\n";
     let experiment = accepted(&settings(stated));
     let of = &experiment.configurations[0].settings;
     assert_eq!(
@@ -185,7 +186,8 @@ fn wrong_settings_are_refused_at_their_place() {
         ),
         (
             cassandra("compaction_throughput_mb_per_sec = 64"),
-            "`compaction_throughput_mb_per_sec` is the old name of `compaction_throughput` (write compaction_throughput, with a unit: \"64MiB/s\")",
+            "`compaction_throughput_mb_per_sec` is the old name of `compaction_throughput` (write \
+             compaction_throughput, with a unit: \"64MiB/s\")",
         ),
         (
             cassandra("read_request_timeout_in_ms = 5000"),
@@ -208,7 +210,8 @@ fn wrong_settings_are_refused_at_their_place() {
         ),
         (
             cassandra(
-                "memtable = { configurations = { own = { class_name = \"TrieMemtable\", parameters = { shards = inf } } } }",
+                "memtable = { configurations = { own = { class_name = \"TrieMemtable\", \
+                 parameters = { shards = inf } } } }",
             ),
             "finite numbers: not nan, not inf",
         ),
@@ -249,7 +252,8 @@ fn wrong_settings_are_refused_at_their_place() {
         ),
         (
             cassandra("compaction_throughput = \"64MiB\""),
-            "compaction_throughput cannot be the text \"64MiB\" (a whole number with its unit, one of B/s, KiB/s, MiB/s)",
+            "compaction_throughput cannot be the text \"64MiB\" (a whole number with its unit, one of B/s, KiB/s, \
+             MiB/s)",
         ),
         (cassandra("compaction_throughput = 64"), "compaction_throughput cannot be the number 64 (a rate in quotes"),
         (
@@ -308,7 +312,8 @@ fn wrong_settings_are_refused_at_their_place() {
         ),
         (
             settings(
-                "cassandra = { compressed_read_ahead_buffer_size = \"256KiB\" }\ntable = { compression = { enabled = false } }",
+                "cassandra = { compressed_read_ahead_buffer_size = \"256KiB\" }\n\
+                 table = { compression = { enabled = false } }",
             ),
             "x.toml:11:15: compressed_read_ahead_buffer_size does nothing for a table without compression",
         ),
@@ -402,7 +407,8 @@ fn wrong_settings_are_refused_at_their_place() {
 #[test]
 fn all_wrong_settings_are_reported_together() {
     let text = settings(
-        "cassandra = { concurrent_read = 1, listen_address = \"a\" }\ntable = { compression = { chunk_length_in_kb = 3 } }\nhost = { read_ahead_kb = 1 }\njvm = [\"-Xmx1g\"]",
+        "cassandra = { concurrent_read = 1, listen_address = \"a\" }\n\
+         table = { compression = { chunk_length_in_kb = 3 } }\nhost = { read_ahead_kb = 1 }\njvm = [\"-Xmx1g\"]",
     );
     assert_eq!(refused(&text).list().len(), 5);
 }
@@ -421,7 +427,10 @@ disk_access_mode = "mmap"
 
 /// Two configurations, the second with settings of its own.
 fn two_with(variants: &str) -> String {
-    let second = "[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\nsettings = { jvm = [\"-Xss1m\"], cassandra = { disk_access_mode = \"standard\", concurrent_reads = 16 } }\ndata_volume = { type = \"gp2\", size_gib = 320 }\n\n[[workload]]";
+    let second = "[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\n\
+                  settings = { jvm = [\"-Xss1m\"], \
+                  cassandra = { disk_access_mode = \"standard\", concurrent_reads = 16 } }\n\
+                  data_volume = { type = \"gp2\", size_gib = 320 }\n\n[[workload]]";
     with("[[workload]]", second) + variants
 }
 

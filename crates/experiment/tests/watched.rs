@@ -9,7 +9,8 @@ fn target(lines: &str) -> String {
     with("[dataset]", &target)
 }
 
-const TWO: &str = "[[target.node]]\nssh = \"cass1\"\n[[target.node]]\nssh = \"me@cass2\"\ndata = \"/var/lib/cassandra/data\"\n\
+const TWO: &str = "[[target.node]]\nssh = \"cass1\"\n[[target.node]]\nssh = \"me@cass2\"\n\
+                   data = \"/var/lib/cassandra/data\"\n\
                    process = \"CassandraDaemon\"";
 
 /// Its configuration has so many nodes.
@@ -37,7 +38,7 @@ fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
         process: process.map(str::to_owned),
     };
     let second = node(1, "me@cass2", Some("/var/lib/cassandra/data"), Some("CassandraDaemon"));
-    assert_eq!(setups[0].watched, [node(0, "cass1", None, None), second]);
+    assert_eq!(setups[0].at.watched(), [node(0, "cass1", None, None), second]);
     let Some(ExistingCluster { ssh, .. }) = plan.place.existing() else {
         panic!("it exists");
     };
@@ -51,8 +52,8 @@ fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
 fn clusters_of_a_matrix_have_hosts_of_their_own_and_configurations_of_one_share_them() {
     let other = |name: &str, lines: &str| {
         format!(
-            "[[configuration]]\nname = \"{name}\"\ninstance = \"r4.4xlarge\"\ndata_volume = {{ type = \"gp2\", size_gib = \
-             320 }}\nhosts = [\"other:9042\"]\n{lines}"
+            "[[configuration]]\nname = \"{name}\"\ninstance = \"r4.4xlarge\"\n\
+             data_volume = {{ type = \"gp2\", size_gib = 320 }}\nhosts = [\"other:9042\"]\n{lines}"
         )
     };
     let node = "[[configuration.node]]\nssh = \"cass9\"\n";

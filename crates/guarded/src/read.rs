@@ -134,10 +134,7 @@ fn whole(file: File, most_bytes: u64) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     file.take(most_bytes + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most_bytes {
-        true => Err(too_large()),
-        false => Ok(bytes),
-    }
+    if bytes.len() as u64 > most_bytes { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// The system's words for a link that may not be followed ("too many levels of symbolic links") mislead.

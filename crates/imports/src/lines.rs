@@ -21,8 +21,5 @@ pub fn number(at: usize, text: &str, of: &str) -> Result<f64, Refusal> {
 /// A whole number that is not below 0. Some versions print it as `12.0`.
 pub fn count(at: usize, text: &str, of: &str) -> Result<u64, Refusal> {
     let value = number(at, text, of)?;
-    match value.fract() == 0.0 {
-        true => Ok(value as u64),
-        false => Err(Refusal::expected(at, "a whole number", of)),
-    }
+    if value.fract() == 0.0 { Ok(value as u64) } else { Err(Refusal::expected(at, "a whole number", of)) }
 }

@@ -142,7 +142,8 @@ fn latte(change: impl FnOnce(&mut serde_json::Value)) -> String {
         "result": {
             "elapsed_time_s": 2.0, "cycle_count": 2_000, "request_count": 2_000, "requests_per_cycle": 1.0,
             "error_count": 10, "cycle_throughput": {"n": 2, "value": 1_000.0, "std_err": null},
-            "cycle_latency": {"mean": means(&[128.0])[0], "percentiles": means(&[1.0, 120.0, 200.0, 300.0, 400.0, 500.0])},
+            "cycle_latency": {"mean": means(&[128.0])[0],
+                "percentiles": means(&[1.0, 120.0, 200.0, 300.0, 400.0, 500.0])},
             "log": [sample(0.0), sample(1.0)],
         },
     });
@@ -195,7 +196,8 @@ fn what_latte_does_not_count_apart_is_refused() {
 }
 
 /// As Dropwizard's CSV reporter writes a timer, every 10 s.
-const TIMER: &str = "t,count,max,mean,min,stddev,p50,p75,p95,p98,p99,p999,mean_rate,m1_rate,m5_rate,m15_rate,rate_unit,duration_unit\n\
+const TIMER: &str = "t,count,max,mean,min,stddev,p50,p75,p95,p98,p99,p999,mean_rate,m1_rate,m5_rate,m15_rate,\
+     rate_unit,duration_unit\n\
      1600914791,34117,60.9,1.8,0.1,1.9,1.4,1.9,4.0,5.9,7.6,22.2,0,0,0,0,calls/second,milliseconds\n\
      1600914801,134117,60.9,1.8,0.1,1.9,1.4,1.9,4.0,5.9,7.6,22.2,0,0,0,0,calls/second,milliseconds\n\
      1600914811,224117,60.9,1.8,0.1,1.9,1.4,1.9,4.0,5.9,7.6,22.2,0,0,0,0,calls/second,milliseconds\n\

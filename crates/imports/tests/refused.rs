@@ -226,9 +226,10 @@ fn a_rate_of_fio_is_that_of_each_job() {
 fn jobs_of_fio_that_did_not_run_together_are_several_measurements() {
     let job = |group: u32, option: &str| {
         format!(
-            "{{\"jobname\": \"a\", \"groupid\": {group}, \"error\": 0, \"job options\": {{\"iodepth\": \"8\"{option}}}, \
-             \"read\": {{\"total_ios\": 100, \"runtime\": 1000, \"iops\": 100.0, \"clat_ns\": {{\"mean\": 2000.0, \
-             \"max\": 4000, \"bins\": {{\"1000\": 60, \"4000\": 40}}}}}}}}"
+            "{{\"jobname\": \"a\", \"groupid\": {group}, \"error\": 0, \
+             \"job options\": {{\"iodepth\": \"8\"{option}}}, \
+             \"read\": {{\"total_ios\": 100, \"runtime\": 1000, \"iops\": 100.0, \
+             \"clat_ns\": {{\"mean\": 2000.0, \"max\": 4000, \"bins\": {{\"1000\": 60, \"4000\": 40}}}}}}}}"
         )
     };
     let of = |group: u32, option: &str| {
@@ -251,9 +252,9 @@ fn jobs_of_fio_that_did_not_run_together_are_several_measurements() {
 fn several_jobs_of_fio_have_latencies_where_they_have_bins() {
     let job = |bins: &str| {
         format!(
-            "{{\"jobname\": \"a\", \"error\": 0, \"job options\": {{\"iodepth\": \"8\"}}, \"read\": {{\"total_ios\": 100, \
-             \"runtime\": 1000, \"iops\": 100.0, \"clat_ns\": {{\"mean\": 2000.0, \"max\": 4000, \"percentile\": \
-             {{\"99.000000\": 3000}}{bins}}}}}}}"
+            "{{\"jobname\": \"a\", \"error\": 0, \"job options\": {{\"iodepth\": \"8\"}}, \
+             \"read\": {{\"total_ios\": 100, \"runtime\": 1000, \"iops\": 100.0, \
+             \"clat_ns\": {{\"mean\": 2000.0, \"max\": 4000, \"percentile\": {{\"99.000000\": 3000}}{bins}}}}}}}"
         )
     };
     let of = |bins| format!("{{\"fio version\": \"fio-3.35\", \"jobs\": [{}, {}]}}", job(bins), job(bins));

@@ -49,9 +49,9 @@ fn main() -> Result<()> {
         seconds,
     };
     println!(
-        "| hosts | samples/s of each | events/s | KB/s | controller's CPU, ms/s | us a sample | lag of a sample p50 / p99 / \
-         max, ms | memory at the end of the load, MB | most, MB | trial on disk, KB | stored in, s | report in, s | \
-         machine's CPU used |"
+        "| hosts | samples/s of each | events/s | KB/s | controller's CPU, ms/s | us a sample | lag of a sample p50 / \
+         p99 / max, ms | memory at the end of the load, MB | most, MB | trial on disk, KB | stored in, s | report in, \
+         s | machine's CPU used |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let most = hosts.iter().copied().max().unwrap_or(60);
@@ -263,8 +263,8 @@ impl Seen {
         let samples = self.figure("samples")?;
         let mb = |bytes: f64| bytes / 1e6;
         Ok(format!(
-            "| {hosts} | {hz} | {:.0} | {:.0} | {:.1} | {:.0} | {:.2} / {:.1} / {:.1} | {:.0} | {:.0} | {:.0} | {:.2} | \
-             {:.1} | {:.0} % |",
+            "| {hosts} | {hz} | {:.0} | {:.0} | {:.1} | {:.0} | {:.2} / {:.1} / {:.1} | {:.0} | {:.0} | {:.0} | {:.2} \
+             | {:.1} | {:.0} % |",
             self.events / seconds,
             self.bytes / seconds / 1e3,
             cpu_s / seconds * 1e3,

@@ -83,9 +83,10 @@ fn answer(usage: &clap::Error) -> ExitCode {
         true => words.ansi().to_string(),
         false => words.to_string(),
     };
-    match to_stderr {
-        true => eprint!("{text}"),
-        false => print!("{text}"),
+    if to_stderr {
+        eprint!("{text}")
+    } else {
+        print!("{text}")
     }
     ended(u8::try_from(usage.exit_code()).unwrap_or(2), output::Format::Human)
 }

@@ -4,12 +4,10 @@
 #![cfg(feature = "aws")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
 
-use crate::support::Laboratory;
-use crate::support::account::Account;
+use crate::support::account::{Aws, IOPSLAB};
+use crate::support::{Laboratory, Said};
 use serde_json::{Value, json};
 
 const PAST: &str = "2020-11-23T18:00:00Z";
@@ -18,24 +16,10 @@ const FUTURE: &str = "2120-11-23T18:00:00Z";
 /// pair, placement group, security group, route table, 2 subnets, internet gateway, network.
 const OF_A_RUN: usize = 16;
 
-/// Access keys of the form that the server distinguishes.
-const IOPSLAB: &str = "IOPSLAB0000000000000";
+/// Another user's access key.
 const PROFILE: &str = "PROFILE0000000000000";
 
-/// An AWS of its own.
-struct Aws {
-    account: Account,
-    lab: Laboratory,
-    address: String,
-}
-
 impl Aws {
-    fn start() -> Self {
-        let lab = Laboratory::new();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self { account: Account::start(lab.path(), port, &[]), lab, address: format!("127.0.0.1:{port}") }
-    }
-
     /// Somebody who is not iopslab makes all that these runs would make; without tags of a run for `null`.
     fn make(&self, region: &str, runs: &Value) {
         self.account.ask(&json!({ "ask": "make", "region": region, "runs": runs }));
@@ -53,24 +37,9 @@ impl Aws {
         self.account.ask(&question);
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.lab.iopslab(arguments);
-        command
-            .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
-            .env("AWS_ACCESS_KEY_ID", IOPSLAB)
-            .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env("AWS_CONFIG_FILE", "/nonexistent")
-            .env("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
-            .env("AWS_EC2_METADATA_DISABLED", "true")
-            .env_remove("AWS_PROFILE")
-            .env_remove("AWS_DEFAULT_REGION")
-            .env_remove("AWS_REGION");
-        command
-    }
-
     /// `iopslab clean --aws` as a user of this AWS.
-    fn clean(&self, more: &[&str]) -> Reported {
-        Reported::by(self.command(&[&["clean", "--aws"], more].concat()))
+    fn clean(&self, more: &[&str]) -> Said {
+        Said::of(&mut self.command(&[&["clean", "--aws"], more].concat()))
     }
 
     /// What was asked of the server: action and who asked.
@@ -80,31 +49,6 @@ impl Aws {
             (format!("{}:{}", word("service"), word("action")), word("access_key"))
         });
         asked.collect()
-    }
-}
-
-/// What a command said and how it ended.
-struct Reported {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Reported {
-    fn by(mut command: Command) -> Self {
-        let output = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Self { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
-    }
-
-    /// What it said, where it ended well.
-    fn well(self) -> String {
-        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
-        self.stdout
-    }
-
-    fn document(self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}{}", self.stdout, self.stderr))
     }
 }
 
@@ -144,7 +88,7 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     let reported = aws.clean(&["--run", "gp3", "--dry-run"]).well();
     assert_eq!(reported.matches("would remove ").count(), OF_A_RUN, "{reported}");
     assert!(reported.contains("nothing was removed") && reported.contains("kept: gp3-2"), "{reported}");
-    let reported = aws.clean(&["--all", "--dry-run", "--format", "json"]).document();
+    let reported = aws.clean(&["--all", "--dry-run", "--format", "json"]).json();
     assert_eq!(count(&reported, "would_remove"), 2 * OF_A_RUN);
     assert_eq!((count(&reported, "removed"), reported["dry_run"].as_bool()), (0, Some(true)));
     assert_eq!(aws.list(region), before);
@@ -155,7 +99,7 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     // What has expired, which is all of that run and only that.
     let reported = aws.clean(&["--expired", "--format", "json"]);
     assert_eq!(reported.code, Some(0), "{}{}", reported.stdout, reported.stderr);
-    let reported = reported.document();
+    let reported = reported.json();
     assert_eq!((count(&reported, "removed"), count(&reported, "failed")), (OF_A_RUN, 0), "{reported}");
     assert_eq!(reported["kept"][0]["run"], "gp3-2");
     assert_eq!(aws.list(region), without(&before, "gp3"));
@@ -214,7 +158,7 @@ fn what_cannot_be_removed_is_reported_and_the_rest_goes() {
         let arguments = [&["clean", "--aws", "--run", "r1", "--profile", "tests"], more].concat();
         let mut command = aws.command(&arguments);
         command.env("AWS_CONFIG_FILE", &config);
-        Reported::by(command)
+        Said::of(&mut command)
     };
     let reported = by_profile(&[]);
     assert_eq!(reported.code, Some(1), "{}{}", reported.stdout, reported.stderr);
@@ -255,18 +199,14 @@ fn an_aws_that_does_not_answer_is_no_empty_account() {
             .env("AWS_CONFIG_FILE", "/nonexistent")
             .env("AWS_EC2_METADATA_DISABLED", "true")
             .env_remove("AWS_PROFILE");
-        Reported::by(command)
+        Said::of(&mut command)
     };
     for choice in [&["--region", "eu-west-1"][..], &["--all", "--region", "eu-west-1"]] {
         let reported = clean(choice);
-        assert_eq!(reported.code, Some(1), "{}{}", reported.stdout, reported.stderr);
-        assert!(
-            format!("{}{}", reported.stdout, reported.stderr).contains("EC2 did not list what runs have in eu-west-1"),
-            "{}{}",
-            reported.stdout,
-            reported.stderr
-        );
-        assert!(!reported.stdout.contains("nothing"), "{}", reported.stdout);
+        let said = reported.all();
+        assert_eq!(reported.code, Some(1), "{said}");
+        assert!(said.contains("EC2 did not list what runs have in eu-west-1"), "{said}");
+        assert!(!reported.stdout.contains("nothing"), "{said}");
     }
     let reported = clean(&["--all", "--region", "eu-west-1.example.org/"]);
     assert!(reported.code == Some(2) && reported.stderr.contains("no name of a region"), "{}", reported.stderr);
@@ -285,8 +225,6 @@ fn flags_that_do_not_fit_are_refused() {
         &["clean", "--aws", "--all", "--expired"],
         &["clean", "--aws", "--run", "r1", "--expired"],
     ] {
-        let output = lab.output(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        lab.exits(2, arguments);
     }
 }

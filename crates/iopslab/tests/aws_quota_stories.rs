@@ -4,12 +4,10 @@
 #![cfg(feature = "aws")]
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output};
 
-use crate::support::Laboratory;
-use crate::support::account::Account;
+use crate::support::account::Aws;
+use crate::support::{Exits, Said};
 use serde_json::{Value, json};
 
 /// Two machines of 2 vCPUs, and a client of 2 beside each batch; 64 GiB of gp3 as root of each.
@@ -44,57 +42,26 @@ region = "us-east-1"
 limits = "quotas"
 "#;
 
-/// An AWS of its own.
-struct Aws {
-    account: Account,
-    lab: Laboratory,
-    address: String,
+const PLAN: [&str; 4] = ["plan", "own.toml", "--provider", "aws"];
+
+/// Somebody has two m5.large there, with volumes.
+fn aws() -> Aws {
+    let aws = Aws::start();
+    aws.account.ask(&json!({ "ask": "make", "region": "us-east-1", "runs": { "somebody": null } }));
+    aws.lab.write("own.toml", EXPERIMENT);
+    aws
 }
 
 impl Aws {
-    /// Somebody has two m5.large there, with volumes.
-    fn start() -> Self {
-        let lab = Laboratory::new();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let account = Account::start(lab.path(), port, &[]);
-        account.ask(&json!({ "ask": "make", "region": "us-east-1", "runs": { "somebody": null } }));
-        lab.write("own.toml", EXPERIMENT);
-        let address = format!("127.0.0.1:{port}");
-        Self { account, lab, address }
-    }
-
     fn quota(&self, service: &str, code: &str, value: Option<f64>) {
         let question =
             json!({ "ask": "quota", "region": "us-east-1", "service": service, "code": code, "value": value });
         self.account.ask(&question);
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.lab.iopslab(arguments);
-        command
-            .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
-            .env("AWS_ACCESS_KEY_ID", "IOPSLAB0000000000000")
-            .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env("AWS_CONFIG_FILE", "/nonexistent")
-            .env("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
-            .env("AWS_EC2_METADATA_DISABLED", "true")
-            .env_remove("AWS_PROFILE")
-            .env_remove("AWS_DEFAULT_REGION")
-            .env_remove("AWS_REGION");
-        command
-    }
-
-    fn plan(&self, more: &[&str]) -> Output {
-        let arguments = [&["plan", "own.toml", "--provider", "aws"], more].concat();
-        self.command(&arguments).output().unwrap()
-    }
-
     /// What a plan says that ends so.
     fn planned(&self, code: i32) -> String {
-        let output = self.plan(&[]);
-        let said = text(&output.stdout) + &text(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{said}");
-        said
+        self.command(&PLAN).exits(code).all()
     }
 
     /// Questions to the API, as the policy calls them.
@@ -107,10 +74,6 @@ impl Aws {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 /// The text as one line, whatever its width was.
 fn flat(said: &str) -> String {
     let words = said.split_whitespace().filter(|word| !matches!(*word, "│" | "|"));
@@ -119,7 +82,7 @@ fn flat(said: &str) -> String {
 
 #[test]
 fn a_plan_is_held_to_what_the_account_has_left() {
-    let aws = Aws::start();
+    let aws = aws();
     // Four of eight vCPUs are left: a machine and a client at a time.
     aws.quota("ec2", "L-1216C47A", Some(8.0));
     aws.quota("ebs", "L-7A658B76", None);
@@ -133,7 +96,7 @@ fn a_plan_is_held_to_what_the_account_has_left() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    let document: Value = serde_json::from_slice(&aws.plan(&["--format", "json"]).stdout).unwrap();
+    let document = Said::of(aws.command(&PLAN).args(["--format", "json"])).json();
     let quotas = &document["plan"]["place"]["bought"]["sites"][0]["limits"]["quotas"];
     assert_eq!(
         quotas["vcpus"]["standard"],
@@ -184,17 +147,12 @@ fn a_plan_is_held_to_what_the_account_has_left() {
 
 #[test]
 fn a_run_keeps_the_limits_that_it_was_planned_with() {
-    let aws = Aws::start();
+    let aws = aws();
     aws.quota("ec2", "L-1216C47A", Some(8.0));
     let script = "#!/bin/sh\nif test $1 = version; then echo '{\"terraform_version\":\"1.9.0\"}'; else exit 1; fi\n";
     let terraform = aws.lab.write("terraform", script);
     std::fs::set_permissions(&terraform, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = |arguments: &[&str]| {
-        let output = aws.command(arguments).env("IOPSLAB_TERRAFORM", &terraform).output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        said
-    };
+    let run = |arguments: &[&str]| aws.command(arguments).env("IOPSLAB_TERRAFORM", &terraform).exits(1).stderr;
     let said = run(&["run", "own.toml", "--provider", "aws", "--yes"]);
     assert!(said.contains("in 2 batches") && said.contains("L-1216C47A: 8 vCPUs"), "{said}");
     let directory = aws.lab.run_directory();

@@ -7,7 +7,7 @@ mod support;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use support::Laboratory;
+use support::{Exits, Laboratory};
 
 const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
@@ -17,9 +17,7 @@ fn refused(text: &str) -> String {
     assert_ne!(plain(text), plain(GOOD), "nothing is broken: it would be run");
     let lab = Laboratory::new();
     lab.write("broken.toml", text);
-    let output = lab.output(&["run", "broken.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = lab.exits(2, &["run", "broken.toml"]).stderr;
     assert!(!lab.path().join("runs").exists(), "bad input must start nothing");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
     stderr
@@ -60,9 +58,8 @@ fn an_agent_refuses_a_controller_of_another_version_in_words_and_serves_no_other
 #[test]
 fn a_missing_file_is_named() {
     let lab = Laboratory::new();
-    let output = lab.output(&["run", "nowhere.toml"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere.toml"));
+    let output = lab.exits(2, &["run", "nowhere.toml"]);
+    assert!(output.stderr.contains("nowhere.toml"));
 }
 
 #[test]
@@ -77,9 +74,7 @@ fn a_run_directory_of_another_format_is_refused_by_its_number() {
     std::fs::create_dir(&run).unwrap();
     for other in [2, 999] {
         std::fs::write(run.join("plan.json"), format!("{{\"format_version\": {other}}}")).unwrap();
-        let output = lab.output(&["report", run.to_str().unwrap()]);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = lab.exits(2, &["report", run.to_str().unwrap()]).stderr;
         let expected = format!("plan.json has format_version {other}, this iopslab reads {}", evidence::FORMAT_VERSION);
         assert!(stderr.contains(&expected), "{stderr}");
     }
@@ -89,9 +84,7 @@ fn a_run_directory_of_another_format_is_refused_by_its_number() {
 fn plan_touches_nothing_and_speaks_json() {
     let lab = Laboratory::new();
     lab.write("good.toml", GOOD);
-    let output = lab.output(&["plan", "good.toml", "--format", "json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = lab.exits(0, &["plan", "good.toml", "--format", "json"]).json();
     assert!(document["plan"]["trials"].as_array().unwrap().len() >= 6);
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 1, "only the experiment is there");
 }
@@ -184,9 +177,7 @@ fn a_simulated_run_tells_what_has_no_effect() {
     let lab = Laboratory::new();
     let text = SIMULATED.replacen("[dataset]", "[target]\nversion = \"5.0.9\"\n[dataset]", 1);
     lab.write("good.toml", &text.replacen("repetitions = 6", "repetitions = 1", 1));
-    let output = lab.output(&["run", "good.toml", "--provider", "simulated"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    let stderr = lab.exits(0, &["run", "good.toml", "--provider", "simulated"]).stderr;
     assert!(stderr.contains("without effect in a simulated run: [target] version"), "{stderr}");
 }
 
@@ -264,12 +255,10 @@ fn a_build_without_aws_says_so() {
     lab.write("own.toml", &(text + quotas));
     let plan = ["plan", "own.toml", "--provider", "aws"];
     for arguments in [&["clean", "--aws", "--all"][..], &["catalog", "refresh"], &plan] {
-        let output = lab.output(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = lab.exits(2, arguments).stderr;
         // As one line, wherever it was broken.
         let words: Vec<&str> = stderr.split_whitespace().filter(|word| *word != "│").collect();
         let stderr = words.join(" ");
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains("built without AWS") && stderr.contains("--features aws"), "{stderr}");
     }
 }
@@ -316,20 +305,18 @@ fn what_is_for_aws_alone_is_refused_elsewhere() {
     let lab = Laboratory::new();
     on_aws(&lab);
     for flags in [&["--yes"][..], &["--max-cost", "5"]] {
-        let output = lab.output(&[&["run", "own.toml", "--provider", "simulated"], flags].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = lab.exits(2, &[&["run", "own.toml", "--provider", "simulated"], flags].concat()).stderr;
         assert!(stderr.contains("is for --provider aws"), "{stderr}");
     }
     let simulated = "name = \"s\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
-                     instance = { vcpus = 1, memory_gib = 8 }\ndata_volume = { iops = 100 }\n[[workload]]\nname = \"w\"\n\
+                     instance = { vcpus = 1, memory_gib = 8 }\ndata_volume = { iops = 100 }\n[[workload]]\n\
+                     name = \"w\"\n\
                      read = 1.0\n[load]\nconcurrency = [4]\nrepetitions = 1\n";
     lab.write("s.toml", simulated);
     assert!(lab.output(&["run", "s.toml", "--provider", "simulated"]).status.success());
     let run = lab.run_directory();
-    let output = lab.output(&["destroy", run.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("made no machines on AWS"));
+    let output = lab.exits(2, &["destroy", run.to_str().unwrap()]);
+    assert!(output.stderr.contains("made no machines on AWS"));
 }
 
 #[test]
@@ -354,9 +341,7 @@ fn a_volume_that_nobody_sells_or_that_would_cover_files_is_refused_before_anythi
         if !arguments.contains(&"--mount") {
             all.extend(["--mount", &mount]);
         }
-        let output = lab.output(&all);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        let stderr = lab.exits(2, &all).stderr;
         assert!(stderr.contains(reason), "{arguments:?}: {stderr}");
     }
     assert!(!lab.path().join("v").exists());
@@ -366,9 +351,7 @@ fn a_volume_that_nobody_sells_or_that_would_cover_files_is_refused_before_anythi
 fn a_machine_that_can_serve_no_volumes_is_refused_before_anything_is_made() {
     let lab = Laboratory::new();
     lab.write("served.toml", &(GOOD.to_owned() + "volumes = \"served\"\n"));
-    let output = lab.iopslab_without_fuse(&["run", "served.toml"]).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.iopslab_without_fuse(&["run", "served.toml"]).exits(1).stderr;
     assert!(stderr.contains("volumes cannot be served: /dev/fuse"), "{stderr}");
     assert!(stderr.contains("volumes = \"throttled\""), "{stderr}");
     assert!(!lab.path().join("runs").exists(), "nothing was begun");
@@ -380,21 +363,18 @@ fn a_machine_that_can_serve_no_volumes_is_refused_before_anything_is_made() {
 fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_open() {
     let lab = Laboratory::new();
     lab.write("open.toml", GOOD);
-    let output = lab.iopslab_without_fuse(&["plan", "open.toml"]).output().unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{output:?}");
+    let stdout = lab.iopslab_without_fuse(&["plan", "open.toml"]).exits(0).stdout;
     assert!(!stdout.contains("served: reads and writes"), "{stdout}");
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let expected = "note: the kernel's throttle holds the volumes, and no process serves them: volumes cannot be served: /dev/fuse";
+    let expected = "note: the kernel's throttle holds the volumes, and no process serves them: volumes cannot be \
+                    served: /dev/fuse";
     assert!(words.contains(expected), "{stdout}");
 }
 
 #[test]
 fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() {
     let lab = Laboratory::new();
-    let output = lab.iopslab_without_fuse(&["volume", "gp3:10GiB", "--mount", "v"]).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.iopslab_without_fuse(&["volume", "gp3:10GiB", "--mount", "v"]).exits(1).stderr;
     assert!(stderr.starts_with("error: volumes cannot be served: /dev/fuse"), "{stderr}");
     assert!(!lab.path().join("v").exists() && !lab.work().exists(), "nothing was begun");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
@@ -422,15 +402,11 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
         (&["--region", "atlantis-1"], "no prices of region `atlantis-1`"),
     ];
     for (flags, expected) in cases {
-        let output = lab.output(&[&["profile", "--hosts", "127.0.0.1:1"], *flags].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{flags:?}: {stderr}");
+        let stderr = lab.exits(2, &[&["profile", "--hosts", "127.0.0.1:1"], *flags].concat()).stderr;
         assert!(stderr.contains(expected), "{flags:?}: {stderr}");
     }
     // Whoever does not answer is named.
-    let output = lab.output(&["profile", "--hosts", "127.0.0.1:1"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.exits(1, &["profile", "--hosts", "127.0.0.1:1"]).stderr;
     assert!(stderr.contains("cannot connect to CQL at 127.0.0.1:1"), "{stderr}");
     assert!(!lab.path().join("new.toml").exists());
     assert_eq!(lab.leftovers(), Vec::<String>::new());

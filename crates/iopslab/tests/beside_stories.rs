@@ -30,9 +30,7 @@ fn what_would_disturb_a_measurement_is_refused_with_who_measures() {
     let run = Measuring::begin(&machine_lock(&lab), "run gp3-20261125T120000Z").unwrap();
     lab.write("x.toml", include_str!("../../../examples/quickstart.toml"));
     for asked in [&["db", "start"][..], &["probe", "x.toml", "--seconds", "1"]] {
-        let output = lab.output(asked);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{asked:?}: {said}");
+        let said = lab.exits(1, asked).stderr;
         let whom = format!("process {}, run gp3-20261125T120000Z measures on this machine", std::process::id());
         assert!(said.contains(&whom), "{asked:?}: {said}");
     }
@@ -125,9 +123,7 @@ fn a_run_whose_clients_load_a_cluster_from_here_has_the_machine_until_it_ends() 
     lab.wait_in(&mut run, "run that has the machine", Duration::from_secs(20), || {
         !Measuring::going_on(&machine_lock(&lab)).is_empty()
     });
-    let refused = lab.output(&["db", "start"]);
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let said = lab.exits(1, &["db", "start"]).stderr;
     assert!(said.contains("run theirs-") && said.contains("measures on this machine"), "{said}");
     kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(130), "{}", lab.stderr_so_far());
@@ -138,9 +134,7 @@ fn a_run_whose_clients_load_a_cluster_from_here_has_the_machine_until_it_ends() 
 fn a_run_whose_machines_are_its_own_goes_beside_nobody() {
     let lab = Laboratory::new();
     lab.write("x.toml", include_str!("../../../examples/simulated.toml"));
-    let output = lab.output(&["run", "x.toml", "--provider", "simulated", "--beside"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = lab.exits(2, &["run", "x.toml", "--provider", "simulated", "--beside"]).stderr;
     assert!(said.contains("those of the provider simulated are the run's own"), "{said}");
 }
 
@@ -148,17 +142,14 @@ fn a_run_whose_machines_are_its_own_goes_beside_nobody() {
 fn clean_waits_for_whoever_has_the_work_directory_and_is_refused_in_words() {
     let lab = Laboratory::new();
     let run = WorkDirectory::lock(&lab.work()).unwrap();
-    let output = lab.output(&["clean"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let said = lab.exits(1, &["clean"]).stderr;
     let whom = format!("waiting for process {} to leave", std::process::id());
     let ends = format!("kill -TERM {}", std::process::id());
     for words in [&*whom, "for 20 s at most", "wait for that run, or stop it", &*ends] {
         assert!(said.contains(words), "{said}");
     }
     drop(run);
-    let output = lab.output(&["clean"]);
-    assert!(output.status.success(), "{output:?}");
+    lab.exits(0, &["clean"]);
 }
 
 /// The controller of a run was killed, and its agent was stopped before: it would undo everything, and does nothing.
@@ -190,6 +181,5 @@ fn clean_says_of_a_holder_that_stands_still_who_it_is_and_what_ends_it() {
         assert!(said.contains(&words), "{words}: {said}");
     }
     // As was promised.
-    let output = lab.output(&["clean"]);
-    assert!(output.status.success(), "{output:?}");
+    lab.exits(0, &["clean"]);
 }

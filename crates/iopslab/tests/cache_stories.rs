@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Laboratory, conformance};
+use crate::support::{Laboratory, conformance, json};
 use serde_json::Value;
 
 /// 1 GB of data on 600 IOPS; a page cache that holds all of it.
@@ -30,10 +30,9 @@ run_noise = 0.02
 
 fn simulate(lab: &Laboratory, text: &str) -> (PathBuf, Value) {
     lab.write("x.toml", text);
-    let output = lab.output(&["run", "x.toml", "--provider", "simulated"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lab.exits(0, &["run", "x.toml", "--provider", "simulated"]);
     let run = lab.run_directory();
-    let analysis = serde_json::from_str(&std::fs::read_to_string(run.join("analysis.json")).unwrap()).unwrap();
+    let analysis = json(&run.join("analysis.json"));
     (run, analysis)
 }
 

@@ -1,12 +1,10 @@
 //! The catalog at the command line.
 
-use crate::support::Laboratory;
+use crate::support::{Exits, Laboratory};
 use serde_json::Value;
 
 fn json(lab: &Laboratory, arguments: &[&str]) -> Value {
-    let output = lab.output(&[&["--format", "json", "catalog"], arguments].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    lab.exits(0, &[&["--format", "json", "catalog"], arguments].concat()).json()
 }
 
 #[test]
@@ -58,9 +56,7 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"], "expected TYPE=USD_PER_HOUR"),
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"], "nearest: i3.2xlarge"),
     ] {
-        let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        let stderr = lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr;
         let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(part), "{arguments:?}: {stderr}");
     }
@@ -173,9 +169,7 @@ fn a_users_file_that_is_wrong_says_where() {
         let lab = Laboratory::new();
         std::fs::create_dir(lab.path().join("catalog")).unwrap();
         lab.write("catalog/own.toml", text);
-        let output = lab.output(&["catalog", "list"]);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{text}: {stderr}");
+        let stderr = lab.exits(2, &["catalog", "list"]).stderr;
         assert!(stderr.contains(&format!("own.toml{place}")) && stderr.contains(part), "{text}: {stderr}");
     }
 }
@@ -251,9 +245,7 @@ duration_s = 10
 fn a_catalog_that_is_named_must_exist() {
     let lab = Laboratory::new();
     for command in [vec!["catalog", "list"], vec!["catalog", "cost", "i3.2xlarge"]] {
-        let output = lab.iopslab(&command).env("IOPSLAB_CATALOG", "/nonexistent/catalog").output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = lab.iopslab(&command).env("IOPSLAB_CATALOG", "/nonexistent/catalog").exits(2).stderr;
         assert!(stderr.contains("/nonexistent/catalog") && stderr.contains("IOPSLAB_CATALOG"), "{stderr}");
     }
 }

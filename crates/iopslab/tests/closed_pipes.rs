@@ -17,8 +17,7 @@ fn with_a_run() -> (Laboratory, String) {
     );
     assert_ne!(short, EXPERIMENT);
     lab.write("x.toml", &short);
-    let output = lab.output(&["run", "x.toml", "--provider", "simulated"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lab.exits(0, &["run", "x.toml", "--provider", "simulated"]);
     let run = lab.run_directory().display().to_string();
     (lab, run)
 }

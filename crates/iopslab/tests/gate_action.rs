@@ -36,10 +36,8 @@ seed = {seed}
 
 fn measured(lab: &Laboratory, name: &str, seed: u32, cpu_us: u32) -> String {
     lab.write("gate.toml", &experiment(seed, cpu_us));
-    let output = lab.output(&["run", "gate.toml", "--provider", "simulated", "--out", name]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut runs = std::fs::read_dir(lab.path().join(name)).unwrap();
-    runs.next().unwrap().unwrap().path().display().to_string()
+    lab.exits(0, &["run", "gate.toml", "--provider", "simulated", "--out", name]);
+    lab.run_in(name).display().to_string()
 }
 
 fn root() -> &'static Path {

@@ -9,7 +9,7 @@ use experiment::{Database, MachineStorage};
 use wire::{DatabaseRequest, Event, MachineUse, Request, UnderTest};
 
 use crate::hostile_stories::{Belongings, as_nobody, everybodys, is_root};
-use crate::support::{Laboratory, by_script};
+use crate::support::{Laboratory, Said, by_script};
 
 const QUICKSTART: &str = include_str!("../../../examples/quickstart.toml");
 /// Why, for whoever runs as root.
@@ -17,9 +17,8 @@ const REFUSED: &str = "can be changed by others than user 0";
 
 /// Exit code, and what was said.
 fn ended(mut command: Command) -> (Option<i32>, String) {
-    let output = command.output().unwrap();
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    (output.status.code(), said.concat())
+    let said = Said::of(&mut command);
+    (said.code, said.all())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::Laboratory;
+use crate::support::{Exits, Laboratory};
 
 /// User and group of the attacker.
 const NOBODY: &str = "65534";
@@ -21,12 +21,10 @@ pub fn is_root() -> bool {
 
 /// Runs a script as `nobody` in a directory; it must succeed.
 pub fn as_nobody(directory: &Path, script: &str) {
-    let output = Command::new("setpriv")
+    Command::new("setpriv")
         .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "sh", "-ec", script])
         .current_dir(directory)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        .exits(0);
 }
 
 /// A place like `/var/tmp`, where everybody may make names.
@@ -112,20 +110,16 @@ fn a_work_directory_that_another_user_has_made_first_is_refused_and_nothing_in_i
     let attempts: [&[&str]; 3] =
         [&["clean", "--work-directory", named], &["volume", "gp3:10GiB", "--mount", "no-volume"], &["db", "start"]];
     for attempt in attempts {
-        let output = lab.iopslab(attempt).env("IOPSLAB_WORK", &work).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{attempt:?}: {said}");
+        let said = lab.iopslab(attempt).env("IOPSLAB_WORK", &work).exits(1).stderr;
         assert!(said.contains(named) && said.contains("can be changed by others than user 0"), "{attempt:?}: {said}");
         mine.are_untouched();
     }
     // One whose parent is theirs can be exchanged at any moment.
     as_nobody(place.path(), "mkdir theirs");
     let inner = place.path().join("theirs/work");
-    let output = lab.output(&["clean", "--work-directory", inner.to_str().unwrap()]);
-    assert!(output.status.success(), "nothing there: {output:?}");
+    lab.exits(0, &["clean", "--work-directory", inner.to_str().unwrap()]);
     std::fs::create_dir(&inner).unwrap();
-    let output = lab.output(&["clean", "--work-directory", inner.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
+    lab.exits(1, &["clean", "--work-directory", inner.to_str().unwrap()]);
     assert_eq!(std::fs::read_dir(&inner).unwrap().count(), 0, "nothing was made there");
 }
 
@@ -150,9 +144,7 @@ fn what_a_ledger_names_outside_of_its_directory_is_named_and_left_alone_and_the_
     let forged = forged.replace("\"executable\":\"", "\"executable\":\"/not");
     std::fs::write(work.join("ledger.jsonl"), format!("{forged}what is this\n{own}")).unwrap();
 
-    let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let said = lab.exits(1, &["clean", "--work-directory", work.to_str().unwrap()]).stdout;
     mine.are_untouched();
     assert!(!work.join("runs/old").exists() && said.contains("removed directory"), "{said}");
     for left in ["tree is left alone", "file is left alone", "mount /proc is left alone"] {
@@ -172,9 +164,7 @@ fn a_link_in_the_place_of_a_file_of_ours_is_not_followed() {
         let work = lab.path().join(format!("work-{name}"));
         std::fs::create_dir(&work).unwrap();
         std::os::unix::fs::symlink(mine.at("file"), work.join(name)).unwrap();
-        let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let said = lab.exits(1, &["clean", "--work-directory", work.to_str().unwrap()]).stderr;
         assert!(said.contains(name), "{said}");
         mine.are_untouched();
     }
@@ -187,9 +177,7 @@ fn downloads_are_not_looked_for_where_others_can_put_them() {
     }
     let (lab, place) = (Laboratory::new(), everybodys());
     as_nobody(place.path(), "mkdir -p cache/cassandra");
-    let output = lab.iopslab(&["db", "start"]).env("IOPSLAB_CACHE", place.path().join("cache")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let said = lab.iopslab(&["db", "start"]).env("IOPSLAB_CACHE", place.path().join("cache")).exits(1).stderr;
     assert!(said.contains("can be changed by others than user 0"), "{said}");
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::received_runs::{ATTACK, change, is_shown, simulated};
-use crate::support::Laboratory;
+use crate::support::{Exits, Laboratory};
 
 /// A second line would be a heading, a row of a table, or a command of the runner that a job's log goes to.
 const LINES: &str = "\n# Passed\n::set-output name=verdict::passed\n| 1 | 2 |\n<script>alert(1)</script>";
@@ -97,12 +97,10 @@ fn what_two_runs_of_somebody_else_say_is_text_wherever_they_are_compared() {
         .env("IOPSLAB", env!("CARGO_BIN_EXE_iopslab"))
         .env("GITHUB_STEP_SUMMARY", &summary)
         .env("GITHUB_OUTPUT", &outputs)
-        .output()
-        .unwrap();
-    assert_eq!(step.status.code(), Some(3), "a run against its copy: {step:?}");
+        .exits(3);
     assert_eq!(std::fs::read_to_string(outputs).unwrap(), "verdict=inconclusive\n");
     is_only_text("a job's summary", &std::fs::read_to_string(summary).unwrap());
-    let log = String::from_utf8(step.stdout).unwrap();
+    let log = &step.stdout;
     let (first, rest) = log.split_once('\n').unwrap();
     let word = first.strip_prefix("::stop-commands::").unwrap();
     assert!(word.len() == 32 && rest.ends_with(&format!("\n::{word}::\n")), "{log}");

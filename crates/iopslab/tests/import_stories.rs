@@ -19,9 +19,7 @@ fn said(output: &Output) -> String {
 /// The document of an import.
 fn imported(lab: &Laboratory, arguments: &[&str]) -> Value {
     let arguments = [&["import"], arguments, &["--format", "json"]].concat();
-    let output = lab.output(&arguments);
-    assert!(output.status.success(), "{}", said(&output));
-    serde_json::from_slice(&output.stdout).unwrap()
+    lab.exits(0, &arguments).json()
 }
 
 fn refused(lab: &Laboratory, arguments: &[&str]) -> String {
@@ -35,7 +33,8 @@ fn refused(lab: &Laboratory, arguments: &[&str]) -> String {
 fn ycsb(ops_per_s: f64) -> String {
     let (ms, mean) = (100_000.0 / ops_per_s * 1e3, 32.0 / ops_per_s * 1e6);
     format!(
-        "Command line: -db a -threads 32 -t\n[OVERALL], RunTime(ms), {ms:.0}\n[OVERALL], Throughput(ops/sec), {ops_per_s}\n\
+        "Command line: -db a -threads 32 -t\n[OVERALL], RunTime(ms), {ms:.0}\n\
+         [OVERALL], Throughput(ops/sec), {ops_per_s}\n\
          [READ], Operations, 100000\n[READ], AverageLatency(us), {mean}\n[READ], MinLatency(us), 90\n\
          [READ], MaxLatency(us), 90000\n[READ], 95thPercentileLatency(us), {:.0}\n\
          [READ], 99thPercentileLatency(us), {:.0}\n[READ], Return=OK, 100000\n",
@@ -52,7 +51,8 @@ fn map(lab: &Laboratory, configurations: &[(&str, f64, f64)]) {
             let file = format!("{name}-{repetition}.txt");
             lab.write(&file, &ycsb(ops_per_s * (1.0 + 0.004 * f64::from(repetition))));
             text += &format!(
-                "[[result]]\nfile = \"{file}\"\nconfiguration = \"{name}\"\nworkload = \"c\"\nrepetition = {repetition}\n\
+                "[[result]]\nfile = \"{file}\"\nconfiguration = \"{name}\"\nworkload = \"c\"\n\
+                 repetition = {repetition}\n\
                  price_usd_per_month = {usd}\n"
             );
         }
@@ -88,8 +88,7 @@ fn one_file_states_what_it_states_and_no_limit() {
     assert_eq!(kept, SCYLLA, "the file itself is evidence");
     let run = run.display().to_string();
     for arguments in [["report", &run, "--verify"].as_slice(), &["compare", &run, &run]] {
-        let output = lab.output(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        lab.exits(0, arguments);
     }
     let resumed = lab.output(&["run", "--resume", &run]);
     assert_eq!(resumed.status.code(), Some(2));
@@ -197,7 +196,7 @@ fn what_a_file_shows_of_itself_is_reported() {
     let document = imported(&lab, &["falling.txt", "--threads", "8", "--out", "falling"]);
     assert_eq!(findings(&document, "imported_drift"), 1, "{:#}", document["findings"]);
     assert_eq!(document["cells"][0]["withheld"]["unrest"], "changing", "{:#}", document["cells"][0]);
-    let run = std::fs::read_dir(lab.path().join("falling")).unwrap().next().unwrap().unwrap().path();
+    let run = lab.run_in("falling");
     let page = std::fs::read_to_string(run.join("report.md")).unwrap();
     assert!(
         page.contains("Throughput went one way") && !page.to_lowercase().contains("steady state reached"),

@@ -32,9 +32,7 @@ fn what_init_writes_can_be_planned_and_run() {
         assert!(output.status.success(), "{flags:?}: {}", words(&output));
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains(&format!("next: iopslab plan {file}")), "{said}");
-        let planned = lab.output(&["plan", &file, "--format", "json"]);
-        assert!(planned.status.success(), "{flags:?}: {}", words(&planned));
-        let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        let plan = lab.exits(0, &["plan", &file, "--format", "json"]).json();
         assert_eq!(plan["plan"]["experiment"], format!("own-{n}"));
         let named = 2 + flags.iter().filter(|f| **f == "--candidate").count();
         assert_eq!(plan["plan"]["configurations"].as_array().unwrap().len(), named);
@@ -46,8 +44,7 @@ fn what_init_writes_can_be_planned_and_run() {
     // To its end, where no machine is needed.
     let text = std::fs::read_to_string(lab.path().join("own-1.toml")).unwrap();
     lab.write("own-1.toml", &format!("{text}\n[provider.simulated]\nrun_noise = 0.02\n"));
-    let run = lab.output(&["run", "own-1.toml", "--provider", "simulated"]);
-    assert!(run.status.success(), "{}", words(&run));
+    lab.exits(0, &["run", "own-1.toml", "--provider", "simulated"]);
 }
 
 #[test]

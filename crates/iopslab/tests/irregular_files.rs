@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
-use crate::support::Laboratory;
+use crate::support::{Laboratory, Said};
 
 /// Nothing of it makes a command take longer.
 const NO_HANG: Duration = Duration::from_secs(20);
@@ -14,10 +14,9 @@ const NO_HANG: Duration = Duration::from_secs(20);
 /// Exit code, and what was said.
 fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String) {
     let began = Instant::now();
-    let output = lab.output(arguments);
+    let said = Said::of(&mut lab.iopslab(arguments));
     assert!(began.elapsed() < NO_HANG, "{arguments:?} took {:?}", began.elapsed());
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    (output.status.code(), said.concat())
+    (said.code, said.all())
 }
 
 fn pipe(path: &Path) {

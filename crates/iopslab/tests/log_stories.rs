@@ -1,6 +1,6 @@
 //! What is logged on stderr beside our own words.
 
-use crate::support::Laboratory;
+use crate::support::{Exits, Laboratory};
 
 /// The CQL driver logged its own error first, in its own words.
 #[test]
@@ -10,9 +10,7 @@ fn a_server_that_is_not_there_is_reported_once_and_in_our_words() {
         let mut load = lab.iopslab(&["load", "--hosts", "127.0.0.1:9", "--workload", "read=1", "--duration", "1s"]);
         load.env_remove("IOPSLAB_LOG");
         load.envs(log.map(|log| ("IOPSLAB_LOG", log)));
-        let output = load.output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        let stderr = load.exits(1).stderr;
         assert!(stderr.contains("is a CQL server listening there"), "{stderr}");
         assert_eq!(stderr.contains("ERROR scylla"), logs, "{log:?}: {stderr}");
         assert_eq!(stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{stderr}");

@@ -13,7 +13,8 @@ const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 const RAID: &str = "name = \"raid\"\n[dataset]\nrecords = 1000\n\
                     [[configuration]]\nname = \"a\"\ninstance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\n\
                     data_volume = { iops = 500, size_gib = 1, count = 2, layout = \"raid0\" }\n\
-                    [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n[provider.local]\nheap_mib = 256\n";
+                    [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n[provider.local]\n\
+                    heap_mib = 256\n";
 
 fn simulated(duration_s: u32, repetitions: u32) -> String {
     let text = SIMULATED.replacen("duration_s = 120", &format!("duration_s = {duration_s}"), 1).replacen(
@@ -42,9 +43,7 @@ fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
         // A directory of its own: both may begin in the same second.
         let out = format!("runs-{duration_s}");
         let run = ["run", "own.toml", "--provider", "simulated", "--format", "json", "--out", &out];
-        let run = lab.output(&run);
-        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-        let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let analysis = lab.exits(0, &run).json();
         // Seconds that resemble each other too much are found besides, and cannot be known before.
         let number = |of: &Value, name: &str| of["figures"][name].as_f64().unwrap();
         let found = of_rule(&analysis["findings"], "too_short_to_judge").into_iter();
@@ -64,16 +63,12 @@ fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry()
     // More CPUs than any machine of today.
     let large = one.replace("vcpus = 4,", "vcpus = 1000,");
     lab.write("own.toml", &large);
-    let planned = lab.output(&["plan", "own.toml"]);
-    let said = String::from_utf8_lossy(&planned.stdout);
+    let said = lab.exits(0, &["plan", "own.toml"]).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
     assert!(said.contains("note: repetitions = 1: figures without intervals"), "{said}");
     assert!(said.contains("note: CPUs of the database at scale 1:"), "{said}");
     assert!(said.contains("so that iopslab run refuses this here"), "{said}");
-    let run = lab.output(&["run", "own.toml"]);
-    let refused = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{refused}");
+    let refused = lab.exits(2, &["run", "own.toml"]).stderr;
     assert!(refused.contains("raise provider.local.scale"), "{refused}");
     assert!(!refused.contains("Estimated time"), "a refusal shows no plan: {refused}");
     assert!(!lab.path().join("runs").exists());
@@ -208,15 +203,11 @@ fn a_machine_that_can_stripe_no_volumes_is_refused_before_anything_is_made() {
     }
     let lab = Laboratory::new();
     lab.write("raid.toml", RAID);
-    let output = lab.output(&["run", "raid.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.exits(1, &["run", "raid.toml"]).stderr;
     assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
     assert!(stderr.contains("layout = \"directories\""), "{stderr}");
     assert!(!lab.path().join("runs").exists() && !lab.work().exists(), "nothing was begun");
-    let output = lab.output(&["probe", "raid.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.exits(1, &["probe", "raid.toml"]).stderr;
     assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
     assert!(!lab.work().exists(), "nothing was begun");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
@@ -229,11 +220,10 @@ fn a_simulated_run_shows_each_data_volume() {
     let text = "name = \"two\"\n[dataset]\nrecords = 20_000_000\n\
                 [[configuration]]\nname = \"a\"\ninstance = { vcpus = 4, memory_gib = 16 }\nmemory_limit_gib = 4\n\
                 data_volume = { iops = 1000, mib_per_s = 500, count = 2 }\n\
-                [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [64]\nwarmup_s = 2\nduration_s = 40\nrepetitions = 2\n";
+                [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [64]\nwarmup_s = 2\nduration_s = 40\n\
+                repetitions = 2\n";
     lab.write("two.toml", text);
-    let run = lab.output(&["run", "two.toml", "--provider", "simulated", "--format", "json"]);
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let analysis = lab.exits(0, &["run", "two.toml", "--provider", "simulated", "--format", "json"]).json();
     let cell = &analysis["cells"][0];
     let volumes = cell["data_volumes"].as_array().unwrap();
     let iops = |at: usize| volumes[at]["read_iops"].as_f64().unwrap();
@@ -250,10 +240,8 @@ fn a_simulated_run_shows_each_data_volume() {
 fn a_plan_says_with_what_backlog_trials_begin_and_a_simulation_refuses_it() {
     let lab = Laboratory::new();
     lab.write("own.toml", include_str!("../../../examples/backlog.toml"));
-    let planned = lab.output(&["plan", "own.toml"]);
-    let said = String::from_utf8_lossy(&planned.stdout);
+    let said = lab.exits(0, &["plan", "own.toml"]).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
     for name in ["behind", "behind_lcs", "behind_ucs"] {
         let words = format!("Backlog of {name}: 8 SSTables of 18750 overwritten records beside its data set at rest");
         assert!(said.contains(&words), "{said}");

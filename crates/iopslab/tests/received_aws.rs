@@ -2,13 +2,14 @@
 //! place stands a script that notes how it was called and what it found.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::Laboratory;
+use crate::received_runs::change;
+use crate::support::{Exits, Laboratory};
 
 const EXPERIMENT: &str = include_str!("../../../examples/quickstart.toml");
 const WAY: &str = "\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
@@ -83,12 +84,6 @@ impl Story {
     fn noted(&self, name: &str) -> String {
         std::fs::read_to_string(self.lab.path().join(name)).unwrap_or_default()
     }
-}
-
-fn change(path: &Path, change: impl FnOnce(&mut Value)) {
-    let mut document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    change(&mut document);
-    std::fs::write(path, document.to_string()).unwrap();
 }
 
 #[test]
@@ -168,7 +163,8 @@ fn plugins_that_a_run_came_with_are_not_started_whoever_stands_there() {
     assert_eq!(story.noted("obeyed"), "");
 }
 
-/// A version manager in the place of Terraform looks for these above where it is started, and asdf starts what they name.
+/// A version manager in the place of Terraform looks for these above where it is started, and asdf starts what they
+/// name.
 #[test]
 fn what_would_choose_another_terraform_is_refused_by_its_name() {
     let story = Story::begun();
@@ -190,7 +186,7 @@ fn what_would_choose_another_terraform_is_refused_by_its_name() {
 #[test]
 fn what_the_user_has_set_for_terraform_is_kept_and_leads_it_nowhere_else() {
     let story = Story::begun();
-    let output = story
+    story
         .lab
         .iopslab(&["destroy", &story.run()])
         .env("IOPSLAB_TERRAFORM", "./terraform")
@@ -200,9 +196,7 @@ fn what_the_user_has_set_for_terraform_is_kept_and_leads_it_nowhere_else() {
         .env("TF_CLI_ARGS_destroy", "-target=x")
         .env("TF_CLI_CONFIG_FILE", "own.tfrc")
         .env("TF_PLUGIN_CACHE_DIR", "/srv/cache")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
+        .exits(0);
     let environment = story.noted("environment");
     for gone in ["TF_WORKSPACE", "TF_DATA_DIR", "TF_CLI_ARGS"] {
         assert!(!environment.contains(gone), "{environment}");

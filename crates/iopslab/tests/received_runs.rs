@@ -4,44 +4,26 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::Laboratory;
+use crate::support::{Exits, Laboratory, two_equal};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
 /// Two configurations, two blocks: four trials.
-const EXPERIMENT: &str = r#"name = "story"
-[dataset]
-records = 100_000
-[[configuration]]
-name = "a"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[configuration]]
-name = "b"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[workload]]
-WORKLOAD
-[load]
-concurrency = [32]
-warmup_s = 5
-duration_s = 30
-repetitions = 2
-[provider.simulated]
-run_noise = 0.02
-"#;
+const EXPERIMENT: &str = two_equal!("", "duration_s = 30\nrepetitions = 2\n[provider.simulated]\nrun_noise = 0.02\n");
+/// Its workload.
+const READS: &str = "name = \"reads\"\nread = 1.0";
 /// Nothing that a hostile file makes it do may take longer.
 const NO_HANG: Duration = Duration::from_secs(20);
 
 fn run(lab: &Laboratory, workload: &str) -> PathBuf {
-    lab.write("x.toml", &EXPERIMENT.replace("WORKLOAD", workload));
+    lab.write("x.toml", &EXPERIMENT.replace(READS, workload));
     let (code, stderr) = ask(lab, &["run", "x.toml", "--provider", "simulated"]);
     assert_eq!(code, Some(0), "{stderr}");
     lab.run_directory()
 }
 
 pub fn simulated(lab: &Laboratory) -> PathBuf {
-    run(lab, "name = \"reads\"\nread = 1.0")
+    run(lab, READS)
 }
 
 /// Exit code and stderr.
@@ -244,7 +226,7 @@ fn a_file_that_somebody_else_could_exchange_is_not_obeyed() {
 #[test]
 fn a_run_is_its_users_own_whatever_the_umask_allows() {
     let lab = Laboratory::new();
-    lab.write("x.toml", &EXPERIMENT.replace("WORKLOAD", "name = \"reads\"\nread = 1.0"));
+    lab.write("x.toml", EXPERIMENT);
     let command = lab.iopslab(&["run", "x.toml", "--provider", "simulated", "--shared"]);
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "umask 002 && exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
@@ -254,8 +236,7 @@ fn a_run_is_its_users_own_whatever_the_umask_allows() {
             None => shell.env_remove(name),
         };
     }
-    let output = shell.current_dir(lab.path()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    shell.current_dir(lab.path()).exits(0);
     let run = lab.run_directory();
     std::fs::remove_dir_all(run.join("trials/b.reads.c32/2")).unwrap();
     let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
@@ -374,11 +355,11 @@ fn no_file_of_a_run_makes_a_command_wait_or_reads_outside_of_it() {
 }
 
 /// A clipboard is written to (OSC 52), the direction of writing is turned; the rest is for web pages.
-pub const ATTACK: &str = "worth it?\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}txt.exe\u{2066} <img src=x> ![x](https://example.org/x.png) \
-                      https://example.org www.example.org @octocat";
+pub const ATTACK: &str = "worth it?\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}txt.exe\u{2066} <img src=x> \
+                          ![x](https://example.org/x.png) https://example.org www.example.org @octocat";
 
-/// Nothing that a terminal or a browser would obey is in a text, which shows all the same that it was there. Line breaks
-/// of a terminal, and colours of this program's, are no harm.
+/// Nothing that a terminal or a browser would obey is in a text, which shows all the same that it was there. Line
+/// breaks of a terminal, and colours of this program's, are no harm.
 pub fn is_shown(what: &str, text: &str) {
     let mut text = text.replace("\r\n", "\n");
     for code in ["0", "1", "2", "3", "4", "31", "32", "33", "34", "35", "36"] {
@@ -402,7 +383,7 @@ fn what_others_have_written_is_shown_and_never_sent() {
     let lab = Laboratory::new();
     let question = format!("name = \"story\"\nquestion = {}\n", json!(ATTACK));
     let asked = EXPERIMENT.replace("name = \"story\"\n", &question);
-    lab.write("x.toml", &asked.replace("WORKLOAD", "name = \"reads\"\nread = 1.0"));
+    lab.write("x.toml", &asked);
     let output = lab.output(&["run", "x.toml", "--provider", "simulated"]);
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     assert_eq!(output.status.code(), Some(0), "{stderr}");
@@ -462,9 +443,7 @@ fn what_others_have_written_is_shown_and_never_sent() {
 #[test]
 fn a_wrong_word_is_shown_and_never_sent() {
     let lab = Laboratory::new();
-    let output = lab.output(&[ATTACK]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = lab.exits(2, &[ATTACK]).stderr;
     // Into a pipe clap leaves control sequences out by itself, and nothing else.
     assert!(said.contains("\\u202etxt.exe") && !said.contains(['\u{1b}', '\u{202e}', '\u{2066}']), "{said:?}");
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::support::{Laboratory, wait_for};
+use crate::support::{Exits, Laboratory, wait_for};
 use serde_json::{Value, json};
 
 /// moto's server, ended with the test.
@@ -168,7 +168,8 @@ fn answer(connection: TcpStream, products: &[(&'static str, Value, Value)]) -> s
     let page = page.to_string();
     write!(
         reader.get_mut(),
-        "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.1\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{page}",
+        "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.1\r\ncontent-length: {}\r\nconnection: close\r\n\r\n\
+         {page}",
         page.len()
     )
 }
@@ -176,7 +177,10 @@ fn answer(connection: TcpStream, products: &[(&'static str, Value, Value)]) -> s
 #[test]
 fn prices_of_another_region_are_read_page_by_page() {
     let (lab, aws) = (Laboratory::new(), Aws::start());
-    let on_demand = |unit: &str, usd: &str| json!({ "OnDemand": { "A": { "priceDimensions": { "B": { "unit": unit, "pricePerUnit": { "USD": usd } } } } } });
+    let on_demand = |unit: &str, usd: &str| {
+        let dimension = json!({ "unit": unit, "pricePerUnit": { "USD": usd } });
+        json!({ "OnDemand": { "A": { "priceDimensions": { "B": dimension } } } })
+    };
     let instance = |name: &str, usd: &str| {
         let attributes = json!({ "instanceType": name, "usagetype": format!("EUW1-BoxUsage:{name}") });
         ("Compute Instance", attributes, on_demand("Hrs", usd))
@@ -225,17 +229,15 @@ fn prices_of_another_region_are_read_page_by_page() {
 #[test]
 fn an_aws_that_does_not_answer_changes_nothing() {
     let lab = Laboratory::new();
-    let output = lab
+    let stderr = lab
         .iopslab(&["catalog", "refresh", "--region", "eu-west-1"])
         // Nobody listens there.
         .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
         .env("AWS_ACCESS_KEY_ID", "key")
         .env("AWS_SECRET_ACCESS_KEY", "secret")
         .env("AWS_CONFIG_FILE", "/nonexistent")
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+        .exits(1)
+        .stderr;
     assert!(stderr.contains("eu-west-1") && stderr.contains("help:"), "{stderr}");
     assert!(!lab.path().join("catalog").exists());
 }
@@ -247,14 +249,12 @@ fn without_credentials_it_says_so_in_one_line() {
     for variable in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_REGION"] {
         command.env_remove(variable);
     }
-    let output = command
+    let stderr = command
         .env("AWS_CONFIG_FILE", "/nonexistent")
         .env("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
         .env("AWS_EC2_METADATA_DISABLED", "true")
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+        .exits(1)
+        .stderr;
     let errors: Vec<&str> = stderr.lines().filter(|line| line.contains("error")).collect();
     assert_eq!(errors, ["error: no AWS credentials were found"], "{stderr}");
 }

@@ -4,33 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::support::Laboratory;
+use crate::support::{Laboratory, json, two_equal};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// Two configurations, one workload, one level, three blocks: six trials.
-const EXPERIMENT: &str = r#"name = "story"
-[dataset]
-records = 100_000
-[[configuration]]
-name = "a"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[configuration]]
-name = "b"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[workload]]
-name = "reads"
-read = 1.0
-[load]
-concurrency = [32]
-warmup_s = 5
-duration_s = 45
-repetitions = 3
-[provider.simulated]
-run_noise = 0.02
-"#;
+const EXPERIMENT: &str = two_equal!("", "duration_s = 45\nrepetitions = 3\n[provider.simulated]\nrun_noise = 0.02\n");
 
 fn simulated(lab: &Laboratory) -> PathBuf {
     lab.write("x.toml", EXPERIMENT);
@@ -46,14 +25,10 @@ fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-fn read(path: &Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
 /// As if the trial had ended like this.
 fn spoil(run: &Path, trial: &str, cause: &str, reason: &str) {
     let path = run.join("trials").join(trial).join("trial.json");
-    let mut record = read(&path);
+    let mut record = json(&path);
     record["status"] = json!("invalid");
     record["cause"] = json!(cause);
     record["reason"] = json!(reason);
@@ -63,7 +38,7 @@ fn spoil(run: &Path, trial: &str, cause: &str, reason: &str) {
 }
 
 fn valid(run: &Path) -> u64 {
-    read(&run.join("analysis.json"))["trials"]["valid"].as_u64().unwrap()
+    json(&run.join("analysis.json"))["trials"]["valid"].as_u64().unwrap()
 }
 
 #[test]
@@ -82,7 +57,7 @@ fn a_trial_whose_database_did_not_start_is_repeated_by_resume() {
     assert!(stderr.contains("repeating a.reads.c32 block 2: the database did not start: no port"), "{stderr}");
     assert!(!stderr.contains("repeating b"), "{stderr}");
     assert_eq!(valid(&run), 5);
-    let kept = read(&run.join("set-aside/a.reads.c32/2.1/trial.json"));
+    let kept = json(&run.join("set-aside/a.reads.c32/2.1/trial.json"));
     assert_eq!(kept["cause"], "did_not_start", "what was is still there");
     let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
     assert!(journal.contains("\"trial_set_aside\""), "{journal}");

@@ -3,33 +3,13 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Laboratory, conformance};
+use crate::support::{Laboratory, conformance, json, two_equal};
 use serde_json::Value;
 
-const EXPERIMENT: &str = r#"name = "story"
-question = "Is b faster?"
-[dataset]
-records = 100_000
-[[configuration]]
-name = "a"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[configuration]]
-name = "b"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[workload]]
-name = "reads"
-read = 1.0
-[load]
-concurrency = [32]
-warmup_s = 5
-duration_s = 45
-repetitions = 4
-[provider.simulated]
-run_noise = 0.02
-speed = { b = 1.3 }
-"#;
+const EXPERIMENT: &str = two_equal!(
+    "question = \"Is b faster?\"\n",
+    "duration_s = 45\nrepetitions = 4\n[provider.simulated]\nrun_noise = 0.02\nspeed = { b = 1.3 }\n"
+);
 
 /// Who may do what with a file or directory.
 fn mode(path: &Path) -> u32 {
@@ -41,9 +21,8 @@ fn a_run_is_closed_to_other_users_unless_it_is_to_be_shared() {
     let lab = Laboratory::new();
     let run = simulate(&lab, "x", EXPERIMENT);
     assert_eq!(mode(&run), 0o700, "whatever the umask lets");
-    let output = lab.output(&["run", "x.toml", "--provider", "simulated", "--shared", "--out", "for-all"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let shared = std::fs::read_dir(lab.path().join("for-all")).unwrap().next().unwrap().unwrap().path();
+    lab.exits(0, &["run", "x.toml", "--provider", "simulated", "--shared", "--out", "for-all"]);
+    let shared = lab.run_in("for-all");
     // As the umask has it, which a new directory shows.
     std::fs::create_dir(lab.path().join("usual")).unwrap();
     assert_eq!(mode(&shared), mode(&lab.path().join("usual")));
@@ -52,14 +31,8 @@ fn a_run_is_closed_to_other_users_unless_it_is_to_be_shared() {
 /// Runs an experiment and returns its directory.
 fn simulate(lab: &Laboratory, name: &str, text: &str) -> PathBuf {
     lab.write(&format!("{name}.toml"), text);
-    let output = lab.output(&["run", &format!("{name}.toml"), "--provider", "simulated", "--out", name]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut runs = std::fs::read_dir(lab.path().join(name)).unwrap();
-    runs.next().unwrap().unwrap().path()
-}
-
-fn json(path: &Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    lab.exits(0, &["run", &format!("{name}.toml"), "--provider", "simulated", "--out", name]);
+    lab.run_in(name)
 }
 
 #[test]
@@ -106,8 +79,7 @@ fn a_trial_that_is_missing_is_simulated_again_and_the_same() {
     let trial = run.join("trials/b.reads.c32/2");
     let before = std::fs::read(trial.join("latency.hlog")).unwrap();
     std::fs::remove_dir_all(&trial).unwrap();
-    let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
     assert_eq!(std::fs::read(trial.join("latency.hlog")).unwrap(), before);
 }
 
@@ -145,14 +117,12 @@ fn a_comparison_gates_a_loss_and_lets_noise_pass() {
 
     // The threshold lies inside the interval: neither passed nor failed, and it says what would decide.
     let noisy = ["compare", before.to_str().unwrap(), same.to_str().unwrap(), "--fail-if", "throughput < -0.5%"];
-    let output = lab.output(&noisy);
-    let (text, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(3), "{text}");
+    let output = lab.exits(3, &noisy);
+    let (text, stderr) = (output.stdout, output.stderr);
     assert!(text.contains("**INCONCLUSIVE**") && text.contains("the interval holds the threshold"), "{text}");
     assert!(stderr.contains("gate inconclusive: throughput < -0.5%") && !stderr.contains("failed"), "{stderr}");
-    let output = lab.output(&[&noisy[..], &["--inconclusive", "pass"]].concat());
-    assert_eq!(output.status.code(), Some(0), "as asked");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("gate inconclusive"), "but it is said");
+    let output = lab.exits(0, &[&noisy[..], &["--inconclusive", "pass"]].concat());
+    assert!(output.stderr.contains("gate inconclusive"), "but it is said");
 
     // A single repetition shows nothing, whatever it says.
     let once = simulate(&lab, "once", &experiment.replace("repetitions = 4", "repetitions = 1"));
@@ -202,8 +172,7 @@ fn repetitions_stop_when_enough_is_known_or_the_budget_is_spent() {
     let why = analysis["stopped"].as_str().unwrap_or_default();
     assert!(why.contains("the budget of $0.06 was spent"), "{why}");
     lab.write("free.toml", &EXPERIMENT.replace("repetitions = 4", "repetitions = \"auto\"\nbudget_usd = 1"));
-    let output = lab.output(&["run", "free.toml", "--provider", "simulated"]);
-    assert_eq!(output.status.code(), Some(2), "a budget in money needs prices");
+    lab.exits(2, &["run", "free.toml", "--provider", "simulated"]);
 }
 
 /// Several runs are reported after each other, as one array, or as one OpenMetrics text; every table fits 80 columns.
@@ -227,8 +196,7 @@ fn several_runs_are_reported_together() {
     let metrics = String::from_utf8(metrics.stdout).unwrap();
     assert!(metrics.starts_with("# TYPE iopslab_run info\n") && metrics.ends_with("# EOF\n"));
     assert_eq!(metrics.matches("iopslab_cell_valid_trials{").count(), 4, "two cells each");
-    let refused = lab.output(&["plan", "one.toml", "--format", "openmetrics"]);
-    assert_eq!(refused.status.code(), Some(2));
+    lab.exits(2, &["plan", "one.toml", "--format", "openmetrics"]);
     for arguments in [&["report", a][..], &["plan", "one.toml"]] {
         let output = lab.iopslab(arguments).env("COLUMNS", "80").output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
@@ -246,9 +214,7 @@ fn a_truth_that_cannot_be_is_refused_with_its_place() {
         ("read_cpu = 5", "unknown key `read_cpu`"),
     ] {
         lab.write("wrong.toml", &EXPERIMENT.replace("speed = { b = 1.3 }", wrong));
-        let output = lab.output(&["run", "wrong.toml", "--provider", "simulated"]);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = lab.exits(2, &["run", "wrong.toml", "--provider", "simulated"]).stderr;
         assert!(stderr.contains(right) && stderr.contains("wrong.toml:"), "{wrong}: {stderr}");
         assert!(!lab.path().join("runs").exists(), "nothing was started");
     }
@@ -286,7 +252,8 @@ fn disks_that_are_lost_are_named_where_the_choice_is_still_open() {
     let experiment = EXPERIMENT
         .replace("records = 100_000", "records = 40_000_000")
         .replace(
-            "name = \"b\"\ninstance = { vcpus = 2, memory_gib = 8 }\ndata_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }",
+            "name = \"b\"\ninstance = { vcpus = 2, memory_gib = 8 }\n\
+             data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }",
             "name = \"b\"\ninstance = \"i4i.large\"\ndata_volume = \"local\"",
         )
         .replace("run_noise = 0.02\nspeed = { b = 1.3 }", "run_noise = 0.2")
@@ -414,8 +381,7 @@ fn the_highest_rate_under_the_objective_is_found_and_what_it_costs_is_said() {
 
     // A finished run has nothing to do.
     let before = times(&run, "probed");
-    let again = lab.output(&["run", "--resume", run.to_str().unwrap()]);
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
     assert_eq!((times(&run, "probed"), times(&run, "searched")), (before, 1));
     assert_eq!(json(&run.join("analysis.json"))["capacities"], analysis["capacities"]);
 }
@@ -431,8 +397,7 @@ fn a_search_goes_on_after_its_last_probe() {
     std::fs::write(run.join("journal.jsonl"), &text[..end]).unwrap();
     std::fs::remove_dir_all(run.join("trials")).unwrap();
     std::fs::create_dir(run.join("trials")).unwrap();
-    let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
     let numbers = |search: &str| -> Vec<u64> {
         let lines = journal(&run).into_iter().filter(|l| l["event"] == "probed" && l["search"] == search);
         lines.map(|line| line["number"].as_u64().unwrap()).collect()

@@ -1,6 +1,6 @@
 //! A machine that is too small for what is asked of it.
 
-use crate::support::Laboratory;
+use crate::support::{Exits, Laboratory};
 
 /// The loader of a data set has no limits, and takes more than each of these configurations.
 #[test]
@@ -14,9 +14,7 @@ fn a_machine_with_too_little_memory_to_load_the_data_set_is_refused_before_anyth
     let meminfo = lab.write("meminfo", "MemTotal: 3145728 kB\nMemAvailable: 3145728 kB\nSwapTotal: 0 kB\n");
     let script = format!("mount --bind {} /proc/meminfo", meminfo.display());
     let mut run = lab.iopslab_apart(&script, &["run", "x.toml"]);
-    let output = run.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = run.env("IOPSLAB_CACHE", lab.path().join("cache")).exits(2).stderr;
     for part in [
         "(while its data set is loaded) needs 3.3 GiB of memory here, this machine has 3.0",
         "use a machine with more memory",

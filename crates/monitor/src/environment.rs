@@ -63,9 +63,7 @@ fn cgroups(mounts: &Path) -> Vec<String> {
 }
 
 fn disks(block: &Path) -> Vec<Disk> {
-    let Ok(entries) = std::fs::read_dir(block) else {
-        return Vec::new();
-    };
+    let Ok(entries) = std::fs::read_dir(block) else { return Vec::new() };
     let mut disks: Vec<_> = entries
         .flatten()
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))

@@ -150,9 +150,7 @@ impl FoundProcess {
         for log in logs {
             let parts: Vec<&str> = log.split(':').collect();
             let file = parts.get(1).and_then(|output| output.strip_prefix("file="));
-            let Some(file) = file.filter(|_| parts[0].split(',').any(is_of_pauses)) else {
-                continue;
-            };
+            let Some(file) = file.filter(|_| parts[0].split(',').any(is_of_pauses)) else { continue };
             let path = self.inside(&file.trim_matches('"').replace("%p", &pid));
             let decorations = parts.get(2).copied().unwrap_or_default();
             let reported = |names: [&str; 2]| decorations.split(',').any(|d| names.contains(&d));

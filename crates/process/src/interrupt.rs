@@ -31,10 +31,7 @@ fn watch(
     let shared = Arc::clone(&flag);
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            match shared.swap(true, Ordering::Relaxed) {
-                false => on_first(),
-                true => on_further(),
-            }
+            if shared.swap(true, Ordering::Relaxed) { on_further() } else { on_first() }
         }
     });
     Ok(flag)

@@ -28,9 +28,7 @@ pub fn any(analysis: &Analysis) -> bool {
 
 /// What is asked, as where a rate stands: `p99 at most 10 ms`.
 pub fn bounds(analysis: &Analysis) -> String {
-    let Some(objective) = &analysis.objective else {
-        return "the objective".to_owned();
-    };
+    let Some(objective) = &analysis.objective else { return "the objective".to_owned() };
     let latency = |bound: &LatencyObjective| {
         let of = labels::latency(bound.operation, bound.figure);
         format!("{of} at most {} ms", given(bound.limit_us / 1e3))

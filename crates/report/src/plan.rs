@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use analysis::{
-    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Own, Place, Plan, Setups, VolumeSetup, each_once,
+    BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Own, Place, Plan, SetupAt, Setups, VolumeSetup,
+    each_once,
 };
 
 use crate::document::section::Section;
@@ -157,18 +158,22 @@ fn cells(plan: &Plan) -> String {
 fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
     let main_memory = plan.target.database.product().reports.main_memory.to_lowercase();
     let machine = |setup: &analysis::Setup| {
-        if let Some(hosts) = &setup.existing {
-            let stated = format!(
-                "exists: {}\nstated: {} CPUs,\n{} memory",
-                hosts.join(",\n"),
-                given(setup.cpus),
-                bytes(setup.memory_limit_bytes as f64)
-            );
-            let watched: Vec<&str> = setup.watched.iter().map(|node| node.ssh.as_str()).collect();
-            return match watched.as_slice() {
-                [] => stated,
-                names => format!("{stated}\nwatched: {}", names.join(",\n")),
-            };
+        match &setup.at {
+            SetupAt::Shared | SetupAt::Bought { .. } => {}
+            SetupAt::Existing { contact_points, watched } => {
+                let stated = format!(
+                    "exists: {}\nstated: {} CPUs,\n{} memory",
+                    contact_points.join(",\n"),
+                    given(setup.cpus),
+                    bytes(setup.memory_limit_bytes as f64)
+                );
+                let watched: Vec<&str> = watched.iter().map(|node| node.ssh.as_str()).collect();
+                return match watched.as_slice() {
+                    [] => stated,
+                    names => format!("{stated}\nwatched: {}", names.join(",\n")),
+                };
+            }
+            SetupAt::Imported { .. } => return "not known".to_owned(),
         }
         format!(
             "{} {}\n{} memory\n{} {main_memory}\n{} page cache",

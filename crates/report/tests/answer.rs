@@ -75,8 +75,10 @@ fn a_step_that_pays_is_reported_with_its_interval_and_the_next_one_that_does_not
     assert_eq!(
         answer.sentences[..2],
         [
-            "io2 is not worth it: 1.05 times (0.997 to 1.10) the throughput of gp3 for 2.10 times its cost ($825.00 more a month).",
-            "If gp3 is too slow, more of gp3 buys more for the money, provided that throughput grows with their number.",
+            "io2 is not worth it: 1.05 times (0.997 to 1.10) the throughput of gp3 for 2.10 times its cost ($825.00 \
+             more a month).",
+            "If gp3 is too slow, more of gp3 buys more for the money, provided that throughput grows with their \
+             number.",
         ]
     );
 }
@@ -102,18 +104,18 @@ fn what_this_machine_held_back_is_reported_by_its_lower_end() {
     let answer = said(&analysis);
     assert_eq!(
         answer.headline(),
-        "Run gp3: at least 1.90 times the throughput of gp2 for 1.50 times its cost ($250.00 more a month): beyond that this \
-         machine's CPU was measured, not gp3's."
+        "Run gp3: at least 1.90 times the throughput of gp2 for 1.50 times its cost ($250.00 more a month): beyond \
+         that this machine's CPU was measured, not gp3's."
     );
     assert_eq!(
         answer.sentences[0],
-        "Whether io2 is worth it is not decided: at least 1.42 times the throughput of gp3 for 2.00 times its cost ($500.00 \
-         more a month): beyond that this machine's CPU was measured, not io2's."
+        "Whether io2 is worth it is not decided: at least 1.42 times the throughput of gp3 for 2.00 times its cost \
+         ($500.00 more a month): beyond that this machine's CPU was measured, not io2's."
     );
     assert!(
         answer.doubts[0].starts_with(
-            "Not all that was measured is emulated on this machine: its CPU limited gp3 and io2. Ratios to that are bounds, \
-             provided that a vCPU of what is bought does no less than a CPU here"
+            "Not all that was measured is emulated on this machine: its CPU limited gp3 and io2. Ratios to that are \
+             bounds, provided that a vCPU of what is bought does no less than a CPU here"
         ),
         "{:?}",
         answer.doubts
@@ -129,14 +131,15 @@ fn what_this_machine_held_back_on_the_slower_side_may_do_more() {
         (
             BoundIs::AtMost,
             &["gp2"][..],
-            "Whether gp3 is worth it is not decided: at most 2.10 times the throughput of gp2 for 1.50 times its cost ($250.00 \
-             more a month): this machine's CPU held gp2 back, which may do more.",
+            "Whether gp3 is worth it is not decided: at most 2.10 times the throughput of gp2 for 1.50 times its cost \
+             ($250.00 more a month): this machine's CPU held gp2 back, which may do more.",
         ),
         (
             BoundIs::Nothing,
             &["gp3", "gp2"],
-            "Whether gp3 is worth it is not decided: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times its cost \
-             ($250.00 more a month): this machine's CPU held gp3 and gp2 back, so that this is not carried over.",
+            "Whether gp3 is worth it is not decided: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times \
+             its cost ($250.00 more a month): this machine's CPU held gp3 and gp2 back, so that this is not carried \
+             over.",
         ),
     ] {
         step(&mut analysis, 0, "gp2", 2.0, 1.5, ValueVerdict::NotDecided);
@@ -178,13 +181,14 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
     let answer = said(&analysis);
     assert_eq!(
         answer.headline(),
-        "Run gp3, with any of 3 settings: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times its cost ($250.00 more a month)."
+        "Run gp3, with any of 3 settings: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times its cost \
+         ($250.00 more a month)."
     );
     assert_eq!(
         answer.sentences[..3],
         [
-            "Settings, which cost nothing: none of gp3, gp3_a and gp3_b is shown to be faster than another; by the widest of \
-             their intervals two of them differ by at most 1.12 times.",
+            "Settings, which cost nothing: none of gp3, gp3_a and gp3_b is shown to be faster than another; by the \
+             widest of their intervals two of them differ by at most 1.12 times.",
             "Not gp3_c, shown to be slower: gp3_c has 0.720 times (0.684 to 0.756) the throughput of gp3.",
             "Open, on the same hardware: gp3_d, not shown to be worse, nor to be as good a choice.",
         ]
@@ -206,8 +210,8 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
         said(&analysis).sentences[..2],
         [
             "Settings, which cost nothing: gp3, gp3_a and gp3_b give the same throughput within 5 %.",
-            "Not gp3_c, gp3_d, gp3_e and gp3_f, shown to be slower: from 0.700 times (0.665 to 0.735) the throughput of \
-             gp3 (gp3_c) to 0.900 times (0.855 to 0.945) the throughput of gp3 (gp3_d), in 4 comparisons.",
+            "Not gp3_c, gp3_d, gp3_e and gp3_f, shown to be slower: from 0.700 times (0.665 to 0.735) the throughput \
+             of gp3 (gp3_c) to 0.900 times (0.855 to 0.945) the throughput of gp3 (gp3_d), in 4 comparisons.",
         ]
     );
 }
@@ -220,8 +224,8 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
     let answer = said(&analysis);
     assert_eq!(
         answer.headline(),
-        "Run gp2: no other costs less, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) for 1.50 times its cost \
-         ($250.00 more a month)."
+        "Run gp2: no other costs less, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) \
+         for 1.50 times its cost ($250.00 more a month)."
     );
     assert!(
         answer.sentences[0].starts_with(
@@ -245,8 +249,9 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
     assert_eq!(
         said(&analysis).headline(),
-        "Not decided: the choice is between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for 1.50 times its cost \
-         ($250.00 more a month); if that is the truth, about 9 repetitions of each cell would decide."
+        "Not decided: the choice is between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for \
+         1.50 times its cost ($250.00 more a month); if that is the truth, about 9 repetitions of each cell would \
+         decide."
     );
     let mut analysis = with(DecidedBy::Value, between(true, None));
     step(&mut analysis, 0, "gp2", 1.5, 1.5, ValueVerdict::BreakEven);
@@ -350,8 +355,8 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
     ];
     assert_eq!(
         said(&analysis).headline(),
-        "Run gp3: it is the cheapest that keeps p99 at most 10 ms at 5,000/s Poisson: read p99 8.10 ms (7.40 to 8.90); gp2 does not (read p99 \
-         52.0 ms (50.0 to 54.0))."
+        "Run gp3: it is the cheapest that keeps p99 at most 10 ms at 5,000/s Poisson: read p99 8.10 ms (7.40 to 8.90); \
+         gp2 does not (read p99 52.0 ms (50.0 to 54.0))."
     );
     let places = &mut analysis.recommendation.places;
     places[0].outcome = AnswerOutcome::NoneMeets;
@@ -407,8 +412,13 @@ fn different_workloads_may_want_different_configurations() {
     step(&mut analysis, 1, "gp2", 1.2, 1.5, ValueVerdict::NotWorthIt);
     let headline = said(&analysis).headline();
     assert!(
-        headline.starts_with("Not decided: it depends on the workload: for read-heavy run gp3 (2.00 times (1.90 to 2.10) the throughput of gp2 for")
-            && headline.contains("for write-heavy run gp2 (no other costs less, and gp3 is not worth it: 1.20 times (1.14 to 1.26)"),
+        headline.starts_with(
+            "Not decided: it depends on the workload: for read-heavy run gp3 (2.00 times (1.90 to 2.10) the \
+             throughput of gp2 for"
+        ) && headline.contains(
+            "for write-heavy run gp2 (no other costs less, and gp3 is not worth it: 1.20 times \
+             (1.14 to 1.26)"
+        ),
         "{headline}"
     );
 }
@@ -447,7 +457,8 @@ fn two_repetitions_show_what_was_observed_and_test_nothing() {
     let answer = said(&analysis);
     assert_eq!(
         answer.headline(),
-        "Not decided: fewer than three valid repetitions of each cell, so that nothing can be tested; 3 repetitions of each cell are needed."
+        "Not decided: fewer than three valid repetitions of each cell, so that nothing can be tested; 3 repetitions of \
+         each cell are needed."
     );
     assert!(answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"), "{answer:#?}");
 }
@@ -470,9 +481,9 @@ fn a_run_beside_others_says_so_and_beside_whom() {
     let answer = said(&analysis);
     assert_eq!(
         answer.doubts[0],
-        "The run was allowed to go on beside others that measure on the same machine (--beside). When it began, process 7, run \
-         gp3-20261125T120000Z did. Each finds a slower machine, so that figures are lower bounds, and differences between trials may be \
-         those of the others."
+        "The run was allowed to go on beside others that measure on the same machine (--beside). When it began, \
+         process 7, run gp3-20261125T120000Z did. Each finds a slower machine, so that figures are lower bounds, and \
+         differences between trials may be those of the others."
     );
     analysis.recommendation.doubts = vec![Doubt::Beside { others: Vec::new() }];
     assert!(!said(&analysis).doubts[0].contains("When it began"));

@@ -180,8 +180,8 @@ fn machines_that_are_not_alike_are_reported_with_all_that_differs() {
     }));
     assert_eq!(
         reported,
-        "The 3 machines of its nodes are not alike: processor A (database, database-2) / B (database-3); 8 CPUs on database, 4 on \
-         database-3; 16.0 GiB of memory on database, 15.0 on database-3; database-2's clock 72 ms \
+        "The 3 machines of its nodes are not alike: processor A (database, database-2) / B (database-3); 8 CPUs on \
+         database, 4 on database-3; 16.0 GiB of memory on database, 15.0 on database-3; database-2's clock 72 ms \
          ahead of database's."
     );
 }
@@ -203,7 +203,8 @@ fn unequal_nodes_are_reported_with_their_numbers() {
     let reported = message(&finding(reads.clone()));
     assert_eq!(
         reported,
-        "The nodes are unequal: database-2 read from its data volume 2,400 times a second, database 1,900 (20.8 % less)."
+        "The nodes are unequal: database-2 read from its data volume 2,400 times a second, database 1,900 (20.8 % \
+         less)."
     );
     let probed = message(&finding(UnequalNodes {
         figure: NodeFigure::ProbedReads,

@@ -10,19 +10,26 @@ fn story() -> Comparison {
     let (analysis, _) = page::run(&["a-configuration-with-quite-a-long-name-gp3-16000", "io2"], &["read-heavy"], 3);
     let change = |percent: f64, verdict: &str| {
         let estimate = analysis.cells[0].throughput_ops_per_s.unwrap();
-        json!({"a": estimate, "b": estimate, "change_percent": percent, "low_percent": percent - 1.0, "high_percent": percent + 1.0,
-            "level": 0.05, "p_value": 0.001, "p_adjusted": 0.002, "smallest_detectable_percent": 4.0, "verdict": verdict})
+        json!({"a": estimate, "b": estimate, "change_percent": percent, "low_percent": percent - 1.0,
+            "high_percent": percent + 1.0, "level": 0.05, "p_value": 0.001, "p_adjusted": 0.002,
+            "smallest_detectable_percent": 4.0,
+            "verdict": verdict})
     };
     let cell = |index: usize, percent: f64, verdict: &str| {
         let cell = &analysis.cells[index];
         json!({"cell": cell.id, "configuration": cell.configuration, "workload": cell.workload, "load": cell.load,
             "metrics": {"throughput": change(percent, verdict)}})
     };
-    let gate = json!({"expression": "throughput < -5%", "outcome": "failed", "obstacles": [{"cells_missing": {"cells": 1}}],
-        "would_decide_repetitions": null, "cells": [{"cell": analysis.cells[2].id, "metric": "throughput", "outcome": "failed",
+    let gate = json!({"expression": "throughput < -5%", "outcome": "failed",
+        "obstacles": [{"cells_missing": {"cells": 1}}],
+        "would_decide_repetitions": null, "cells": [{"cell": analysis.cells[2].id, "metric": "throughput",
+            "outcome": "failed",
             "change": change(-12.0, "slower")}]});
-    serde_json::from_value(json!({"format_version": 1, "same_run": false, "a": "before-20260101T000000Z", "b": "after-20260108T000000Z",
-        "differences": (0..14).map(|i| format!("configurations.io2.data.limits.of_{i}: 960 -> 3000")).collect::<Vec<_>>(),
+    let differences: Vec<String> =
+        (0..14).map(|i| format!("configurations.io2.data.limits.of_{i}: 960 -> 3000")).collect();
+    serde_json::from_value(json!({"format_version": 1, "same_run": false, "a": "before-20260101T000000Z",
+        "b": "after-20260108T000000Z",
+        "differences": differences,
         "hosts_differ": [], "not_compared": ["x.y.c1 is not in after-20260108T000000Z"],
         "cells": [cell(0, 0.4, "no difference shown"), cell(2, -12.0, "slower")], "gates": [gate]}))
     .unwrap()

@@ -67,7 +67,8 @@ fn a_drained_backlog_and_saturation_are_told_apart() {
     };
     assert_eq!(
         message(&finding(BacklogDrained(achieved(7620.0)))),
-        "7,620 operations/s were achieved where 7,350 were offered (+3.67 %): about 16,200 requests were left over from before the window."
+        "7,620 operations/s were achieved where 7,350 were offered (+3.67 %): about 16,200 requests were left over \
+         from before the window."
     );
     assert!(message(&finding(OfferedNotAchieved(achieved(7000.0)))).starts_with("Saturated: 7,000 of the 7,350"));
 }
@@ -95,8 +96,8 @@ fn throughput_that_changed_says_what_is_known_of_it_and_who_was_there() {
     let varied = changed((-3.12, 1.34), None);
     assert_eq!(
         message(&varied),
-        "Throughput varied too much while it was measured to say whether it rose or fell: between the best and the worst of its \
-         five rounds lie 190.0 % of their mean, more than their own noise explains."
+        "Throughput varied too much while it was measured to say whether it rose or fell: between the best and the \
+         worst of its five rounds lie 190.0 % of their mean, more than their own noise explains."
     );
     assert!(!advice(&varied).contains("warmup_s"), "{}", advice(&varied));
     for range in [(-0.2, -0.1), (-3.12, 1.34)] {
@@ -151,8 +152,8 @@ fn what_is_said_of_members_of_a_raid_0_is_not_what_is_said_of_data_directories()
 fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
     assert_eq!(
         message(&finding(slow(false))),
-        "A request to the volume data-2 took 4.00 ms on average, 5.0 times as long as to the other data volumes (0.800 ms), at 98.0 requests a \
-         second against 101."
+        "A request to the volume data-2 took 4.00 ms on average, 5.0 times as long as to the other data volumes (0.800 \
+         ms), at 98.0 requests a second against 101."
     );
     let of = |figure, most, least| message(&finding(unbalanced(figure, most, least, false)));
     assert_eq!(
@@ -161,6 +162,7 @@ fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
     );
     assert_eq!(
         of(MemberFigure::AwaitUs, 1600.0, 800.0),
-        "The data volumes do not answer alike: a request to data-2 took 1.60 ms on average, one to data 0.800 ms (50.0 % less)."
+        "The data volumes do not answer alike: a request to data-2 took 1.60 ms on average, one to data 0.800 ms (50.0 \
+         % less)."
     );
 }

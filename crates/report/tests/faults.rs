@@ -140,8 +140,8 @@ fn no_line_is_wider_than_the_terminal_and_missing_is_no_zero() {
 #[test]
 fn who_lost_writes_is_reported_in_the_headline() {
     let (analysis, charts) = run_with_loss();
-    let reported = "Run rf3-quorum: it is the only configuration that lost no acknowledged write; rf1-one lost acknowledged \
-                writes (214 of 31,004 values).";
+    let reported = "Run rf3-quorum: it is the only configuration that lost no acknowledged write; rf1-one lost \
+                    acknowledged writes (214 of 31,004 values).";
     assert_eq!(answer(&analysis).headline(), reported);
     let (_, doubts) = (reported, answer(&analysis).doubts);
     assert!(
@@ -195,7 +195,8 @@ fn a_node_that_stays_away_or_does_not_start_again() {
     });
     assert_eq!(
         stays[0],
-        "Planned was node-kill of node 2 at 20 s to the end: database-2 was gone at 20.1 s (20.0 to 20.3) and was not brought back."
+        "Planned was node-kill of node 2 at 20 s to the end: database-2 was gone at 20.1 s (20.0 to 20.3) and was not \
+         brought back."
     );
     assert!(
         stays[1]
@@ -230,13 +231,13 @@ fn when_throughput_was_back_is_said_plainly() {
     );
     assert_eq!(
         with(1, range(6.0, 6.0, 6.0), 1, 1),
-        "Throughput was back within 10 % of before 6 s after the node was, in 1 of 3 trials; in 1 of 3 trials it was not back \
-         within 10 % of before when the trial ended; in 1 of 3 trials fewer than 5 s were left to judge it by."
+        "Throughput was back within 10 % of before 6 s after the node was, in 1 of 3 trials; in 1 of 3 trials it was \
+         not back within 10 % of before when the trial ended; in 1 of 3 trials fewer than 5 s were left to judge it by."
     );
     assert_eq!(
         with(0, None, 1, 1),
-        "In 1 of 2 trials throughput was not back within 10 % of before when the trial ended; in 1 of 2 trials fewer than 5 s \
-         were left to judge it by."
+        "In 1 of 2 trials throughput was not back within 10 % of before when the trial ended; in 1 of 2 trials fewer \
+         than 5 s were left to judge it by."
     );
 }
 
@@ -245,14 +246,14 @@ fn what_became_of_acknowledged_writes() {
     let written = |writes: WritesAnalysis| reported(|cell| cell.writes = Some(writes)).pop().unwrap();
     assert_eq!(
         written(kept()),
-        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none lost. 1,203 more had no known \
-         outcome and may be there or not."
+        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none lost. 1,203 more had no \
+         known outcome and may be there or not."
     );
     let unread = WritesAnalysis { intact: 20_670, unreadable: 10_334, unacknowledged: 0, ..kept() };
     assert_eq!(
         written(unread),
-        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none seen lost, but 10,334 values could \
-         not be read."
+        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none seen lost, but 10,334 values \
+         could not be read."
     );
     let old = written(lost());
     assert!(
@@ -281,8 +282,8 @@ fn findings_say_which_figures_hold_the_fault() {
     let planned = message_of(1, 0);
     assert!(
         planned.starts_with(
-            "A node was taken away by plan, for 20 of 60 measured seconds, first at 20 s. Throughput, latency and errors of the \
-             cells are those of the whole measurement"
+            "A node was taken away by plan, for 20 of 60 measured seconds, first at 20 s. Throughput, latency and \
+             errors of the cells are those of the whole measurement"
         ),
         "{}",
         planned
@@ -327,8 +328,8 @@ fn a_disk_that_failed_is_reported_as_one() {
     }
     let text = markdown(&analysis);
     for sentence in [
-        "* Planned was disk-stall of node 2's data volume at 20 s for 20 s: the data volume of database-2 had it from 20.1 s \
-         (20.0 to 20.3) and was as before from 52.1 s (50.2 to 65.3).",
+        "* Planned was disk-stall of node 2's data volume at 20 s for 20 s: the data volume of database-2 had it from \
+         20.1 s (20.0 to 20.3) and was as before from 52.1 s (50.2 to 65.3).",
         "Throughput was back within 10 % of before 6 s (4 to 8) after the fault was lifted, in 2 of 3 trials",
         "at most 14 (12 to 15) until the fault was lifted, 3 (0 to 4) at the end.",
     ] {
@@ -416,8 +417,8 @@ fn a_compaction_is_reported_as_what_the_node_did_and_not_as_its_absence() {
         cell.faults = Some(faults);
     }
     let text = markdown(&analysis);
-    let expected = "Planned was compaction on node 2 at 20 s: database-2 compacted from 20.1 s (20.0 to 20.3), was done at \
-                    52.1 s (50.2 to 65.3), 32.0 s (30.1 to 45.0) later and wrote 98.0 MiB.";
+    let expected = "Planned was compaction on node 2 at 20 s: database-2 compacted from 20.1 s (20.0 to 20.3), was \
+                    done at 52.1 s (50.2 to 65.3), 32.0 s (30.1 to 45.0) later and wrote 98.0 MiB.";
     assert!(text.contains("## While it compacted") && text.contains(expected), "{text}");
     assert!(text.contains("6 s (4 to 8) after the compaction was done"), "{text}");
     assert!(!text.contains("was away") && !text.contains("the node was"), "{text}");

@@ -53,11 +53,11 @@ fn what_a_step_costs_besides_money_stands_behind_it() {
         reported(vec![step()]),
         "First, for no money: gp3-4k instead of gp3, 1.60 times (1.52 to 1.68) its throughput under read-heavy at 100 \
          in flight. \
-         It needs ALTER TABLE and the SSTables that exist rewritten (nodetool upgradesstables -a); no node is restarted. \
-         The data set takes 1.20 times the disk space (276 MiB instead of 230 MiB). \
+         It needs ALTER TABLE and the SSTables that exist rewritten (nodetool upgradesstables -a); no node is \
+         restarted. The data set takes 1.20 times the disk space (276 MiB instead of 230 MiB). \
          Where its chunks begin takes 938 KiB of memory outside the heap instead of 234 KiB. \
-         An operation takes 1.10 device reads instead of 1.90, 12.0 KiB read from volumes instead of 27.0 KiB and 310 us of the \
-         database's CPU instead of 290 us."
+         An operation takes 1.10 device reads instead of 1.90, 12.0 KiB read from volumes instead of 27.0 KiB and 310 \
+         us of the database's CPU instead of 290 us."
     );
 }
 
@@ -67,8 +67,8 @@ fn what_two_repetitions_show_is_not_tested() {
     untested.throughput_ratio.verdict = Verdict::TooFew;
     assert_eq!(
         reported(vec![untested]),
-        "For no money, not tested: gp3-4k has 1.60 times (1.52 to 1.68 observed) the throughput of gp3 under read-heavy at 100 in \
-         flight."
+        "For no money, not tested: gp3-4k has 1.60 times (1.52 to 1.68 observed) the throughput of gp3 under \
+         read-heavy at 100 in flight."
     );
 }
 

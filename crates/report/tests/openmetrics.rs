@@ -24,9 +24,7 @@ fn is_name(text: &str) -> bool {
 
 /// Labels of `{a="b",c="d"}`; the rest of the line behind it.
 fn labels(text: &str) -> (Vec<(String, String)>, &str) {
-    let Some(mut rest) = text.strip_prefix('{') else {
-        return (Vec::new(), text);
-    };
+    let Some(mut rest) = text.strip_prefix('{') else { return (Vec::new(), text) };
     let mut found: Vec<(String, String)> = Vec::new();
     loop {
         if let Some(rest) = rest.strip_prefix('}') {

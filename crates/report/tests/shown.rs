@@ -128,8 +128,8 @@ fn a_volume_that_was_made_from_a_snapshot_is_reported_with_how_it_was_read() {
     analysis.configurations[0].volumes[0].initialised = vec![how];
     let name = analysis.configurations[0].name.clone();
     let sentence = format!(
-        "{name}: the data volume was made from snap-0123456789abcdef0 of EBS, with the data set loaded on 2026-11-01. Each \
-         of its blocks was read once before anything was measured: 200 GiB in 27 min 18 s (125 MiB/s)."
+        "{name}: the data volume was made from snap-0123456789abcdef0 of EBS, with the data set loaded on 2026-11-01. \
+         Each of its blocks was read once before anything was measured: 200 GiB in 27 min 18 s (125 MiB/s)."
     );
     for text in shown(&analysis) {
         assert!(text.contains(&sentence), "{text}");
@@ -141,22 +141,27 @@ fn a_volume_that_was_made_from_a_snapshot_is_reported_with_how_it_was_read() {
 
 #[test]
 fn the_plan_shows_the_matrix_before_anything_starts() {
-    let limits = serde_json::json!({"read_iops": 60.0, "write_iops": 60.0, "read_bytes_per_s": 10_485_760.0, "write_bytes_per_s": 10_485_760.0});
+    let limits = serde_json::json!({"read_iops": 60.0, "write_iops": 60.0, "read_bytes_per_s": 10_485_760.0,
+        "write_bytes_per_s": 10_485_760.0});
     let setup = |name: &str, commitlog: serde_json::Value| {
         serde_json::json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1 << 30, "direct_memory_bytes": 1 << 28,
             "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "commitlog": commitlog,
-            "key_cache_bytes": 0, "more_data": [], "placement": analysis::Placement::ONE_NODE, "first_host": 0, "batch": 0,
-            "is_bought": false, "watched": [], "settings": analysis::Settings::default(),
+            "key_cache_bytes": 0, "more_data": [], "placement": analysis::Placement::ONE_NODE, "at": "shared",
+            "settings": analysis::Settings::default(),
             "data": {"role": "data", "label": "gp2 320 GiB", "size_bytes": 1 << 30, "limits": limits, "is_local": false,
-                "burst": {"baseline_iops": 60.0, "burst_iops": 187.5, "credits_max": 337_500.0, "credits_start": 337_500.0}}})
+                "burst": {"baseline_iops": 60.0, "burst_iops": 187.5, "credits_max": 337_500.0,
+                    "credits_start": 337_500.0}}})
     };
-    let log = serde_json::json!({"role": "commitlog", "label": "gp2 50 GiB", "size_bytes": 1 << 30, "limits": limits, "burst": null,
-        "is_local": false});
-    let volume = serde_json::json!({"label": "gp2 320 GiB", "kind": "gp2", "size_bytes": 320_u64 << 30, "volume_limits": limits,
-        "effective_limits": limits, "burst": null, "order": null, "count": 1, "limits_apart": false});
+    let log = serde_json::json!({"role": "commitlog", "label": "gp2 50 GiB", "size_bytes": 1 << 30, "limits": limits,
+        "burst": null, "is_local": false});
+    let volume = serde_json::json!({"label": "gp2 320 GiB", "kind": "gp2", "size_bytes": 320_u64 << 30,
+        "volume_limits": limits, "effective_limits": limits, "burst": null, "order": null, "count": 1,
+        "limits_apart": false});
     let configuration = |name: &str| {
-        serde_json::json!({"name": name, "data_volume": volume, "commitlog_volume": null, "memory_limit_bytes": 16_u64 << 30,
-            "instance": {"label": "r4.xlarge", "from_catalog": true, "vcpus": 4.0, "memory_bytes": 16_u64 << 30, "ebs_limits": limits},
+        serde_json::json!({"name": name, "data_volume": volume, "commitlog_volume": null,
+            "memory_limit_bytes": 16_u64 << 30,
+            "instance": {"label": "r4.xlarge", "from_catalog": true, "vcpus": 4.0, "memory_bytes": 16_u64 << 30,
+                "ebs_limits": limits},
             "placement": analysis::Placement::ONE_NODE, "watched": [], "settings": analysis::Settings::default()})
     };
     let setups = [setup("gp2-320", log), setup("gp2-320-shared", serde_json::Value::Null)];
@@ -164,17 +169,23 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
     let options = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()];
     setups[1].settings.sections.insert("jvm".to_owned(), Section::Options(options));
     let plan: Plan = serde_json::from_value(serde_json::json!({
-        "format_version": 5, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
-        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"}, 
-        "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null}, "volumes": "throttled", "machines": {"this": {"work_directory": null}}}},
+        "format_version": 6, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
+        "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null}, "volumes": "throttled",
+            "machines": {"this": {"work_directory": null}}}},
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [configuration("gp2-320"), configuration("gp2-320-shared")], "workloads": [],
-        "patience": {"start_s": 180.0, "settle_s": 600.0}, "caches": {"conditions": {}, "warming_s": {}, "settling_s": {}}, "processes": [], "clients": 1, "faults": [],
-        "decision": {"margin": 0.05, "durability": "separate"}, "money": {"basis": analysis::Basis::default(), "configurations": []},
+        "patience": {"start_s": 180.0, "settle_s": 600.0},
+        "caches": {"conditions": {}, "warming_s": {}, "settling_s": {}}, "processes": [], "clients": 1, "faults": [],
+        "decision": {"margin": 0.05, "durability": "separate"},
+        "money": {"basis": analysis::Basis::default(), "configurations": []},
         "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},
-            {"id": "b", "configuration": "gp2-320", "workload": "w", "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
-        "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"}, {"block": 2, "cell": "a"}],
-        "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": null, "request_timeout_s": 10.0},
+            {"id": "b", "configuration": "gp2-320", "workload": "w",
+                "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
+        "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"},
+            {"block": 2, "cell": "a"}],
+        "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": null,
+            "request_timeout_s": 10.0},
         "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();

@@ -61,17 +61,21 @@ fn the_page_is_no_wider_than_its_window() {
             format!(
                 "<!DOCTYPE html><title>frame</title><p id=\"said\"></p>\
                  <iframe src=\"report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>\
-<script>onload = () => {{ const page = frames[0].document, d = page.documentElement; \
-                 const collide = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1; \
+                 <script>onload = () => {{ const page = frames[0].document, d = page.documentElement; \
+                 const collide = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 \
+                   && a.top < b.bottom - 1 && b.top < a.bottom - 1; \
                  let labels = 0, collisions = 0; \
                  for (const svg of page.querySelectorAll('.frontier svg')) {{ \
-                   const boxes = [...svg.querySelectorAll('text.ink')].map(t => t.getBoundingClientRect()).filter(b => b.width > 0); \
+                   const boxes = [...svg.querySelectorAll('text.ink')].map(t => t.getBoundingClientRect()) \
+                     .filter(b => b.width > 0); \
                    labels += boxes.length; \
-                   boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {{ if (collide(a, b)) collisions += 1; }})); }} \
+                   boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {{ \
+                     if (collide(a, b)) collisions += 1; }})); }} \
                  const money = page.querySelector('table.money').parentElement; \
                  const scrolls = money.scrollWidth > money.clientWidth + 1; \
-                 document.getElementById('said').textContent = 'wants ' + d.scrollWidth + ' of ' + d.clientWidth + ', ' + labels + ' labels, ' \
-                   + collisions + ' collisions, money ' + (scrolls ? 'scrolls' : 'fits') + '.'; }}</script>"
+                 document.getElementById('said').textContent = 'wants ' + d.scrollWidth + ' of ' + d.clientWidth + ', \
+                 ' + labels + ' labels, ' + collisions + ' collisions, money ' + (scrolls ? 'scrolls' : 'fits') + '.'; \
+                 }}</script>"
             ),
         )
         .unwrap();

@@ -293,9 +293,7 @@ impl Server {
 
     fn take_requests(&mut self, number: usize) {
         for _ in 0..AT_A_TIME {
-            let Some(channel) = &self.volumes[number].channel else {
-                return;
-            };
+            let Some(channel) = &self.volumes[number].channel else { return };
             match channel.receive(&mut self.receiving, RECEIVED_AT) {
                 Received::Bytes(length) => self.take_request(number, length),
                 Received::Nothing => return,
@@ -308,12 +306,8 @@ impl Server {
     }
 
     fn take_request(&mut self, number: usize, length: usize) {
-        let Some(channel) = &self.volumes[number].channel else {
-            return;
-        };
-        let Some(message) = fuse::parse(&self.receiving.bytes()[RECEIVED_AT..RECEIVED_AT + length]) else {
-            return;
-        };
+        let Some(channel) = &self.volumes[number].channel else { return };
+        let Some(message) = fuse::parse(&self.receiving.bytes()[RECEIVED_AT..RECEIVED_AT + length]) else { return };
         let size = channel.image.bytes;
         let unique = message.unique;
         let fits = |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= size);
@@ -395,9 +389,7 @@ impl Server {
         let mut now = self.now();
         let mut answered = 0;
         while let Some(answer) = self.array.due(now) {
-            let Some(pending) = self.pending.get(&answer.tag) else {
-                continue;
-            };
+            let Some(pending) = self.pending.get(&answer.tag) else { continue };
             let late_s = now - answer.at_s;
             if late_s > LATE_S {
                 // Of those that are late together, the first one waited for all of that time.
@@ -451,9 +443,7 @@ impl Server {
     }
 
     fn finish(&mut self, tag: u64, finished: Finished) {
-        let Some(pending) = self.pending.remove(&tag) else {
-            return;
-        };
+        let Some(pending) = self.pending.remove(&tag) else { return };
         let volume = &mut self.volumes[pending.volume];
         volume.waiting -= 1;
         let counts = &mut volume.counts;
@@ -481,9 +471,7 @@ impl Server {
     }
 
     fn fail(&mut self, tag: u64, error: Errno) {
-        let Some(pending) = self.pending.remove(&tag) else {
-            return;
-        };
+        let Some(pending) = self.pending.remove(&tag) else { return };
         let volume = &mut self.volumes[pending.volume];
         volume.waiting -= 1;
         volume.counts.errors += 1;

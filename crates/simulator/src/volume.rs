@@ -105,9 +105,7 @@ impl SimulatedVolume {
 
     /// For how long credits last at `rate` mixes of requests a second, seconds; infinite where they do not shrink.
     pub fn lasts_s(&self, each: Requests, rate: f64) -> f64 {
-        let Some(bucket) = self.bucket else {
-            return f64::INFINITY;
-        };
+        let Some(bucket) = self.bucket else { return f64::INFINITY };
         let shrinking = self.cost(each) * rate - bucket.baseline_iops;
         if shrinking > 0.0 { self.credits / shrinking } else { f64::INFINITY }
     }

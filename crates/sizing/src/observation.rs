@@ -94,9 +94,7 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 let trials: Vec<&TrialMeasurement> = run.trials.iter().filter(of_cell).collect();
                 let setup = run.setups.of(&cell.configuration);
                 let configuration = plan.configuration(&cell.configuration);
-                let (Some(setup), Some(configuration)) = (setup, configuration) else {
-                    continue;
-                };
+                let (Some(setup), Some(configuration)) = (setup, configuration) else { continue };
                 if has_several_data_volumes(configuration) {
                     continue;
                 }

@@ -22,9 +22,7 @@ pub(super) struct SustainedRate<'a> {
 /// All that runs have found, where the objective bounds the p99 of the worst kind.
 pub(super) fn sustained<'a>(runs: &[RunEvidence<'_>], observations: &'a [Observation<'a>]) -> Vec<SustainedRate<'a>> {
     let of_run = |(index, run): (usize, &RunEvidence<'_>)| -> Vec<SustainedRate<'a>> {
-        let Some(bound_ms) = bound_ms(run) else {
-            return Vec::new();
-        };
+        let Some(bound_ms) = bound_ms(run) else { return Vec::new() };
         let own: Vec<&'a Observation<'a>> = observations.iter().filter(|o| o.run == index).collect();
         let capacities = analyse(run).capacities;
         capacities.iter().filter_map(|found| of_capacity(found, bound_ms, &own)).collect()

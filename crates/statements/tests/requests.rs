@@ -236,7 +236,8 @@ fn rows_are_chosen_as_stated() {
 #[test]
 fn each_statement_of_a_batch_has_a_row_of_its_own_in_the_same_partition() {
     let text = "BEGIN UNLOGGED BATCH\n INSERT INTO cart (user, item) VALUES (?, ?);\n\
-                INSERT INTO cart (user, item) VALUES (?, ?);\n DELETE FROM cart WHERE user = ? AND item = ?;\nAPPLY BATCH";
+                INSERT INTO cart (user, item) VALUES (?, ?);\n DELETE FROM cart WHERE user = ? AND item = ?;\n\
+                APPLY BATCH";
     for values in asked(text, StatementData::default(), &[USER, ITEM, USER, ITEM, USER, ITEM], 50) {
         assert!(values[0] == values[2] && values[2] == values[4]);
         let first = int(&values[1]);

@@ -222,8 +222,8 @@ fn a_key_may_be_made_of_sequences() {
     let gap = with(data.clone(), "day", sequence(1, Some(29)));
     assert_eq!(unfit(&days, &gap), ["table t: its partition key has 29 values, fewer than 90 partitions"]);
     let same = with(data, "day", fixed("1"));
-    let message = "table t: partitions would have the same key: leave one column of it unstated, or state sequences, of \
-                   which one has `each` where another has `cycle`";
+    let message = "table t: partitions would have the same key: leave one column of it unstated, or state sequences, \
+                   of which one has `each` where another has `cycle`";
     assert_eq!(unfit(&days, &same), [message]);
 }
 

@@ -160,7 +160,8 @@ fn what_cannot_be_is_refused_at_its_line() {
         (
             format!("-- statement A weight 1{read}"),
             1,
-            "`A` cannot be a statement's name: a name has a small letter first, then small letters, digits and _, at most 40 in all",
+            "`A` cannot be a statement's name: a name has a small letter first, then small letters, digits and _, at \
+             most 40 in all",
         ),
         (format!("-- statement a weight 1{read}\n-- statement a weight 1{read}"), 3, "there are two statements a"),
         (format!("-- statement a weight 1\n-- statement b weight 1{read}"), 1, "no statement follows this directive"),
@@ -210,9 +211,13 @@ fn a_file_has_64_statements_at_most() {
     assert_eq!((mistakes.len(), mistakes[0].line), (1, 129));
 }
 
+/// What a script is made of, in any order.
+const PIECES: &str = "(-- statement [a-c] weight 1\n|SELECT|BEGIN|APPLY BATCH|CREATE TABLE|\
+                      [;?'\"$/*\\-:.(){}a\n é]){0,40}";
+
 proptest! {
     #[test]
-    fn any_text_is_parsed_or_refused_within_it(text in "(-- statement [a-c] weight 1\n|SELECT|BEGIN|APPLY BATCH|CREATE TABLE|[;?'\"$/*\\-:.(){}a\n é]){0,40}") {
+    fn any_text_is_parsed_or_refused_within_it(text in PIECES) {
         match Script::parse(&text, &LEVELS) {
             Ok(script) => {
                 for statement in &script.statements {
@@ -233,7 +238,8 @@ proptest! {
     /// What stands in strings, names and comments changes nothing of what a statement is.
     #[test]
     fn what_is_hidden_decides_nothing(hidden in "[;?:A-Z ]{0,20}") {
-        let text = format!("-- statement a weight 1\nSELECT '{hidden}', \"x{hidden}\" /* {hidden} */ FROM t WHERE k = ?;");
+        let text =
+            format!("-- statement a weight 1\nSELECT '{hidden}', \"x{hidden}\" /* {hidden} */ FROM t WHERE k = ?;");
         let script = Script::parse(&text, &LEVELS).unwrap();
         prop_assert_eq!(script.statements.len(), 1);
         prop_assert_eq!((script.statements[0].markers(), script.statements[0].effect), (1, Effect::Read));

@@ -39,9 +39,7 @@ impl Squares {
     /// The chance that it is this much larger than the rest where the two are alike: the upper tail of the F
     /// distribution. 1 where one of them is not known.
     pub fn is_more_by_chance(self, rest: Self) -> f64 {
-        let (Some(own), Some(rest)) = (self.variance(), rest.variance()) else {
-            return 1.0;
-        };
+        let (Some(own), Some(rest)) = (self.variance(), rest.variance()) else { return 1.0 };
         if own.value <= rest.value {
             return 1.0;
         }

@@ -132,9 +132,7 @@ fn goes_on(batches: &[f64], whole: &Trend, cut: usize) -> bool {
 /// autocorrelation of the others.
 fn differs(batches: &[f64], cut: usize) -> bool {
     let (start, rest) = batches.split_at(cut);
-    let Some((mean, deviation)) = student::mean_and_deviation(rest) else {
-        return true;
-    };
+    let Some((mean, deviation)) = student::mean_and_deviation(rest) else { return true };
     if start.is_empty() {
         return false;
     }

@@ -117,9 +117,7 @@ pub(crate) fn autocorrelation(left: &[f64]) -> f64 {
     let mean = student::mean(left);
     let squares: f64 = left.iter().map(|v| (v - mean).powi(2)).sum();
     let products: f64 = left.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
-    let Some(plain) = crate::ratio(products, squares) else {
-        return 0.0;
-    };
+    let Some(plain) = crate::ratio(products, squares) else { return 0.0 };
     let unbiased = (n * plain + 2.0) / (n - 4.0).max(1.0);
     (unbiased - SHRINK / n.sqrt()).clamp(0.0, 0.99)
 }

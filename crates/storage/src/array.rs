@@ -125,9 +125,7 @@ impl Array {
     /// # Errors
     /// Somebody uses it.
     pub fn cool(&mut self) -> Result<()> {
-        let (Some(running), Some(mounted)) = (&self.running, &self.mounted) else {
-            return Ok(());
-        };
+        let (Some(running), Some(mounted)) = (&self.running, &self.mounted) else { return Ok(()) };
         let (device, path) = (path_of(&running.name), mounted.path().to_owned());
         mounted.unmount(&self.ledger, IfBusy::Refuse)?;
         self.mounted = None;

@@ -153,9 +153,7 @@ pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
         return Ok(false);
     }
     let found = signatures(device)?;
-    let Some(offset) = found.iter().find_map(|line| offset_of(line, uuid)) else {
-        return Ok(false);
-    };
+    let Some(offset) = found.iter().find_map(|line| offset_of(line, uuid)) else { return Ok(false) };
     if let Some(who) = number_of(device).and_then(mounts::held_elsewhere) {
         let holders = format!("it is mounted in the mount namespace of {who}, too");
         return Err(StorageError::Busy { path: device.to_owned(), holders });

@@ -136,10 +136,7 @@ impl Ledger {
     fn root_of(&self, item: &LedgerItem, roots: &[PathBuf]) -> Option<PathBuf> {
         let paths = paths_of(item);
         let holds = |root: &Path| paths.iter().all(|path| is_below(path, root));
-        match holds(&self.base) {
-            true => None,
-            false => roots.iter().find(|root| holds(root)).cloned(),
-        }
+        if holds(&self.base) { None } else { roots.iter().find(|root| holds(root)).cloned() }
     }
 
     /// Writes down that the entry needs no cleaning any more: its thing is gone, or is meant to stay (a finished

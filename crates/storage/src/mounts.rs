@@ -78,10 +78,7 @@ fn mounted_elsewhere(device: (u32, u32)) -> Vec<String> {
 /// Waits until the file system of a device is mounted in no other mount namespace.
 pub(crate) fn await_copies(device: (u32, u32), path: &Path) -> Result<()> {
     let held = || HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    let patience = match held().contains(&device) {
-        true => AGAIN_PATIENCE,
-        false => COPY_PATIENCE,
-    };
+    let patience = if held().contains(&device) { AGAIN_PATIENCE } else { COPY_PATIENCE };
     let mut names = Vec::new();
     let ended = wait_until(patience, || {
         names = mounted_elsewhere(device);

@@ -44,9 +44,7 @@ pub(crate) fn settled_executable(pid: u32) -> Option<PathBuf> {
 /// another program is another process.
 pub(crate) fn end(pid: u32, started_at_ticks: u64, program: &Path, patience: Duration) -> Result<bool> {
     let proc_path = PathBuf::from(format!("/proc/{pid}"));
-    let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return Ok(false);
-    };
+    let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(false) };
     let handle = match pidfd_open(number, PidfdFlags::empty()) {
         Ok(handle) => handle,
         Err(Errno::SRCH | Errno::INVAL) => return Ok(false),

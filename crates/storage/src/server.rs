@@ -156,9 +156,7 @@ impl VolumeServer {
         let threads = PathBuf::from(format!("/proc/{}/task", running.server.pid()));
         for thread in fs::read_dir(&threads).map_err(io_error("read", &threads))?.flatten() {
             let number = thread.file_name().to_string_lossy().parse().ok();
-            let Some(number) = number.and_then(Pid::from_raw) else {
-                continue;
-            };
+            let Some(number) = number.and_then(Pid::from_raw) else { continue };
             match sched_setaffinity(Some(number), cpus) {
                 Ok(()) | Err(Errno::SRCH) => {}
                 Err(error) => return Err(io_error("place", &thread.path())(error)),
@@ -194,9 +192,7 @@ impl VolumeServer {
     /// # Errors
     /// When it had to be killed.
     pub fn end(self) -> Result<()> {
-        let Some(running) = self.running().take() else {
-            return Ok(());
-        };
+        let Some(running) = self.running().take() else { return Ok(()) };
         running.server.end()?;
         self.ledger.done(running.entry)
     }

@@ -216,9 +216,7 @@ impl LoopVolume {
     }
 
     fn mount(&mut self, mount_point: &Path) -> Result<()> {
-        let Some(attached) = &self.attached else {
-            return Ok(());
-        };
+        let Some(attached) = &self.attached else { return Ok(()) };
         self.mounted.insert(Mounted::prepare(&self.ledger, mount_point)?).mount(&attached.device.path())
     }
 

@@ -225,10 +225,7 @@ impl Measuring {
     /// [`StorageError::Measuring`] when it is still taken then.
     pub fn take(path: &Path, run: &str, goes_beside: bool, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
         let what = format!("run {run}");
-        match goes_beside {
-            true => Self::begin_beside(path, &what),
-            false => in_time(waiting, || Self::begin(path, &what)),
-        }
+        if goes_beside { Self::begin_beside(path, &what) } else { in_time(waiting, || Self::begin(path, &what)) }
     }
 
     /// Others may measure here meanwhile: whoever has the machine is not waited for, but more than anybody can want are

@@ -167,7 +167,8 @@ fn shares_its_instance(machine: &Machine) {
     for root in &roots {
         mixed_iops(root);
     }
-    // I/Os of both in a second, counted while both run: of two that do not begin at once, the first has an instance alone.
+    // I/Os of both in a second, counted while both run: of two that do not begin at once, the first has an instance
+    // alone.
     let together = || -> f64 {
         std::thread::scope(|scope| {
             let running = roots.each_ref().map(|root| scope.spawn(|| mixed_iops(root)));

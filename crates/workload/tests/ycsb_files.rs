@@ -56,9 +56,10 @@ fn defaults_are_those_of_core_workload() {
 #[test]
 fn every_property_that_means_something() {
     let file = parse(
-        "recordcount 60000000\noperationcount: 10000000\nfieldcount=5\nfieldlength=200\nreadallfields=FALSE\nwriteallfields=true\n\
-         readproportion=0.1\nupdateproportion=0.2\ninsertproportion=0.3\nscanproportion=0.25\nreadmodifywriteproportion=0.15\n\
-         requestdistribution=hotspot\nhotspotdatafraction=0.1\nhotspotopnfraction=0.9\nminscanlength=2\nmaxscanlength=20\n\
+        "recordcount 60000000\noperationcount: 10000000\nfieldcount=5\nfieldlength=200\nreadallfields=FALSE\n\
+         writeallfields=true\nreadproportion=0.1\nupdateproportion=0.2\ninsertproportion=0.3\n\
+         scanproportion=0.25\nreadmodifywriteproportion=0.15\nrequestdistribution=hotspot\n\
+         hotspotdatafraction=0.1\nhotspotopnfraction=0.9\nminscanlength=2\nmaxscanlength=20\n\
          scanlengthdistribution=zipfian\ninsertorder=ordered\nzeropadding=12\nthreadcount=250\ntarget=5000\n\
          cassandra.readconsistencylevel=ONE\nmaxexecutiontime=60\ntable=t\nmeasurementtype=hdrhistogram\n",
     );

@@ -55,9 +55,7 @@ fn probe(
     ledger: &Arc<Ledger>,
     cgroup_name: Option<&str>,
 ) -> Result<Vec<ProbeFigures>, StorageError> {
-    let Some(first) = group.first() else {
-        return Ok(Vec::new());
-    };
+    let Some(first) = group.first() else { return Ok(Vec::new()) };
     let limits = ResourceLimits { devices: group.iter().filter_map(device_limit).collect(), ..Default::default() };
     let cgroup = cgroup_name.map(|name| Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)).transpose()?;
     let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();

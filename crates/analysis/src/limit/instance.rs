@@ -12,9 +12,7 @@ use crate::node::Node;
 
 /// Requests and bytes of all volumes, window by window; nothing where they do not share a path that is held.
 pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched, Vec<Window>)> {
-    let Some(limits) = setup.instance_limits else {
-        return Vec::new();
-    };
+    let Some(limits) = setup.instance_limits else { return Vec::new() };
     // By EBS card; without such, all together.
     let card = |role| setup.volume(role).and_then(|volume| volume.card);
     let has_cards = setup.volumes().any(|volume| volume.card.is_some());

@@ -59,9 +59,7 @@ impl Answer<'_> {
     fn alike<'n>(&self, names: &[&'n str]) -> Vec<(Durability, Vec<&'n str>)> {
         let mut groups: Vec<(Durability, Vec<&str>)> = Vec::new();
         for facts in self.configurations {
-            let Some(name) = names.iter().find(|name| **name == facts.name) else {
-                continue;
-            };
+            let Some(name) = names.iter().find(|name| **name == facts.name) else { continue };
             let durability = Durability::of(facts);
             match groups.iter_mut().find(|(known, _)| known.keeps_like(&durability)) {
                 Some((_, names)) => names.push(name),

@@ -158,9 +158,7 @@ impl Answer<'_> {
 
     /// The hardware that is decided, with all its configurations; empty where it is not, or where one alone has it.
     pub(super) fn decided_hardware(&self, all: &[WorkloadAnswer], run: Option<&str>) -> Vec<String> {
-        let Some(of) = run.or_else(|| self.hardware_in_all(all)) else {
-            return Vec::new();
-        };
+        let Some(of) = run.or_else(|| self.hardware_in_all(all)) else { return Vec::new() };
         let names = self.setups.iter().map(|s| &s.configuration);
         let names: Vec<String> = names.filter(|n| self.hardware.is_same(n, of)).cloned().collect();
         if names.len() > 1 { names } else { Vec::new() }

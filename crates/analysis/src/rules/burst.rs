@@ -230,9 +230,7 @@ pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
 
 /// The same, under the measured demand; `false` where the mean demand was not above the baseline after all.
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
-    let Some((bucket, measured, seconds)) = known.bucket(found.volume, found.unit) else {
-        return true;
-    };
+    let Some((bucket, measured, seconds)) = known.bucket(found.volume, found.unit) else { return true };
     found.lasts = Some(of_bucket(&bucket, measured, measured, known.scale));
     !is_breathing(found, &bucket, measured, seconds)
 }
@@ -252,7 +250,7 @@ mod tests {
     use crate::finding::Finding;
     use crate::rule::Rule;
     use crate::rules::cases::{found, recorded, sound_record};
-    use crate::story::{job, measured, run};
+    use crate::story::{existing, job, measured, run};
 
     /// The sound trial made 9,720 requests, so that 194 credits are the least that matters.
     #[test]
@@ -332,7 +330,9 @@ mod tests {
     fn a_volume_of_an_existing_cluster_above_its_baseline_spends_credits_that_nobody_sees() {
         let reported = |baseline_iops: f64, burst_iops: f64, exists: bool| {
             let mut job = job();
-            job.setups[1].existing = exists.then(|| vec!["h:9042".to_owned()]);
+            if exists {
+                job.setups[1].at = existing(Vec::new());
+            }
             job.setups[1].data.burst =
                 Some(experiment::Burst { baseline_iops, burst_iops, credits_max: 5.4e6, credits_start: 0.0 });
             let trials = [measured(&sound_record(), 160.0 * 60.0)];

@@ -25,9 +25,7 @@ pub struct LittlesLaw {
 const LITTLE_MAX: f64 = 0.02;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<LittlesLaw>> {
-    let LoadLevel::Concurrency(in_flight) = trial.record.load else {
-        return None;
-    };
+    let LoadLevel::Concurrency(in_flight) = trial.record.load else { return None };
     trial.record.client.as_ref()?;
     // Sum of all response times / window = mean number in flight.
     let busy_us: f64 =

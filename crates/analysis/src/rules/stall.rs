@@ -119,9 +119,7 @@ fn stops(seconds: &[Second], from: usize, slowed: &[usize], load: LoadLevel) -> 
 
 /// The stops of the seconds from `from` on, at one speed that began at `began_s`.
 fn of_speed(seconds: &[Second], from: usize, began_s: f64, load: LoadLevel) -> Vec<Stop> {
-    let Some(window) = seconds.get(from..).filter(|w| !w.is_empty()) else {
-        return Vec::new();
-    };
+    let Some(window) = seconds.get(from..).filter(|w| !w.is_empty()) else { return Vec::new() };
     let rate = median_rate(window);
     if rate <= 0.0 {
         return Vec::new();

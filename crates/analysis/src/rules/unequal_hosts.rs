@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
     use crate::rules::cases::recorded;
-    use crate::story::job;
+    use crate::story::{existing, job};
 
     /// One configuration of three nodes.
     fn cluster() -> Vec<Setup> {
@@ -251,13 +251,13 @@ mod tests {
             process: None,
         };
         setups[0].placement.nodes = 2;
-        setups[0].existing = Some(vec!["h:9042".to_owned()]);
+        setups[0].at = existing(Vec::new());
         let of = |cpus: u32| json!({ "cpus": cpus });
         let environment = json!({ "database": of(8), "database-2": of(4), "database-3": of(8) });
         assert_eq!(found(&setups, &environment), None, "nobody looks at it");
-        setups[0].watched = vec![node(0), node(2)];
+        setups[0].at = existing(vec![node(0), node(2)]);
         assert_eq!(found(&setups, &environment), None);
-        setups[0].watched = vec![node(1), node(2)];
+        setups[0].at = existing(vec![node(1), node(2)]);
         assert_eq!(in_words(&found(&setups, &environment).unwrap()), ["cpus: database-3 / database-2"]);
     }
 

@@ -3,7 +3,7 @@
 
 use crate::story::{Reported, measured, record};
 use analysis::{Analysis, Doubt, RunEvidence, TrialMeasurement, Verdict, analyse};
-use experiment::{Job, PlannedTrial, Setups};
+use experiment::{Job, PlannedTrial, SetupAt, Setups};
 use serde_json::json;
 use stats::SplitMix;
 
@@ -21,7 +21,7 @@ fn job(batches: [u32; 3]) -> Job {
     (plan.cells, plan.trials) = Default::default();
     for (name, batch) in NAMES.into_iter().zip(batches) {
         let mut setup = setup.clone();
-        (setup.configuration, setup.batch) = (name.to_owned(), batch);
+        (setup.configuration, setup.at) = (name.to_owned(), SetupAt::Bought { first_host: 0, batch });
         made.push(setup);
         let mut cell = cell.clone();
         cell.id = format!("{name}.read-heavy.c100");

@@ -169,9 +169,7 @@ impl Agents {
                 let answered_ms = unix_ms();
                 let replies = all_or_gravest(answers).map_err(|(_, failure)| self.of_run(failure))?;
                 let reply = replies.into_values().next().ok_or(Failure::NoAnswer(*host))?;
-                let Some(shown) = answer!(Reply::Clock { unix_ms } => unix_ms)(reply)? else {
-                    break;
-                };
+                let Some(shown) = answer!(Reply::Clock { unix_ms } => unix_ms)(reply)? else { break };
                 let reading = ClockReading::new(asked_ms, answered_ms, shown);
                 clocks.entry(*host).and_modify(|best| *best = best.better(reading)).or_insert(reading);
             }
@@ -244,9 +242,7 @@ impl Conversation<'_> {
         if self.due(agenda).is_none_or(|at| at > Instant::now()) {
             return Ok(false);
         }
-        let Some((host, request)) = agenda.take() else {
-            return Ok(false);
-        };
+        let Some((host, request)) = agenda.take() else { return Ok(false) };
         let agent = self.agents.agents.get_mut(&host).ok_or(Failure::NoAnswer(host))?;
         let request = Request::Database(request);
         let sent = agent.send(&request);

@@ -70,9 +70,7 @@ impl Measured {
     ) -> Result<Option<Self>, String> {
         let by_controller =
             |client: &HostId, result: &TrialResult| result.measurement_started_unix_ms as f64 - offset_ms(*client);
-        let Some((first, (of_first, _))) = results.first_key_value() else {
-            return Ok(None);
-        };
+        let Some((first, (of_first, _))) = results.first_key_value() else { return Ok(None) };
         let began = by_controller(first, of_first);
         let mut measured = Self::starting_at(of_first.measurement_started_unix_ms);
         let several = results.len() > 1;

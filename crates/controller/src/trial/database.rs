@@ -70,7 +70,7 @@ fn missing(cell: &str) -> Failure {
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
 /// it is.
 pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
-    if setup.existing.is_some() {
+    if !setup.at.is_started() {
         return Ok(());
     }
     let sharers = run.setups().iter().filter(|other| setup.shares_process_with(other));
@@ -113,9 +113,9 @@ pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
     };
     Err(Failure::DidNotStart {
         database: subject("the database", parts.setup, host),
-        how: match parts.setup.existing {
-            Some(_) => "cannot be watched",
-            None => "did not start",
+        how: match parts.setup.at.is_started() {
+            true => "did not start",
+            false => "cannot be watched",
         },
         error,
     })
@@ -143,8 +143,8 @@ pub fn ask_nodes(
 /// The whole load of a trial on the databases that were started.
 pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask {
     let Parts { plan, cell, .. } = parts;
-    let contact_points = match &parts.setup.existing {
-        Some(hosts) => hosts.clone(),
+    let contact_points = match parts.setup.at.contact_points() {
+        Some(hosts) => hosts.to_vec(),
         None => state.started.values().flat_map(|s| s.contact_points.clone()).collect(),
     };
     let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
@@ -160,7 +160,7 @@ pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask 
             plan.seed,
             parts.planned.block,
             plan.cells.iter().position(|other| other.id == cell.id),
-            parts.setup.existing.is_some(),
+            !parts.setup.at.is_started(),
         ),
         number: 0,
         clients: 1,
@@ -179,9 +179,9 @@ fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64
 
 /// A node of this product ended on its own.
 pub fn ended(product: &Product, setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) -> Failure {
-    let name = match setup.existing {
-        Some(_) => "the database",
-        None => product.short,
+    let name = match setup.at.is_started() {
+        true => product.short,
+        false => "the database",
     };
     Failure::DatabaseEnded { database: subject(name, setup, host), how, log_tail }
 }
@@ -238,10 +238,10 @@ pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 
 /// Stops it everywhere, unless it is kept for the next trial.
 pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
-    let doing = match setup.existing {
-        Some(_) => "collecting what was seen".to_owned(),
-        None if keeps => "collecting logs".to_owned(),
-        None => format!("stopping {} and detaching its volumes", run.plan().target.database.product().short),
+    let doing = match setup.at.is_started() {
+        false => "collecting what was seen".to_owned(),
+        true if keeps => "collecting logs".to_owned(),
+        true => format!("stopping {} and detaching its volumes", run.plan().target.database.product().short),
     };
     run.agents.screen.doing(&doing, "");
     let stop = DatabaseRequest::StopTrial { keeps };

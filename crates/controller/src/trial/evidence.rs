@@ -67,8 +67,8 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
         (volume.burst_credits, volume.byte_credits) = (credits(|v| v.burst_credits), credits(|v| v.byte_credits));
     }
     let given = started.and_then(|s| s.given);
-    let own = match &setup.existing {
-        None => NodeFacts {
+    let own = match setup.at.is_started() {
+        true => NodeFacts {
             cpus: setup.cpus,
             heap_bytes: setup.heap_bytes,
             memory_limit_bytes: setup.memory_limit_bytes,
@@ -76,7 +76,7 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
             ..NodeFacts::UNKNOWN
         },
         // Of a node that is only watched nobody knows its heap, or what the page cache may take.
-        Some(_) => NodeFacts {
+        false => NodeFacts {
             cpus: given.map_or(0.0, |given| given.cpus),
             memory_limit_bytes: given.map_or(0, |given| given.memory_bytes),
             ..NodeFacts::UNKNOWN

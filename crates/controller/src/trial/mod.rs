@@ -85,9 +85,7 @@ pub(super) fn run(
     let (stopped, logs, lost) = match worked.and_then(|()| collect(run, parts, next, &mut state)) {
         Ok((stopped, logs)) => (stopped, logs, None),
         Err(failure) => {
-            let Some(validity) = failure.validity() else {
-                return Err(failure);
-            };
+            let Some(validity) = failure.validity() else { return Err(failure) };
             if state.validity == Validity::Valid {
                 state.validity = validity;
             }

@@ -292,9 +292,7 @@ impl Resting<'_, '_> {
         let (plan, workload, agents) = (self.parts.plan, self.parts.workload, &mut *self.run.agents);
         let name = workload.name.clone();
         agents.screen.doing("restoring the data set", "");
-        let Some(first) = hosts::nodes_of(self.parts.setup).first().copied() else {
-            return Ok(());
-        };
+        let Some(first) = hosts::nodes_of(self.parts.setup).first().copied() else { return Ok(()) };
         let empty = Request::Database(DatabaseRequest::Empty);
         agents.call(first, empty, answer!(Reply::Emptied => ()))?;
         let renewed = answer!(Reply::Renewed(warmed) => warmed);

@@ -78,9 +78,7 @@ impl TrialState {
 
     /// A failure that makes the trial invalid and nothing else stands in its record; any other is given back.
     pub fn befallen_by(&mut self, failure: Failure) -> Result<(), Failure> {
-        let (Next::TrialInvalid(_), Some(validity)) = (failure.next(), failure.validity()) else {
-            return Err(failure);
-        };
+        let (Next::TrialInvalid(_), Some(validity)) = (failure.next(), failure.validity()) else { return Err(failure) };
         self.validity = validity;
         Ok(())
     }

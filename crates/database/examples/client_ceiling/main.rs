@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use database::{CqlConnect, TableAt, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
-use experiment::{Access, Arrivals, Consistency, ConsistencyLevels, Definition, Distribution, Mix};
+use experiment::{Arrivals, Definition, Distribution, Mix};
 
 mod raw;
 
@@ -87,16 +87,7 @@ fn main() -> Result<()> {
     let wanted = std::env::var("CASES").unwrap_or_default();
     let cases: Vec<Case> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
     let server = Server::start()?;
-    let connect = CqlConnect::new(TableAt {
-        contact_points: vec![format!("127.0.0.1:{}", server.1)],
-        keyspace: "ycsb".to_owned(),
-        table: "usertable".to_owned(),
-        fields: FIELDS,
-        consistency: ConsistencyLevels::all(Consistency::One),
-        request_timeout: Duration::from_secs(10),
-        access: Access::default(),
-        driver_only: false,
-    });
+    let connect = CqlConnect::new(TableAt::ycsb(format!("127.0.0.1:{}", server.1), FIELDS));
     let driver = CqlConnect::new(TableAt { driver_only: true, ..connect.at.clone() });
     let paths = [("own frames", Some(&connect)), ("driver", Some(&driver)), ("raw", None)];
     let mut rows: BTreeMap<(usize, usize), Vec<Row>> = BTreeMap::new();
@@ -171,31 +162,15 @@ impl Row {
 }
 
 fn plan(case: &Case, duration: Duration) -> TrialPlan {
-    TrialPlan {
-        definition: Definition::new("ceiling", (case.mix)(), Distribution::Uniform),
-        fields: FIELDS,
-        field_length: 100,
-        compressibility: 0.0,
-        records: RECORDS,
-        load: case.load,
-        warmup: Duration::from_millis(500),
-        duration,
-        operations: None,
-        threads: case.threads,
-        seed: 7,
-        first_insert: RECORDS,
-        part: engine::Part::WHOLE,
-        check_writes: false,
-        begin: None,
-    }
+    let definition = Definition::new("ceiling", (case.mix)(), Distribution::Uniform);
+    let usual = TrialPlan::new(definition, RECORDS, case.load, duration);
+    TrialPlan { warmup: Duration::from_millis(500), threads: case.threads, ..usual }
 }
 
 fn spread(rows: &[Row], value: impl Fn(&Row) -> Option<f64>, digits: usize) -> String {
     let mut values: Vec<f64> = rows.iter().filter_map(value).collect();
     values.sort_by(f64::total_cmp);
-    let (Some(least), Some(most)) = (values.first(), values.last()) else {
-        return "-".to_owned();
-    };
+    let (Some(least), Some(most)) = (values.first(), values.last()) else { return "-".to_owned() };
     let median = values[values.len() / 2];
     format!("{median:.digits$} [{least:.digits$}, {most:.digits$}]")
 }

@@ -181,10 +181,7 @@ impl<R: Read> Stream<R> {
     /// So many more values are in memory.
     fn count(&mut self, values: u64) -> Result<(), StreamError> {
         self.values = self.values.saturating_add(values);
-        match self.values > MOST_VALUES {
-            true => Err(malformed(format!("more than {MOST_VALUES} values"))),
-            false => Ok(()),
-        }
+        if self.values > MOST_VALUES { Err(malformed(format!("more than {MOST_VALUES} values"))) } else { Ok(()) }
     }
 
     fn tagged_inside(&mut self, tag: u8) -> Result<Value, StreamError> {
@@ -192,9 +189,7 @@ impl<R: Read> Stream<R> {
             NULL => Ok(Value::Null),
             REFERENCE => {
                 let at = self.referred()?;
-                let Said::Value(value) = &self.said[at] else {
-                    return Ok(Value::Null);
-                };
+                let Said::Value(value) = &self.said[at] else { return Ok(Value::Null) };
                 // Counted before it is copied.
                 let size = value.size();
                 self.count(size)?;

@@ -60,9 +60,7 @@ pub(super) fn of_table(keyspace: &Path, table: &str) -> io::Result<Vec<SsTable>>
     for directory in table_directories(keyspace, table)? {
         for file in std::fs::read_dir(&directory)? {
             let name = file?.file_name().to_string_lossy().into_owned();
-            let Some(own) = name.strip_suffix("-Data.db") else {
-                continue;
-            };
+            let Some(own) = name.strip_suffix("-Data.db") else { continue };
             let head = |component: &str| head(&directory.join(format!("{own}-{component}.db")));
             found.push(SsTable {
                 format: own.rsplit('-').next().unwrap_or_default().to_owned(),
@@ -104,9 +102,7 @@ pub(super) fn check(
 }
 
 fn is_compressed_so(asked: &BTreeMap<String, String>, found: Option<&(String, u32)>) -> bool {
-    let Some((class, bytes)) = found else {
-        return asked.get("enabled").is_some_and(|enabled| enabled == "false");
-    };
+    let Some((class, bytes)) = found else { return asked.get("enabled").is_some_and(|enabled| enabled == "false") };
     let chunk = asked.get("chunk_length_in_kb").and_then(|kib| kib.parse::<u32>().ok());
     asked.get("class") == Some(class) && chunk.is_none_or(|kib| kib << 10 == *bytes)
 }

@@ -254,9 +254,7 @@ impl Pump<'_> {
     fn read(&mut self, context: &mut Context<'_>) -> Result<(), Lost> {
         for _ in 0..READS {
             let mut space = ReadBuf::new(self.incoming.space());
-            let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, &mut space) else {
-                return Ok(());
-            };
+            let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, &mut space) else { return Ok(()) };
             read?;
             let (got, is_full) = (space.filled().len(), space.remaining() == 0);
             if got == 0 {
@@ -291,9 +289,7 @@ impl Pump<'_> {
         let mut streams = self.connection.streams.borrow_mut();
         loop {
             if !self.is_armed {
-                let Some(deadline_ns) = streams.next_deadline_ns() else {
-                    return;
-                };
+                let Some(deadline_ns) = streams.next_deadline_ns() else { return };
                 let deadline = self.connection.epoch + Duration::from_nanos(deadline_ns);
                 timer.as_mut().reset(deadline);
                 self.is_armed = true;

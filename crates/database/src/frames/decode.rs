@@ -307,9 +307,7 @@ impl Incoming {
             return Ok(Some(whole));
         }
         let bytes = &self.buffer[self.start..self.end];
-        let Some(header) = Header::parse(bytes)? else {
-            return Ok(None);
-        };
+        let Some(header) = Header::parse(bytes)? else { return Ok(None) };
         let body = &bytes[HEADER..];
         if let Some(body) = body.get(..header.length) {
             let answer = header.answer(body);

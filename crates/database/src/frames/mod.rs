@@ -102,9 +102,7 @@ impl Drop for Frames {
 async fn follow(routes: std::rc::Weak<Routes>, session: Arc<Session>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let Some(routes) = routes.upgrade() else {
-            return;
-        };
+        let Some(routes) = routes.upgrade() else { return };
         let state = session.get_cluster_state();
         if routes.is_news(&state) {
             // These connect in the background, as nodes do that come back.

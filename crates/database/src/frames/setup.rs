@@ -60,9 +60,7 @@ async fn open_now(address: SocketAddr, access: &Access) -> Result<TcpStream, Set
         (opcode::AUTHENTICATE, _) => {}
         (other, _) => return Err(out_of_turn("STARTUP", other)),
     }
-    let Some(login) = &access.login else {
-        return Err(SetupError::Refused("it asks for a login".to_owned()));
-    };
+    let Some(login) = &access.login else { return Err(SetupError::Refused("it asks for a login".to_owned())) };
     match ask(&mut stream, &encode::login(&login.user, &login.password)).await? {
         (opcode::AUTH_SUCCESS, _) => Ok(stream),
         (opcode::AUTH_CHALLENGE, _) => {

@@ -110,9 +110,7 @@ impl Queue {
     /// Fetch one jar after another until none is left, one fails, or somebody says stop.
     fn work(&self, agent: &ureq::Agent, news: &mpsc::Sender<DownloadEvent>) {
         while !self.stop.load(Ordering::Relaxed) {
-            let Some(jar) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
-                return;
-            };
+            let Some(jar) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return };
             let outcome = fetch(agent, &self.repository, &self.root, jar, &self.stop, news);
             let failed = outcome.is_err();
             // Nobody listens any more after a cancellation.

@@ -91,9 +91,7 @@ fn names(contact_points: &[String]) -> Names {
     let mut names = Names::new();
     for point in contact_points {
         let host = point.rsplit_once(':').map_or(point.as_str(), |(host, _)| host);
-        let Ok(name @ ServerName::DnsName(_)) = ServerName::try_from(host.to_owned()) else {
-            continue;
-        };
+        let Ok(name @ ServerName::DnsName(_)) = ServerName::try_from(host.to_owned()) else { continue };
         // The driver looks them up again and says what is wrong with one that has no address.
         for address in point.to_socket_addrs().into_iter().flatten() {
             names.entry(address.ip()).or_default().push(name.clone());
@@ -113,9 +111,7 @@ struct Verifier {
 
 impl Verifier {
     fn check_name(&self, certificate: &ParsedCertificate<'_>, connected: &ServerName<'_>) -> Result<(), Error> {
-        let Some(names) = &self.names else {
-            return Ok(());
-        };
+        let Some(names) = &self.names else { return Ok(()) };
         let called: &[ServerName<'static>] = match connected {
             ServerName::IpAddress(address) => names.get(&IpAddr::from(*address)).map_or(&[], Vec::as_slice),
             _ => &[],

@@ -1,6 +1,7 @@
 //! Acknowledged writes read back from a real database, untouched and with losses planted behind the engine's back.
 
 use engine::{ReadBack, read_back};
+use experiment::Consistency;
 
 use super::*;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use database::{CqlConnect, CqlDriver, NodeStatus, Replication, TableAt, cassandra::Admin};
 use engine::{Connect as _, Driver as _, ErrorKind};
-use experiment::{Access, Consistency, ConsistencyLevels, Dataset};
+use experiment::Dataset;
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
@@ -35,14 +35,9 @@ pub fn requests_go_to_a_replica_as_the_driver_sends_them(addresses: &[SocketAddr
 
 async fn connected(address: SocketAddr, driver_only: bool) -> CqlDriver {
     let connect = CqlConnect::new(TableAt {
-        contact_points: vec![address.to_string()],
         keyspace: KEYSPACE.to_owned(),
-        table: "usertable".to_owned(),
-        fields: 1,
-        consistency: ConsistencyLevels::all(Consistency::One),
-        request_timeout: Duration::from_secs(10),
-        access: Access::default(),
         driver_only,
+        ..TableAt::ycsb(address.to_string(), 1)
     });
     let driver = connect.connect().await.unwrap();
     assert_eq!(connect.notes().is_empty(), !driver_only, "{:?}", connect.notes());

@@ -112,10 +112,7 @@ impl Driver for Fake {
 
     /// As many rows as were not written before, up to 500; each of them once.
     fn make_row(&self, _: &mut usize) -> engine::NextRow {
-        match self.calls() < 500 {
-            true => engine::NextRow::Once,
-            false => engine::NextRow::None,
-        }
+        if self.calls() < 500 { engine::NextRow::Once } else { engine::NextRow::None }
     }
 
     async fn send(&self, _: &usize) -> Result<(), ErrorKind> {
@@ -171,23 +168,8 @@ pub fn reads(load: Load, duration: Duration) -> TrialPlan {
 }
 
 pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
-    TrialPlan {
-        definition: Definition::new("test", mix, Distribution::Uniform),
-        fields: 3,
-        field_length: 10,
-        compressibility: 0.0,
-        records: 1000,
-        load,
-        warmup: Duration::ZERO,
-        duration,
-        operations: None,
-        threads: 1,
-        seed: 7,
-        first_insert: 1000,
-        part: engine::Part::WHOLE,
-        check_writes: false,
-        begin: None,
-    }
+    let definition = Definition::new("test", mix, Distribution::Uniform);
+    TrialPlan { fields: 3, field_length: 10, ..TrialPlan::new(definition, 1000, load, duration) }
 }
 
 pub fn closed(concurrency: u32) -> Load {

@@ -9,9 +9,7 @@ use crate::spanned::Spanned;
 /// The catalog's basis; what the file leaves out is the default.
 pub(super) fn check(catalog: &Catalog, given: Option<&Spanned<raw::Basis>>, mistakes: &mut Collector<'_>) -> Basis {
     let default = Basis::default();
-    let Some(raw) = given else {
-        return default;
-    };
+    let Some(raw) = given else { return default };
     let purchase = raw.purchase.as_ref().map(|word| word.parse());
     if let Some(Err(error)) = &purchase {
         let error: &catalog::UnknownPurchase = error;

@@ -15,9 +15,7 @@ use crate::{Configuration, Dataset, Provider, raw};
 
 /// The states that are asked for, in the file's order; where none is stated warm. `None`: a mistake was found.
 pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Vec<CacheState>> {
-    let Some(given) = &file.load.cache else {
-        return Some(vec![CacheState::default()]);
-    };
+    let Some(given) = &file.load.cache else { return Some(vec![CacheState::default()]) };
     if file.has_existing_cluster() {
         return mistakes.refuse(
             given.span(),
@@ -60,9 +58,7 @@ pub(super) fn ratios(
     provider: Option<Provider>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Vec<f64>> {
-    let Some(sweep) = &file.sweep else {
-        return Some(Vec::new());
-    };
+    let Some(sweep) = &file.sweep else { return Some(Vec::new()) };
     let (at, given) = (sweep.cache_ratio.span(), sweep.cache_ratio.as_slice());
     mistakes.sound(|mistakes| {
         let mut ratios: Vec<f64> = Vec::new();

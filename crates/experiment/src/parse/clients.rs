@@ -83,9 +83,7 @@ pub(super) fn check(
 ) -> Option<Clients> {
     let (threads, cost) = (senders.threads(), senders.cost());
     let stated = |number| Clients { number, threads, cost };
-    let Some(given) = &load.clients else {
-        return carried(stated(1), load, levels, scale, mistakes);
-    };
+    let Some(given) = &load.clients else { return carried(stated(1), load, levels, scale, mistakes) };
     let clients = match given.get_ref() {
         Value::Integer(n) if (1..=i64::from(MOST_CLIENTS)).contains(n) => Some(stated(*n as u32)),
         Value::String(auto) if auto == "auto" => {

@@ -9,9 +9,7 @@ const S3: &str = "s3://";
 
 /// The store; what is wrong with it is noted at its place, and there is none then.
 pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Option<DataSetStore>> {
-    let Some(given) = &file.dataset.store else {
-        return Some(None);
-    };
+    let Some(given) = &file.dataset.store else { return Some(None) };
     if file.has_existing_cluster() {
         return mistakes.refuse(
             given.span(),

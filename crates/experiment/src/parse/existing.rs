@@ -107,9 +107,7 @@ pub(super) fn fits(
     workloads: &[Option<Definition>],
     mistakes: &mut Collector<'_>,
 ) {
-    let Some(hosts) = file.existing() else {
-        return without_cluster(file, mistakes);
-    };
+    let Some(hosts) = file.existing() else { return without_cluster(file, mistakes) };
     if let Some(scale) = file.provider.local.scale.as_ref().filter(|scale| ***scale != 1.0) {
         mistakes.add(
             scale.span(),

@@ -17,9 +17,7 @@ pub(super) fn check(
     emulation: Emulation,
     mistakes: &mut Collector<'_>,
 ) -> Option<Vec<NodeFault>> {
-    let Some(first) = file.fault.first() else {
-        return Some(Vec::new());
-    };
+    let Some(first) = file.fault.first() else { return Some(Vec::new()) };
     surroundings(file, first, mistakes);
     let duration_s = load.map_or(f64::INFINITY, |load| load.duration_s);
     let mut checked: Vec<(&Spanned<raw::Fault>, NodeFault)> = Vec::new();

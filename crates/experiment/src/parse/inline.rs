@@ -38,9 +38,7 @@ pub(super) fn typed<S, T: DeserializeOwned>(
 /// table under a header of its own is not one piece of text.
 fn placed<T: DeserializeOwned>(text: &str, span: &Range<usize>) -> Option<(Range<usize>, String, String)> {
     let value = DeValue::parse(text.get(span.clone())?).ok()?;
-    let DeValue::Table(keys) = value.get_ref() else {
-        return None;
-    };
+    let DeValue::Table(keys) = value.get_ref() else { return None };
     let keys = keys.clone();
     let error = T::deserialize(ValueDeserializer::from(value)).err()?;
     let at = error.span()?;

@@ -78,9 +78,7 @@ fn bounds(operation: Option<OperationKind>, given: &Bounds<'_>, mistakes: &mut C
     let mut found: Vec<LatencyObjective> = Vec::new();
     for (figure, key, bound) in given {
         let Some(at) = bound else { continue };
-        let Some(ms) = mistakes.stated_number(*at, key, LATENCY_MS) else {
-            continue;
-        };
+        let Some(ms) = mistakes.stated_number(*at, key, LATENCY_MS) else { continue };
         let limit_us = ms * 1e3;
         let lower = found
             .iter()
@@ -114,9 +112,7 @@ fn implied(name: &str, worst: &Bounds<'_>, of_kind: &Bounds<'_>, mistakes: &mut 
 pub(super) fn decision(given: Option<&Spanned<raw::Decision>>, mistakes: &mut Collector<'_>) -> DecisionRules {
     let mut rules =
         DecisionRules { durability: given.and_then(|d| d.durability).unwrap_or_default(), ..DecisionRules::default() };
-    let Some(margin) = given.and_then(|d| d.margin.as_ref()) else {
-        return rules;
-    };
+    let Some(margin) = given.and_then(|d| d.margin.as_ref()) else { return rules };
     rules.margin = **margin;
     if !(rules.margin > 0.0 && rules.margin < LARGEST_MARGIN) {
         let help = format!("a share above 0 and below {LARGEST_MARGIN}, such as 0.05 for 5 %");

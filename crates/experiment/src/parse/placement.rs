@@ -19,9 +19,7 @@ pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> O
     let usual = if nodes.is_multiple_of(replicas) { replicas } else { 1 };
     let racks = of_nodes(&raw.racks, "racks", most, usual, mistakes)?;
     let placement = Placement { nodes, racks, replication_factor: replicas };
-    let Some(stated) = &raw.racks else {
-        return Some(placement);
-    };
+    let Some(stated) = &raw.racks else { return Some(placement) };
     if !nodes.is_multiple_of(racks) {
         return mistakes.refuse(
             stated.span(),

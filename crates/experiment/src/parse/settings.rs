@@ -19,9 +19,7 @@ pub(super) fn check(
     (product, version): (&Product, Option<&str>),
     mistakes: &mut Collector<'_>,
 ) -> Option<Settings> {
-    let Some(given) = given else {
-        return Some(Settings::default());
-    };
+    let Some(given) = given else { return Some(Settings::default()) };
     mistakes.sound(|mistakes| {
         let read_ahead_kb = given.host.as_ref().and_then(|host| read_ahead_kb(host, mistakes));
         let (sections, problems) = (product.check_settings)(version, &given.stated());

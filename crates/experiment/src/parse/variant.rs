@@ -30,9 +30,7 @@ pub(super) fn with_effects(truth: &Truth, file: &raw::Experiment) -> Truth {
     let mut settings = truth.settings.clone();
     let names = || file.configuration.iter().map(|c| c.name.as_str());
     for variant in file.variant.iter() {
-        let Some(effect) = settings.remove(variant.name.as_str()) else {
-            continue;
-        };
+        let Some(effect) = settings.remove(variant.name.as_str()) else { continue };
         for own in names().filter(|own| is_for(variant, own)) {
             let made = made(own, variant);
             if names().any(|name| name == made) {

@@ -22,9 +22,7 @@ pub(super) fn check(
     configurations: &mut [Option<Configuration>],
     mistakes: &mut Collector<'_>,
 ) {
-    let (Some(target), Some(of_target)) = (&file.target, file.existing()) else {
-        return;
-    };
+    let (Some(target), Some(of_target)) = (&file.target, file.existing()) else { return };
     let clusters = clusters(file, target, of_target, mistakes);
     if clusters.is_empty() && target.client.is_none() {
         let of_ssh = [
@@ -38,9 +36,7 @@ pub(super) fn check(
     }
     for (raw, configuration) in file.configuration.iter().zip(configurations) {
         let its = clusters.iter().find(|cluster| cluster.hosts == of(raw, of_target));
-        let (Some(configuration), Some(cluster)) = (configuration, its) else {
-            continue;
-        };
+        let (Some(configuration), Some(cluster)) = (configuration, its) else { continue };
         if cluster.stated.len() != configuration.placement.nodes as usize {
             mistakes.add(
                 place(&raw.nodes).unwrap_or(raw.span()),
@@ -84,9 +80,7 @@ fn clusters<'f>(
 ) -> Vec<Cluster<'f>> {
     let mut lists: Vec<(&[String], &[Spanned<raw::WatchedNode>])> = vec![(of_target, &target.node)];
     for configuration in file.configuration.iter() {
-        let Some(first) = configuration.node.first() else {
-            continue;
-        };
+        let Some(first) = configuration.node.first() else { continue };
         let Some(hosts) = &configuration.hosts else {
             let message = format!("`node` of {}, whose cluster is that of [target]", configuration.name);
             let help = "state them as [[target.node]], or give the configuration `hosts` of its own";

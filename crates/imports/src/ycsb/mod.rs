@@ -54,9 +54,7 @@ pub fn read(text: &str) -> Result<Results, Refusal> {
 
 /// `[READ], Operations, 12`: section, name, value. `None`: not a line of the summary.
 fn metric(at: usize, line: &str) -> Result<Option<(&str, &str, &str)>, Refusal> {
-    let Some((section, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("],")) else {
-        return Ok(None);
-    };
+    let Some((section, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("],")) else { return Ok(None) };
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-%".contains(c);
     if section.is_empty() || !section.chars().all(is_name) {
         return Ok(None);
@@ -225,9 +223,7 @@ fn apart(
     failed: &BTreeMap<ErrorKind, u64>,
     left_out: &mut Vec<String>,
 ) -> Result<(), Refusal> {
-    let Some(both) = completed.get(&OperationKind::ReadModifyWrite).copied().filter(|n| *n > 0) else {
-        return Ok(());
-    };
+    let Some(both) = completed.get(&OperationKind::ReadModifyWrite).copied().filter(|n| *n > 0) else { return Ok(()) };
     for kind in [OperationKind::Read, OperationKind::Update] {
         let plain = completed.get(&kind).copied().unwrap_or(0).checked_sub(both);
         let plain = plain.ok_or_else(|| {

@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use database::loader::{KEYSPACE, TABLE};
 use database::{CqlConnect, TableAt, null_server};
-use engine::{Load, Part, TrialPlan};
-use experiment::{
-    Access, Arrivals, ClientCost, Consistency, ConsistencyLevels, Definition, Distribution, Mix, SPARSE_PER_S,
-};
+use engine::{Load, TrialPlan};
+use experiment::{Arrivals, ClientCost, Definition, Distribution, Mix, SPARSE_PER_S};
 use process::failure::Failure;
 use process::paths::{cache_directory, keep_json};
 use serde::{Deserialize, Serialize};
@@ -111,14 +108,8 @@ impl Server {
 
     fn connect(&self) -> CqlConnect {
         CqlConnect::new(TableAt {
-            contact_points: vec![format!("127.0.0.1:{}", self.port)],
-            keyspace: KEYSPACE.to_owned(),
-            table: TABLE.to_owned(),
-            fields: FIELDS,
-            consistency: ConsistencyLevels::all(Consistency::One),
-            request_timeout: Duration::from_secs(10),
-            access: Access::default(),
             driver_only: database::driver_only(),
+            ..TableAt::ycsb(format!("127.0.0.1:{}", self.port), FIELDS)
         })
     }
 }
@@ -133,21 +124,7 @@ impl Drop for Server {
 
 /// One load thread: others cost what it costs.
 fn plan(load: Load) -> TrialPlan {
-    TrialPlan {
-        definition: Definition::new("reads", Mix { read: 1.0, ..Mix::default() }, Distribution::Uniform),
-        fields: FIELDS,
-        field_length: FIELD_BYTES,
-        compressibility: 0.0,
-        records: RECORDS,
-        load,
-        warmup: Duration::from_millis(300),
-        duration: Duration::from_secs_f64(MEASURED_S),
-        operations: None,
-        threads: 1,
-        seed: 7,
-        first_insert: RECORDS,
-        part: Part::WHOLE,
-        check_writes: false,
-        begin: None,
-    }
+    let definition = Definition::new("reads", Mix { read: 1.0, ..Mix::default() }, Distribution::Uniform);
+    let usual = TrialPlan::new(definition, RECORDS, load, Duration::from_secs_f64(MEASURED_S));
+    TrialPlan { fields: FIELDS, field_length: FIELD_BYTES, warmup: Duration::from_millis(300), ..usual }
 }

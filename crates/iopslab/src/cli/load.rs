@@ -50,10 +50,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
     for note in args.entry.notes() {
         screen.say(&note);
     }
-    let loaded = match args.load_data {
-        true => Some(load_data(args, &plan, &connect, &screen, &cancelled)?),
-        false => None,
-    };
+    let loaded = if args.load_data { Some(load_data(args, &plan, &connect, &screen, &cancelled)?) } else { None };
     let outcome = engine::run_trial(&connect, &plan, &mut |second| screen.doing("", &line(second)), &cancelled);
     screen.clear();
     let outcome = outcome.map_err(|error| failure(error, args, &connect))?;

@@ -96,9 +96,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
         read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
     }
     settle_files(&mut read.place, experiment)?;
-    let Some(cluster) = read.place.existing() else {
-        return hosts(&read.place);
-    };
+    let Some(cluster) = read.place.existing() else { return hosts(&read.place) };
     of_existing(cluster, &read.configurations)?.ok_or_else(|| {
         Failure::input(
             "nothing of this experiment runs on another machine: [target] names no node to watch and no client",
@@ -117,8 +115,5 @@ fn lines(outcome: &Value) -> Vec<String> {
     let failed = texts("failed").into_iter().map(|what| format!("could not remove {what}"));
     let error = outcome["error"].as_str().map(|error| format!("error: {error}"));
     let lines: Vec<String> = removed.chain(failed).chain(error).collect();
-    match lines.is_empty() {
-        true => vec!["nothing to clean".to_owned()],
-        false => lines,
-    }
+    if lines.is_empty() { vec!["nothing to clean".to_owned()] } else { lines }
 }

@@ -134,7 +134,7 @@ fn setups(args: &ProbeArgs) -> Result<Vec<Setup>, Failure> {
                 .help(format!("it has: {}", names.join(", "))));
         }
     }
-    if let Some(existing) = setups.iter().find(|setup| setup.existing.is_some()) {
+    if let Some(existing) = setups.iter().find(|setup| !setup.at.is_started()) {
         return Err(Failure::input(format!(
             "{} is an existing cluster: iopslab makes no volumes for it",
             existing.configuration
@@ -175,10 +175,7 @@ fn limits(limits: &IoLimits) -> String {
     let iops = limits.read_iops.map(|iops| format!("{iops:.0} IOPS"));
     let bytes = limits.read_bytes_per_s.map(|bytes| format!("{:.0} MiB/s", bytes / MIB));
     let stated: Vec<String> = iops.into_iter().chain(bytes).collect();
-    match stated.is_empty() {
-        true => String::new(),
-        false => format!(" (limit {})", stated.join(", ")),
-    }
+    if stated.is_empty() { String::new() } else { format!(" (limit {})", stated.join(", ")) }
 }
 
 /// What sequential reads and page faults through the page cache were measured with.

@@ -47,10 +47,7 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
     let points: Vec<String> = args.hosts.iter().map(|host| with_port(host)).collect();
     let mut nodes = Nodes::connect(&points, &access, &screen)?;
     let cluster = nodes.cluster()?;
-    let hosts = match args.ssh.is_empty() {
-        true => None,
-        false => Some(watch(args, &ssh, &points, &screen)?),
-    };
+    let hosts = if args.ssh.is_empty() { None } else { Some(watch(args, &ssh, &points, &screen)?) };
     let began = Instant::now();
     let (hosts, ended_early) = observe(args, &mut nodes, hosts, (&stop, &screen, began))?;
     screen.clear();

@@ -112,17 +112,11 @@ impl Sites<'_> {
         let is_finished = part.is_finished()?;
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site))?;
         // Where nothing is left to measure nothing is made, and what was left there goes.
-        let machines = match is_finished {
-            true => machines.asking_state(Certainty::Unlikely),
-            false => machines,
-        };
+        let machines = if is_finished { machines.asking_state(Certainty::Unlikely) } else { machines };
         let channel = channel();
         let listens = channel.0.clone();
         let mut agents = Agents::new(Box::new(machines), channel, screen, self.interrupted);
-        let done = match is_finished {
-            true => Ok(()),
-            false => self.measure((number, site), &part, &mut agents, listens),
-        };
+        let done = if is_finished { Ok(()) } else { self.measure((number, site), &part, &mut agents, listens) };
         agents.close();
         let released = agents.release();
         self.meter.ends(number);

@@ -124,9 +124,7 @@ fn given_on(files: &BTreeMap<Module, String>) -> BTreeMap<Module, Module> {
     for (module, code) in files {
         for statement in code.split(';') {
             let visible = statement.rsplit_once("pub").map_or("", |(_, rest)| rest);
-            let Some((scope, tree)) = visible.split_once("use ") else {
-                continue;
-            };
+            let Some((scope, tree)) = visible.split_once("use ") else { continue };
             if !scope.trim().is_empty() && !scope.trim().starts_with('(') {
                 continue;
             }

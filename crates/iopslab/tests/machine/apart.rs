@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::network::{CONTROLLER, Network};
-use crate::support::{Laboratory, conformance, has_no_rights, lane::Share, wait_for};
+use crate::support::{Laboratory, conformance, has_no_rights, json, lane::Share, wait_for};
 
 fn experiment(repetitions: u32) -> String {
     format!(
@@ -130,11 +130,6 @@ impl Story {
         status.success()
     }
 
-    fn run_directory(&self, out: &str) -> PathBuf {
-        let mut runs = std::fs::read_dir(self.lab.path().join(out)).unwrap();
-        runs.next().unwrap().unwrap().path()
-    }
-
     /// The second client sends in trials alone: a database is brought to rest by the first one.
     fn is_under_load(&self) -> bool {
         self.network.has_measured_node("db1") && self.network.has_connections("load2")
@@ -170,8 +165,7 @@ impl Story {
 }
 
 fn trial(run: &Path, block: u32) -> Value {
-    let path = run.join(format!("trials/cluster.mixed.c4/{block}/trial.json"));
-    serde_json::from_slice(&std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).unwrap()
+    json(&run.join(format!("trials/cluster.mixed.c4/{block}/trial.json")))
 }
 
 #[test]
@@ -217,7 +211,7 @@ fn a_controller_that_is_killed_before_the_trial_begins_goes_on(story: &Story) ->
     story.killed_when("while it brings the program", story.start(&first), || network.is_bringing("db2"));
     assert!(!story.lab.path().join("whole").exists(), "nothing was planned yet");
     story.killed_when("while it loads the data set", story.start(&first), || network.has_connections("load1"));
-    let run = story.run_directory("whole");
+    let run = story.lab.run_in("whole");
     let resume = ["run", "--resume", run.to_str().unwrap()];
     let volumes = network.of_host("db2").join("data/iopslab");
     story.killed_when("while it copies the data set", story.start(&resume), || {
@@ -269,7 +263,7 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
         (&"node-stop".into(), &"database".into(), &Value::Null)
     );
     assert!(stopped["gone_s"].as_f64() > stopped["began_s"].as_f64(), "{stopped:#}");
-    let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
+    let analysis = json(&run.join("analysis.json"));
     let phases = &analysis["cells"][0]["faults"]["phases"];
     let of = |phase: &str| phases.as_array().unwrap().iter().find(|p| p["phase"] == phase).unwrap().clone();
     let per_second = |phase: &str| of(phase)["throughput_ops_per_s"]["median"].as_f64();
@@ -316,8 +310,7 @@ fn goes_on_to_the_second_trial(story: &Story, run: &Path) {
     assert_eq!(evidence(run, 1), kept, "a finished trial is not repeated");
     let second = trial(run, 2);
     assert_eq!(second["status"], "valid", "{second:#}");
-    let verified = story.lab.output(&["report", run.to_str().unwrap(), "--verify"]);
-    assert!(verified.status.success(), "{verified:?}");
+    story.lab.exits(0, &["report", run.to_str().unwrap(), "--verify"]);
     wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
 }
 
@@ -336,7 +329,7 @@ fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
     // Long enough for the agent there to give up, and for the controller to try in vain.
     std::thread::sleep(Duration::from_secs(20));
     story.network.link("db2", "up");
-    let directory = story.run_directory("cut");
+    let directory = story.lab.run_in("cut");
     let mut was_under_load = false;
     story.killed_when("while it collects the second trial", run, || {
         let is_under_load = story.said().contains("all hosts are there again") && story.is_under_load();
@@ -355,7 +348,7 @@ fn a_host_without_sshd_costs_its_trial_and_the_run_goes_on(story: &mut Story) {
     wait_for("a host that cleans itself", Duration::from_secs(20), || !story.network.has_measured_node("db2"));
     std::thread::sleep(Duration::from_secs(3));
     story.network.start_sshd("db2");
-    let directory = story.run_directory("without-sshd");
+    let directory = story.lab.run_in("without-sshd");
     wait_for("a run that goes on", Duration::from_secs(60), || story.said().contains("all hosts are there again"));
     story.in_mid_trial();
     story.killed_when("in mid-trial", run, || true);

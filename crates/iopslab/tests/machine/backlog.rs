@@ -12,10 +12,6 @@ use crate::support::{Laboratory, lane::Share};
 const EXPERIMENT: &str = r#"
 name = "backlog"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [dataset]
 records = 20_001
 
@@ -70,10 +66,8 @@ fn per_read(samples: &[HostSample], from_s: f64, to_s: f64) -> f64 {
 
 fn run(lab: &Laboratory, text: &str) -> (Value, String) {
     lab.write("backlog.toml", text);
-    let output = lab.output(&["run", "backlog.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{stderr}");
-    (serde_json::from_slice(&output.stdout).unwrap(), stderr)
+    let output = lab.exits(0, &["run", "backlog.toml", "--format", "json"]);
+    (output.json(), output.stderr)
 }
 
 fn finding<'a>(analysis: &'a Value, rule: &str) -> &'a Value {

@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Laboratory, lane::Share};
+use crate::support::{Exits, Laboratory, json, lane::Share};
 
 /// Small, and twice: the second trial finds what a stranger keeps of the first.
 fn experiment(name: &str, repetitions: u32) -> String {
     format!(
         r#"
 name = "{name}"
-[target]
-database = "cassandra"
-version = "5.0.9"
 [dataset]
 records = 10_000
 [[configuration]]
@@ -61,10 +58,6 @@ impl Drop for Stranger {
     }
 }
 
-fn analysis(run: &std::path::Path) -> Value {
-    serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap()
-}
-
 #[test]
 fn two_runs_at_once_end_with_both_answers_and_others_wait() {
     let lab = Laboratory::on_machine(Share::Half);
@@ -80,29 +73,22 @@ fn two_runs_at_once_end_with_both_answers_and_others_wait() {
 
     let mut second = lab.iopslab(&["run", "second.toml", "--beside", "--out", "two"]);
     second.env("IOPSLAB_WORK", lab.path().join("second-work"));
-    let second = second.output().unwrap();
-    let said = String::from_utf8_lossy(&second.stderr);
-    assert!(second.status.success(), "{said}");
+    second.exits(0);
     let status = first.wait().unwrap();
     let said = lab.stderr_so_far();
     assert!(status.success(), "{said}");
     // The stranger has kept the volume of the first trial.
     assert!(said.contains("made anew"), "{said}");
 
-    let run_in = |out: &str| {
-        let mut runs = std::fs::read_dir(lab.path().join(out)).unwrap();
-        runs.next().unwrap().unwrap().path()
-    };
-    let (one, two) = (analysis(&run_in("one")), analysis(&run_in("two")));
+    let [one, two] = ["one", "two"].map(|out| json(&lab.run_in(out).join("analysis.json")));
     assert_eq!((&one["cells"][0]["valid_trials"], &two["cells"][0]["valid_trials"]), (&2.into(), &1.into()));
     let doubts = two["recommendation"]["doubts"].to_string();
     assert!(doubts.contains("go on beside others") && doubts.contains("run first-"), "{doubts}");
-    let report = std::fs::read_to_string(run_in("two").join("report.md")).unwrap().replace('\n', " ");
+    let report = std::fs::read_to_string(lab.run_in("two").join("report.md")).unwrap().replace('\n', " ");
     assert!(report.contains("go on beside others"), "{report}");
     assert_eq!(one["environment"]["beside"], Value::Null);
 
     drop(stranger);
-    let cleaned = lab.output(&["clean"]);
-    assert!(cleaned.status.success(), "{cleaned:?}");
+    lab.exits(0, &["clean"]);
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

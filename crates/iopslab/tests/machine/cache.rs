@@ -12,14 +12,8 @@ const EXPERIMENT: &str = r#"
 name = "warmth"
 question = "What is a warm page cache worth?"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [dataset]
 records = 100_000
-fields = 10
-field_length = 100
 
 [[configuration]]
 name = "slow"
@@ -47,24 +41,16 @@ heap_mib = 512
 page_cache_mib = 256
 "#;
 
-fn trial(lab: &Laboratory, cell: &str) -> Value {
-    let path = lab.run_directory().join("trials").join(cell).join("1/trial.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
 /// One database reads from its volume, the other from memory; both are the same but for that.
 #[test]
 fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("warmth.toml", EXPERIMENT);
-    let output = lab.output(&["run", "warmth.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis = lab.exits(0, &["run", "warmth.toml", "--format", "json"]).json();
     println!("{:#}", analysis["cache_effects"]);
 
     // Pages are where the database's limit sees them: all of the data set, and no more than there is.
-    let warm = trial(&lab, "slow.reads-warm.c16");
+    let warm = lab.record("slow.reads-warm.c16", "1");
     assert_eq!(warm["status"], "valid", "{warm:#}");
     let warmed = &warm["nodes"][0]["warmed"];
     let bytes = |of: &Value| of.as_u64().unwrap();
@@ -73,7 +59,7 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert!(100 * bytes(&warmed["bytes"]) > 99 * bytes(&warmed["of_bytes"]), "{warmed}");
     assert!(bytes(&warmed["bytes"]) > 100_000_000, "{warmed}");
     assert!(bytes(&warmed["cached_bytes"]) >= bytes(&warmed["bytes"]), "{warmed}");
-    assert!(trial(&lab, "slow.reads-cold.c16")["nodes"][0]["warmed"].is_null());
+    assert!(lab.record("slow.reads-cold.c16", "1")["nodes"][0]["warmed"].is_null());
 
     let effects = analysis["cache_effects"].as_array().unwrap();
     assert_eq!(effects.len(), 1);
@@ -111,13 +97,11 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         .replace("rest_max_s = 12", "rest_max_s = 90")
         + "\n[sweep]\ncache_ratio = [0.5, 1.5]\n";
     lab.write("ratios.toml", &swept);
-    let output = lab.output(&["run", "ratios.toml", "--format", "json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis = lab.exits(0, &["run", "ratios.toml", "--format", "json"]).json();
     let points = analysis["cache_curves"][0]["points"].as_array().unwrap();
     assert_eq!(points.len(), 2, "{points:#?}");
     for (point, asked) in points.iter().zip([0.5, 1.5]) {
-        let cell = trial(&lab, point["cell"].as_str().unwrap());
+        let cell = lab.record(point["cell"].as_str().unwrap(), "1");
         assert_eq!(cell["status"], "valid", "{cell:#}");
         let node = &cell["nodes"][0];
         let bytes = |of: &Value| of.as_f64().unwrap();
@@ -162,7 +146,7 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
     assert_eq!(pids.len(), 1, "{pids:?}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
     assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
-    let trial = trial(&lab, "slow.reads.c16");
+    let trial = lab.record("slow.reads.c16", "1");
     assert_eq!(trial["cause"], "database_ended", "{trial:#}");
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.starts_with("Cassandra ended during the trial"), "{reason}");

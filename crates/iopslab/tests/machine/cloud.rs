@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::network::{configure_sshd, make_key, processes_in, run};
+use crate::network::{configure_sshd, kill, make_key, processes_in, run};
 use crate::support::account::Account;
 
 const PORT: u16 = 5000;
@@ -206,9 +205,10 @@ impl Cloud {
         }
         std::fs::write(own.join("boot/ready"), "").unwrap();
         let key = own.join("host_key");
-        match self.is_impostor {
-            true => make_key(&key),
-            false => std::fs::write(&key, self.host_key_of(instance)).unwrap(),
+        if self.is_impostor {
+            make_key(&key)
+        } else {
+            std::fs::write(&key, self.host_key_of(instance)).unwrap()
         }
         std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).unwrap();
         if let Some(run) = &self.simulated {
@@ -271,10 +271,7 @@ impl Cloud {
     fn end(&mut self, id: &str) {
         let name = self.name(id);
         for (pid, _) in processes_in(std::slice::from_ref(&name)) {
-            if let Some(pid) = Pid::from_raw(pid as i32) {
-                // It may have ended by itself.
-                let _ = kill_process(pid, Signal::KILL);
-            }
+            kill(pid);
         }
         if let Some(mut sshd) = self.running.remove(id) {
             let _ = sshd.wait();

@@ -7,14 +7,8 @@ use crate::support::{Laboratory, lane::Share};
 const EXPERIMENT: &str = r#"
 name = "compaction"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [dataset]
 records = 20_000
-fields = 10
-field_length = 100
 
 [[configuration]]
 name = "one"
@@ -49,11 +43,10 @@ page_cache_mib = 64
 fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("compaction.toml", EXPERIMENT);
-    let output = lab.output(&["run", "compaction.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    let output = lab.exits(0, &["run", "compaction.toml", "--format", "json"]);
+    let stderr = &output.stderr;
     assert!(stderr.contains("compacted its table"), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis: Value = output.json();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}");
     let faults = &cell["faults"];

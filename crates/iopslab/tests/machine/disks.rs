@@ -56,13 +56,12 @@ page_cache_mib = 64
 fn a_disk_that_stalls_and_one_that_is_slow_are_seen_and_over_as_planned() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("disks.toml", DISKS);
-    let output = lab.output(&["run", "disks.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    let output = lab.exits(0, &["run", "disks.toml", "--format", "json"]);
+    let stderr = &output.stderr;
     for step in ["disk-stall of database", "the data volume of database has the fault", "is as before"] {
         assert!(stderr.contains(step), "{step} in {stderr}");
     }
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis: Value = output.json();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}\n{stderr}");
     let rules: Vec<&str> =

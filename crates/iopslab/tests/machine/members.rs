@@ -44,10 +44,9 @@ const SLOWED: &str = "[[fault]]\nkind = \"disk-slow\"\nvolume = \"data-2\"\ntime
 
 fn measured(lab: &Laboratory, text: &str) -> Value {
     lab.write("members.toml", text);
-    let output = lab.output(&["run", "members.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = lab.exits(0, &["run", "members.toml", "--format", "json"]);
+    let stderr = &output.stderr;
+    let analysis: Value = output.json();
     assert_eq!(analysis["cells"][0]["valid_trials"], 1, "{stderr}");
     analysis
 }

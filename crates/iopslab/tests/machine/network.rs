@@ -10,6 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::support::Exits;
+
 /// Hosts with their last number of 10.99.0.0/24; the first one is where the controller runs.
 pub const CONTROLLER: &str = "ctl";
 const HOSTS: [(&str, u8); 6] = [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("db3", 13), ("load1", 21), ("load2", 22)];
@@ -27,10 +29,7 @@ pub struct Network {
 
 /// Runs it to its end, which is a good one; gives its stdout.
 pub fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {error}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    Command::new(program).args(arguments).exits(0).stdout
 }
 
 /// A key, and `.pub` beside it.
@@ -68,7 +67,7 @@ fn is_sshd(command_line: &str) -> bool {
     command_line.contains("sshd")
 }
 
-fn kill(pid: u32) {
+pub fn kill(pid: u32) {
     if let Some(pid) = Pid::from_raw(pid as i32) {
         // It may have ended by itself.
         let _ = kill_process(pid, Signal::KILL);
@@ -82,9 +81,7 @@ pub fn processes_in(namespaces: &[String]) -> Vec<(u32, String)> {
     let ours: Vec<u64> = places.filter_map(|path| inode(&path)).collect();
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
-            continue;
-        };
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         if inode(&entry.path().join("ns/net")).is_some_and(|of| ours.contains(&of)) {
             let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
             found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ")));

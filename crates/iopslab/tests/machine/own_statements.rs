@@ -31,10 +31,6 @@ UPDATE sales SET sold = sold + ? WHERE item = ?;
 const EXPERIMENT: &str = r#"
 name = "own-statements"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [[configuration]]
 name = "one"
 instance = { vcpus = 0.7, memory_gib = 16 }

@@ -40,9 +40,7 @@ burst_credits_start = 0.005
 fn probe(lab: &Laboratory, arguments: &[&str]) -> Value {
     let mut all = vec!["probe", "probed.toml", "--format", "json"];
     all.extend(arguments);
-    let output = lab.output(&all);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    lab.exits(0, &all).json()
 }
 
 #[test]
@@ -93,9 +91,7 @@ fn a_directory_is_measured_as_it_is_and_a_volume_by_hand_reads_ahead_as_a_disk_d
     let mut served = lab.spawn(&["volume", "gp3:1GiB", "--mount", "v", "--format", "json"]);
     lab.wait_in(&mut served, "mount", Duration::from_secs(30), || lab.stderr_so_far().contains("is mounted on"));
     let asked = ["--seconds", "0.2", "--size-mib", "16", "--p99-ms", "0.01"];
-    let output = lab.output(&[&["probe", "v", "--format", "json"], &asked[..]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = lab.exits(0, &[&["probe", "v", "--format", "json"], &asked[..]].concat()).json();
     assert_eq!(found["read_ahead_kb"], json!(128));
     // Not one read in ten microseconds: one step is tried, and nothing is claimed.
     assert_eq!(found["tests"]["by_depth"].as_array().unwrap().len(), 1);

@@ -24,9 +24,7 @@ fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
     // Its warm-up has the same mix at the same rate.
     std::thread::sleep(Duration::from_secs(3));
 
-    let output = lab.output(&[&["profile", "--minutes", "0.34"], &hosts[..]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let seen = lab.exits(0, &[&["profile", "--minutes", "0.34"], &hosts[..]].concat()).json();
     println!("{seen:#}");
     let figure = |path: &str| seen.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
     let mean = |of: &str, what: &str| figure(&format!("/workload/{of}/mean/{what}"));

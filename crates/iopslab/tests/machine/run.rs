@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Laboratory, conformance, databases, lane::Share, wait_for};
+use crate::support::{Laboratory, conformance, databases, json, lane::Share, wait_for};
 
 /// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache
 /// too small for the data.
@@ -71,10 +71,6 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
-fn json(path: &std::path::Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
 #[test]
 fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     let lab = Laboratory::on_machine(Share::Half);
@@ -99,11 +95,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     conformance::is_whole(&lab, &run, "local");
     // One process has served both, on volumes that turned from those of one configuration into those of the other; each
     // trial began with the data set as it was loaded, and was brought to rest.
-    let records: Vec<Value> = lab
-        .trials()
-        .iter()
-        .map(|(cell, block)| json(&run.join("trials").join(cell).join(block).join("trial.json")))
-        .collect();
+    let records: Vec<Value> = lab.trials().iter().map(|(cell, block)| lab.record(cell, block)).collect();
     let of_each = |pointer: &str| -> BTreeSet<String> {
         let each = records.iter().map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
         each.map(Value::to_string).collect()
@@ -161,10 +153,9 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
         .replace("read = 0.9\nupdate = 0.1", "read = 0.5\nupdate = 0.5")
         .replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &text);
-    let output = lab.output(&["run", "served.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = lab.exits(0, &["run", "served.toml", "--format", "json"]);
+    let stderr = &output.stderr;
+    let analysis: Value = output.json();
     let cells = analysis["cells"].as_array().unwrap();
     assert_eq!((cells.len(), &cells[0]["valid_trials"]), (1, &1.into()), "{stderr}");
     assert_eq!(analysis["configurations"][0]["volumes"][0]["is_served"], true);
@@ -220,9 +211,7 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     other["database"]["cpu_model"] = "Another CPU".into();
     std::fs::write(&environment, other.to_string()).unwrap();
     let resume = ["run", "--resume", run.to_str().unwrap()];
-    let refused = lab.output(&resume);
-    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    let stderr = lab.exits(2, &resume).stderr;
     assert!(stderr.contains("cpu_model of the database host was \"Another CPU\""), "{stderr}");
     std::fs::write(&environment, facts).unwrap();
 
@@ -247,8 +236,7 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
     signal(run.id(), Signal::KILL);
     run.wait().unwrap();
     assert!(!lab.leftovers().is_empty(), "a killed agent cannot clean up; this test proves the ledger");
-    let output = lab.output(&["clean"]);
-    assert!(output.status.success(), "{output:?}");
+    lab.exits(0, &["clean"]);
     assert_eq!(lab.leftovers(), Vec::<String>::new());
     assert!(databases(&work).is_empty());
 }
@@ -358,7 +346,7 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
     signal(third[0], Signal::STOP);
     let status = run.wait().unwrap();
     assert!(status.success(), "{}", lab.stderr_so_far());
-    let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
+    let records: Vec<_> = lab.trials().iter().map(|(cell, block)| lab.record(cell, block)).collect();
     let became = |record: &Value| (record["status"].clone(), record["cause"].clone());
     let invalid = |cause: &str| (Value::from("invalid"), Value::from(cause));
     assert_eq!(
@@ -423,9 +411,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         let text = std::fs::read_to_string(run.join(name)).unwrap();
         std::fs::write(run.join(name), text.replace(impatient, patient)).unwrap();
     }
-    let resumed = lab.output(&["run", "--resume", run.to_str().unwrap()]);
-    let stderr = String::from_utf8_lossy(&resumed.stderr).into_owned();
-    assert!(resumed.status.success(), "{stderr}");
+    let stderr = lab.exits(0, &["run", "--resume", run.to_str().unwrap()]).stderr;
     assert_eq!(stderr.matches("repeating ").count(), 3, "{stderr}");
     let analysis = json(&run.join("analysis.json"));
     assert_eq!(analysis["trials"], serde_json::json!({"planned": 4, "done": 4, "valid": 4}), "{stderr}");
@@ -440,7 +426,8 @@ fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     let work = lab.path().join("own-work");
     let home = java_home(
         &lab,
-        "*/loading/*CassandraDaemon*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; wait $java; exit 143' TERM; wait $java; exit 1 ;;",
+        "*/loading/*CassandraDaemon*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; wait $java; exit 143' TERM; \
+         wait $java; exit 1 ;;",
     );
     let output =
         lab.iopslab(&["run", "small.toml"]).env("JAVA_HOME", &home).env("IOPSLAB_WORK", &work).output().unwrap();
@@ -469,7 +456,8 @@ fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
     let bin = lab.path().join("java/bin");
     std::fs::create_dir_all(&bin).unwrap();
     let script = format!(
-        "#!/bin/sh\nREAL='{}'\ncase \"$*\" in\n*ArchiveClassesAtExit*) exit 1 ;;\n{case}\nesac\nexec \"$REAL\" \"$@\"\n",
+        "#!/bin/sh\nREAL='{}'\ncase \"$*\" in\n*ArchiveClassesAtExit*) exit 1 ;;\n{case}\nesac\n\
+         exec \"$REAL\" \"$@\"\n",
         real.display()
     );
     std::fs::write(bin.join("java"), script).unwrap();
@@ -477,19 +465,12 @@ fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
     lab.path().join("java")
 }
 
-/// A trial's record.
-fn record(lab: &Laboratory, (cell, block): &(String, String)) -> Value {
-    json(&lab.run_directory().join("trials").join(cell).join(block).join("trial.json"))
-}
-
 /// Pids of the agents that a controller started.
 fn agents_of(controller: u32) -> Vec<u32> {
     let mut pids = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        let Some((head, rest)) = stat.rsplit_once(')') else {
-            continue;
-        };
+        let Some((head, rest)) = stat.rsplit_once(')') else { continue };
         if head.contains("iopslab") && rest.split_whitespace().nth(1) == Some(&controller.to_string()) {
             pids.extend(head.split_whitespace().next().and_then(|pid| pid.parse::<u32>().ok()));
         }

@@ -1,8 +1,6 @@
 //! Is a ratio between two volumes the same at every scale? With a real Cassandra; twenty minutes on a quiet machine, so
 //! that `make test-scales` runs it and nothing else does.
 
-use serde_json::Value;
-
 use crate::support::{Laboratory, lane::Share};
 
 /// The scales that are compared.
@@ -58,10 +56,7 @@ heap_mib = 512
 fn ratio_at(lab: &Laboratory, scale: u32) -> f64 {
     let file = format!("scale-{scale}.toml");
     lab.write(&file, &experiment(scale));
-    let output = lab.output(&["run", &file, "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis = lab.exits(0, &["run", &file, "--format", "json"]).json();
     let cells = analysis["cells"].as_array().unwrap();
     for cell in cells {
         assert_eq!(cell["valid_trials"], 3, "{cell:#}");

@@ -21,8 +21,8 @@ const PASSWORD: &str = "correct-horse-7";
 /// The password as Cassandra keeps it: `BCrypt.hashpw(PASSWORD, gensalt(4))` of its jBCrypt 0.4.
 const SALTED_HASH: &str = "$2a$04$zDm9LcTMBc7PfJ8oDR5t6esE9T2UQPRMufV9g3kBi5xN594.cLJ7O";
 
-const BY_DRIVER: &str = "note: requests go through the CQL driver, which costs the client more CPU than frames of its own: \
-                         connections are encrypted";
+const BY_DRIVER: &str = "note: requests go through the CQL driver, which costs the client more CPU than frames of its \
+                         own: connections are encrypted";
 
 const EXPERIMENT: &str = r#"
 name = "secured"

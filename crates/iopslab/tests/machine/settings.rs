@@ -11,14 +11,8 @@ use crate::support::{Laboratory, lane::Share};
 const EXPERIMENT: &str = r#"
 name = "settings"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [dataset]
 records = RECORDS
-fields = 10
-field_length = 100
 
 [[configuration]]
 name = "set"
@@ -48,11 +42,6 @@ fn experiment(records: u32, settings: &str) -> String {
     EXPERIMENT.replace("RECORDS", &records.to_string()).replace("SETTINGS", settings)
 }
 
-fn record(lab: &Laboratory, cell: &str) -> Value {
-    let path = lab.run_directory().join("trials").join(cell).join("1/trial.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
 fn log(lab: &Laboratory, cell: &str) -> String {
     let path = lab.run_directory().join("trials").join(cell).join("1/database.log");
     std::fs::read_to_string(path).unwrap()
@@ -80,15 +69,14 @@ name = "unknown"
 settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
 "#;
     lab.write("settings.toml", &experiment(100_000, settings));
-    let output = lab.output(&["run", "settings.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    let output = lab.exits(0, &["run", "settings.toml", "--format", "json"]);
+    let stderr = &output.stderr;
     assert!(
         stderr.contains("Settings of set: jvm -XX:TieredStopAtLevel=1, jvm -Xss512k, cassandra commitlog_sync = batch"),
         "the plan shows them: {stderr}"
     );
 
-    let set = record(&lab, "set.reads.c16");
+    let set = lab.record("set.reads.c16", "1");
     assert_eq!(set["status"], "valid", "{set:#}");
     let asked = json!(["-XX:TieredStopAtLevel=1", "-Xss512k"]);
     let found = &set["nodes"][0]["settings"];
@@ -101,18 +89,18 @@ settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
     assert_eq!(found["read_ahead_kb"], json!({"data": 8}), "{found:#}");
     let said = log(&lab, "set.reads.c16");
     assert!(said.contains("-XX:TieredStopAtLevel=1, -Xss512k"), "Cassandra says how its JVM was started: {said}");
-    let far = record(&lab, "set_far.reads.c16");
+    let far = lab.record("set_far.reads.c16", "1");
     assert_eq!(far["nodes"][0]["settings"]["read_ahead_kb"], json!({"data": 256}));
     // Cassandra would warn above 128 KiB, but looks at /sys/block/loop, without the number.
     let said = log(&lab, "set_far.reads.c16");
     assert!(!said.contains("It is recommended"), "{said}");
 
-    let unknown = record(&lab, "set_unknown.reads.c16");
+    let unknown = lab.record("set_unknown.reads.c16", "1");
     assert_eq!(unknown["cause"], "did_not_start", "{unknown:#}");
     let words = unknown.to_string();
     assert!(words.contains("MaxTenuringThreshold=99 is outside the allowed range"), "{words}");
 
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis: Value = output.json();
     let configurations = analysis["configurations"].as_array().unwrap();
     let of_set = configurations.iter().find(|c| c["name"] == "set").unwrap();
     assert_eq!(of_set["settings"]["jvm"], asked);
@@ -149,21 +137,22 @@ bloom_filter_fp_chance = 0.1
         }
     }
     lab.write("table.toml", &experiment(10_001, variants));
-    let output = lab.output(&["run", "table.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    let stderr = lab.exits(0, &["run", "table.toml", "--format", "json"]).stderr;
     assert_eq!(
         stderr.matches(": loaded 10001 records").count(),
         3,
         "a data set for each shape of its files, and one for both configurations that want the usual one: {stderr}"
     );
     assert!(
-        stderr.contains("data set of table compaction = LeveledCompactionStrategy, table compression = LZ4Compressor, chunk_length_in_kb 4"),
+        stderr.contains(
+            "data set of table compaction = LeveledCompactionStrategy, table compression = LZ4Compressor, \
+             chunk_length_in_kb 4"
+        ),
         "{stderr}"
     );
 
     let of = |cell: &str| {
-        let record = record(&lab, cell);
+        let record = lab.record(cell, "1");
         assert_eq!(record["status"], "valid", "{record:#}");
         record["nodes"][0].clone()
     };
@@ -203,9 +192,7 @@ bloom_filter_fp_chance = 0.1
     // What only the database knows to be wrong ends the run before a trial, with its words.
     let wrong = "settings = { table = { compression = { class = \"ZstdCompressor\", compression_level = 99 } } }\n";
     lab.write("wrong.toml", &experiment(10_001, wrong));
-    let output = lab.output(&["run", "wrong.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.exits(1, &["run", "wrong.toml"]).stderr;
     assert!(stderr.contains("compression_level"), "{stderr}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

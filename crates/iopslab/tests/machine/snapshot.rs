@@ -5,14 +5,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::aws::Story;
 use crate::cloud::attach;
 use crate::network::run;
 use crate::real::bought::allowed;
 use crate::support::lane::Share;
-use crate::support::{Laboratory, conformance};
+use crate::support::{Exits, Laboratory, conformance, json};
 
 const VOLUME_BYTES: u64 = 2 << 30;
 
@@ -108,15 +108,9 @@ fn loaded(lab: &Laboratory) -> (PathBuf, String) {
     let volume = Mounted::of(&image, lab.path().join("volume"));
     lab.write("loads.toml", &LOADS.replace("\n[[conf", &format!("\n{DATA_SET}\n[[conf")));
     let mut command = lab.iopslab(&["run", "loads.toml", "--out", "local"]);
-    let output = command.env("IOPSLAB_WORK", volume.at.join("iopslab")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    command.env("IOPSLAB_WORK", volume.at.join("iopslab")).exits(0);
     let kept = only(&volume.at.join("iopslab/snapshots")).join("snapshot.json");
-    (image, json_of(&kept)["key"].as_str().unwrap().to_owned())
-}
-
-fn json_of(file: &Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+    (image, json(&kept)["key"].as_str().unwrap().to_owned())
 }
 
 /// What is below a directory, alone.
@@ -198,7 +192,7 @@ fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_ho
     let missing: Vec<&String> = asked.iter().filter(|action| !allowed.contains(*action)).collect();
     assert!(missing.is_empty(), "not in docs/aws-policy.json: {missing:?}");
     assert!(asked.iter().any(|action| action == "ec2:DescribeSnapshots"));
-    let analysis = json_of(&directory.join("analysis.json"));
+    let analysis = json(&directory.join("analysis.json"));
     assert_eq!(analysis["trials"]["valid"], 2);
     let [how] = analysis["configurations"][0]["volumes"][0]["initialised"].as_array().unwrap().as_slice() else {
         panic!("{:#}", analysis["configurations"])

@@ -14,14 +14,8 @@ use crate::support::{Laboratory, wait_for};
 const EXPERIMENT: &str = r#"
 name = "stored"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [dataset]
 records = 100_000
-fields = 10
-field_length = 100
 
 [dataset.store]
 at = "AT"
@@ -63,10 +57,7 @@ fn files(store: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(store).into_iter().flatten() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
-        }
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
     }
     found
 }
@@ -186,7 +177,8 @@ mod s3 {
         }
 
         fn refuse(&self, action: &str) {
-            let refusal = json!({ "ask": "refuse", "action": action, "code": "AccessDenied", "status": 403, "after": 0, "times": -1 });
+            let refusal = json!({ "ask": "refuse", "action": action, "code": "AccessDenied", "status": 403, "after": 0,
+                "times": -1 });
             self.account.ask(&refusal);
         }
 
@@ -225,8 +217,8 @@ mod s3 {
         let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             words.contains(&format!(
-                "Data set from {AT} where it has it, else loaded and kept there; requests, storage and transfer of S3 are \
-                 not priced here"
+                "Data set from {AT} where it has it, else loaded and kept there; requests, storage and transfer of S3 \
+                 are not priced here"
             )),
             "{said}"
         );

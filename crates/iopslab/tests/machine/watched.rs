@@ -75,8 +75,8 @@ impl Story {
             "ssh_config",
             &format!(
                 "User root\nIdentityFile {here}/id\nIdentitiesOnly yes\nUserKnownHostsFile {here}/known_hosts\n\
-                 GlobalKnownHostsFile /dev/null\nHost cass1 load1 load2\n  HostName 127.0.0.1\n  Port 2222\nHost nobody\n  HostName \
-                 127.0.0.1\n  Port 9\n"
+                 GlobalKnownHostsFile /dev/null\nHost cass1 load1 load2\n  HostName 127.0.0.1\n  Port 2222\n\
+                 Host nobody\n  HostName 127.0.0.1\n  Port 9\n"
             ),
         );
         let mut story = Self { lab, sshd: None, pid: 0 };
@@ -291,11 +291,10 @@ fn a_profile_of_it_leaves_nothing_there(story: &Story) {
     let data = story.lab.path().join("db").display().to_string();
     let ssh = ["--ssh", "cass1", "--ssh-config", "ssh_config", "--data", &data];
     let flags = ["profile", "--hosts", "127.0.0.1:9042", "--minutes", "0.15", "--format", "json"];
-    let output = story.lab.output(&[&flags[..], &ssh].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
+    let output = story.lab.exits(0, &[&flags[..], &ssh].concat());
+    let said = &output.stderr;
     assert!(said.contains(&format!("watching cass1: process {} (java)", story.pid)), "{said}");
-    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let seen: Value = output.json();
     let agent = seen["own_load"]["agent_cpus"].as_f64().unwrap();
     assert!((0.0..0.5).contains(&agent), "{agent} of a CPU, beside everything else that is done here");
     match seen["devices"].as_array().unwrap().as_slice() {

@@ -1,21 +1,13 @@
 //! What an operation cost a real Cassandra: the database's own counts, beside those of its devices.
 
-use serde_json::Value;
-
 use crate::support::{Laboratory, lane::Share};
 
 /// Reads and updates of records in one SSTable, too few to fill a memtable.
 const EXPERIMENT: &str = r#"
 name = "work"
 
-[target]
-database = "cassandra"
-version = "5.0.9"
-
 [dataset]
 records = 100_000
-fields = 10
-field_length = 100
 
 [[configuration]]
 name = "one"
@@ -45,10 +37,7 @@ page_cache_mib = 64
 fn an_operation_is_reported_with_what_the_database_did_for_it() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("work.toml", EXPERIMENT);
-    let output = lab.output(&["run", "work.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis = lab.exits(0, &["run", "work.toml", "--format", "json"]).json();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}");
     let counts = &cell["database"];

@@ -231,9 +231,7 @@ fn bad_targets_are_refused() {
         (&[good.as_slice(), &["--top", "0"]].concat(), "0 is not in 1.."),
         (&[good.as_slice(), &[evidence.as_str()]].concat(), "is given twice: it would count as evidence for itself"),
     ] {
-        let output = lab.output(&[&["size", evidence.as_str()], change].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{change:?}: {stderr}");
+        let stderr = lab.exits(2, &[&["size", evidence.as_str()], change].concat()).stderr;
         let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(part), "{change:?}: {stderr}");
     }
@@ -253,7 +251,8 @@ fn coordinated(clusters: bool) -> String {
     for (workload, read) in [("read-heavy", 0.8), ("balanced", 0.5), ("write-heavy", 0.2)] {
         text += &format!("[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {:.1}\n", 1.0 - read);
     }
-    text + "[load]\nconcurrency = [128]\nwarmup_s = 5\nduration_s = 60\nrepetitions = 2\n[provider.simulated]\nread_cpu_us = 400\n\
+    text + "[load]\nconcurrency = [128]\nwarmup_s = 5\nduration_s = 60\nrepetitions = 2\n[provider.simulated]\n\
+            read_cpu_us = 400\n\
             write_cpu_us = 250\ncoordinator_share = 0.6\nclient_threads = 16\nblock_noise = 0.01\n"
 }
 

@@ -44,11 +44,9 @@ const CLOSED: &str = "concurrency = [128]\nwarmup_s = 700\nrepetitions = 2";
 /// Runs an experiment; gives its directory.
 fn run(lab: &Laboratory, name: &str, text: &str) -> String {
     lab.write(&format!("{name}.toml"), text);
-    let output =
-        lab.output(&["run", &format!("{name}.toml"), "--provider", "simulated", "--out", &format!("run-{name}")]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let run = std::fs::read_dir(lab.path().join(format!("run-{name}"))).unwrap().next();
-    run.unwrap().unwrap().path().display().to_string()
+    let out = format!("run-{name}");
+    lab.exits(0, &["run", &format!("{name}.toml"), "--provider", "simulated", "--out", &out]);
+    lab.run_in(&out).display().to_string()
 }
 
 /// One run of [`MEASURED`] in a closed loop for all stories that only read it; made anew by each test process.
@@ -68,9 +66,7 @@ const ONE_NODE: [&str; 10] =
     ["--replication-factor", "1", "--zones", "1", "--survive", "none", "--headroom", "0%", "--consistency", "one"];
 
 fn size(lab: &Laboratory, run: &str, more: &[&str]) -> Value {
-    let output = lab.output(&[&["--format", "json", "size", run], more].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    lab.exits(0, &[&["--format", "json", "size", run], more].concat()).json()
 }
 
 /// 9 TB-copies on machines of 64 GiB: 9 % of the data must fit the page cache for the evidence to carry (half of the 18

@@ -141,9 +141,7 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
     let kept = size(&lab, evidence, &arguments("200"));
     let utilisation = kept["evidence"]["p99_utilisation"].as_f64().unwrap();
     assert!((0.05..1.1).contains(&utilisation), "{utilisation}");
-    let output = lab.output(&[&["size", evidence], arguments("0.2").as_slice()].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let stderr = lab.exits(3, &[&["size", evidence], arguments("0.2").as_slice()].concat()).stderr;
     assert!(stderr.contains("no open-loop cell kept p99 <= 0.2 ms: the lowest measured is"), "{stderr}");
     // Closed loop promises nothing: said, not guessed.
     let unchecked = size(&lab, closed, &arguments("20"));
@@ -166,9 +164,7 @@ fn a_model_that_fails_its_own_test_is_not_used() {
     let mut arguments =
         vec!["size", evidence.as_str(), "--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
     arguments.extend(ONE_NODE);
-    let refused = lab.output(&[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat());
-    let stderr = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(3), "{stderr}");
+    let stderr = lab.exits(3, &[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat()).stderr;
     assert!(stderr.contains("the model may not be used on this evidence: held out, its error is"), "{stderr}");
     // What was measured still counts.
     let measured =
@@ -228,7 +224,8 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
         &lab,
         "found",
         &format!(
-            "name = \"found\"\n[dataset]\nrecords = 40_000_000\n{}{}[[workload]]\nname = \"w\"\nread = 0.8\nupdate = 0.2\n\
+            "name = \"found\"\n[dataset]\nrecords = 40_000_000\n{}{}[[workload]]\nname = \"w\"\nread = 0.8\n\
+             update = 0.2\n\
              [load]\nrate = \"find\"\nwarmup_s = 5\nduration_s = 60\ncache = \"cold\"\n[objective]\np99_ms = 20\n\
              [provider.simulated]\nrun_noise = 0.01\n",
             configuration(300),
@@ -295,8 +292,8 @@ fn nothing_is_learned_from_configurations_with_other_settings() {
     set(&["r4-xlarge-2000"]);
     let answer = size(&lab, &run, &asked);
     assert_eq!(answer["evidence"]["cells"], 9);
-    let expected = "The answer is about a database as iopslab starts it. Nothing was learned from configurations with other \
-                    settings: r4-xlarge-2000.";
+    let expected = "The answer is about a database as iopslab starts it. Nothing was learned from configurations with \
+                    other settings: r4-xlarge-2000.";
     assert_eq!(note(&answer).as_deref(), Some(expected));
 
     // Where it has another version besides, the answer names the one that it is about.

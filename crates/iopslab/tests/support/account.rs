@@ -1,6 +1,7 @@
 //! moto's server with what its accounts have: asked over a Unix socket, which every network namespace reaches.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,10 +10,44 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::wait_for;
+use super::{Laboratory, wait_for};
 
 /// Servers of this process so far.
 static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// The access key of iopslab's user, of the form that the server distinguishes.
+pub const IOPSLAB: &str = "IOPSLAB0000000000000";
+
+/// An AWS of its own, and who asks it.
+pub struct Aws {
+    pub account: Account,
+    pub lab: Laboratory,
+    address: String,
+}
+
+impl Aws {
+    pub fn start() -> Self {
+        let lab = Laboratory::new();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self { account: Account::start(lab.path(), port, &[]), lab, address: format!("127.0.0.1:{port}") }
+    }
+
+    /// `iopslab` as a user of this AWS.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.lab.iopslab(arguments);
+        command
+            .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
+            .env("AWS_ACCESS_KEY_ID", IOPSLAB)
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("AWS_CONFIG_FILE", "/nonexistent")
+            .env("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env_remove("AWS_PROFILE")
+            .env_remove("AWS_DEFAULT_REGION")
+            .env_remove("AWS_REGION");
+        command
+    }
+}
 
 /// The server, ended when it is dropped.
 pub struct Account {

@@ -5,12 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Laboratory;
-
-fn json(path: &Path) -> Value {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
+use super::{Laboratory, json};
 
 fn planned(run: &Path) -> Vec<(String, u64)> {
     let plan = json(&run.join("plan.json"));
@@ -23,7 +18,7 @@ fn batch_of(run: &Path, cell: &str) -> u64 {
     let setups = json(&run.join("setups.json"));
     let all = setups["setups"].as_array().unwrap().iter();
     let of_cell = |setup: &&Value| cell.starts_with(&format!("{}.", setup["configuration"].as_str().unwrap()));
-    all.filter(of_cell).find_map(|setup| setup["batch"].as_u64()).unwrap_or_default()
+    all.filter(of_cell).find_map(|setup| setup.pointer("/at/bought/batch")?.as_u64()).unwrap_or_default()
 }
 
 fn directory(run: &Path, (cell, block): &(String, u64)) -> PathBuf {
@@ -88,8 +83,7 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
         let (done, planned) = (of_batch(&done, batch), of_batch(&planned, batch));
         assert_eq!(done, planned, "trials were done in the planned order");
     }
-    let verified = lab.output(&["report", run.to_str().unwrap(), "--verify"]);
-    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    lab.exits(0, &["report", run.to_str().unwrap(), "--verify"]);
 }
 
 /// A trial that is missing is measured when the run is resumed.
@@ -105,8 +99,7 @@ pub fn resumes(lab: &Laboratory, run: &Path) {
     assert!(!kept.is_empty() && !lost.is_empty(), "{kept:?} {lost:?}");
     let records = || kept.iter().map(|trial| std::fs::read(record(trial)).unwrap()).collect::<Vec<_>>();
     let before = records();
-    let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
     for trial in &lost {
         assert_eq!(json(&record(trial))["status"], "valid", "{trial:?}");
     }

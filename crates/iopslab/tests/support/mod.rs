@@ -14,6 +14,94 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lane::{Lane, Share};
+use serde_json::Value;
+
+/// An experiment of two equal configurations that are only read from: `$head` follows its name, `$rest` what `[load]`
+/// has.
+#[allow(unused_macros, reason = "each file of stories uses a part of this")]
+macro_rules! two_equal {
+    ($head:literal, $rest:literal) => {
+        concat!(
+            "name = \"story\"\n",
+            $head,
+            r#"[dataset]
+records = 100_000
+[[configuration]]
+name = "a"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[configuration]]
+name = "b"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[workload]]
+name = "reads"
+read = 1.0
+[load]
+concurrency = [32]
+warmup_s = 5
+"#,
+            $rest
+        )
+    };
+}
+#[allow(unused_imports, reason = "each file of stories uses a part of this")]
+pub(crate) use two_equal;
+
+/// A JSON file.
+pub fn json(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// What a command has said, from its start to its end.
+pub struct Said {
+    /// How it exited.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Said {
+    /// Of a command that runs to its end, whatever that is.
+    pub fn of(command: &mut Command) -> Self {
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Self { code: status.code(), stdout, stderr }
+    }
+
+    /// Stdout as a document.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.all()))
+    }
+
+    /// Stdout of a command that ended well.
+    #[track_caller]
+    pub fn well(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.all());
+        self.stdout
+    }
+
+    /// Stdout, then stderr.
+    pub fn all(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+}
+
+/// A command whose end is known before.
+pub trait Exits {
+    /// Runs it to its end, where it has to exit with this code.
+    fn exits(&mut self, code: i32) -> Said;
+}
+
+impl Exits for Command {
+    #[track_caller]
+    fn exits(&mut self, code: i32) -> Said {
+        let said = Said::of(self);
+        assert_eq!(said.code, Some(code), "{self:?}:\n{}", said.all());
+        said
+    }
+}
 
 pub struct Laboratory {
     pub directory: tempfile::TempDir,
@@ -79,6 +167,12 @@ impl Laboratory {
         self.iopslab(arguments).output().unwrap()
     }
 
+    /// The same where it has to exit with this code.
+    #[track_caller]
+    pub fn exits(&self, code: i32, arguments: &[&str]) -> Said {
+        self.iopslab(arguments).exits(code)
+    }
+
     /// The same on a machine whose `/dev/fuse` cannot be opened: in a mount namespace where it may be no device.
     pub fn iopslab_without_fuse(&self, arguments: &[&str]) -> Command {
         self.iopslab_apart("mount --bind /dev/fuse /dev/fuse && mount -o remount,bind,nodev /dev/fuse", arguments)
@@ -127,6 +221,16 @@ impl Laboratory {
     /// Stored trials, where a run may not have begun.
     pub fn trials_so_far(&self) -> Vec<(String, String)> {
         self.run_so_far().map_or_else(Vec::new, |_| self.trials())
+    }
+
+    /// The run that was put into this directory alone.
+    pub fn run_in(&self, out: &str) -> PathBuf {
+        std::fs::read_dir(self.path().join(out)).unwrap().next().unwrap().unwrap().path()
+    }
+
+    /// The record of a trial of the only run.
+    pub fn record(&self, cell: &str, block: &str) -> Value {
+        json(&self.run_directory().join("trials").join(cell).join(block).join("trial.json"))
     }
 
     /// Every stored trial as (cell, block).
@@ -249,9 +353,7 @@ pub fn has_no_rights(pid: u32) {
 pub fn databases(work: &str) -> Vec<u32> {
     let mut pids = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
-            continue;
-        };
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
         if line.contains("CassandraDaemon") && line.contains(work) {

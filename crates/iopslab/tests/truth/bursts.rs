@@ -10,7 +10,8 @@ use crate::story::{Story, cell, gp2, noisy, sound, step};
 fn pair(truth: &str) -> Story {
     let full = gp2("gp2", 100, ", burst = \"full\"") + "price_usd_per_month = 100.0\n";
     let io1 = "[[configuration]]\nname = \"io1\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\
-               data_volume = { type = \"io1\", size_gib = 100, iops = 3000, era = \"2018\" }\nprice_usd_per_month = 150.0\n";
+               data_volume = { type = \"io1\", size_gib = 100, iops = 3000, era = \"2018\" }\n\
+               price_usd_per_month = 150.0\n";
     let mut story = noisy(&[full, io1.to_owned()], 0.02, 3);
     story.truth = story.truth.replace("read_cpu_us = 400\nwrite_cpu_us = 300", truth);
     story.local = String::new();

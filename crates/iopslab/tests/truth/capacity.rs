@@ -136,8 +136,8 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
         let name = if io_bound { "IOPS-bound" } else { "CPU-bound" };
         cost.sort_by(f64::total_cmp);
         println!(
-            "| found rates, {name} (truth {truth:.1}/s) | within 5 %: {:.1} %; truth between the ends: {:.1} %; equal ones apart: \
-             {:.1} %; whole trials each: median {:.1}, most {:.1} | {n} |",
+            "| found rates, {name} (truth {truth:.1}/s) | within 5 %: {:.1} %; truth between the ends: {:.1} %; equal \
+             ones apart: {:.1} %; whole trials each: median {:.1}, most {:.1} | {n} |",
             share(&near) * 100.0,
             share(&inside) * 100.0,
             share(&apart) * 100.0,

@@ -44,8 +44,8 @@ fn equal_nodes_are_not_told_unequal() {
         let mut apart: Vec<f64> = seen.iter().map(|(_, apart)| *apart).collect();
         apart.sort_by(f64::total_cmp);
         println!(
-            "| equal nodes, {what}, 3 nodes at QUORUM, 3 repetitions, {n} seeds | called unequal: {:.1} %; device reads of the \
-             largest over the smallest: median +{:.1} %, most +{:.1} % |",
+            "| equal nodes, {what}, 3 nodes at QUORUM, 3 repetitions, {n} seeds | called unequal: {:.1} %; device \
+             reads of the largest over the smallest: median +{:.1} %, most +{:.1} % |",
             reported * 100.0,
             apart[apart.len() / 2] * 100.0,
             apart[apart.len() - 1] * 100.0

@@ -318,9 +318,7 @@ impl Said<'_> {
     /// What may be run.
     fn run(&self) -> Vec<String> {
         let recommendation = &self.analysis.recommendation;
-        let Some(run) = &recommendation.run else {
-            return Vec::new();
-        };
+        let Some(run) = &recommendation.run else { return Vec::new() };
         assert_eq!(recommendation.status, Status::Decided);
         let any = recommendation.any_of.iter().flat_map(|any| &any.configurations);
         let mut wrong = Vec::new();
@@ -417,8 +415,8 @@ fn no_sentence_contradicts_the_document_or_the_truth() {
         found.extend(wrong.iter().map(|wrong| format!("{seed} {what:?}: {wrong}")));
     }
     println!(
-        "| {} random matrices with bursts, places, clusters, objectives, sick machines and variants, {decided} decided | contradicted by the \
-         document or by the truth: {} |",
+        "| {} random matrices with bursts, places, clusters, objectives, sick machines and variants, {decided} decided \
+         | contradicted by the document or by the truth: {} |",
         seeds.len(),
         found.len()
     );

@@ -11,7 +11,8 @@ use crate::story::{cell, configuration, gp2, iops, noisy, priced, sound, step};
 #[test]
 fn a_burst_does_not_flatter_a_volume() {
     let io1 = "[[configuration]]\nname = \"io1\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\
-               data_volume = { type = \"io1\", size_gib = 100, iops = 3000, era = \"2018\" }\nprice_usd_per_month = 1100.0\n";
+               data_volume = { type = \"io1\", size_gib = 100, iops = 3000, era = \"2018\" }\n\
+               price_usd_per_month = 1100.0\n";
     let story = |burst: &str| {
         let mut story = noisy(&[gp2("gp2", 100, burst) + "price_usd_per_month = 1000.0\n", io1.to_owned()], 0.03, 3);
         story.local = String::new();

@@ -106,7 +106,8 @@ fn what_may_be_run_is_not_dominated_in_the_same_document() {
         });
         let offered = seen.iter().filter(|any| **any > 1).count();
         println!(
-            "| settings of one price, {repetitions} repetitions, {:.0} % noise, {n} seeds | several offered in {offered}, and then none of them dominated |",
+            "| settings of one price, {repetitions} repetitions, {:.0} % noise, {n} seeds | several offered in \
+             {offered}, and then none of them dominated |",
             noise * 100.0
         );
         assert!(offered * 2 > n as usize, "{offered} of {n}");

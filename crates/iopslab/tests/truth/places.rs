@@ -65,8 +65,8 @@ fn a_demand_near_what_the_worse_workload_carries_is_rarely_taken_for_carried() {
     let n = crate::rates::seeds(12, 200);
     let wrong = share(&over_seeds(n, &story.job(), |a| a.recommendation.run.as_deref() == Some("a")));
     println!(
-        "| a demand 10 % above what the worse of two workloads carries, 3 repetitions, 5 % noise, {n} seeds | the cheap one \
-         is run: {:.1} % |",
+        "| a demand 10 % above what the worse of two workloads carries, 3 repetitions, 5 % noise, {n} seeds | the \
+         cheap one is run: {:.1} % |",
         wrong * 100.0
     );
     assert!(crate::rates::at_most(wrong, 0.05, n), "{wrong}");

@@ -25,7 +25,8 @@ pub fn at_least(rate: f64, bound: f64, n: u64) -> bool {
     rate >= bound - slack - 1e-9
 }
 
-pub const THREE: &str = "[[workload]]\nname = \"reads\"\nread = 0.8\nupdate = 0.2\n[[workload]]\nname = \"mixed\"\nread = 0.5\nupdate = 0.5\n\
+pub const THREE: &str = "[[workload]]\nname = \"reads\"\nread = 0.8\nupdate = 0.2\n[[workload]]\nname = \"mixed\"\n\
+                         read = 0.5\nupdate = 0.5\n\
                      [[workload]]\nname = \"writes\"\nread = 0.2\nupdate = 0.8\n";
 
 /// One of the two kinds of experiment: bounded by IOPS (the second configuration with `more` times as many), or by CPU.
@@ -64,7 +65,8 @@ fn equal_configurations_are_called_different_in_at_most_5_percent() {
                 let job = kind(io_bound, 1.0, three, 0.08, repetitions).job();
                 let any = share(&over_seeds(n, &job, |a| shown(a).contains(&true)));
                 println!(
-                    "| A/A, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | called different anywhere: {:.1} % |",
+                    "| A/A, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | called different anywhere: \
+                     {:.1} % |",
                     name(io_bound),
                     if three { 3 } else { 1 },
                     any * 100.0
@@ -122,7 +124,8 @@ fn promised_power_is_kept() {
             let mut sorted = promised.clone();
             sorted.sort_by(f64::total_cmp);
             println!(
-                "| promised power, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | \"would be shown in 80 of 100\" (median promise {:.2} times): shown in {:.0} |",
+                "| promised power, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | \"would be shown in \
+                 80 of 100\" (median promise {:.2} times): shown in {:.0} |",
                 name(io_bound),
                 if three { 3 } else { 1 },
                 sorted[sorted.len() / 2],
@@ -170,7 +173,8 @@ fn break_even_is_not_decided_and_wrong_verdicts_are_rare() {
             let (worth, _) = money(io_bound, 1.6 / 1.5, repetitions, n);
             let (_, not) = money(io_bound, 1.4 / 1.5, repetitions, n);
             println!(
-                "| gain 1.5 at price 1.6 and at 1.4, {}, {repetitions} repetitions, 5 % noise, {n} seeds | wrong \"worth it\" {:.0} %, wrong \"not worth it\" {:.0} % |",
+                "| gain 1.5 at price 1.6 and at 1.4, {}, {repetitions} repetitions, 5 % noise, {n} seeds | wrong \
+                 \"worth it\" {:.0} %, wrong \"not worth it\" {:.0} % |",
                 name(io_bound),
                 worth * 100.0,
                 not * 100.0
@@ -196,7 +200,8 @@ fn equal_configurations_under_noise_of_other_shapes() {
         let job = kind(false, 1.0, true, 0.05, 3).truth(truth).job();
         let any = share(&over_seeds(n, &job, |a| shown(a).contains(&true)));
         println!(
-            "| A/A, CPU-bound, 2 x 3, 3 repetitions, 5 % noise and {what}, {n} seeds | called different anywhere: {:.1} % |",
+            "| A/A, CPU-bound, 2 x 3, 3 repetitions, 5 % noise and {what}, {n} seeds | called different anywhere: \
+             {:.1} % |",
             any * 100.0
         );
     }
@@ -204,7 +209,8 @@ fn equal_configurations_under_noise_of_other_shapes() {
     let job = kind(true, 1.0, true, 0.08, 3).truth("device_noise = 0.02").job();
     let any = share(&over_seeds(n, &job, |a| shown(a).contains(&true)));
     println!(
-        "| A/A, IOPS-bound reads at 2 % and CPU-bound writes at 8 % noise, 2 x 3, 3 repetitions, {n} seeds | called different anywhere: {:.1} % |",
+        "| A/A, IOPS-bound reads at 2 % and CPU-bound writes at 8 % noise, 2 x 3, 3 repetitions, {n} seeds | called \
+         different anywhere: {:.1} % |",
         any * 100.0
     );
 }
@@ -232,7 +238,8 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
         let of = |outcome| share(&outcomes.iter().map(|o| *o == outcome).collect::<Vec<_>>());
         let (passed, failed) = (of(GateOutcome::Passed), of(GateOutcome::Failed));
         println!(
-            "| gate `throughput < -5%`, true {:+.0} %, {:.0} % noise, {repetitions} repetitions, {n} seeds | passed {:.0} %, failed {:.0} %, inconclusive {:.0} % |",
+            "| gate `throughput < -5%`, true {:+.0} %, {:.0} % noise, {repetitions} repetitions, {n} seeds | passed \
+             {:.0} %, failed {:.0} %, inconclusive {:.0} % |",
             (change - 1.0) * 100.0,
             noise * 100.0,
             passed * 100.0,

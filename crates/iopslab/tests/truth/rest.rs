@@ -71,8 +71,8 @@ fn a_headline_holds_what_is_true_at_rest_or_is_withheld() {
         let of = |which: fn(&(bool, bool)) -> bool| share(&seen.iter().map(which).collect::<Vec<_>>());
         let (withheld, misses) = (of(|seen| seen.0), of(|(withheld, holds)| !withheld && !holds));
         println!(
-            "| wakes up: {how}, {warmup_s} s + {duration_s} s, 3 repetitions, 3 % noise, {n} seeds | withheld: {:.1} %; a headline that misses \
-             the truth ({truth:.2} times): {:.1} %; intervals that would miss it: {:.1} % |",
+            "| wakes up: {how}, {warmup_s} s + {duration_s} s, 3 repetitions, 3 % noise, {n} seeds | withheld: {:.1} \
+             %; a headline that misses the truth ({truth:.2} times): {:.1} %; intervals that would miss it: {:.1} % |",
             withheld * 100.0,
             misses * 100.0,
             of(|seen| !seen.1) * 100.0
@@ -105,8 +105,9 @@ fn what_is_at_rest_is_withheld_in_at_most_2_percent() {
             let of = |which: fn(&(bool, bool, bool)) -> bool| share(&seen.iter().map(which).collect::<Vec<_>>());
             let withheld = of(|seen| seen.0);
             println!(
-                "| at rest, {what}, noise of seconds {:.0} %, autocorrelation {autocorrelation}, 2 x 3 trials, {n} seeds | withheld as not at rest: {:.1} %; \
-                 any trial called moving: {:.1} %, against physics: {:.1} % |",
+                "| at rest, {what}, noise of seconds {:.0} %, autocorrelation {autocorrelation}, 2 x 3 trials, {n} \
+                 seeds | withheld as not at rest: {:.1} %; any trial called moving: {:.1} %, against physics: {:.1} % \
+                 |",
                 noise * 100.0,
                 withheld * 100.0,
                 of(|seen| seen.1) * 100.0,

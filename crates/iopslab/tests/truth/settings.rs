@@ -172,7 +172,8 @@ fn what_pays_less_than_cheaper_hardware_is_rarely_offered_with_the_settings_that
         let of = |is: fn(&(bool, bool)) -> bool| share(&seen.iter().map(is).collect::<Vec<bool>>());
         let (wrong, right) = (of(|s| s.0), of(|s| s.1));
         println!(
-            "| settings worth {:.2} of cheaper hardware beside some worth {:.2}, 3 repetitions, 5 % noise, {n} seeds | offered: {:.1} %, the others {:.0} % |",
+            "| settings worth {:.2} of cheaper hardware beside some worth {:.2}, 3 repetitions, 5 % noise, {n} seeds | \
+             offered: {:.1} %, the others {:.0} % |",
             other / 1.2,
             winner / 1.2,
             wrong * 100.0,
@@ -207,7 +208,8 @@ fn equal_settings_are_rarely_told_apart() {
     let any: usize = seen.iter().filter(|s| s.0).map(|s| s.2).sum();
     let any = any as f64 / seen.iter().filter(|s| s.0).count() as f64;
     println!(
-        "| six equal settings of the better of two machines, 3 repetitions, 5 % noise, {n} seeds | hardware decided {:.0} %, then {any:.1} of six offered, all six {:.0} %, one called slower {:.1} % |",
+        "| six equal settings of the better of two machines, 3 repetitions, 5 % noise, {n} seeds | hardware decided \
+         {:.0} %, then {any:.1} of six offered, all six {:.0} %, one called slower {:.1} % |",
         hardware * 100.0,
         all * 100.0,
         wrong * 100.0
@@ -251,7 +253,8 @@ fn the_cheaper_hardware_has_settings_too() {
 /// One setting is the better for reads, the other for writes: what is bought is the same.
 #[test]
 fn the_hardware_is_decided_where_workloads_want_other_settings() {
-    let two = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\nread = 0.1\nupdate = 0.9\n";
+    let two = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\nread = 0.1\n\
+               update = 0.9\n";
     let job = story(&[("small", 1.0), ("big", 1.0), ("big_b", 1.0)], 0.02, 4).workload(two).job();
     let of = |workload: &str, big: f64, big_b: f64| {
         let mut job = job.clone();

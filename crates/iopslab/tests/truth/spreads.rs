@@ -85,8 +85,8 @@ fn two_runs_are_compared_by_kind_of_limit() {
     let of = |which: &dyn Fn(&(bool, bool, bool)) -> bool| share(&seen.iter().map(which).collect::<Vec<_>>());
     let (found, quiet, cpus) = (of(&|s| s.0), of(&|s| s.1), of(&|s| s.2));
     println!(
-        "| two runs of three volumes at 1.5 % and two CPUs at 15 % noise, 3 repetitions, {n} seeds | a tenth less of one volume \
-         shown in {:.0} %, equal volumes called different {:.1} %, equal CPUs {:.1} % |",
+        "| two runs of three volumes at 1.5 % and two CPUs at 15 % noise, 3 repetitions, {n} seeds | a tenth less of \
+         one volume shown in {:.0} %, equal volumes called different {:.1} %, equal CPUs {:.1} % |",
         found * 100.0,
         quiet * 100.0,
         cpus * 100.0
@@ -114,8 +114,8 @@ fn promised_power_is_kept_beside_noisy_cells() {
         .collect();
     let rate = share(&kept);
     println!(
-        "| promised power, two volumes at 1.5 % beside CPUs at 15 % noise, 3 repetitions, {n} seeds | \"would be shown in \
-         80 of 100\": shown in {:.0} |",
+        "| promised power, two volumes at 1.5 % beside CPUs at 15 % noise, 3 repetitions, {n} seeds | \"would be shown \
+         in 80 of 100\": shown in {:.0} |",
         rate * 100.0
     );
     assert!(at_least(rate, 0.70, n) && at_most(rate, 0.92, n), "{rate}");
@@ -183,8 +183,8 @@ fn equal_configurations_on_a_machine_that_drifts_are_not_called_different() {
                 }
                 let rate = share(&any);
                 println!(
-                    "| A/A, CPU-bound, 2 x {workloads}, {repetitions} repetitions, 1 % noise and {:+.0} % drift over the \
-                     run, {orders} orders, {n} seeds | called different anywhere: {:.1} % |",
+                    "| A/A, CPU-bound, 2 x {workloads}, {repetitions} repetitions, 1 % noise and {:+.0} % drift over \
+                     the run, {orders} orders, {n} seeds | called different anywhere: {:.1} % |",
                     drift * 100.0,
                     rate * 100.0
                 );

@@ -28,7 +28,8 @@ pub const NVME: &str = "data_volume = { iops = 100000, mib_per_s = 2000, size_gi
 
 pub fn configuration(name: &str, rest: &str) -> String {
     format!(
-        "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n{rest}\n"
+        "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n\
+         {rest}\n"
     )
 }
 
@@ -91,7 +92,8 @@ impl Story {
         let states_cache = self.load.contains("cache") || self.rest.contains("cache_ratio");
         let cache = if states_cache { "" } else { "cache = \"cold\"" };
         format!(
-            "name = \"truth\"\n[dataset]\nrecords = {}\n{}\n{workload}\n[load]\n{}\n{cache}\nrepetitions = {}\n{}\n[provider.local]\n{}\n[provider.simulated]\n{}\n",
+            "name = \"truth\"\n[dataset]\nrecords = {}\n{}\n{workload}\n[load]\n{}\n{cache}\nrepetitions = {}\n{}\n\
+             [provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.load, self.repetitions, self.rest, self.local, self.truth
         )
     }

@@ -37,7 +37,9 @@ fn random_story(seed: u64) -> Story {
     story.configurations.push_str(&twins.concat());
     story = story.truth(&format!("speed = {{ {} }}", speeds.join(", ")));
     if below(3) == 0 {
-        story.workload = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\nread = 0.1\nupdate = 0.9\n".into();
+        story.workload = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\n\
+                          read = 0.1\nupdate = 0.9\n"
+            .into();
     }
     if below(4) == 0 {
         story.load = format!("rate = [{}.0]\nwarmup_s = 2\nduration_s = 30", 200 + below(1000));

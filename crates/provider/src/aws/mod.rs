@@ -154,10 +154,7 @@ impl Aws {
 
     /// Makes what is missing of the machines, and waits until all are ready.
     fn make(&mut self, say: Say<'_>, is_called_off: &dyn Fn() -> bool) -> Result<(), AwsError> {
-        let go_on = || match is_called_off() {
-            true => Err(AwsError::CalledOff),
-            false => Ok(()),
-        };
+        let go_on = || if is_called_off() { Err(AwsError::CalledOff) } else { Ok(()) };
         let outputs = self.apply(say, &go_on)?;
         self.write_ssh_config(&outputs)?;
         let names: Vec<String> = self.batch.machines.iter().map(|m| m.name.clone()).collect();

@@ -7,9 +7,7 @@ pub type Say<'a> = &'a mut dyn FnMut(&str);
 
 /// What people see of a line of `-json`.
 pub(super) fn report(verb: &str, line: &str, say: Say<'_>) {
-    let Ok(event) = serde_json::from_str::<Value>(line) else {
-        return;
-    };
+    let Ok(event) = serde_json::from_str::<Value>(line) else { return };
     let address = event["hook"]["resource"]["addr"].as_str().unwrap_or_default();
     let changes = &event["changes"];
     match event["type"].as_str() {
@@ -30,10 +28,7 @@ pub(super) fn report(verb: &str, line: &str, say: Say<'_>) {
 pub(super) fn failure(lines: &[String]) -> Option<String> {
     let errors: Vec<String> = lines.iter().filter_map(|line| diagnostic(line)).collect();
     let last = || lines.iter().rev().find(|line| !line.is_empty()).cloned();
-    match errors.is_empty() {
-        true => plain_error(lines).or_else(last),
-        false => Some(errors.join("\n  ")),
-    }
+    if errors.is_empty() { plain_error(lines).or_else(last) } else { Some(errors.join("\n  ")) }
 }
 
 /// An error in a line of `-json`.

@@ -173,9 +173,7 @@ impl Terraform {
 
     /// The state's address, on disk before anything is made.
     fn remember_state(&self) -> Result<(), AwsError> {
-        let Some(address) = self.state_elsewhere() else {
-            return Ok(());
-        };
+        let Some(address) = self.state_elsewhere() else { return Ok(()) };
         let path = self.directory.join(STATES);
         let known = guarded::text(&path, TEXT_MOST_BYTES).unwrap_or_default();
         if known.lines().any(|line| line == address) {

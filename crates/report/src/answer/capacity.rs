@@ -89,9 +89,7 @@ fn clause(analysis: &Analysis, capacity: &Capacity) -> String {
 
 /// An objective that next to no load misses already.
 fn at_floor(capacity: &Capacity) -> String {
-    let Some(missed) = &capacity.missed else {
-        return "answers nothing".to_owned();
-    };
+    let Some(missed) = &capacity.missed else { return "answers nothing".to_owned() };
     format!("misses it at any rate: at {} operations/s {}", number(missed.at_ops_per_s), measured(missed))
 }
 

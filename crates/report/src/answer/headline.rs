@@ -293,9 +293,7 @@ fn open<'a>(analysis: &'a Analysis, reported: &mut Vec<&'a ValueOfMoney>) -> Str
 /// Steps into the contenders of an open place that are decided all the same: whichever of them it will be, this much is
 /// worth it.
 fn sure<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> Vec<&'a ValueOfMoney> {
-    let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
-        return Vec::new();
-    };
+    let AnswerOutcome::Between { configurations, .. } = &place.outcome else { return Vec::new() };
     here(analysis, place)
         .filter(|s| {
             s.verdict == ValueVerdict::WorthIt && configurations.contains(&s.to) && !configurations.contains(&s.from)

@@ -161,9 +161,7 @@ pub fn misses(analysis: &Analysis, place: &WorkloadAnswer) -> String {
 /// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown:
 /// gp2-960 (read p99 9.80 ms (9.10 to 10.6)); memory answered the reads of gp2-320, not storage`.
 pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
-    let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
-        return String::new();
-    };
+    let AnswerOutcome::Between { configurations, .. } = &place.outcome else { return String::new() };
     let open: Vec<&Candidate> = place
         .candidates
         .iter()

@@ -12,9 +12,7 @@ const SHOWN: usize = 3;
 
 /// The settings of the hardware to run: any of which, which not, and of which neither is shown.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
-    let Some(run) = &analysis.recommendation.run else {
-        return Vec::new();
-    };
+    let Some(run) = &analysis.recommendation.run else { return Vec::new() };
     let is_own = |name: &String| name == run || analysis.recommendation.hardware.contains(name);
     let reported: Vec<(&WorkloadAnswer, &OtherSettings)> = analysis
         .recommendation

@@ -94,9 +94,7 @@ pub fn here<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> impl Iterator
 /// The step that keeps a place open: between two of its contenders, one that costs money first, then one that is not
 /// decided, then the leader's.
 pub fn decisive<'a>(analysis: &'a Analysis, place: &WorkloadAnswer) -> Option<&'a ValueOfMoney> {
-    let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
-        return None;
-    };
+    let AnswerOutcome::Between { configurations, .. } = &place.outcome else { return None };
     let leader = configurations.first()?;
     let contends = |name: &String| configurations.contains(name);
     let mut steps: Vec<&ValueOfMoney> =

@@ -64,9 +64,7 @@ fn chart(analysis: &Analysis, workload: &str, load: LoadLevel, cells: &[&CellAna
 }
 
 fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
-    let Some(throughput) = cell.throughput_ops_per_s else {
-        return String::new();
-    };
+    let Some(throughput) = cell.throughput_ops_per_s else { return String::new() };
     let (zero, end, edge) = (x.at(0.0), x.at(throughput.median), WIDTH - RIGHT);
     let (top, middle) = (y + 18.0, y + 23.5);
     let figures = labels::estimate(Some(throughput));

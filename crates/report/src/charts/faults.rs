@@ -23,9 +23,7 @@ pub fn drawn(analysis: &Analysis, charts: &Charts) -> String {
         };
         let panels: Vec<(&CellAnalysis, Vec<_>)> = cells.iter().map(|c| (*c, with_panel(c))).collect();
         let shown = panels.iter().flat_map(|(_, drawn)| drawn).map(|(_, panel)| *panel);
-        let Some(shown) = shown.max_by_key(|p| p.lines.len()) else {
-            continue;
-        };
+        let Some(shown) = shown.max_by_key(|p| p.lines.len()) else { continue };
         let values = panels.iter().flat_map(|(_, drawn)| drawn).flat_map(|(_, panel)| lines(panel));
         let top = values.flat_map(|l| l.points.iter().filter_map(|(_, v)| *v)).fold(0.0, f64::max);
         let figures: String = panels

@@ -85,9 +85,7 @@ fn points(analysis: &Analysis, charts: &Charts) -> usize {
 impl Drawn<'_> {
     /// One panel of every configuration.
     fn row(&self, workload: &str, load: analysis::LoadLevel, title: &'static str) -> String {
-        let Some(top) = self.tops.get(&(workload, title)) else {
-            return String::new();
-        };
+        let Some(top) = self.tops.get(&(workload, title)) else { return String::new() };
         let cells = self.analysis.configurations.iter();
         let cells = cells.filter_map(|c| self.analysis.cell(&c.name, workload, load));
         let mut shown: Option<&Panel> = None;
@@ -103,9 +101,7 @@ impl Drawn<'_> {
                 self.figure(cell, &with_panel, *top)
             })
             .collect();
-        let Some(shown) = shown else {
-            return String::new();
-        };
+        let Some(shown) = shown else { return String::new() };
         let names = named(lines(shown));
         let limit = if has_limit { "<li><i class=\"k lim\"></i>limit" } else { "" };
         format!(

@@ -58,9 +58,7 @@ fn asked(profile: &Profile) -> Option<String> {
         number(all.iops),
         number(all.mib_per_s)
     );
-    let Some(today) = &verdict.today else {
-        return Some(format!("{seen}."));
-    };
+    let Some(today) = &verdict.today else { return Some(format!("{seen}.")) };
     let flow = |flow: Flow| match flow.mib_per_s.is_finite() {
         true => format!("{} IOPS and {} MiB/s", whole(flow.iops), whole(flow.mib_per_s)),
         false => format!("{} IOPS", whole(flow.iops)),

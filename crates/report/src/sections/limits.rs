@@ -56,9 +56,7 @@ fn map(analysis: &Analysis) -> Rows<(&str, analysis::LoadLevel)> {
 }
 
 fn cell(cell: Option<&CellAnalysis>) -> Cell {
-    let Some(cell) = cell else {
-        return Cell::styled("-", "lim none", "not part of the experiment");
-    };
+    let Some(cell) = cell else { return Cell::styled("-", "lim none", "not part of the experiment") };
     match (cell.valid_trials, cell.trials) {
         (0, 0) => return Cell::styled("not measured", "lim hatch", "no trial of this cell is in place"),
         (0, _) => return Cell::styled("no valid trial", "lim hatch bad", reasons(cell)),

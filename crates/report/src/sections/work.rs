@@ -137,9 +137,7 @@ impl Group<'_> {
                 false => format!("{}; {}", cell.configuration, labels::load(cell.load)),
             };
             let table = table.number(name, |figure| figure.of(cell));
-            let Some(baseline) = self.baseline.filter(|baseline| baseline.id != cell.id) else {
-                return table;
-            };
+            let Some(baseline) = self.baseline.filter(|baseline| baseline.id != cell.id) else { return table };
             table.number(format!("to {}, x", baseline.configuration), |figure| {
                 let its = figure.of(baseline).filter(|its| *its != 0.0)?;
                 Some(figure.of(cell)? / its)

@@ -16,9 +16,7 @@ pub fn title(scaling: &Scaling) -> String {
 
 /// The law in sentences.
 pub fn sentences(scaling: &Scaling) -> Vec<String> {
-    let Some(most) = scaling.points.last() else {
-        return Vec::new();
-    };
+    let Some(most) = scaling.points.last() else { return Vec::new() };
     let between = |range: Option<Range>| match range {
         Some(range) => format!(" ({} to {})", percent(range.low), percent(range.high)),
         None => " (not repeated, so without an interval)".to_owned(),

@@ -56,9 +56,7 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
     let Some(run) = &recommendation.run else { return found };
     // A place that decides for it, and a step to it that the table condemns.
     for place in &recommendation.places {
-        let AnswerOutcome::Run { configuration, .. } = &place.outcome else {
-            continue;
-        };
+        let AnswerOutcome::Run { configuration, .. } = &place.outcome else { continue };
         let steps = analysis.value_of_money.iter().filter(|s| {
             // Settings cost nothing, so that a step between them is no reason against their hardware.
             let is_free = recommendation.hardware.contains(&s.from);
@@ -172,9 +170,7 @@ fn blamed(analysis: &Analysis, sentence: &str) -> Vec<String> {
 /// Nothing is shown to be faster there, and no step says that something is.
 fn nothing_faster(analysis: &Analysis, sentence: &str) -> Vec<String> {
     let start = "For no money, nothing that was tried is shown to be faster than ";
-    let Some((head, _)) = sentence.strip_prefix(start).and_then(|s| s.split_once(": ")) else {
-        return Vec::new();
-    };
+    let Some((head, _)) = sentence.strip_prefix(start).and_then(|s| s.split_once(": ")) else { return Vec::new() };
     let of = |s: &&analysis::FreeStep| head == s.from || head.starts_with(&format!("{} ", s.from));
     let shown = analysis.free_steps.iter().filter(of);
     let shown = shown.filter(|s| s.throughput_ratio.verdict == Verdict::Faster);

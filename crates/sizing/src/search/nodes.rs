@@ -103,9 +103,7 @@ impl Search<'_> {
         };
         let mut best: Option<Proposal> = None;
         for per_zone in first..=first + LARGER_CLUSTERS {
-            let Ok(proposal) = priced(per_zone, because.clone()) else {
-                continue;
-            };
+            let Ok(proposal) = priced(per_zone, because.clone()) else { continue };
             let is_cheaper = best.as_ref().is_none_or(|b| proposal.usd_per_month < b.usd_per_month);
             if proposal.beyond_evidence.is_empty() && is_cheaper {
                 best = Some(proposal);

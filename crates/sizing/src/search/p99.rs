@@ -18,9 +18,7 @@ struct Point<'a> {
 impl Search<'_> {
     /// Learns the highest utilisation at which open-loop cells, and rates that were found, kept the p99.
     pub(super) fn hold_p99(&mut self) -> Result<(), SizingError> {
-        let Some(asked_ms) = self.target.p99_ms else {
-            return Ok(());
-        };
+        let Some(asked_ms) = self.target.p99_ms else { return Ok(()) };
         let carries = self.sustained.iter().filter(|found| found.bound_ms <= asked_ms);
         self.facts.p99_carried = carries.map(|found| found.beside.configuration.name.clone()).collect();
         let points: Vec<Point<'_>> = self.cells(asked_ms).chain(self.found(asked_ms)).collect();

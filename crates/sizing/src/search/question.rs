@@ -112,9 +112,7 @@ impl<'a> Search<'a> {
     /// one that was measured as its experiment has it; of another one, unless it is the same, the least that its
     /// sources leave open.
     pub(super) fn cpus_worth(&self, instance: &str) -> Option<f64> {
-        let Some(unit) = self.facts.cpu_unit else {
-            return Some(1.0);
-        };
+        let Some(unit) = self.facts.cpu_unit else { return Some(1.0) };
         let mut measured = self.observations.iter().map(|o| &o.configuration.instance);
         if let Some(own) = measured.find(|measured| measured.label == instance) {
             return Some(own.cpu_speed?.speed / unit);
@@ -158,7 +156,7 @@ const ONE_SPEED: f64 = 1.01;
 fn cpu_unit(observations: &[Observation<'_>]) -> Option<f64> {
     let of = |o: &Observation<'_>| match &o.setup.stands_for {
         Some(share) => share.unit,
-        None if o.setup.is_bought => Some(o.configuration.instance.cpu_speed?.speed),
+        None if o.setup.at.is_bought() => Some(o.configuration.instance.cpu_speed?.speed),
         None => None,
     };
     let all: Vec<f64> = observations.iter().map(of).collect::<Option<_>>()?;

@@ -65,9 +65,7 @@ impl Search<'_> {
             Today::Fails(because) => return change(because),
             Today::Meets => {}
         }
-        let Some(today) = today_usd else {
-            return not_decided(Undecided::PriceUnknown);
-        };
+        let Some(today) = today_usd else { return not_decided(Undecided::PriceUnknown) };
         let is_cheaper = |proposal: &Proposal| today - proposal.usd_per_month > ROUNDING * today;
         if proven.is_some_and(is_cheaper) {
             return change(ChangeBecause::Cheaper);
@@ -84,9 +82,7 @@ impl Search<'_> {
 
     /// Whether the fleet of today meets the target.
     fn today(&self) -> Today {
-        let Some(only) = self.only_kind() else {
-            return Today::Unknown(Undecided::SeveralKinds);
-        };
+        let Some(only) = self.only_kind() else { return Today::Unknown(Undecided::SeveralKinds) };
         if only.nodes < self.target.replication_factor {
             return Today::Fails(ChangeBecause::TooFewNodes);
         }

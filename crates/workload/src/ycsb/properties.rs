@@ -99,9 +99,7 @@ fn decode((offset, line): (usize, &str), out: &mut Vec<Character>) -> Result<boo
             out.push(Character { value: c, start, end: start + c.len_utf8(), escaped: false });
             continue;
         }
-        let Some((_, escaped)) = characters.next() else {
-            return Ok(true);
-        };
+        let Some((_, escaped)) = characters.next() else { return Ok(true) };
         let value = match escaped {
             't' => '\t',
             'n' => '\n',
@@ -110,9 +108,7 @@ fn decode((offset, line): (usize, &str), out: &mut Vec<Character>) -> Result<boo
             'u' => {
                 let digits = characters.as_str().get(..4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
                 let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-                let Some(code) = code else {
-                    return Err(MalformedEscape(start..offset + line.len()));
-                };
+                let Some(code) = code else { return Err(MalformedEscape(start..offset + line.len())) };
                 characters.nth(3);
                 // Half of a surrogate pair: no property of YCSB contains one.
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)

@@ -8,6 +8,7 @@ use crate::limit::LimitKind::{
     VolumeThroughput,
 };
 use crate::limit::{Counted, of_cell};
+use crate::story::existing;
 
 fn named(machine: &Machine) -> (LimitKind, Vec<LimitKind>) {
     let limit = machine.limit();
@@ -345,7 +346,7 @@ fn a_bursting_volume_of_an_existing_cluster_is_judged_by_both_of_its_rates() {
     let kind = |reads: f64, writes: f64| {
         let machine = with(|m| m.data = Disk::of(reads, writes, 3000.0, 500.0));
         let mut setup = machine.setup();
-        setup.existing = Some(vec!["h:9042".to_owned()]);
+        setup.at = existing(Vec::new());
         setup.data.burst =
             Some(Burst { baseline_iops: 960.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 0.0 });
         let mut trial = machine.trial();
@@ -370,7 +371,7 @@ fn a_volume_of_an_existing_cluster_is_judged_by_what_is_stated_of_it() {
     let kind = |reads: f64| {
         let machine = with(|m| m.data = Disk::of(reads, 0.0, 3000.0, 500.0));
         let mut setup = machine.setup();
-        setup.existing = Some(vec!["h:9042".to_owned()]);
+        setup.at = existing(Vec::new());
         let mut trial = machine.trial();
         trial.record.nodes[0].volumes[0].limits = IoLimits::default();
         let limit = of_cell(Some(&setup), &[&trial]);

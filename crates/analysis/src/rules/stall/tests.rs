@@ -21,9 +21,7 @@ fn seconds(requests: &[(f64, f64)]) -> Vec<Second> {
     let mut seconds = vec![Second::default(); SECONDS];
     for longest in [true, false] {
         for (end, response) in requests {
-            let Some(second) = seconds.get_mut(*end as usize) else {
-                continue;
-            };
+            let Some(second) = seconds.get_mut(*end as usize) else { continue };
             let us = (response * 1e6) as u64;
             if longest {
                 second.completed += 1;

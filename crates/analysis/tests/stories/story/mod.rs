@@ -9,7 +9,7 @@ use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
 use evidence::{HostId, Interval, OperationKind, Series, TrialRecord, empty_histogram};
-use experiment::{Job, Place, Provider, Setups};
+use experiment::{Job, Place, Provider, SetupAt, Setups, WatchedNode};
 use serde_json::{Value, json};
 
 pub mod faults;
@@ -24,9 +24,15 @@ fn limits(iops: f64) -> Value {
 fn setup(name: &str, label: &str, iops: f64) -> Value {
     json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1_u64 << 30, "direct_memory_bytes": 1 << 28,
         "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "commitlog": null,
-        "key_cache_bytes": 0, "more_data": [], "placement": experiment::Placement::ONE_NODE, "first_host": 0, "batch": 0,
-        "is_bought": false, "watched": [], "settings": experiment::Settings::default(),
-        "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null, "is_local": false}})
+        "key_cache_bytes": 0, "more_data": [], "placement": experiment::Placement::ONE_NODE, "at": "shared",
+        "settings": experiment::Settings::default(),
+        "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null,
+            "is_local": false}})
+}
+
+/// In a cluster that exists, where these nodes are watched.
+pub fn existing(watched: Vec<WatchedNode>) -> SetupAt {
+    SetupAt::Existing { contact_points: vec!["h:9042".to_owned()], watched }
 }
 
 /// Where a provider runs configurations, on 1:16 models wherever that can be.
@@ -48,24 +54,32 @@ pub fn place(provider: Provider) -> Place {
 }
 
 pub fn job() -> Job {
-    let cell = |name: &str| json!({"id": format!("{name}.read-heavy.c100"), "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
+    let cell = |name: &str| {
+        json!({"id": format!("{name}.read-heavy.c100"), "configuration": name, "workload": "read-heavy",
+            "load": {"concurrency": 100}})
+    };
     let trial = |block: u32, name: &str| json!({"block": block, "cell": format!("{name}.read-heavy.c100")});
     let setups = [setup("gp2-320", "gp2 320 GiB", 60.0), setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0)];
     let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
     let plan = serde_json::from_value(json!({
-        "format_version": experiment::FORMAT_VERSION, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "format_version": experiment::FORMAT_VERSION, "experiment": "story",
+        "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "place": place(Provider::Local),
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [],
-        "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [], "clients": 1, "faults": [],
-        "decision": experiment::DecisionRules::default(), "money": {"basis": experiment::Basis::default(), "configurations": []},
-        "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
-            "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false, "statements": [],
+        "patience": experiment::Patience::default(), "caches": experiment::Caches::default(), "processes": [],
+        "clients": 1, "faults": [],
+        "decision": experiment::DecisionRules::default(),
+        "money": {"basis": experiment::Basis::default(), "configurations": []},
+        "workloads": [{"name": "read-heavy", "statements": [],
+            "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
+            "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
         "cells": [cell("gp2-320"), cell("io1-10000")],
         "trials": [trial(1, "io1-10000"), trial(1, "gp2-320"), trial(2, "gp2-320"), trial(2, "io1-10000")],
-        "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000, "request_timeout_s": 10.0},
+        "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000,
+            "request_timeout_s": 10.0},
         "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
@@ -93,19 +107,22 @@ pub fn record(reported: Reported) -> TrialRecord {
     let limit = if reported.configuration == "gp2-320" { 60.0 } else { 625.0 };
     let reads = reported.operations * 8 / 10;
     serde_json::from_value(json!({
-        "format_version": experiment::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", reported.configuration), "block": reported.block,
+        "format_version": experiment::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", reported.configuration),
+        "block": reported.block,
         "configuration": reported.configuration, "workload": "read-heavy", "load": {"concurrency": 100},
         "status": "valid", "started_at": "2026-01-02T03:04:05Z",
         "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": reported.operations,
             "completed": {"read": reads, "update": reported.operations - reads}, "errors": {},
-            "client_cpu_s": reported.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000, "send_lag_us": null, "threads": 1,
-            "notes": []},
+            "client_cpu_s": reported.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000,
+            "send_lag_us": null, "threads": 1, "notes": []},
         "clients": {}, "clocks": {}, "faults": [],
-        "nodes": [{"host": "database", "cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28,
-            "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32, "settings": experiment::SettingsInForce::NONE, "others": [],
-            "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit), "burst_credits": null, "is_served": false,
-                "probe": {"read_iops": reported.probe_read_iops, "read_latency_us": 900.0, "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB),
-                    "write_iops": 100.0, "seconds": 3.0}}]}]
+        "nodes": [{"host": "database", "cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29,
+            "page_cache_budget_bytes": 1 << 28, "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32,
+            "settings": experiment::SettingsInForce::NONE, "others": [],
+            "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit),
+                "burst_credits": null, "is_served": false,
+                "probe": {"read_iops": reported.probe_read_iops, "read_latency_us": 900.0, "write_iops": 100.0,
+                    "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB), "seconds": 3.0}}]}]
     }))
     .unwrap()
 }
@@ -191,7 +208,8 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         run: "story-20260102T030405Z".into(),
         plan: &job.plan,
         setups: &job.setups,
-        environment: json!({"format_version": experiment::FORMAT_VERSION, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
+        environment: json!({"format_version": experiment::FORMAT_VERSION,
+            "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,
         probes: &[],
         origins: &[],

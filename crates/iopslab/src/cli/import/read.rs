@@ -85,10 +85,7 @@ pub fn study(args: &ImportArgs) -> Result<(ReadStudy, Vec<ReadFile>), Failure> {
     if wrong.is_empty() {
         wrong.extend(together(&files, map));
     }
-    match wrong.is_empty() {
-        true => Ok((study, files)),
-        false => Err(Failure::input(wrong.join("\n"))),
-    }
+    if wrong.is_empty() { Ok((study, files)) } else { Err(Failure::input(wrong.join("\n"))) }
 }
 
 fn of_map(map: &Path) -> Result<ReadStudy, Failure> {

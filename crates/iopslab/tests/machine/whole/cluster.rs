@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Laboratory, conformance, databases, lane::Share};
+use crate::support::{Laboratory, conformance, databases, json, lane::Share};
 
 /// One node, and two that both keep everything.
 const PAIR: &str = r#"
@@ -46,17 +46,11 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
-fn json(path: &std::path::Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
 #[test]
 fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() {
     let lab = Laboratory::on_machine(Share::Whole);
     lab.write("pair.toml", PAIR);
-    let output = lab.output(&["run", "pair.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    lab.exits(0, &["run", "pair.toml"]);
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
     let nodes = |configuration: &str| -> Vec<Value> {
@@ -105,7 +99,7 @@ fn a_node_that_dies_costs_the_trial_and_is_named() {
     assert_eq!(pids.len(), 1, "the second node lives below {second}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
     assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
-    let trial = json(&lab.run_directory().join("trials/pair.mixed.c8/1/trial.json"));
+    let trial = lab.record("pair.mixed.c8", "1");
     assert_eq!((&trial["status"], &trial["cause"]), (&"invalid".into(), &"database_ended".into()));
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.starts_with("Cassandra on database-2 ended during the trial"), "{reason}");
@@ -127,9 +121,7 @@ fn nodes_that_do_not_fit_on_the_machine_are_refused_before_anything_starts() {
     ] {
         assert!(PAIR.contains(from), "{from}");
         lab.write("pair.toml", &PAIR.replace(from, &to));
-        let output = lab.output(&["run", "pair.toml"]);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = lab.exits(2, &["run", "pair.toml"]).stderr;
         assert!(stderr.contains(&expected), "{expected}\n{stderr}");
         assert!(!lab.path().join("runs").exists());
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Laboratory, conformance, lane::Share};
+use crate::support::{Laboratory, conformance, json, lane::Share};
 
 const KILLED: &str = r#"
 name = "killed"
@@ -64,10 +64,6 @@ repetitions = 1
 heap_mib = 512
 page_cache_mib = 64
 "#;
-
-fn json(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
 
 /// The cell whose trial began last.
 fn under_way(run: &Path) -> String {

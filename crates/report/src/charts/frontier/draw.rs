@@ -72,9 +72,7 @@ fn about(chart: &Chart) -> String {
 
 /// The line of equal throughput per dollar.
 fn ray(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> (String, Vec<Rect>) {
-    let Some(per_dollar) = chart.value_of else {
-        return (String::new(), Vec::new());
-    };
+    let Some(per_dollar) = chart.value_of else { return (String::new(), Vec::new()) };
     // On a logarithmic axis it is a curve: enough points to see that.
     let (from, to) = (size.left, size.width - size.right);
     let steps = 40;
@@ -112,9 +110,7 @@ fn along_points(class: &str, points: &[(f64, f64)]) -> String {
 
 /// The objective, with its words at the right end.
 fn bound(chart: &Chart, size: &Size, y: &Scale, obstacles: &mut Obstacles) -> String {
-    let Some((bound, said)) = chart.measure.bound() else {
-        return String::new();
-    };
+    let Some((bound, said)) = chart.measure.bound() else { return String::new() };
     let (right, at) = (size.width - size.right, y.at(bound));
     let width = width_of(&said, size.font);
     // Above the line, or below it where the line is the top.
