@@ -70,6 +70,7 @@ pub fn compare(
         a: a.run.clone(),
         b: b.run.clone(),
         same_run: false,
+        same_seed: a.plan.place.is_simulated() && a.plan.place == b.plan.place && a.plan.seed == b.plan.seed,
         hosts_differ: hosts_differ(&a.environment, &b.environment),
         differences: differences(a, b),
         not_compared,

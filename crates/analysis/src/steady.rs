@@ -30,7 +30,7 @@ impl Window {
 pub(crate) const JUDGED_FROM_S: usize = 10;
 
 /// Judges a trial by its successful operations in each whole second. What is too short to judge counts whole; what has
-/// not come to rest counts from where MSER-5 cuts it.
+/// not stabilised counts from where MSER-5 cuts it.
 pub fn window(completed_by_second: &[f64], measured_s: f64) -> Window {
     let whole = Window::whole(measured_s);
     if completed_by_second.len() < JUDGED_FROM_S {

@@ -102,10 +102,8 @@ fn unknown(experiment: &Experiment) -> Option<Note> {
     }
     let mut names: Vec<&str> = unknown.iter().map(|instance| instance.label.as_str()).collect();
     names.dedup();
-    let message = format!(
-        "The speed of a vCPU of {} is not known, so that the CPUs of all instances are taken for equal",
-        names.join(", ")
-    );
+    let message =
+        format!("The speed of a vCPU of {} is not known, so that all vCPUs are assumed equally fast", names.join(", "));
     let advice = format!("State cpu_speed of its configuration, beside {CPU_REFERENCE}");
     Some(Note::new("cpu_speed_unknown", message, advice))
 }

@@ -258,7 +258,7 @@ distribution = \"zipfian\"
 {}[load]
 {level}
 warmup_s = 20
-duration_s = {ROOMY_S}                # {JUDGED_FROM_S} s are the least that can be judged for a steady state
+duration_s = {ROOMY_S}                # a steady state takes at least {JUDGED_FROM_S} s to judge
 # The fewest that can be tested. \"auto\": until every ratio is known to 5 %, or budget_minutes are spent.
 repetitions = {REPETITIONS_MIN}
 seed = 1

@@ -77,8 +77,8 @@ fn trials(load: &Load) -> Option<Note> {
     let duration_s = load.duration_s;
     (duration_s < JUDGED_FROM_S).then(|| {
         let message = format!(
-            "trials of {duration_s} s are too short to distinguish a steady state from a passing one: {JUDGED_FROM_S} \
-             s are the least"
+            "trials of {duration_s} s are too short to distinguish a steady state from a passing one, which takes at \
+             least {JUDGED_FROM_S} s"
         );
         let advice =
             format!("Set [load] duration_s = {ROOMY_S}; shorter trials count all the same, and the report doubts them");

@@ -4,6 +4,7 @@
 //! the [`Plan`] of cells and trials, and [`setups()`] says what its configurations become on a machine. All are pure.
 
 mod access;
+mod assignment;
 mod attached;
 mod aws;
 mod backlog;
@@ -56,6 +57,7 @@ mod warming;
 mod words;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
+pub use assignment::{Assignment, set};
 pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
     AwsSettings, AwsSite, AwsVolume, QuotaNeeds,

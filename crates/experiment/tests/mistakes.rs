@@ -60,7 +60,11 @@ fn every_wrong_input_is_refused_at_its_place() {
         ),
         ("concurrency = [10]", "rate = \"find\"\noperations = 1000", "compares trials of the same time"),
         ("concurrency = [10]", "rate = \"find\"\nrepetitions = \"auto\"", "looks at ratios between configurations"),
-        ("concurrency = [10]", "rate = \"find\"\nwarmup = \"auto\"", "a rate that cannot be held never comes to rest"),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"\nwarmup = \"auto\"",
+            "throughput never stabilises at a rate that cannot be held",
+        ),
         ("concurrency = [10]", "concurrency = [10]\nrest_max_s = -1", "rest_max_s cannot be -1"),
         ("concurrency = [10]", "rate = \"find\"\nclients = \"auto\"", "rate = \"find\" states none"),
         ("concurrency = [10]", "rate = [-1]", "rate cannot be -1"),

@@ -69,7 +69,7 @@ fn a_warm_up_to_rest_knows_statements_that_make_rows() {
     for new in ["missing = 0.5", "rows = \"new\""] {
         let puts = |name: &str| read(&auto.replace("[load]", &format!("[workload.statements.{name}]\n{new}\n[load]")));
         let refused = puts("put").unwrap_err().to_string();
-        assert!(refused.contains("its throughput never comes to rest"), "{refused}");
+        assert!(refused.contains("its throughput never stabilises"), "{refused}");
         // A condition keeps `take` from making what is not there.
         assert!(puts("take").is_ok());
     }

@@ -37,6 +37,36 @@ proptest! {
     }
 }
 
+/// Of eight cells two, which are all that their configuration, workload and load levels make.
+#[test]
+fn only_some_cells_are_measured() {
+    let text = |only: &str| {
+        let configuration = |name: &str| {
+            format!("[[configuration]]\nname = \"{name}\"\ninstance = \"r4.4xlarge\"\ndata_volume = {{ iops = 100 }}\n")
+        };
+        let workload = |name: &str| format!("[[workload]]\nname = \"{name}\"\nread = 1\n");
+        format!(
+            "name = \"p\"\n[dataset]\nrecords = 5000\n{}{}{}{}[load]\nconcurrency = [1, 8]\nonly = [{only}]\n",
+            configuration("a"),
+            configuration("b"),
+            workload("w"),
+            workload("v")
+        )
+    };
+    let plan = plan(&story::accepted(&text("\"b.w.c8\", \"b.w.c1\"")));
+    let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(ids, ["b.w.c1", "b.w.c8"]);
+    assert_eq!((plan.configurations.len(), plan.workloads.len(), plan.money.configurations.len()), (1, 1, 1));
+    for (only, reason) in [
+        ("\"b.w.c9\"", "there is no cell `b.w.c9`"),
+        ("\"a.w.c1\", \"b.v.c1\"", "make a.v.c1, b.w.c1 too"),
+        ("", "no cell is named"),
+    ] {
+        let refused = story::refused(&text(only)).to_string();
+        assert!(refused.contains(reason), "{only}: {refused}");
+    }
+}
+
 #[test]
 fn the_seed_decides_the_order() {
     let order = |seed| planned(3, 3, 2, 2, seed).trials;

@@ -16,6 +16,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
 use process::failure::Failure;
 use process::{machine, output};
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
 
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(usage) => return answer(&usage),
+        Err(usage) => return answer(&without_escape(usage)),
     };
     let format = cli.format();
     let code = match cli.dispatch() {
@@ -73,6 +74,17 @@ fn with_ours(filter: Targets) -> Targets {
     let Some(level) = level_of("iopslab") else { return filter };
     let missing: Vec<&str> = OURS.into_iter().filter(|ours| level_of(ours).is_none()).collect();
     missing.into_iter().fold(filter, |filter, ours| filter.with_target(ours, level))
+}
+
+/// Bad usage without the tip to put `--` before an option that nobody knows: no value here begins with a dash.
+fn without_escape(mut usage: clap::Error) -> clap::Error {
+    if let Some(ContextValue::StyledStrs(tips)) = usage.remove(ContextKind::Suggested) {
+        let kept: Vec<_> = tips.into_iter().filter(|tip| !tip.to_string().contains("as a value, use")).collect();
+        if !kept.is_empty() {
+            usage.insert(ContextKind::Suggested, ContextValue::StyledStrs(kept));
+        }
+    }
+    usage
 }
 
 /// Help and version on stdout, bad usage on stderr; what was typed is repeated in it.

@@ -267,8 +267,7 @@ fn the_tutorial_shows_what_its_commands_print() {
     lab.write("tutorial.toml", &example);
     shows("plan", &until(&printed(&["plan", "tutorial.toml"]), "\n\n"));
 
-    lab.write("rehearsal.toml", &(example + "[provider.simulated]\n"));
-    let rehearsal = printed(&["run", "rehearsal.toml", "--provider", "simulated"]);
+    let rehearsal = printed(&["run", "tutorial.toml", "--provider", "simulated"]);
     shows("rehearsal", &until(&rehearsal, "\nFindings"));
 
     // The command as it stands there.
@@ -278,7 +277,7 @@ fn the_tutorial_shows_what_its_commands_print() {
     let flags = command.split_whitespace().filter(|word| *word != "\\");
     let run = lab.run_directory().display().to_string();
     let arguments: Vec<&str> = ["size", run.as_str()].into_iter().chain(flags).collect();
-    shows("size", &until(&printed(&arguments), "\nCheapest: "));
+    shows("size", &until(&printed(&arguments), "\nBest proven: "));
 }
 
 /// What a command says about itself.

@@ -203,7 +203,7 @@ fn ctrl_c_exits_130_keeps_what_is_done_and_says_how_to_go_on() {
     lab.write("x.toml", &long);
     let mut child = lab.spawn(&["run", "x.toml", "--provider", "simulated"]);
     lab.wait_in(&mut child, "a first trial", Duration::from_secs(60), || {
-        lab.stderr_so_far().contains("evidence goes to") && !lab.trials().is_empty()
+        lab.stderr_so_far().contains("writing results to") && !lab.trials().is_empty()
     });
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
     let status = child.wait().unwrap();

@@ -9,6 +9,7 @@ mod cache_stories;
 mod catalog_stories;
 mod closed_pipes;
 mod doctor_stories;
+mod folder_stories;
 mod foreign_words;
 mod gate_action;
 mod hostile_hosts;

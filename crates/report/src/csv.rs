@@ -39,6 +39,7 @@ pub fn summary_csv(analysis: &Analysis) -> String {
     let table = of_cells(&analysis.cells, |cell| cell)
         .text("trials", |c| c.trials.to_string())
         .text("valid_trials", |c| c.valid_trials.to_string())
+        .text("scale", |_| analysis.scale.to_string())
         .text("throughput_ops_per_s", |c| exact(Some(c.throughput_ops_per_s?.median)))
         .text("throughput_low_ops_per_s", |c| exact(Some(c.throughput_ops_per_s?.low)))
         .text("throughput_high_ops_per_s", |c| exact(Some(c.throughput_ops_per_s?.high)))

@@ -472,8 +472,9 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
 /// What ran, on what.
 fn ran(analysis: &Analysis) -> String {
     let shape = &analysis.shape;
-    let until_rest =
-        shape.warmup_max_s.map_or_else(String::new, |most| format!("warm-up to rest (at most {}) + ", duration(most)));
+    let until_rest = shape.warmup_max_s.map_or_else(String::new, |most| {
+        format!("warm-up until throughput has stabilised (at most {}) + ", duration(most))
+    });
     let operations = shape.operations.map_or_else(String::new, |n| format!(" or {} operations", count(n)));
     format!(
         "{} on the {} provider, scale {}, {}; trials of {}{until_rest}{} warm-up + {}{operations}.",

@@ -27,7 +27,7 @@ mod wording;
 mod wrap;
 
 pub use analysis_json::document;
-pub use answer::{Answer, answer};
+pub use answer::{Answer, Exchange, answer};
 pub use comparison::{comparison_markdown, comparison_terminal};
 pub use csv::{faults_csv, nodes_csv, summary_csv};
 pub use document::terminal::TerminalOptions;

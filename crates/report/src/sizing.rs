@@ -12,7 +12,7 @@ use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, several, whole_percent};
-use words::{amount, because, counted, doubts, obstacle, short, usd};
+use words::{amount, because, counted, doubts, obstacle, short, usd, would_tell};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
 /// they are made from.
@@ -43,13 +43,16 @@ pub fn sizing(answer: &Sizing, width: usize) -> String {
     let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
     let left_out = answer.left_out.iter().map(|left| format!("left out: {}", one_left_out(left)));
     let said = simulated.into_iter().chain(decision).chain(headline(answer));
+    let all = answer.proposals.iter().enumerate();
+    let (within, outside): (Vec<_>, Vec<_>) = all.partition(|(_, p)| p.beyond_evidence.is_empty());
+    let mut ranked = Section::new("proposals", "").table(proposals(within));
+    if !outside.is_empty() {
+        ranked = ranked.paragraph("Outside the measured range, to be measured first:").table(proposals(outside));
+    }
     let mut sections = vec![
         Section::new("answer", "").paragraphs(said),
         Section::new("asked", "").paragraphs(asked),
-        Section::new("proposals", "")
-            .table(proposals(&answer.proposals))
-            .paragraph(busiest)
-            .paragraphs(remarks(&answer.proposals)),
+        ranked.paragraph(busiest).paragraphs(remarks(&answer.proposals)),
     ];
     sections.extend(answer.proposals.first().map(in_full));
     sections.extend(fleets.map(fleets::section));
@@ -102,30 +105,35 @@ fn in_full(first: &Proposal) -> Section<'_> {
     section.table(fleets::zones(first)).list(bill)
 }
 
-/// The cheapest with its doubts, and what proof costs.
+/// The best proven one; what would be cheaper if the model holds outside the measured range, and the run that would
+/// tell.
 fn headline(answer: &Sizing) -> Vec<String> {
     let find = |name: &str| answer.proposals.iter().find(|p| p.configuration == name);
     let Some(cheapest) = find(&answer.choice.cheapest) else {
         return Vec::new();
     };
     let said = |p: &Proposal| format!("{}, {} USD a month", p.configuration, usd(p.usd_per_month));
-    if cheapest.beyond_evidence.is_empty() {
-        return vec![format!("Cheapest: {}; within the evidence, so it is the best proven too.", said(cheapest))];
-    }
-    let first =
-        format!("Cheapest: {}; outside the measured range: {}.", said(cheapest), doubts(&cheapest.beyond_evidence));
-    let second = match answer.choice.best_proven.as_deref().and_then(find) {
-        Some(proven) => {
-            let more = proven.usd_per_month - cheapest.usd_per_month;
-            format!(
-                "Best proven: {}; the proof costs {} USD a month ({}) more.",
-                said(proven),
-                usd(more),
-                whole_percent(more / cheapest.usd_per_month)
-            )
+    let (first, less) = match answer.choice.best_proven.as_deref().and_then(find) {
+        Some(proven) if proven.configuration == cheapest.configuration => {
+            return vec![format!("Best proven: {}; nothing is cheaper, proven or not.", said(proven))];
         }
-        None => "Best proven: none; every machine of the search lies outside the measured range.".to_owned(),
+        Some(proven) => {
+            let less = proven.usd_per_month - cheapest.usd_per_month;
+            let share = whole_percent(less / proven.usd_per_month);
+            (format!("Best proven: {}.", said(proven)), format!(", {} USD ({share}) less", usd(less)))
+        }
+        None => {
+            let none = "Best proven: none; every machine of the search lies outside the measured range.";
+            (none.to_owned(), String::new())
+        }
     };
+    let word = if less.is_empty() { "Cheapest" } else { "Cheaper" };
+    let second = format!(
+        "{word} if it holds: {}{less}; outside the measured range: {}. Measure it: {}; then give size that run, too.",
+        said(cheapest),
+        doubts(&cheapest.beyond_evidence),
+        would_tell(cheapest, &answer.target)
+    );
     vec![first, second]
 }
 
@@ -236,8 +244,8 @@ fn files(d: &Demand) -> String {
     format!("chunks of {} KiB, {says}; {sstables}", given(d.chunk_bytes / 1024.0))
 }
 
-fn proposals(all: &[Proposal]) -> Rows<(usize, &Proposal)> {
-    rows("", all.iter().enumerate())
+fn proposals(all: Vec<(usize, &Proposal)>) -> Rows<(usize, &Proposal)> {
+    rows("", all)
         .text("", |(index, _)| format!("{}.", index + 1))
         .text("Nodes", |(_, p)| format!("{} x\n{}", p.nodes, p.instance))
         .text(column("Disks of a node").wide(), |(_, p)| p.storage.clone())
@@ -252,7 +260,6 @@ fn proposals(all: &[Proposal]) -> Rows<(usize, &Proposal)> {
 fn error(proposal: &Proposal) -> String {
     match proposal.uncertainty_percent {
         Some(half) => format!("±{half:.0} %"),
-        None if proposal.beyond_evidence.is_empty() => "not known".to_owned(),
-        None => "beyond".to_owned(),
+        None => "not known".to_owned(),
     }
 }

@@ -93,12 +93,12 @@ fn the_answer_comes_first_and_every_section_is_there() {
     assert!(place("<h1>Is it worth") < place("<b>Run io1-10000</b>: 2.00 times"));
     let mut before = place("<b>Run io1-10000</b>: 2.00 times");
     for section in [
+        "decision",
         "money",
         "limits",
         "work",
         "rates",
         "time",
-        "decision",
         "throughput",
         "latency",
         "results",
@@ -113,6 +113,36 @@ fn the_answer_comes_first_and_every_section_is_there() {
     }
     place("<h3 id=\"finding_suspect_");
     place("volume IOPS");
+}
+
+/// For somebody who pays: what it costs, what that gives, one picture, three doubts; then what decides.
+#[test]
+fn the_first_screen_is_short_and_the_evidence_is_folded() {
+    let mut analysis = story();
+    let doubts = [1, 2, 3, 4].map(|trials| analysis::Doubt::Missing { trials, planned: 12 });
+    analysis.recommendation.doubts = doubts.to_vec();
+    let page = html(&analysis, &charts(&analysis, 4));
+    let header = page.split("<header>").nth(1).unwrap().split("</header>").next().unwrap();
+    // What is below the verdict, up to the fold that holds the rest of the answer.
+    let (screen, rest) = header.split_once("<details><summary>More of the answer").unwrap();
+    assert!(screen.contains("<p class=\"exchange\">+50 % cost <span"), "{screen}");
+    assert!(
+        screen.contains("2.00 times the throughput<small>io1-10000 instead of gp2-320, $250.00 more a month: worth it")
+    );
+    assert_eq!(screen.matches("<figure").count(), 1, "{screen}");
+    assert_eq!(screen.matches("of 12 planned").count(), 3, "{screen}");
+    assert!(rest.contains("4 trials of 12 planned are missing"), "{rest}");
+    // Money is that of full scale, and so is what the picture sets against it: 16 times 2,000 on a 1:16 model.
+    assert!(screen.contains("operations/s, estimated for full scale, against $ a month"), "{screen}");
+    assert!(screen.contains("32,000/s, $750.00"), "{screen}");
+    let main = page.split("<main>").nth(1).unwrap();
+    let unfolded: Vec<&str> = main
+        .split("<section id=\"")
+        .skip(1)
+        .filter(|s| s.contains("\"><details open><summary><h2"))
+        .map(|s| s.split('"').next().unwrap())
+        .collect();
+    assert_eq!(unfolded, ["decision"]);
 }
 
 #[test]
@@ -149,5 +179,8 @@ fn summary_has_one_row_a_cell_with_the_same_columns() {
     assert_eq!(lines.len(), 1 + analysis.cells.len());
     assert!(lines[0].starts_with("cell,configuration,workload,concurrency,rate_ops_per_s"));
     assert!(lines[1].contains("\"a, \"\"b\"\"\""), "{}", lines[1]);
+    // Throughput is that of the model, money that of full scale: the factor between them stands in every row.
+    let scale = lines[0].split(',').position(|column| column == "scale").unwrap();
+    assert_eq!(lines[2].split(',').nth(scale), Some("16"));
     assert_eq!(lines[0].matches(',').count(), lines[2].matches(',').count());
 }

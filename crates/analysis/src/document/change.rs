@@ -19,6 +19,10 @@ pub struct Comparison {
     pub b: String,
     /// Both are one run, or one and a copy of it: nothing can have changed.
     pub same_run: bool,
+    /// Both are simulations of one truth with one seed: what differs between them was changed in the experiment, and
+    /// no noise is.
+    #[serde(default)]
+    pub same_seed: bool,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,
     /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as

@@ -1,4 +1,4 @@
-//! Had the database come to rest before it was measured? The judgement is [`stats::steady_state`].
+//! Had throughput stabilised before it was measured? The judgement is [`stats::steady_state`].
 
 use experiment::Plan;
 use serde::{Deserialize, Serialize};

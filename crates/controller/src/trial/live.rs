@@ -73,7 +73,7 @@ fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
     match (shape.warmup_max_s, shape.operations) {
         // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
         (Some(_), _) if t_s < -shape.warmup_s - 0.5 => {
-            ("warming up until throughput is at rest,", format!("at most {:.0} s more", -t_s))
+            ("warming up until throughput has stabilised,", format!("at most {:.0} s more", -t_s))
         }
         _ if t_s < 0.0 => ("warming up,", format!("{:.0} s more", -t_s)),
         (_, Some(_)) => ("measuring,", format!("{t_s:.0} s, at most {:.0} s", shape.duration_s)),
@@ -146,7 +146,7 @@ mod tests {
             let (doing, how_far) = phase(&second, shape);
             format!("{doing} {how_far}")
         };
-        assert_eq!(at(-300.0, &shape), "warming up until throughput is at rest, at most 300 s more");
+        assert_eq!(at(-300.0, &shape), "warming up until throughput has stabilised, at most 300 s more");
         assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
         assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
         let fixed = TrialShape { warmup_max_s: None, warmup_s: 20.0, ..shape };

@@ -205,10 +205,8 @@ impl Resting<'_, '_> {
         let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
         while began.elapsed().as_secs_f64() < most_s {
             let doing = match purpose {
-                Purpose::Code => "bringing the database to rest: compiling its code",
-                Purpose::Cache | Purpose::Recalled => {
-                    "bringing the database to rest: filling the page cache by the workload's keys"
-                }
+                Purpose::Code => "JIT warm-up of the database",
+                Purpose::Cache | Purpose::Recalled => "filling the page cache by the workload's keys",
             };
             self.run.agents.screen.doing(doing, "");
             let round = Instant::now();

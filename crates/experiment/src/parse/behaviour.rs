@@ -45,7 +45,7 @@ pub(super) fn of_type(kind: VolumeType, span: &Range<usize>, raw: &raw::Volume, 
     for key in stated(raw) {
         let what = match key {
             "combined" => format!("reads and writes of {kind} share its limits"),
-            _ => format!("{kind} has the time of its type, {} us with a sigma of {}", known.median_us, known.sigma),
+            _ => format!("{kind} has that of its type: median latency {} us, sigma {}", known.median_us, known.sigma),
         };
         let help = "remove it; or give the volume by its limits, without `type`";
         mistakes.add_within(span, key, format!("`{key}` is not for a volume with a type: {what}"), help);

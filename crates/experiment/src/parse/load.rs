@@ -160,11 +160,11 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
             load.repetitions.as_ref().filter(|n| is_auto(n)).map(Spanned::span),
             "repetitions = \"auto\" looks at ratios between configurations, \
              and rate = \"find\" measures each at its own rates",
-            "give a number of repetitions; 3 are the least",
+            "give a number of repetitions, at least 3",
         ),
         (
             place(&load.warmup),
-            "warmup = \"auto\" waits for rest, and a rate that cannot be held never comes to rest",
+            "warmup = \"auto\": throughput never stabilises at a rate that cannot be held",
             "give warmup_s in seconds",
         ),
     ] {

@@ -31,6 +31,7 @@ mod members;
 mod nothing_for;
 mod objective;
 mod of_instance;
+mod only;
 mod own;
 mod own_data;
 mod own_values;
@@ -221,6 +222,7 @@ fn check(
         patience,
         notes: Vec::new(),
     };
+    only::keep(file, &mut experiment, mistakes);
     carried_out::adapt(&mut experiment, provider);
     if let Some(mut aws) = experiment.place.aws().cloned() {
         aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
@@ -258,8 +260,7 @@ fn rates_to_find(file: &raw::Experiment, objective: Option<&Objective>, mistakes
 fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mistakes: &mut Collector<'_>) {
     let inserts = |w: &&Definition| w.kinds().any(|kind| w.grows(kind));
     if let (Some(at), Some(w)) = (place(&file.load.warmup), workloads.iter().flatten().find(inserts)) {
-        let message =
-            format!("warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest", w.name);
+        let message = format!("warmup = \"auto\": `{}` inserts, so that its throughput never stabilises", w.name);
         mistakes.add(at, message, "give warmup_s in seconds");
     }
 }

@@ -21,6 +21,9 @@ pub(crate) struct Load {
     pub rate: Option<Form<Vec<f64>, FindWord>>,
     /// Arrivals of the open loop: `poisson` (default) or `constant`.
     pub arrival: Option<Spanned<String>>,
+    /// Cells that are measured, where not all are to be, each by its name in the plan: `gp3-3000.night.c64`. They have
+    /// to be all that their configurations, workloads and load levels make. Default: all.
+    pub only: Option<Spanned<Vec<Spanned<String>>>>,
     /// Client processes that share each level, each on a host of its own where there are several; or `"auto"`, with
     /// rates alone: as many as the highest of them takes (on AWS by the CPUs of the clients' type), or as many machines
     /// as are named for clients. Default 1.

@@ -9,11 +9,13 @@ use controller::Measured;
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
-use super::terminal;
+use super::{latest, terminal};
 
 /// What was typed after `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  iopslab compare                                   the two latest runs of runs/
+  iopslab compare runs/quickstart-20260101T000000Z  that one (before) and the latest (after)
   iopslab compare runs/quickstart-20260101T000000Z runs/quickstart-20260108T000000Z
   iopslab compare LAST_WEEK THIS_WEEK --fail-if 'throughput < -5%' --fail-if 'p99 > 20%'
   iopslab compare A B --fail-if 'throughput < -5%' --inconclusive pass
@@ -28,10 +30,10 @@ different hosts, or a run against itself.
 On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a \
 gate failed or was inconclusive.")]
 pub struct CompareArgs {
-    /// The run to compare with (before)
-    run_a: PathBuf,
-    /// The run to judge (after)
-    run_b: PathBuf,
+    /// The run to compare with (before) [default: the latest but one of runs/]
+    run_a: Option<PathBuf>,
+    /// The run to judge (after) [default: the latest of runs/]
+    run_b: Option<PathBuf>,
     /// Fail (exit 3) when any cell changed so: METRIC < -N% or METRIC > N%, METRIC being throughput, mean, p50, p95,
     /// p99 or p999. The interval of the change decides, not the change itself
     #[arg(long, value_name = "EXPR")]
@@ -54,7 +56,8 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
     let gates: Vec<Gate> =
         args.fail_if.iter().map(|text| Gate::parse(text)).collect::<Result<_, _>>().map_err(Failure::input)?;
     let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
-    let (a, b) = (open(&args.run_a)?, open(&args.run_b)?);
+    let (before, after) = both(args)?;
+    let (a, b) = (open(&before)?, open(&after)?);
     related(&a, &b)?;
     let (measured_a, measured_b) = (Measured::read(&a)?, Measured::read(&b)?);
     let mut comparison = analysis::compare(&measured_a.evidence(&a), &measured_b.evidence(&b));
@@ -68,6 +71,21 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
         Format::Human => print!("{}", ::report::comparison_markdown(&comparison)),
     }
     verdict(&comparison, args.inconclusive)
+}
+
+/// Before and after; what is not named is the latest, and said.
+fn both(args: &CompareArgs) -> Result<(PathBuf, PathBuf), Failure> {
+    let give = "both: iopslab compare BEFORE AFTER";
+    let both = match (&args.run_a, &args.run_b) {
+        (Some(before), Some(after)) => return Ok((before.clone(), after.clone())),
+        (Some(before), None) => (before.clone(), latest::runs(1, give)?.swap_remove(0)),
+        (None, _) => {
+            let mut runs = latest::runs(2, give)?;
+            (runs.swap_remove(1), runs.swap_remove(0))
+        }
+    };
+    eprintln!("before: {}; after, the latest run: {}", both.0.display(), both.1.display());
+    Ok(both)
 }
 
 /// Runs without a cell in common have nothing that could have changed.

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use ::catalog::Catalog;
 use archive::RunDirectory;
+use clap::Args;
 use database::ReadRecording;
-use experiment::{Experiment, ParseContext, ReadFor, Recording, ThisMachine};
+use experiment::{Assignment, Experiment, ParseContext, ReadFor, Recording, ThisMachine};
 use process::failure::Failure;
 use process::machine;
 
@@ -16,10 +17,35 @@ use super::{client_cost, quotas};
 /// Most bytes of an experiment, or of a YCSB file that it names.
 const MOST_BYTES: u64 = 4 << 20;
 
+/// What is otherwise than the file says.
+#[derive(Debug, Default, Args)]
+pub struct OtherwiseArgs {
+    /// Set a key of the experiment, such as load.repetitions=5 or configuration.NAME.nodes=3 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<Assignment>,
+    /// Measure only this cell: CONFIGURATION.WORKLOAD.LOAD (repeatable)
+    #[arg(long, value_name = "CELL")]
+    only: Vec<String>,
+}
+
+impl OtherwiseArgs {
+    /// Whether the file holds as it is.
+    pub fn is_nothing(&self) -> bool {
+        self.set.is_empty() && self.only.is_empty()
+    }
+
+    /// The text with what is otherwise.
+    fn applied(&self, text: String) -> Result<String, Failure> {
+        let only = (!self.only.is_empty()).then(|| Assignment::only(&self.only));
+        let all: Vec<Assignment> = self.set.iter().cloned().chain(only).collect();
+        experiment::set(&text, &all).map_err(Failure::input)
+    }
+}
+
 /// An experiment with what it was read from.
 #[derive(Debug)]
 pub struct ReadExperiment {
-    /// The text of the file.
+    /// The text of the file, with what is set beside it.
     pub text: String,
     /// The texts of the files that it names, by the names that it gives them; of a recording what the experiment knows
     /// of it, as JSON.
@@ -31,8 +57,19 @@ pub struct ReadExperiment {
 /// Reads and checks an experiment file; YCSB files are found relative to it, and AWS is asked for quotas where it says
 /// so.
 pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Result<ReadExperiment, Failure> {
+    read_otherwise(catalog, file, &OtherwiseArgs::default(), purpose)
+}
+
+/// The same with what is otherwise than the file says. Mistakes are then those of the changed text.
+pub fn read_otherwise(
+    catalog: &Catalog,
+    file: &Path,
+    otherwise: &OtherwiseArgs,
+    purpose: ReadFor,
+) -> Result<ReadExperiment, Failure> {
     let text = guarded::text(file, MOST_BYTES)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
+    let text = otherwise.applied(text)?;
     let directory = file.parent().unwrap_or(Path::new(".")).to_owned();
     let texts = RefCell::new(BTreeMap::new());
     let read = |name: &str| {

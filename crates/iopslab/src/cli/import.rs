@@ -27,7 +27,7 @@ pub fn run(args: &ImportArgs, format: Format) -> Result<(), Failure> {
     let import = Import { study: &study.study, files: &files };
     let directory = import.write(args, &study.text)?;
     if format == Format::Human {
-        eprintln!("evidence goes to {}", directory.path().display());
+        eprintln!("writing results to {}", directory.path().display());
     }
     report::rebuild(&directory, format).map(|_| ())
 }

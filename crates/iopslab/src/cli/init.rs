@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{Arrivals, Draft, Experiment, LoadLevel, Origins, RecordShape};
+use experiment::{Arrivals, Draft, Experiment, LoadLevel, Mistake, Origins, RecordShape};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
 
 use super::facts::catalog;
+use super::numbers::positive;
 use super::size::{data_size, share};
 
 /// What was typed after `init`.
@@ -148,10 +149,29 @@ pub(super) fn read_back(catalog: &Catalog, draft: &Draft) -> Result<(String, Exp
     let text = experiment::draft(catalog, draft);
     let alone = experiment::ParseContext::alone();
     let name = "the file that would be written";
-    let experiment =
-        experiment::parse(catalog, name, &text, &alone, experiment::ReadFor::Anybody).map_err(Failure::mistakes)?;
+    let experiment = experiment::parse(catalog, name, &text, &alone, experiment::ReadFor::Anybody)
+        .map_err(|mistakes| by_flag(args, &text, mistakes.list()))?;
     Ok((text, experiment))
 }
+
+/// What is wrong, by the flag that says it: nobody sees the file that would have been written.
+fn by_flag(args: &InitArgs, text: &str, mistakes: &[Mistake]) -> Failure {
+    let current = args.current.iter().map(|config| format!("--current {config}"));
+    let flags: Vec<String> =
+        current.chain(args.candidates.iter().map(|config| format!("--candidate {config}"))).collect();
+    let said = mistakes.iter().map(|mistake| {
+        let headers: Vec<&str> = text.lines().take(mistake.line).filter(|line| line.starts_with('[')).collect();
+        let nth = headers.iter().filter(|header| **header == CONFIGURATION).count();
+        let flag = flags.get(nth.saturating_sub(1)).filter(|_| headers.last() == Some(&CONFIGURATION));
+        let flag = flag.map_or_else(String::new, |flag| format!("{flag}: "));
+        let help = mistake.help.as_ref().map_or_else(String::new, |help| format!(" ({help})"));
+        format!("{flag}{}{help}", mistake.message)
+    });
+    Failure::input(said.collect::<Vec<_>>().join("\n"))
+}
+
+/// The header of each configuration of the file.
+const CONFIGURATION: &str = "[[configuration]]";
 
 /// One node with at most two volumes: what an experiment can measure.
 fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String> {
@@ -197,11 +217,6 @@ pub(super) fn write(out: &Path, force: bool, text: &str) -> Result<(), Failure> 
     written.map_err(|error| Failure::work(format!("cannot write {}: {error}", out.display())))
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.replace('_', "").parse::<f64>().ok();
-    number.filter(|number| number.is_finite() && *number > 0.0).ok_or_else(|| format!("`{text}` is no number above 0"))
-}
-
 /// Somebody to ask.
 struct Conversation<'a> {
     answers: &'a mut dyn BufRead,
@@ -231,7 +246,7 @@ impl Conversation<'_> {
 
 /// Asks for what no flag says.
 fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>) -> Result<(), Failure> {
-    (with.say)("An empty answer takes what stands in brackets.\n");
+    (with.say)("Press Enter for the default, which stands in brackets.\n");
     let is_configuration = |text: &str| configuration(catalog, text).map(|_| text.to_owned());
     if args.question.is_none() {
         args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| Ok(text.to_owned()))?;

@@ -17,8 +17,10 @@ mod experiment_file;
 mod facts;
 mod import;
 mod init;
+mod latest;
 mod load;
 mod machines;
+mod numbers;
 mod plan;
 mod probe;
 mod profile;
@@ -46,6 +48,7 @@ enum FormatArg {
     /// One JSON document on stdout
     Json,
     /// `report` only: OpenMetrics text, for Prometheus and Grafana
+    #[value(hide = true)]
     Openmetrics,
 }
 
@@ -157,6 +160,11 @@ impl Cli {
             };
         }
         let format = self.format();
+        if format == Format::Json && matches!(self.command, Command::Completions { .. } | Command::Man { .. }) {
+            return Err(Failure::input(
+                "completions and man write for shells and for man, not JSON: leave out --format",
+            ));
+        }
         match self.command {
             Command::Init(args) => init::run(args, format),
             Command::Run(args) => run::run(&args, format),

@@ -8,30 +8,34 @@ use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
 
-use super::experiment_file::read_experiment;
+use super::experiment_file::{OtherwiseArgs, read_otherwise};
 use super::facts::catalog;
 use super::provider::ProviderName;
-use super::{aws, terminal};
+use super::{aws, latest, terminal};
 
 /// What was typed after `plan`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  iopslab plan                                             # experiment.toml of this folder
   iopslab plan examples/quickstart.toml
   iopslab plan examples/kenzan-2018.toml --provider aws    # its machines on AWS, at full size, and what they cost")]
 pub struct PlanArgs {
-    /// The experiment file
-    experiment: PathBuf,
+    /// The experiment file [default: experiment.toml]
+    experiment: Option<PathBuf>,
     /// Plan a run by this provider, and refuse what it cannot measure [default: any]
     #[arg(long, value_enum)]
     provider: Option<ProviderName>,
+    #[command(flatten)]
+    otherwise: OtherwiseArgs,
 }
 
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
+    let file = latest::experiment(args.experiment.as_deref(), "the file: iopslab plan FILE")?;
     let catalog = catalog()?;
     let provider = args.provider.map(Provider::from);
     let purpose = provider.map_or(ReadFor::Anybody, ReadFor::PlanOf);
-    let experiment = read_experiment(&catalog, &args.experiment, purpose)?.experiment;
+    let experiment = read_otherwise(&catalog, &file, &args.otherwise, purpose)?.experiment;
     let job = experiment::job(&experiment);
     let plan = &job.plan;
     // Machines that are made, or those of others, have CPUs of their own.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use ::report::TerminalOptions;
 use analysis::Analysis;
@@ -12,7 +13,7 @@ use experiment::PlannedTrial;
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
-use super::terminal;
+use super::{latest, terminal};
 
 /// What was typed after `report`.
 #[derive(Debug, Args)]
@@ -21,6 +22,7 @@ the same evidence gives the same bytes.
 With several runs, each answer is printed after the other; --format json gives an array.
 
 Examples:
+  iopslab report --open                                             the latest run of runs/, in a browser
   iopslab report runs/quickstart-20260101T000000Z
   iopslab report runs/quickstart-20260101T000000Z --format json | jq .answer
   iopslab report runs/quickstart-20260101T000000Z --format json | jq '.recommendation | {status, run, because}'
@@ -30,9 +32,12 @@ Examples:
                                                                     the figures for Prometheus and Grafana
   COLUMNS=80 iopslab report runs/quickstart-20260101T000000Z | less")]
 pub struct ReportArgs {
-    /// Run directories
-    #[arg(required = true, value_name = "RUN")]
+    /// Run directories [default: the latest of runs/]
+    #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
+    /// Show report.html of the run in a browser (xdg-open)
+    #[arg(long)]
+    open: bool,
     /// First compare the evidence with run.sha256, the hashes of what was measured; where it differs, report nothing
     /// and exit with status 3
     #[arg(long)]
@@ -43,7 +48,11 @@ impl ReportArgs {
     /// The directories, all opened (and verified, where asked) before any is read.
     fn open(&self) -> Result<Vec<RunDirectory>, Failure> {
         let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
-        let directories: Vec<RunDirectory> = self.runs.iter().map(open).collect::<Result<_, _>>()?;
+        let latest = match self.runs.is_empty() {
+            true => vec![latest::run("it: iopslab report RUN")?],
+            false => Vec::new(),
+        };
+        let directories: Vec<RunDirectory> = self.runs.iter().chain(&latest).map(open).collect::<Result<_, _>>()?;
         if self.verify {
             directories.iter().try_for_each(verify)?;
         }
@@ -54,7 +63,11 @@ impl ReportArgs {
 pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
     let directories = args.open()?;
     if let [only] = directories.as_slice() {
-        return rebuild(only, format).map(|_| ());
+        rebuild(only, format)?;
+        return if args.open { show(only) } else { Ok(()) };
+    }
+    if args.open {
+        return Err(Failure::input("--open shows one run, and several are given"));
     }
     let mut documents = Vec::new();
     for directory in &directories {
@@ -70,8 +83,29 @@ pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Hands the page to whatever shows pages here.
+fn show(directory: &RunDirectory) -> Result<(), Failure> {
+    let page = directory.path().join("report.html");
+    let failure = |why: String| {
+        Failure::work(format!("cannot show {}: {why}", page.display())).help("open the file in a browser")
+    };
+    let program = guarded::program("xdg-open").ok_or_else(|| failure("xdg-open is not installed".to_owned()))?;
+    let mut command = Command::new(program);
+    let status = command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failure(format!("xdg-open ended with {status}"))),
+        Err(error) => Err(failure(error.to_string())),
+    }
+}
+
 /// The figures of the runs as OpenMetrics text.
 pub fn openmetrics(args: &ReportArgs) -> Result<(), Failure> {
+    if args.open {
+        return Err(Failure::input(
+            "--open shows the page, --format openmetrics prints figures: leave one of them out",
+        ));
+    }
     let analyses: Vec<Analysis> = args.open()?.iter().map(write).collect::<Result<_, _>>()?;
     print!("{}", ::report::openmetrics(&analyses));
     Ok(())

@@ -15,12 +15,15 @@ use provider::Incoming;
 
 pub use self::args::RunArgs;
 use super::carried_out::{Hands, User, settings_for};
-use super::{report, sites};
+use super::{latest, report, sites};
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
     if args.retry_invalid && args.resume.is_none() {
         return Err(Failure::input("--retry-invalid is for --resume RUN: a new run has no trial to repeat"));
+    }
+    if args.resume.is_some() && !args.otherwise.is_nothing() {
+        return Err(Failure::input("--set and --only begin a run: one that goes on has an experiment.toml of its own"));
     }
     if let Some(left) = paths::left_before() {
         eprintln!("note: {}; remove it with: {}", left.what, left.command);
@@ -40,8 +43,12 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     let user = User { args, screen: Screen::new(metrics), interrupted };
     let (directory, hands) = match (&args.experiment, &args.resume) {
         (Some(file), None) => begin::begin(file, &user, channel)?,
-        (None, Some(path)) => resume::resume(path, &user, channel)?,
-        _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
+        (_, Some(path)) => resume::resume(path, &user, channel)?,
+        (None, None) => {
+            let file =
+                latest::experiment(None, "the file, iopslab run FILE, or go on with a run: iopslab run --resume RUN")?;
+            begin::begin(&file, &user, channel)?
+        }
     };
     let (driven, released) = match hands {
         Hands::Agents(mut agents) => (drive(&directory, &mut agents), Ok(())),

@@ -15,7 +15,8 @@ use process::output::{Format, pretty};
 
 use super::basis::BasisArgs;
 use super::facts::catalog;
-use super::terminal;
+use super::numbers::positive;
+use super::{latest, terminal};
 
 /// What was typed after `size`.
 #[derive(Debug, Args)]
@@ -27,15 +28,15 @@ r6i.2xlarge+gp3:2TiB:6000
   iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --current 'i3.2xlarge*9'
   iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
 
-The cheapest cluster is shown with its doubts, the best proven one beside it. Each figure is measured, \
-interpolated or modelled, and each
+The best proven cluster comes first; what is cheaper and lies outside the measured range stands below, with \
+the run that would tell. Each figure is measured, interpolated or modelled, and each
 number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: \
 the evidence carries no answer.")]
 pub struct SizeArgs {
-    /// Run directories to learn from
+    /// Run directories to learn from [default: the latest of runs/]
     runs: Vec<PathBuf>,
-    /// Client operations per second
-    #[arg(long, value_name = "OPS_PER_S")]
+    /// Client operations per second: 60000 or 60k
+    #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
     throughput: Option<f64>,
     /// Share of the operations that read: 0.8 or 80%
     #[arg(long, value_name = "SHARE", value_parser = share)]
@@ -108,15 +109,17 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     if !args.proposed.is_empty() {
         return compare(&catalog, args, format);
     }
-    if args.runs.is_empty() {
-        return Err(Failure::input("no run directory to learn from").help(
-            "iopslab size RUN... --throughput N --read-share S --data SIZE; or two fleets: \
-             --current CONFIG --proposed CONFIG",
-        ));
-    }
+    let latest = match args.runs.is_empty() {
+        true => vec![latest::run(
+            "it: iopslab size RUN... --throughput N --read-share S --data SIZE; or two fleets: --current CONFIG \
+             --proposed CONFIG",
+        )?],
+        false => Vec::new(),
+    };
+    let paths: Vec<&PathBuf> = args.runs.iter().chain(&latest).collect();
     let mut seen = BTreeSet::new();
-    for path in &args.runs {
-        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+    for path in &paths {
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf())) {
             return Err(Failure::input(format!(
                 "{} is given twice: it would count as evidence for itself",
                 path.display()
@@ -124,7 +127,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         }
     }
     let directories: Vec<RunDirectory> =
-        args.runs.iter().map(|path| RunDirectory::open(path).map_err(Failure::input)).collect::<Result<_, _>>()?;
+        paths.iter().map(|path| RunDirectory::open(path).map_err(Failure::input)).collect::<Result<_, _>>()?;
     if let Some(imported) = directories.iter().find(|directory| directory.plan().place.is_imported()) {
         return Err(Failure::input(format!(
             "{} was imported: what an operation takes of CPUs, volumes and memory is not in the results of other tools",
@@ -279,7 +282,7 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     match (is_percent, value > 1.0) {
         (true, _) => Ok(value / 100.0),
         (false, false) => Ok(value),
-        (false, true) => Err(format!("`{text}` may mean {text}% or {}%; write which", value * 100.0)),
+        (false, true) => Err(format!("`{text}`: {text} % or {}? write {text}% or {}", value / 100.0, value / 100.0)),
     }
 }
 

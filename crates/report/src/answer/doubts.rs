@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, Sickness,
-    SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, Rule,
+    Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
 };
 
 use super::places;
@@ -182,11 +182,11 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         ),
         Doubt::Findings { rules } => {
             let mut named: Vec<String> =
-                rules.iter().take(RULES).map(|(rule, n)| format!("{} ({n})", rule.name().replace('_', " "))).collect();
+                rules.iter().take(RULES).map(|(rule, n)| format!("{} x{n}", rule_name(*rule))).collect();
             if rules.len() > RULES {
                 named.push(several((rules.len() - RULES) as u64, "other rule"));
             }
-            format!("Suspect findings, with their number: {}.", listed(named))
+            format!("Warnings: {}.", listed(named))
         }
         Doubt::BurstStart { volumes } => {
             let of = |role| volumes.iter().filter(move |(_, r)| *r == role).map(|(name, _)| name);
@@ -222,6 +222,14 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     }
 }
 
+/// A rule in a sentence.
+fn rule_name(rule: Rule) -> String {
+    match rule {
+        Rule::LittlesLaw => "Little's law".to_owned(),
+        other => other.name().replace('_', " "),
+    }
+}
+
 /// Others that measured on the same machine.
 fn beside(others: &[String]) -> String {
     let who = when(!others.is_empty(), || format!(" When it began, {} did.", listed(others)));
@@ -236,7 +244,7 @@ fn cpus(analysis: &Analysis) -> String {
     let shares = analysis.configurations.iter().filter_map(|c| c.stands_for.as_ref());
     match labels::cpu_speeds(shares) {
         Some(speeds) => format!("CPUs have the speed of {speeds}, beside {CPU_REFERENCE}"),
-        None => "the CPUs of all instance types are taken for equal".to_owned(),
+        None => "it assumes all vCPUs equally fast".to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ mod capacity;
 mod doubts;
 mod durability;
 mod everywhere;
+mod exchange;
 mod free;
 mod headline;
 mod objective;
@@ -17,6 +18,8 @@ mod steps;
 mod undecided;
 
 use analysis::{Analysis, Doubt, Status, Withheld};
+
+pub use exchange::Exchange;
 
 pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
 pub(crate) use places::{cell as cell_name, name as place_name};
@@ -33,6 +36,8 @@ pub struct Answer {
     pub verdict: String,
     /// Why, with the numbers that decide: the rest of the headline, without a full stop.
     pub because: String,
+    /// The step of money that decides, in few words; `None` where none does.
+    pub exchange: Option<Exchange>,
     /// A handful of sentences: other places, the next step up, alternatives, what limits the configuration to run, and
     /// what was not tried.
     pub sentences: Vec<String>,
@@ -101,6 +106,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
         banner: is_simulated(analysis).then_some(doubts::SIMULATED),
         verdict,
         because: headline.because,
+        exchange: exchange::exchange(analysis, &headline.reported),
         sentences,
         doubts: doubted,
         basis: doubts::basis(analysis),

@@ -19,16 +19,23 @@ use read::{Chart, Measure, charts};
 /// Charts that are drawn large; of more, each takes half of the page.
 const LARGE: usize = 2;
 
-/// One chart for each place that has two or more configurations with a price and a figure; empty where there is none.
-pub fn frontiers(analysis: &Analysis) -> String {
+/// The chart of the first place that has two or more configurations with a price and a figure, and how to read all of
+/// them; empty where there is none.
+pub fn first(analysis: &Analysis) -> String {
     let charts = charts(analysis);
-    if charts.is_empty() {
-        return String::new();
-    }
+    charts.first().map_or_else(String::new, |chart| {
+        let key = key(analysis, &charts);
+        format!("{}<details><summary>How to read the picture</summary>\n{key}</details>\n", figure(chart, true))
+    })
+}
+
+/// The charts of the places after the first.
+pub fn others(analysis: &Analysis) -> String {
+    let charts = charts(analysis);
+    let charts = charts.get(1..).unwrap_or_default();
     let is_large = charts.len() <= LARGE;
     let figures: String = charts.iter().map(|chart| figure(chart, is_large)).collect();
-    let figures = if is_large { figures } else { format!("<div class=\"charts two\">\n{figures}</div>\n") };
-    format!("{figures}{}", key(analysis, &charts))
+    if is_large { figures } else { format!("<div class=\"charts two\">\n{figures}</div>\n") }
 }
 
 fn figure(chart: &Chart, is_large: bool) -> String {
@@ -50,17 +57,19 @@ fn figure(chart: &Chart, is_large: bool) -> String {
         below.push_str(&format!(" Not drawn: {}.", missing.join(", ")));
     }
     let below = if below.is_empty() { below } else { format!("<p class=\"soft\">{}</p>", below.trim_start()) };
+    let estimated = when(chart.is_estimated, || ", estimated for full scale,".to_owned());
     format!(
         "<figure class=\"frontier\"><figcaption><b>{}</b>: {} against $ a month</figcaption>{drawn}{below}</figure>\n",
         escaped(&chart.title),
-        escaped(&chart.measure.title()),
+        escaped(&format!("{}{estimated}", chart.measure.title())),
     )
 }
 
 /// How to read the charts.
 fn key(analysis: &Analysis, charts: &[Chart]) -> String {
-    let model = when(analysis.scale != 1.0, || {
-        format!(" Performance as measured on the 1:{} model, cost at full scale.", given(analysis.scale))
+    let model = when(analysis.scale != 1.0 && charts.iter().any(|c| c.measure == Measure::Throughput), || {
+        let scale = given(analysis.scale);
+        format!(" Throughput is what the 1:{scale} model did, times {scale}: an estimate for full scale, as cost is.")
     });
     let ray = charts.iter().any(|c| c.value_of.is_some());
     let ray = match ray {
@@ -69,19 +78,20 @@ fn key(analysis: &Analysis, charts: &[Chart]) -> String {
     };
     let bound = charts.iter().any(|c| c.measure.bound().is_some());
     let bound = if bound { "<li><i class=\"k bound\"></i>the objective" } else { "" };
-    let is_better = match charts.iter().all(|c| matches!(c.measure, Measure::Throughput)) {
-        true => "Up and left is better.",
-        false => {
-            "Throughput: up and left is better; latency: down and left is better, and an arrow lies beyond the axis."
-        }
+    let (best, is_better) = match charts.iter().all(|c| c.measure == Measure::Throughput) {
+        true => ("throughput", "Up and left is better."),
+        false => (
+            "figure",
+            "Throughput: up and left is better; latency: down and left is better, and an arrow lies beyond the axis.",
+        ),
     };
     format!(
-        "<ul class=\"legend\"><li><i class=\"k front\"></i>frontier: the best that so much money buys, by the \
-         estimates{ray}{bound}<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle class=\"dot off\" cx=\"13\" \
-         cy=\"5\" r=\"4\"/></svg>off the frontier<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle \
+        "<ul class=\"legend\"><li><i class=\"k front\"></i>frontier: best {best} for the budget \
+         (estimates){ray}{bound}<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle class=\"dot off\" \
+         cx=\"13\" cy=\"5\" r=\"4\"/></svg>off the frontier<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><circle \
          class=\"dot held\" cx=\"13\" cy=\"5\" r=\"4\"/></svg>says nothing about its storage</ul>\n\
          <p class=\"soft\">{is_better} Bars: 95 % interval; dashed: the observed range of fewer than three \
-         repetitions. An axis of money may begin above 0.{model} Cost: {}.</p>\n",
+         repetitions.{model} Cost: {}.</p>\n",
         escaped(&labels::basis(analysis))
     )
 }

@@ -27,6 +27,8 @@ fn compared(comparison: &Comparison) -> Section<'_> {
     let mut section = Section::new("compared", format!("{} against {}", comparison.b, comparison.a));
     if comparison.same_run {
         section = section.paragraph(format!("Note: {}.", words::SAME_RUN));
+    } else if comparison.same_seed {
+        section = section.paragraph(format!("Note: {}.", words::SAME_SEED));
     }
     for gate in &comparison.gates {
         let outcome = Text::from("Gate ").then(code(&*gate.expression)).then(": ").then(strong(words::outcome(gate)));

@@ -20,6 +20,10 @@ pub const KEY: &str = "A is the first run, B the second. Change: ratio of geomet
 /// What a comparison of a run with itself is worth.
 pub const SAME_RUN: &str = "both are the same run, or copies of one: nothing can have changed";
 
+/// Said of two simulations that draw the same noise.
+pub const SAME_SEED: &str = "both are simulations of one truth with one seed: equal cells have equal figures, which \
+                             says nothing about repetitions; another [provider.simulated] seed draws other noise";
+
 /// How a gate ended.
 pub fn outcome(gate: &GateResult) -> &'static str {
     match gate.outcome {

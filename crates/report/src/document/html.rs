@@ -33,16 +33,24 @@ pub fn id(parts: &[&str]) -> String {
     parts.iter().map(part).collect::<Vec<String>>().join("_")
 }
 
-/// The section with its heading; empty where it has nothing for the page.
-pub fn section(section: &Section<'_>) -> String {
+/// Where a section's fold leads to: what is inside of it, so that a browser unfolds it for who follows a link.
+pub fn inside(section: &str) -> String {
+    format!("in-{section}")
+}
+
+/// The section, folded below its heading; empty where it has nothing for the page.
+pub fn section(section: &Section<'_>, is_open: bool) -> String {
     let parts = section.shown(Form::Html);
     let body: String = parts.map(|of| part(of, &section.title)).collect();
     match body.is_empty() {
         true => body,
         false => format!(
-            "<section id=\"{0}\" aria-labelledby=\"h-{0}\"><h2 id=\"h-{0}\">{1}</h2>\n{body}</section>\n",
+            "<section id=\"{0}\" aria-labelledby=\"h-{0}\"><details{2}><summary><h2 id=\"h-{0}\">{1}</h2></summary>\n\
+             <div id=\"{3}\">\n{body}</div></details></section>\n",
             section.id,
-            escaped(&section.title)
+            escaped(&section.title),
+            open(is_open),
+            inside(section.id)
         ),
     }
 }
@@ -52,10 +60,14 @@ fn part(part: &Part<'_>, title: &str) -> String {
     match &part.folded {
         None => body,
         Some((summary, is_open)) => {
-            let open = if *is_open { " open" } else { "" };
-            format!("<details{open}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
+            format!("<details{}><summary>{}</summary>\n{body}</details>\n", open(*is_open), escaped(summary))
         }
     }
+}
+
+/// What an element `details` has that is unfolded at first.
+pub fn open(is_open: bool) -> &'static str {
+    if is_open { " open" } else { "" }
 }
 
 fn block(block: &Block<'_>, title: &str) -> String {

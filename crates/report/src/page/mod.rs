@@ -1,17 +1,21 @@
 //! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows
-//! light and dark, prints, and can be read with a keyboard. The question and the answer come first, the evidence last.
+//! light and dark, prints, and can be read with a keyboard. The first screen is for who pays: the question, the answer,
+//! the money, one picture, at most three doubts. Then follows what decides; the evidence is folded.
 
 mod card;
 mod footer;
 
 use analysis::{Analysis, Charts};
 
-use crate::document::html::{escaped, section};
+use crate::document::html::{escaped, inside, section};
 use crate::document::section::Section;
 use crate::document::table::Form;
 use crate::sections::sections;
 
 const STYLE: &str = include_str!("style.css");
+
+/// Sections that are unfolded at first: what decides. A page has one of them.
+const OPEN: [&str; 2] = ["capacity", "decision"];
 
 /// The whole page.
 pub fn html(analysis: &Analysis, charts: &Charts) -> String {
@@ -19,9 +23,9 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
     let sections = sections(analysis, charts);
     // What has nothing to say about this run is left out.
     let shown: Vec<&Section<'_>> = sections.iter().filter(|s| s.shown(Form::Html).next().is_some()).collect();
-    let link = |of: &&Section<'_>| format!("<li><a href=\"#{}\">{}</a></li>", of.id, escaped(&of.title));
+    let link = |of: &&Section<'_>| format!("<li><a href=\"#{}\">{}</a></li>", inside(of.id), escaped(&of.title));
     let links: String = shown.iter().map(link).collect();
-    let main: String = shown.into_iter().map(section).collect();
+    let main: String = shown.into_iter().map(|of| section(of, OPEN.contains(&of.id))).collect();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n\

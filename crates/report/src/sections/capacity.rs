@@ -1,9 +1,8 @@
-//! What each configuration carries under the objective.
+//! What each configuration carries under the objective; the page draws it on its first screen.
 
 use analysis::{Analysis, CapacityOutcome};
 
 use crate::capacity::{any, measured, method, rate, used};
-use crate::charts::capacity::chart;
 use crate::document::section::Section;
 use crate::document::table::{column, rows};
 use crate::figures::{duration, several};
@@ -32,5 +31,5 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .text(column("Fullest there").drop(2), |c| c.limit.as_ref().map(used))
         .number(column("Closed loop").drop(4), |c| c.closed_loop_ops_per_s)
         .text(column("Probes").drop(5), |c| format!("{}, {}", several(c.probes, "probe"), duration(c.probe_s)));
-    section.drawn(move || chart(analysis)).table(table).key(method(analysis))
+    section.table(table).key(method(analysis))
 }

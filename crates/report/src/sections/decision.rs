@@ -44,8 +44,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     let shown = Metric::DECISIONS.into_iter().filter(|m| analysis.decision.iter().any(|d| d.metric == *m));
     shown.fold(section, |section, of| {
         let summary = format!("{} of every configuration", metric(of));
-        let is_open = of == Metric::Throughput;
-        section.table(heat_map(analysis, of)).folded(summary, is_open).on(Form::PAGE)
+        section.table(heat_map(analysis, of)).folded(summary, false).on(Form::PAGE)
     })
 }
 

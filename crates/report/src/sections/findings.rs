@@ -3,7 +3,7 @@
 
 use analysis::{Analysis, Charts, Finding, Scope, Severity, each_once, grouped};
 
-use crate::document::html::id;
+use crate::document::html::{id, inside};
 use crate::document::section::Section;
 use crate::document::table::Form;
 use crate::document::text::{Text, Tone, link, small, strong, tag};
@@ -81,7 +81,7 @@ fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> Text {
             is_drawn.then(|| id(&["trial", cell, block]))
         }),
         Scope::Cell(cell) => has_cell(cell).then(|| id(&["cell", cell])),
-        Scope::Configuration(_) => Some("configurations".to_owned()),
+        Scope::Configuration(_) => Some(inside("configurations")),
         Scope::Run(_) => None,
     };
     let words = link(finding.scope.name(), place).then(format!(": {}", message(finding)));

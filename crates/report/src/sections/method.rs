@@ -32,8 +32,11 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         ),
     ];
     let verdicts = verdicts.into_iter().fold(Text::default(), |all, (word, is)| all.then(strong(word)).then(is));
-    let spread =
-        format!("The unit is the trial, its figures come from its steady window. {}", answer::spread(analysis));
+    let spread = format!(
+        "The unit is the trial, its figures come from its steady window; an interval is the repeatability of this run \
+         on its machines. {}",
+        answer::spread(analysis)
+    );
     let evidence = Text::from("Where a number comes from: ")
         .then(code("trials/CELL/BLOCK/"))
         .then(" holds ")

@@ -25,6 +25,7 @@ pub use findings::summary as findings_summary;
 pub fn sections<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Vec<Section<'a>> {
     vec![
         capacity::section(analysis),
+        decision::section(analysis),
         money::section(analysis),
         limits::section(analysis),
         work::section(analysis),
@@ -34,7 +35,6 @@ pub fn sections<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Vec<Section<'
         cache::warm(analysis),
         cache::curves(analysis),
         Section::new("time", "Over time").drawn(move || multiples::multiples(analysis, charts)),
-        decision::section(analysis),
         Section::new("throughput", "Throughput").drawn(move || bars::bars(analysis)),
         Section::new("latency", "Latency by percentile").drawn(move || curves::curves(analysis, charts)),
         results::section(analysis, charts),

@@ -1,10 +1,11 @@
-//! What the money buys: cost against performance with its frontier, then every step up from the cheapest.
+//! What the money buys: cost against performance with its frontier where the page has not drawn it on its first screen,
+//! then every step up from the cheapest.
 
 use analysis::{Analysis, BoundIs, LoadLevel, Status, ValueOfMoney, ValueVerdict};
 
 use crate::answer::step_reason;
 use crate::capacity::any;
-use crate::charts::frontier::frontiers;
+use crate::charts::frontier::others;
 use crate::document::section::Section;
 use crate::document::table::{Cell, Form, Rows, column, range, rows};
 use crate::document::text::{Text, Tone, tag};
@@ -18,7 +19,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     if any(analysis) {
         return section;
     }
-    let section = section.drawn(move || frontiers(analysis));
+    let section = section.drawn(move || others(analysis));
     if steps.is_empty() {
         return missing(analysis, section);
     }

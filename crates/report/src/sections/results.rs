@@ -37,7 +37,7 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     if section.parts.is_empty() {
         return section.paragraph("No cell has been planned.");
     }
-    let few = "~ fewer than 100 samples lie beyond this percentile in a trial.";
+    let few = "~ before a percentile: a trial has fewer than 100 samples beyond it.";
     let few = labels::any_unsupported(analysis).then_some(few);
     let keys = std::iter::once(KEY).chain(few);
     keys.fold(section, |section, key| section.key(key).on(Form::ALL))
@@ -47,6 +47,7 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
 fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
     let interval = |ratio: Option<&Ratio>| ratio.map(|r| range(r.median, r.low, r.high));
     let baseline = |c: &&'a CellAnalysis| c.ratio_to_baseline.as_ref();
+    let of_models: &'static [Form] = if analysis.scale == 1.0 { &[] } else { Form::ROOMY };
     rows(format!("Throughput, and its ratio to the baseline, {}", analysis.baseline), cells.iter().copied())
         .class("dense")
         .anchor(|c| id(&["cell", &c.id]))
@@ -59,6 +60,9 @@ fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysi
         .number("Trials", |c| c.trials)
         .number("valid", |c| c.valid_trials)
         .range("Op/s, geo. mean", |c| estimate(c.throughput_ops_per_s))
+        .number(column("Op/s at full scale, est.").on(of_models), |c| {
+            Some(c.throughput_ops_per_s?.median * analysis.scale)
+        })
         .range("To baseline, x", |c| interval(baseline(c)))
         .number(column("To slowest").on(Form::MARKDOWN), |c| labels::ratio(c.ratio_to_slowest.as_ref()))
         .number("Detectable, x", |c| baseline(c).and_then(|r| r.smallest_detectable))

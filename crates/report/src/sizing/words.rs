@@ -1,6 +1,6 @@
 //! Reasons and doubts in words.
 
-use ::sizing::{Allowance, Doubt, Limit, MOST_NODES, NodesBecause, Obstacle, Range};
+use ::sizing::{Allowance, Doubt, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target};
 
 use crate::figures::{given, number, several_of, whole_percent};
 
@@ -86,7 +86,7 @@ pub(super) fn because(why: &NodesBecause) -> String {
             usd(*usd_per_month)
         ),
         NodesBecause::Evidence { fewer, usd_per_month, doubts: all } => format!(
-            "for the evidence: {fewer} would do for {} USD a month, but lie beyond it ({})",
+            "for the evidence: {fewer} would do for {} USD a month, but lie outside the measured range ({})",
             usd(*usd_per_month),
             doubts(all)
         ),
@@ -96,6 +96,18 @@ pub(super) fn because(why: &NodesBecause) -> String {
 /// Joined by semicolons.
 pub(super) fn doubts(all: &[Doubt]) -> String {
     all.iter().map(doubt).collect::<Vec<_>>().join("; ")
+}
+
+/// The run that would tell whether a cluster does what is said of it: one of its nodes with what it would hold and do.
+pub(super) fn would_tell(proposal: &Proposal, target: &Target) -> String {
+    format!(
+        "run one {} with {}, {} reads, and {} of data, of which its page cache holds {:.1} %, loaded up to its limit",
+        proposal.instance,
+        proposal.storage,
+        whole_percent(target.read_share),
+        amount(proposal.data_bytes_per_node),
+        proposal.cache_share * 100.0
+    )
 }
 
 fn doubt(one: &Doubt) -> String {

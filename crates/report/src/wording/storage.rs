@@ -119,8 +119,7 @@ pub fn volume_at_cap(of: &VolumeAtCap) -> Words {
 pub fn slices(of: &ThrottleSlices) -> Words {
     (
         format!(
-            "p99 of {} is {:.0} ms on a {} volume at its limit: the kernel's throttle releases I/O in slices of ~{:.0} \
-             ms.",
+            "p99 of {} is {:.0} ms on a {} volume at its limit: the throttle releases I/O in slices of ~{:.0} ms.",
             operation(of.operation),
             of.p99_us / 1e3,
             of.volume.name(),
@@ -140,8 +139,8 @@ pub fn separate_limits(of: &SeparateReadWriteLimits) -> Words {
             percent(of.combined_share),
             whole(of.limit_iops)
         ),
-        "cgroups limit reads and writes apart, EBS together: this emulated volume gave more than the real one would. \
-         Read the cell's throughput as an upper bound.",
+        "Here reads and writes have limits of their own, on EBS one together: this volume gave more than the real one \
+         would. Read the cell's throughput as an upper bound.",
     )
 }
 
@@ -252,15 +251,12 @@ pub fn off_limit(of: &EmulationOffLimit) -> Words {
 }
 
 pub fn floor(of: &EmulationFloor) -> Words {
+    let late = [(of.disk_floor_share, "this host's disk was too slow"), (of.cpu_floor_share, "its CPUs were")];
+    let late = late.into_iter().filter(|(share, _)| *share > 0.0);
+    let late: Vec<String> = late.map(|(share, why)| format!("{} of the time: {why}", percent(share))).collect();
     (
-        format!(
-            "Answers of the {} volume came later than its model says: in {} of the window for this machine's disk, in \
-             {} for its CPUs.",
-            of.volume.name(),
-            percent(of.disk_floor_share),
-            percent(of.cpu_floor_share)
-        ),
-        "This machine was measured there, not the volume. Stop what else uses it, raise provider.local.scale, or leave \
+        format!("The {} volume answered late {}.", of.volume.name(), late.join(", and ")),
+        "These trials measured this host, not the volume. Stop what else uses it, raise provider.local.scale, or leave \
          a CPU to the volume server.",
     )
 }

@@ -114,7 +114,7 @@ pub fn too_short(of: &TooShortToJudge) -> Words {
              much that it is worth {:.1} independent batches of 5 s, or half of it may be start-up.",
             judged.independent_batches
         ),
-        _ => format!("{what} are too short to tell a steady state from a passing one: {needed_s:.0} s are the least."),
+        _ => format!("{what} are too short to tell a steady state from a passing one: at least {needed_s:.0} s."),
     };
     let advice = match of.until_fault {
         true => {

@@ -26,8 +26,8 @@ pub struct Sizing {
     pub evidence: EvidenceFacts,
     /// Which proposals stand for what.
     pub choice: Choice,
-    /// The cheapest first, whatever is doubted about it; then, if that is another, the cheapest of which nothing lies
-    /// outside the measured range; then the next cheapest.
+    /// Those of which nothing lies outside the measured range, the cheapest first; below them the others, the cheapest
+    /// of these first.
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,

@@ -97,7 +97,8 @@ pub fn size(
     })
 }
 
-/// The cheapest, the best proven one, then the next cheapest machines.
+/// The best proven one, then the next cheapest machines, what lies outside the measured range below all others; the
+/// cheapest is always among them.
 fn shown(offers: &Offers, most: usize) -> Vec<Proposal> {
     let both = offers.cheapest.iter().take(1).chain(offers.proven.iter().take(1));
     let mut shown: Vec<Proposal> = Vec::new();
@@ -107,5 +108,6 @@ fn shown(offers: &Offers, most: usize) -> Vec<Proposal> {
             shown.push(proposal.clone());
         }
     }
+    shown.sort_by_key(|p| !p.beyond_evidence.is_empty());
     shown
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use experiment::Consistency;
 
 use crate::cli::entry::EntryArgs;
+use crate::cli::numbers::{count, positive};
 
 /// What a trial by hand lasts when only the number of operations bounds it.
 pub(super) const NO_TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
@@ -48,7 +49,7 @@ pub struct LoadArgs {
     #[arg(long, conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) concurrency: Option<u32>,
     /// Open loop: operations per second; latency is measured from the time at which each is due
-    #[arg(long, value_name = "PER_SECOND", value_parser = rate)]
+    #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
     pub(super) rate: Option<f64>,
     /// Open loop with constant gaps instead of a Poisson process
     #[arg(long, requires = "rate")]
@@ -89,19 +90,6 @@ pub struct LoadArgs {
     /// Record number of the first insert; raise it to insert again on the same data [default: --records]
     #[arg(long, value_parser = count)]
     pub(super) first_insert: Option<u64>,
-}
-
-fn count(text: &str) -> Result<u64, String> {
-    match text.replace('_', "").parse() {
-        Ok(0) => Err("must be at least 1".to_owned()),
-        Ok(number) => Ok(number),
-        Err(_) => Err("expected a whole number such as 100000 or 10_000_000".to_owned()),
-    }
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.replace('_', "").parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
-    rate.ok_or_else(|| "expected operations per second, such as 5000".to_owned())
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -154,9 +142,6 @@ mod tests {
         assert!(duration("5 parsecs").is_err());
         assert!(duration("-1s").is_err());
         assert!(duration("48h").is_err());
-        assert_eq!(count("10_000_000"), Ok(10_000_000));
-        assert!(count("0").is_err());
-        assert!(rate("0").is_err() && rate("NaN").is_err() && rate("inf").is_err());
         assert_eq!(consistency("LOCAL-QUORUM"), Ok(Consistency::LocalQuorum));
         assert!(identifier("x; DROP TABLE y").is_err());
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::experiment_file::OtherwiseArgs;
 use crate::cli::provider::ProviderName;
 
 /// Where run directories are created.
@@ -14,7 +15,10 @@ pub const DEFAULT_OUT: &str = "runs";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  iopslab run                                                 # experiment.toml of this folder
   iopslab run examples/quickstart.toml
+  iopslab run ours.toml --provider simulated                  # its rehearsal: no machine, no root
+  iopslab run ours.toml --only gp3-3000.night.c64 --set load.repetitions=1
   iopslab run examples/kenzan-2018.toml --out /data/runs
   iopslab run --resume runs/quickstart-20261120T221500Z
   iopslab run --resume runs/quickstart-20261120T221500Z --retry-invalid
@@ -24,9 +28,11 @@ Examples:
   iopslab run examples/hosts.toml --provider hosts            # machines of your own, by SSH
   iopslab run own.toml --provider aws --max-cost 20           # machines made on AWS, and taken away")]
 pub struct RunArgs {
-    /// The experiment file
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    /// The experiment file [default: experiment.toml]
+    #[arg(conflicts_with = "resume")]
     pub experiment: Option<PathBuf>,
+    #[command(flatten)]
+    pub otherwise: OtherwiseArgs,
     /// Where the machines come from [default: local]
     #[arg(long, value_enum)]
     pub provider: Option<ProviderName>,

@@ -15,7 +15,7 @@ use storage::Measuring;
 
 use super::args::DEFAULT_OUT;
 use crate::cli::carried_out::{Hands, User, settings_for};
-use crate::cli::experiment_file::read_experiment;
+use crate::cli::experiment_file::read_otherwise;
 use crate::cli::facts::catalog;
 use crate::cli::{aws, machines, terminal};
 
@@ -40,7 +40,7 @@ pub(super) fn begin(file: &Path, user: &User<'_>, channel: Channel) -> Result<(R
             "--beside is for machines on which others may measure; those of the provider {provider} are the run's own"
         )));
     }
-    let mut read = read_experiment(&catalog, file, ReadFor::Run(provider))?;
+    let mut read = read_otherwise(&catalog, file, &args.otherwise, ReadFor::Run(provider))?;
     let experiment = &mut read.experiment;
     machines::settle_files(&mut experiment.place, file)?;
     let secret_files = experiment.place.existing().into_iter().flat_map(ExistingCluster::secret_files);
@@ -108,7 +108,7 @@ impl New<'_> {
             &environment,
         );
         let directory = directory.map_err(|e| Failure::work(e).help("choose another place with --out DIR"))?;
-        self.user.say(&format!("evidence goes to {}", directory.path().display()));
+        self.user.say(&format!("writing results to {}", directory.path().display()));
         Ok(directory)
     }
 

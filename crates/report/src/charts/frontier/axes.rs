@@ -59,21 +59,13 @@ pub const NARROW: Size = Size {
 
 /// Values further apart than this factor are drawn on a logarithmic axis.
 const LOGARITHMIC: f64 = 25.0;
-/// Costs that differ by less than this factor are drawn on an axis that begins above 0.
-const NEAR: f64 = 2.0;
 /// Latencies above this many times the objective are drawn at the top of the frame: how far above says nothing.
 const BEYOND: f64 = 4.0;
 
-/// The axis of money.
+/// The axis of money. It begins at 0: what costs 15 % more lies 15 % further.
 pub fn of_cost(chart: &Chart, size: &Size) -> Scale {
-    let all = || chart.points.iter().map(|p| p.usd);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let (from, to) = (size.left, size.width - size.right);
-    if least > 0.0 && most / least < NEAR {
-        let room = ((most - least) * 0.22).max(most * 0.02);
-        return Scale::linear((least - room).max(0.0), most + room, from, to);
-    }
-    Scale::linear(0.0, most * 1.12, from, to)
+    let most = chart.points.iter().map(|p| p.usd).fold(0.0, f64::max);
+    Scale::linear(0.0, most * 1.12, size.left, size.width - size.right)
 }
 
 /// The axis of performance.

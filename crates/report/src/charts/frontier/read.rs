@@ -100,6 +100,8 @@ pub struct Chart {
     pub missing: Vec<String>,
     /// Throughput per dollar of the cheapest: the slope above which a dollar buys more.
     pub value_of: Option<f64>,
+    /// Whether its throughput is that of a 1:N model times N, beside what full scale costs.
+    pub is_estimated: bool,
 }
 
 /// A workload at a load level, and what decides there.
@@ -168,7 +170,7 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
         let candidate = spot.place.and_then(|p| p.candidates.iter().find(|c| c.configuration == *name));
         let value = match part {
             Some(part) => candidate.and_then(|c| checked(c, part)),
-            None => cells().find_map(throughput),
+            None => cells().find_map(|cell| at_full_scale(analysis, cell)),
         };
         let usd = configuration.usd_per_month;
         // Nobody buys what forgets, however fast it does.
@@ -213,7 +215,8 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
     );
     let cheapest = points.iter().find(|p| p.state != State::Held);
     let value_of = cheapest.filter(|p| measure == Measure::Throughput && p.usd > 0.0).map(|p| p.value.median / p.usd);
-    Chart { title, measure, points, missing, value_of }
+    let is_estimated = measure == Measure::Throughput && analysis.scale != 1.0;
+    Chart { title, measure, points, missing, value_of, is_estimated }
 }
 
 /// Marks what costs at least as much as something at least as good.
@@ -238,9 +241,11 @@ fn keep_frontier(points: &mut [Point], measure: &Measure) {
     }
 }
 
-fn throughput(cell: &CellAnalysis) -> Option<Range> {
+/// What a 1:N model did, times N: money is that of full scale, too.
+fn at_full_scale(analysis: &Analysis, cell: &CellAnalysis) -> Option<Range> {
     let t = cell.throughput_ops_per_s?;
-    Some(Range { median: t.median, low: t.low, high: t.high })
+    let of = |ops_per_s: f64| ops_per_s * analysis.scale;
+    Some(Range { median: of(t.median), low: of(t.low), high: of(t.high) })
 }
 
 /// What was measured for a part of the objective, in the unit of the axis.
@@ -258,7 +263,7 @@ fn checked(candidate: &Candidate, part: usize) -> Option<Range> {
 fn words(cell: Option<&CellAnalysis>, candidate: Option<&Candidate>) -> String {
     let mut parts = Vec::new();
     if let Some(cell) = cell {
-        parts.push(format!("{} operations/s", labels::estimate(cell.throughput_ops_per_s)));
+        parts.push(format!("measured: {} operations/s", labels::estimate(cell.throughput_ops_per_s)));
         let p99 = cell.latency_us.values().filter_map(|l| l.figures.p99).max_by(f64::total_cmp);
         parts.extend(p99.map(|p99| format!("p99 {} ms", ms(p99))));
         parts.push(format!("limit: {}", labels::limit(&cell.limit)));

@@ -1,0 +1,252 @@
+//! Keys of an experiment file that are set from outside of it. Its text is changed, and nothing else: the frozen file
+//! of a run shows what was measured, and a run that goes on finds it there.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A key and what it is set to: `load.repetitions=5`; of several tables the one with that name:
+/// `configuration.gp3-3000.nodes=3`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The tables, then the key; at least that.
+    path: Vec<String>,
+    /// In TOML.
+    value: String,
+}
+
+impl Assignment {
+    /// Measure these cells alone.
+    pub fn only(cells: &[String]) -> Self {
+        let cells = cells.iter().map(|cell| toml::Value::String(cell.clone())).collect();
+        let path = ["load", "only"].map(str::to_owned).to_vec();
+        Self { path, value: toml::Value::Array(cells).to_string() }
+    }
+}
+
+impl FromStr for Assignment {
+    type Err = String;
+
+    /// What is no TOML is a string: `name=tonight` sets `"tonight"`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((path, value)) = text.split_once('=') else {
+            return Err(format!("`{text}` sets nothing; expected KEY=VALUE, such as load.repetitions=5"));
+        };
+        let path: Vec<String> = path.split('.').map(|key| key.trim().to_owned()).collect();
+        let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if path.iter().any(|key| key.is_empty() || !key.chars().all(is_bare)) {
+            return Err(format!("`{text}`: expected a key, its tables before it, such as load.repetitions=5"));
+        }
+        let value = value.trim();
+        let whole = format!("v = {value}");
+        let ends_there = |value: &Spanned<DeValue<'_>>| value.span().end == whole.len();
+        let is_toml = !value.contains('\n')
+            && DeTable::parse(&whole).is_ok_and(|table| table.get_ref().get("v").is_some_and(ends_there));
+        let value = if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
+        Ok(Self { path, value })
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.path.join("."), self.value)
+    }
+}
+
+/// The text of an experiment with these set, one after the other. One that cannot be read is given back as it is: what
+/// is wrong with it is reported where it is read.
+///
+/// # Errors
+///
+/// Which cannot be set, and why.
+pub fn set(text: &str, all: &[Assignment]) -> Result<String, String> {
+    if DeTable::parse(text).is_err() {
+        return Ok(text.to_owned());
+    }
+    all.iter().try_fold(text.to_owned(), |text, one| {
+        let changed = one.applied(&text).map_err(|why| format!("cannot set {one}: {why}"))?;
+        match DeTable::parse(&changed) {
+            Ok(_) => Ok(changed),
+            Err(error) => Err(format!("cannot set {one}: {}; change the file", error.message())),
+        }
+    })
+}
+
+/// A table as it was found.
+struct Found<'t, 'i> {
+    table: &'t DeTable<'i>,
+    /// Its header, or its braces; `None`: the file itself.
+    at: Option<Range<usize>>,
+    /// Whether it is one of several, or below one.
+    is_one_of_several: bool,
+}
+
+impl Assignment {
+    fn applied(&self, text: &str) -> Result<String, String> {
+        let document = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
+        let Some((key, tables)) = self.path.split_last() else {
+            return Ok(text.to_owned());
+        };
+        let line = format!("{key} = {}\n", self.value);
+        let Some(found) = find(document.get_ref(), tables)? else {
+            return Ok(appended(text, tables, &line));
+        };
+        match found.table.get(key.as_str()) {
+            Some(value) if is_by_header(text, value.get_ref(), value.span()) => {
+                Err(format!("{key} is a table: set one of its keys"))
+            }
+            Some(value) => Ok(replaced(text, value.span(), &self.value)),
+            None => inserted(text, tables, &line, &found),
+        }
+    }
+}
+
+/// With a table at the end that has this line.
+fn appended(text: &str, tables: &[String], line: &str) -> String {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}\n[{}]\n{line}", tables.join("."))
+}
+
+/// With a line that was not there.
+fn inserted(text: &str, tables: &[String], line: &str, found: &Found<'_, '_>) -> Result<String, String> {
+    let Some(at) = &found.at else {
+        return Ok(replaced(text, behind_comments(text), line));
+    };
+    match text[at.start..].chars().next() {
+        Some('{') => {
+            let inside = text[at.start + 1..at.end - 1].trim_end();
+            let end = at.start + 1 + inside.len();
+            let before = if inside.is_empty() { " " } else { ", " };
+            Ok(replaced(text, end..end, &format!("{before}{}", line.trim_end())))
+        }
+        Some('[') => Ok(match text[at.end..].find('\n') {
+            Some(rest) => replaced(text, at.end + rest + 1..at.end + rest + 1, line),
+            None => format!("{text}\n{line}"),
+        }),
+        // It is only there because tables are below it.
+        _ if found.is_one_of_several => Err("change the file".to_owned()),
+        _ => Ok(appended(text, tables, line)),
+    }
+}
+
+/// The table; `None`: it is not there, and can be put at the end.
+fn find<'t, 'i>(root: &'t DeTable<'i>, tables: &[String]) -> Result<Option<Found<'t, 'i>>, String> {
+    let mut found = Found { table: root, at: None, is_one_of_several: false };
+    let mut keys = tables.iter();
+    while let Some(key) = keys.next() {
+        let Some(value) = found.table.get(key.as_str()) else {
+            return match found.is_one_of_several {
+                true => Err(format!("it has no {key}; change the file")),
+                false => Ok(None),
+            };
+        };
+        let value = match value.get_ref() {
+            DeValue::Array(all) => {
+                found.is_one_of_several = true;
+                let names: Vec<&str> = all.iter().filter_map(|one| name(one.get_ref())).collect();
+                let named = keys.next().map_or("", String::as_str);
+                let one = all.iter().find(|one| name(one.get_ref()) == Some(named));
+                one.ok_or_else(|| match names.is_empty() {
+                    true => format!("{key} holds nothing that has a name; change the file"),
+                    false => format!("expected {key}.NAME.KEY, NAME being one of {}", names.join(", ")),
+                })?
+            }
+            _ => value,
+        };
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(format!("{key} is no table"));
+        };
+        (found.table, found.at) = (table, Some(value.span()));
+    }
+    Ok(Some(found))
+}
+
+/// What a table calls itself.
+fn name<'t>(value: &'t DeValue<'_>) -> Option<&'t str> {
+    match value {
+        DeValue::Table(table) => table.get("name").and_then(|name| name.get_ref().as_str()),
+        _ => None,
+    }
+}
+
+/// Whether a value is a table with a header, or several.
+fn is_by_header(text: &str, value: &DeValue<'_>, at: Range<usize>) -> bool {
+    match value {
+        DeValue::Table(_) => !text[at].starts_with('{'),
+        // Several tables stand where the first of them does.
+        DeValue::Array(all) => all.iter().next().is_some_and(|first| first.span() == at),
+        _ => false,
+    }
+}
+
+fn replaced(text: &str, at: Range<usize>, with: &str) -> String {
+    format!("{}{with}{}", &text[..at.start], &text[at.end..])
+}
+
+/// The place behind the comments with which a file begins.
+fn behind_comments(text: &str) -> Range<usize> {
+    let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let length: usize = text.split_inclusive('\n').take_while(is_comment).map(str::len).sum();
+    length..length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# ours\nname = \"ours\"\n\n\
+                        [[configuration]]\nname = \"gp3\"\ndata_volume = { type = \"gp3\" }\n\n\
+                        [[configuration]]\nname = \"io2\" # dear\n\n[load]\nrepetitions = 3 # each\n\n\
+                        [provider.local]\nscale = 16\n";
+
+    fn with(assignment: &str) -> Result<String, String> {
+        set(FILE, &[assignment.parse()?])
+    }
+
+    #[test]
+    fn a_key_is_set_in_its_place_and_the_rest_of_the_file_stays() {
+        for (assignment, from, to) in [
+            ("load.repetitions=5", "repetitions = 3 # each", "repetitions = 5 # each"),
+            ("name=tonight", "name = \"ours\"", "name = \"tonight\""),
+            ("question=Why?", "# ours\n", "# ours\nquestion = \"Why?\"\n"),
+            ("load.concurrency=[1, 8]", "[load]\n", "[load]\nconcurrency = [1, 8]\n"),
+            ("configuration.io2.nodes=3", "name = \"io2\"", "nodes = 3\nname = \"io2\""),
+            ("configuration.gp3.data_volume.iops=9000", "\"gp3\" }", "\"gp3\", iops = 9000 }"),
+            ("provider.local.scale=64", "scale = 16", "scale = 64"),
+            ("provider.local.page_cache_mib=130", "[provider.local]\n", "[provider.local]\npage_cache_mib = 130\n"),
+            ("objective.p99_ms=10", "scale = 16\n", "scale = 16\n\n[objective]\np99_ms = 10\n"),
+        ] {
+            assert_eq!(with(assignment), Ok(FILE.replacen(from, to, 1)), "{assignment}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_refused_with_the_reason() {
+        for (assignment, why) in [
+            ("load.repetitions", "expected KEY=VALUE"),
+            ("load..x=1", "expected a key"),
+            ("load=1", "load is a table: set one of its keys"),
+            ("configuration=1", "configuration is a table"),
+            ("configuration.nodes=3", "expected configuration.NAME.KEY, NAME being one of gp3, io2"),
+            ("name.x=3", "name is no table"),
+            ("configuration.io2.data_volume.iops=1", "it has no data_volume; change the file"),
+        ] {
+            let refused = with(assignment).unwrap_err();
+            assert!(refused.contains(why), "{assignment}: {refused}");
+        }
+        assert_eq!(
+            set("name = ", &["name=x".parse().unwrap()]),
+            Ok("name = ".to_owned()),
+            "the reader says what is wrong"
+        );
+    }
+
+    #[test]
+    fn cells_are_named_in_load() {
+        let only = Assignment::only(&["gp3.night.c64".to_owned()]);
+        assert_eq!(set("[load]\n", &[only]), Ok("[load]\nonly = [\"gp3.night.c64\"]\n".to_owned()));
+    }
+}

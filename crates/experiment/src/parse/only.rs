@@ -1,0 +1,76 @@
+//! `only` of `[load]`: the cells that are measured, where not all are to be.
+
+use std::collections::BTreeSet;
+
+use crate::mistakes::{Collector, choice};
+use crate::{Experiment, raw};
+
+/// Takes out what no cell is measured of. The cells have to be all that their configurations, workloads and load levels
+/// make: what is compared is measured alike.
+pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes: &mut Collector<'_>) {
+    let Some(only) = &file.load.only else { return };
+    if experiment.load.levels.is_empty() {
+        let message = "only: with rate = \"find\" cells come with the run";
+        return mistakes.add(only.span(), message, "remove it, or give rate = [N]");
+    }
+    let all = cells(experiment);
+    let (mut configurations, mut workloads, mut levels) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for named in only.iter() {
+        match all.iter().find(|cell| cell.id == *named.get_ref()) {
+            Some(cell) => {
+                configurations.insert(cell.configuration.clone());
+                workloads.insert(cell.workload.clone());
+                levels.insert(cell.level.clone());
+            }
+            None => {
+                let names: Vec<&str> = all.iter().map(|cell| cell.id.as_str()).collect();
+                mistakes.add(named.span(), format!("only: there is no cell `{named}`"), choice(named, &names));
+            }
+        }
+    }
+    if only.is_empty() {
+        mistakes.add(only.span(), "only: no cell is named", "remove it, or name one");
+    }
+    if configurations.is_empty() {
+        return;
+    }
+    let baseline = file.baseline.as_ref().filter(|name| !configurations.contains(name.as_str()));
+    if let Some(baseline) = baseline {
+        let message = format!("only: no cell of the baseline {baseline} is measured");
+        mistakes.add(only.span(), message, "name its cells too, or another baseline");
+    }
+    experiment.configurations.retain(|c| configurations.contains(&c.name));
+    experiment.money.configurations.retain(|c| configurations.contains(&c.configuration));
+    experiment.workloads.retain(|w| workloads.contains(&w.name));
+    experiment.load.levels.retain(|level| levels.contains(&level.slug()));
+    let is_named = |cell: &Cell| only.iter().any(|named| *named.get_ref() == cell.id);
+    let others: Vec<String> =
+        cells(experiment).into_iter().filter(|cell| !is_named(cell)).map(|cell| cell.id).collect();
+    if !others.is_empty() {
+        let message = format!("only: these configurations, workloads and load levels make {} too", others.join(", "));
+        mistakes.add(only.span(), message, "name all of them, or make two runs");
+    }
+}
+
+/// A cell by its parts.
+struct Cell {
+    id: String,
+    configuration: String,
+    workload: String,
+    level: String,
+}
+
+/// All cells of an experiment, as its plan has them.
+fn cells(experiment: &Experiment) -> Vec<Cell> {
+    let mut all = Vec::new();
+    for configuration in &experiment.configurations {
+        for workload in &experiment.workloads {
+            for level in &experiment.load.levels {
+                let level = level.slug();
+                let (configuration, workload) = (configuration.name.clone(), workload.name.clone());
+                all.push(Cell { id: format!("{configuration}.{workload}.{level}"), configuration, workload, level });
+            }
+        }
+    }
+    all
+}

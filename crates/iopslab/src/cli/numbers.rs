@@ -1,0 +1,42 @@
+//! Numbers as people type them: `5000`, `5_000`, `9k`, `1.5M`.
+
+/// A number above 0; `k`, `M` and `G` stand for thousands, millions and billions.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let plain = text.trim().replace('_', "");
+    let (digits, unit) = match plain.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&plain[..at], 1e3),
+        Some((at, 'M')) => (&plain[..at], 1e6),
+        Some((at, 'G')) => (&plain[..at], 1e9),
+        _ => (plain.as_str(), 1.0),
+    };
+    let number = digits.trim_end().parse::<f64>().ok().map(|number| number * unit);
+    let number = number.filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("`{text}` is no number above 0; expected one such as 5000, 5_000 or 9k"))
+}
+
+/// A whole number above 0.
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    let expected = || format!("`{text}` is no whole number above 0; expected one such as 100000, 10_000_000 or 10M");
+    let number = positive(text).map_err(|_| expected())?;
+    // 1e18 lies below the greatest u64, and far above anything that can be counted.
+    if number.fract() == 0.0 && number <= 1e18 { Ok(number as u64) } else { Err(expected()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_may_be_written_short() {
+        for (text, expected) in
+            [("5000", 5e3), ("5_000", 5e3), ("9k", 9e3), (" 1.5M ", 1.5e6), ("0.5", 0.5), ("2 G", 2e9)]
+        {
+            assert_eq!(positive(text), Ok(expected), "{text}");
+        }
+        for text in ["0", "-1", "NaN", "inf", "k", "", "9m", "nine"] {
+            assert!(positive(text).is_err(), "{text}");
+        }
+        assert_eq!((count("10_000_000"), count("10M"), count("1.5k")), (Ok(10_000_000), Ok(10_000_000), Ok(1_500)));
+        assert!(count("0").is_err() && count("1.5").is_err());
+    }
+}

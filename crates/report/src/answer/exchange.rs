@@ -1,0 +1,77 @@
+//! What the deciding step of money gives, in the few words that stand large on the page.
+
+use analysis::{Analysis, BoundIs, Ratio, Status, ValueOfMoney, ValueVerdict};
+
+use super::steps;
+use crate::figures::{number, when};
+use crate::labels;
+
+/// A step of money: what is paid more, and what that gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// `+15 % cost`, `2.40 times the cost`, `the same cost`.
+    pub cost: String,
+    /// `at least 8.81 times the throughput`; `only 1.02 times the throughput`, where that is not worth it.
+    pub gain: String,
+    /// Of what: `local-nvme instead of gp3-12000, $82.00 more a month: worth it`.
+    pub of: String,
+}
+
+/// The first step whose numbers are in the headline of a decided answer; `None` where it was not tested, or where what
+/// was measured does not carry over.
+pub fn exchange(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Option<Exchange> {
+    let is_decided = analysis.recommendation.status == Status::Decided;
+    let mut groups = steps::alike(reported.to_vec()).into_iter();
+    let mut group = groups.next().filter(|group| is_decided && group.iter().all(|step| is_said(step)))?;
+    group.sort_by(|a, b| a.throughput_ratio.median.total_cmp(&b.throughput_ratio.median));
+    let (least, most) = (*group.first()?, *group.last()?);
+    let (low, high) = (factor(&least.throughput_ratio), factor(&most.throughput_ratio));
+    let gain = when(low != high, || format!(" up to {high}"));
+    let only = when(least.verdict != ValueVerdict::WorthIt, || "only ".to_owned());
+    let dollars =
+        when(least.extra_usd_per_month != 0.0, || format!(", {} more a month", labels::usd(least.extra_usd_per_month)));
+    Some(Exchange {
+        cost: cost(least.cost_ratio),
+        gain: format!("{only}{low}{gain} the throughput"),
+        of: format!("{} instead of {}{dollars}: {}", least.to, least.from, labels::verdict_words(least)),
+    })
+}
+
+/// Whether something can be said of it.
+fn is_said(step: &ValueOfMoney) -> bool {
+    let ratio = &step.throughput_ratio;
+    let carries_over = ratio.bound.as_ref().is_none_or(|bound| bound.is != BoundIs::Nothing);
+    let is_open = step.withheld.is_some() || step.verdict == ValueVerdict::NotDecided;
+    !is_open && ratio.verdict.is_tested() && carries_over
+}
+
+/// The estimate, or the end of it that carries over.
+fn factor(ratio: &Ratio) -> String {
+    match ratio.bound.as_ref().map(|bound| bound.is) {
+        Some(BoundIs::AtLeast) => format!("at least {} times", number(ratio.low)),
+        Some(BoundIs::AtMost) => format!("at most {} times", number(ratio.high)),
+        Some(BoundIs::Nothing) | None => format!("{} times", number(ratio.median)),
+    }
+}
+
+/// What is paid more.
+fn cost(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    match percent {
+        p if p.abs() < 0.05 => "the same cost".to_owned(),
+        p if p.abs() < 9.95 => format!("{p:+.1} % cost"),
+        p if p < 100.0 => format!("{p:+.0} % cost"),
+        _ => format!("{} times the cost", number(ratio)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_paid_more_is_said_in_percent_until_it_doubles() {
+        let said = [1.0, 1.0126, 1.152, 1.996, 2.4].map(cost);
+        assert_eq!(said, ["the same cost", "+1.3 % cost", "+15 % cost", "+100 % cost", "2.40 times the cost"]);
+    }
+}
