@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-PURE := catalog product reported cassandra_model postgresql_model stats workload statements query_log volume experiment evidence imports simulator analysis sizing profile report
+PURE := catalog product reported cassandra_model postgresql_model stats workload statements miss_ratio query_log volume experiment evidence imports simulator analysis sizing profile report
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
 .PHONY: help setup build demo check test test-all test-scales test-kills test-mutants test-vm truth lint fuzz bench bench-scale bench-volumes dist

@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("guarded", &[]),
     ("workload", &[]),
     ("statements", &["workload"]),
+    ("miss_ratio", &["workload"]),
     ("query_log", &[]),
     ("volume", &["catalog", "stats"]),
     ("product", &["reported"]),
@@ -32,9 +33,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("imports", &["evidence", "experiment"]),
     ("simulator", &["evidence", "experiment", "reported", "workload"]),
     ("analysis", &["cassandra_model", "evidence", "experiment", "reported", "catalog", "stats"]),
-    ("sizing", &["analysis", "evidence", "experiment", "reported", "catalog", "stats", "workload"]),
+    ("sizing", &["analysis", "evidence", "experiment", "miss_ratio", "reported", "catalog", "stats", "workload"]),
     ("profile", &["catalog", "evidence", "experiment", "stats"]),
-    ("report", &["analysis", "profile", "sizing", "reported"]),
+    ("report", &["analysis", "miss_ratio", "profile", "sizing", "reported"]),
     ("engine", &["workload", "evidence"]),
     (
         "database",
@@ -99,12 +100,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-const PURE: [&str; 18] = [
+const PURE: [&str; 19] = [
     "catalog",
     "reported",
     "stats",
     "workload",
     "statements",
+    "miss_ratio",
     "query_log",
     "volume",
     "product",

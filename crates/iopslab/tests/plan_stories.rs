@@ -286,3 +286,57 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
         assert!(said.contains(what), "{what}: {said}");
     }
 }
+
+/// Uniform keys, of which every one is as likely as any other: a cache finds the share of the records that it holds,
+/// until that expires.
+#[test]
+fn a_plan_says_what_a_cache_before_the_database_would_find() {
+    let lab = Laboratory::new();
+    lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
+    let curve = |more: &[&str]| {
+        let output = lab.output(&[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let curves = document["cache_curves"].as_array().unwrap().clone();
+        assert_eq!((curves.len(), &curves[0]["workload"]), (1, &"read-heavy".into()), "{document}");
+        // A sixteenth of 9,600,000 records of 1,000 bytes.
+        let of_item = (&curves[0]["records"], &curves[0]["item"]["chunk_bytes"]);
+        assert_eq!(of_item, (&600_000.into(), &1184.into()), "{document}");
+        let points = curves[0]["points"].as_array().unwrap().clone();
+        let pair = |point: &Value| (point["share_of_records"].as_f64().unwrap(), point["hit_ratio"].as_f64().unwrap());
+        points.iter().map(pair).collect::<Vec<(f64, f64)>>()
+    };
+    let aside = curve(&["--cache-policy", "aside"]);
+    assert_eq!(aside.len(), 11);
+    for (share, hit_ratio) in &aside {
+        assert!((share - hit_ratio).abs() < 0.01, "{aside:?}");
+    }
+    // Of the operations on a record four of five read: the last one was a write for a fifth of the reads.
+    let (_, invalidated) = curve(&[])[10];
+    assert!((invalidated - 0.8).abs() < 0.01, "{invalidated}");
+    // A record is read every 37.5 s here, and found in the minute after it was stored.
+    let (_, expiring) = curve(&["--cache-policy", "aside", "--cache-ttl-s", "60", "--cache-rate", "20000"])[10];
+    assert!((expiring - 1.6 / 2.6).abs() < 0.01, "{expiring}");
+
+    let shown = lab.output(&["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let head = "read-heavy: 600,000 records of 1,082 B with key and header, in chunks of 1,184 B; \
+                writes: invalidate; TTL 60 s";
+    assert!(flat.contains(head) && flat.contains("Hit ratio %"), "{shown}");
+
+    for (more, part) in [
+        (&["--cache-ttl-s", "60"][..], "are about --cache-curve"),
+        (&["--cache-curve", "--cache-ttl-s", "60"], "--cache-rate is missing"),
+        (&["--cache-curve", "--cache-ttl-s", "0.5"], "`0.5` is no TTL"),
+        (&["--cache-curve", "--cache-ttl-s", "2592001"], "takes what is longer for a date"),
+        (&["--cache-curve", "--cache-rate", "0"], "--cache-rate 0 is no number of operations"),
+        (&["--cache-curve", "--cache-policy", "back"], "`back` is none of aside, invalidate, write_through"),
+    ] {
+        let output = lab.output(&[&["plan", "own.toml"], more].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {stderr}");
+        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(part), "{more:?}: {stderr}");
+    }
+}

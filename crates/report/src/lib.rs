@@ -23,6 +23,7 @@ mod plan;
 mod profile;
 mod sections;
 mod sizing;
+mod tier_curve;
 mod wording;
 mod wrap;
 
@@ -37,5 +38,6 @@ pub use plain::{headline, markdown, terminal};
 pub use plan::plan_table;
 pub use profile::{profile_document, profile_markdown, profile_terminal};
 pub use sizing::{fleets, left_out, sizing, sizing_document};
+pub use tier_curve::tier_curves;
 pub use wording::limits::message as limit_message;
 pub use wording::{advice, message};

@@ -4,14 +4,14 @@ mod fleets;
 mod notes;
 mod words;
 
-use ::sizing::{Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
+use ::sizing::{CacheTier, Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
 use analysis::grouped;
 use serde_json::{Value, json};
 
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{given, number, several, whole_percent};
+use crate::figures::{given, number, percent, several, whole_percent};
 use words::{amount, because, counted, doubts, obstacle, short, usd, would_tell};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
@@ -42,7 +42,7 @@ pub fn sizing(answer: &Sizing, width: usize) -> String {
     let busiest = "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.";
     let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
     let left_out = answer.left_out.iter().map(|left| format!("left out: {}", one_left_out(left)));
-    let said = simulated.into_iter().chain(decision).chain(headline(answer));
+    let said = simulated.into_iter().chain(decision).chain(headline(answer)).chain(with_or_without_cache(answer));
     let all = answer.proposals.iter().enumerate();
     let (within, outside): (Vec<_>, Vec<_>) = all.partition(|(_, p)| p.beyond_evidence.is_empty());
     let mut ranked = Section::new("proposals", "").table(proposals(within));
@@ -85,7 +85,7 @@ fn in_full(first: &Proposal) -> Section<'_> {
     let whole = format!(
         "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; \
          carries {} operations/s",
-        first.configuration,
+        first.title(),
         counted(first.nodes_per_zone, "node", "nodes"),
         amount(first.data_bytes_per_node),
         whole_percent(first.hit_ratio),
@@ -101,20 +101,64 @@ fn in_full(first: &Proposal) -> Section<'_> {
             cost.usd_per_month
         )
     });
-    let section = Section::new("first", "").paragraph(whole);
+    let section = Section::new("first", "").paragraph(whole).paragraphs(first.cache.as_ref().map(cache));
     section.table(fleets::zones(first)).list(bill)
+}
+
+/// What a cache holds and answers, and what it leaves to the database.
+fn cache(cache: &CacheTier) -> String {
+    let network =
+        cache.network.map_or_else(String::new, |share| format!(" and {} of the network", whole_percent(share)));
+    format!(
+        "The cache: {} hold {} of the records in {} and answer {} of the reads (±{:.1} points; {} with a part down), \
+         {} requests/s with {} of the CPUs{network} in use. With a part of it down it leaves {} operations/s to the \
+         database, {} of them reads",
+        counted(cache.nodes, "node", "nodes"),
+        percent(cache.share_of_records),
+        amount(cache.memory_bytes),
+        percent(cache.hit_ratio),
+        cache.hit_ratio_half_width * 100.0,
+        percent(cache.hit_ratio_when_down),
+        number(cache.requests_per_s),
+        whole_percent(cache.cpu),
+        number(cache.database_operations_per_s),
+        whole_percent(cache.database_read_share)
+    )
+}
+
+/// Machines and money with a cache and without one, where one was asked for.
+fn with_or_without_cache(answer: &Sizing) -> Option<String> {
+    let find = |name: Option<&String>| name.and_then(|name| answer.proposals.iter().find(|p| p.title() == *name));
+    let with = find(answer.choice.cheapest_with_cache.as_ref())?;
+    let machines = format!(
+        "With a cache: {} database + {} cache machines ({}), {} USD a month.",
+        given(with.nodes.into()),
+        given(with.cache.as_ref()?.nodes.into()),
+        with.title(),
+        usd(with.usd_per_month)
+    );
+    Some(match find(answer.choice.cheapest_without_cache.as_ref()) {
+        Some(without) => format!(
+            "{machines} Without: {} database machines ({}), {} USD a month; the cache makes it {} times the money.",
+            given(without.nodes.into()),
+            without.title(),
+            usd(without.usd_per_month),
+            number(with.usd_per_month / without.usd_per_month)
+        ),
+        None => format!("{machines} Without: no machine of the search meets the target."),
+    })
 }
 
 /// The best proven one; what would be cheaper if the model holds outside the measured range, and the run that would
 /// tell.
 fn headline(answer: &Sizing) -> Vec<String> {
-    let find = |name: &str| answer.proposals.iter().find(|p| p.configuration == name);
+    let find = |name: &str| answer.proposals.iter().find(|p| p.title() == name);
     let Some(cheapest) = find(&answer.choice.cheapest) else {
         return Vec::new();
     };
-    let said = |p: &Proposal| format!("{}, {} USD a month", p.configuration, usd(p.usd_per_month));
+    let said = |p: &Proposal| format!("{}, {} USD a month", p.title(), usd(p.usd_per_month));
     let (first, less) = match answer.choice.best_proven.as_deref().and_then(find) {
-        Some(proven) if proven.configuration == cheapest.configuration => {
+        Some(proven) if proven.title() == cheapest.title() => {
             return vec![format!("Best proven: {}; nothing is cheaper, proven or not.", said(proven))];
         }
         Some(proven) => {
@@ -247,7 +291,10 @@ fn files(d: &Demand) -> String {
 fn proposals(all: Vec<(usize, &Proposal)>) -> Rows<(usize, &Proposal)> {
     rows("", all)
         .text("", |(index, _)| format!("{}.", index + 1))
-        .text("Nodes", |(_, p)| format!("{} x\n{}", p.nodes, p.instance))
+        .text("Nodes", |(_, p)| {
+            let cache = p.cache.iter().map(|cache| format!("\n+ {} x cache\n{}", cache.nodes, cache.instance));
+            format!("{} x\n{}{}", p.nodes, p.instance, cache.collect::<String>())
+        })
         .text(column("Disks of a node").wide(), |(_, p)| p.storage.clone())
         .number("$/month", |(_, p)| usd(p.usd_per_month))
         .number("Busiest", |(_, p)| {

@@ -26,12 +26,12 @@ mod sustained;
 mod target;
 
 pub use document::{
-    Allowance, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision, FleetTotals,
-    FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing,
-    SstablesOfMix, Undecided, Utilisation,
+    Allowance, CacheTier, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision,
+    FleetTotals, FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark,
+    Sizing, SstablesOfMix, Undecided, Utilisation,
 };
 pub use fleet::compare_fleets;
-pub use search::{SizingError, SizingOptions, size};
+pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, size};
 pub use target::{Survive, Target, TargetError};
 
 /// More nodes are not proposed.

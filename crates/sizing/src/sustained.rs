@@ -5,6 +5,7 @@ use analysis::{Capacity, CapacityOutcome, Criterion, LatencyFigure, RunEvidence,
 use crate::observation::Observation;
 
 /// The rate that a machine was found to carry under an objective with a bound on p99.
+#[derive(Clone)]
 pub(super) struct SustainedRate<'a> {
     /// The cell with the rate next to it: the same machine, mix and ratio of memory to data.
     pub beside: &'a Observation<'a>,

@@ -65,7 +65,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         .help("IOPSLAB_CATALOG names a directory of .toml files, or one file")
 }
 
-/// Of the JSON documents of `catalog caps` and `catalog cost`.
+/// Of the JSON documents of `catalog caps`, `catalog cost` and `plan --cache-curve`.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Exit 2 for a name that is none, with names like it.

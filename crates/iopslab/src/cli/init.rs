@@ -10,9 +10,9 @@ use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
 
+use super::amounts::{data_size, share};
 use super::facts::catalog;
 use super::numbers::positive;
-use super::size::{data_size, share};
 
 /// What was typed after `init`.
 #[derive(Debug, Default, Args)]
@@ -141,24 +141,23 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         record: RecordShape::default(),
         origins: Origins::default(),
     };
-    read_back(catalog, &draft)
+    let current = args.current.iter().map(|config| format!("--current {config}"));
+    let candidates = args.candidates.iter().map(|config| format!("--candidate {config}"));
+    read_back(catalog, &draft, &current.chain(candidates).collect::<Vec<_>>())
 }
 
-/// The text of a draft, and what it says.
-pub(super) fn read_back(catalog: &Catalog, draft: &Draft) -> Result<(String, Experiment), Failure> {
+/// The text of a draft, and what it says. Its configurations were given by these flags, if any.
+pub(super) fn read_back(catalog: &Catalog, draft: &Draft, flags: &[String]) -> Result<(String, Experiment), Failure> {
     let text = experiment::draft(catalog, draft);
     let alone = experiment::ParseContext::alone();
     let name = "the file that would be written";
     let experiment = experiment::parse(catalog, name, &text, &alone, experiment::ReadFor::Anybody)
-        .map_err(|mistakes| by_flag(args, &text, mistakes.list()))?;
+        .map_err(|mistakes| by_flag(flags, &text, mistakes.list()))?;
     Ok((text, experiment))
 }
 
 /// What is wrong, by the flag that says it: nobody sees the file that would have been written.
-fn by_flag(args: &InitArgs, text: &str, mistakes: &[Mistake]) -> Failure {
-    let current = args.current.iter().map(|config| format!("--current {config}"));
-    let flags: Vec<String> =
-        current.chain(args.candidates.iter().map(|config| format!("--candidate {config}"))).collect();
+fn by_flag(flags: &[String], text: &str, mistakes: &[Mistake]) -> Failure {
     let said = mistakes.iter().map(|mistake| {
         let headers: Vec<&str> = text.lines().take(mistake.line).filter(|line| line.starts_with('[')).collect();
         let nth = headers.iter().filter(|header| **header == CONFIGURATION).count();

@@ -1,8 +1,10 @@
 //! What was typed: one file per verb.
 
+mod amounts;
 mod aws;
 mod basis;
 mod by_hand;
+mod cached;
 mod carried_out;
 mod catalog;
 mod clean;

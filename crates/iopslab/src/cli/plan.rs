@@ -8,8 +8,9 @@ use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
 
+use super::cached::{CacheCurveArgs, Curves};
 use super::experiment_file::{OtherwiseArgs, read_otherwise};
-use super::facts::catalog;
+use super::facts::{FORMAT_VERSION, catalog};
 use super::provider::ProviderName;
 use super::{aws, latest, terminal};
 
@@ -19,7 +20,9 @@ use super::{aws, latest, terminal};
 Examples:
   iopslab plan                                             # experiment.toml of this folder
   iopslab plan examples/quickstart.toml
-  iopslab plan examples/kenzan-2018.toml --provider aws    # its machines on AWS, at full size, and what they cost")]
+  iopslab plan examples/kenzan-2018.toml --provider aws    # its machines on AWS, at full size, and what they cost
+  iopslab plan examples/quickstart.toml --cache-curve    # what a cache before it would answer
+  iopslab plan examples/quickstart.toml --cache-curve --cache-ttl-s 60 --cache-rate 20000 --format json")]
 pub struct PlanArgs {
     /// The experiment file [default: experiment.toml]
     experiment: Option<PathBuf>,
@@ -28,6 +31,8 @@ pub struct PlanArgs {
     provider: Option<ProviderName>,
     #[command(flatten)]
     otherwise: OtherwiseArgs,
+    #[command(flatten)]
+    cache: CacheCurveArgs,
 }
 
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
@@ -38,6 +43,24 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let experiment = read_otherwise(&catalog, &file, &args.otherwise, purpose)?.experiment;
     let job = experiment::job(&experiment);
     let plan = &job.plan;
+    if let Some(of_cache) = args.cache.curves(plan)? {
+        let Curves { ttl_s, curves, left_out } = of_cache;
+        match format {
+            Format::Human => print!("{}", ::report::tier_curves(&curves, ttl_s, &left_out, terminal::width())),
+            Format::Json => {
+                println!(
+                    "{}",
+                    pretty(&serde_json::json!({
+                        "format_version": FORMAT_VERSION,
+                        "cache_curves": curves,
+                        "ttl_s": ttl_s,
+                        "left_out": left_out,
+                    }))
+                );
+            }
+        }
+        return Ok(());
+    }
     // Machines that are made, or those of others, have CPUs of their own.
     let is_here = matches!(provider, None | Some(Provider::Local));
     let cpus = is_here.then(|| machine::cpus() as f64);

@@ -178,7 +178,7 @@ fn write(catalog: &Catalog, profile: &Profile, out: &Path, force: bool) -> Resul
         let (what, help) = why.words();
         Failure::work(format!("no experiment is written: {what}")).help(help)
     })?;
-    let (text, _) = init::read_back(catalog, &draft)?;
+    let (text, _) = init::read_back(catalog, &draft, &[])?;
     init::write(out, force, &text)?;
     let out = out.display();
     eprintln!("wrote {out}; next: iopslab plan {out}, then iopslab run {out}");

@@ -13,7 +13,9 @@ use experiment::{Consistency, Lack};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
+use super::amounts::{data_size, share};
 use super::basis::BasisArgs;
+use super::cached::CacheSizeArgs;
 use super::facts::catalog;
 use super::numbers::positive;
 use super::{latest, terminal};
@@ -26,6 +28,8 @@ use super::{latest, terminal};
   iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --candidate i4i.2xlarge --candidate \
 r6i.2xlarge+gp3:2TiB:6000
   iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --current 'i3.2xlarge*9'
+  iopslab size RUN --throughput 60000 --read-share 0.9 --data 2TB --cache r7g.large --cache-cpu-us 15 \
+--cache-ttl-s 3600
   iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
 
 The best proven cluster comes first; what is cheaper and lies outside the measured range stands below, with \
@@ -96,10 +100,13 @@ pub struct SizeArgs {
         value_name = "CONFIG",
         requires = "current",
         conflicts_with_all = [
-            "runs", "throughput", "read_share", "data", "p99_ms", "candidate", "family", "workload"
+            "runs", "throughput", "read_share", "data", "p99_ms", "candidate", "family", "workload", "cache",
+            "cache_cpu_us", "cache_memory", "cache_ttl_s", "cache_policy"
         ]
     )]
     proposed: Vec<String>,
+    #[command(flatten)]
+    cache: CacheSizeArgs,
     #[command(flatten)]
     basis: BasisArgs,
 }
@@ -163,6 +170,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         architecture: Some(args.arch.clone()),
         most: args.top.into(),
         current: requests(&catalog, &args.current)?,
+        cache: args.cache.options(&catalog)?,
     };
     let basis = args.basis.basis()?;
     let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
@@ -266,45 +274,6 @@ fn known_workloads(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Vec<
             .help(format!("workloads: {}", known.join(", ")))),
         None => Ok(args.workload.clone()),
     }
-}
-
-/// `0.8`, `80%`, `80 %`.
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    let (digits, is_percent) = match text.trim().strip_suffix('%') {
-        Some(digits) => (digits.trim_end(), true),
-        None => (text.trim(), false),
-    };
-    let value: f64 = digits
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no share; expected 0.8 or 80%"))?;
-    match (is_percent, value > 1.0) {
-        (true, _) => Ok(value / 100.0),
-        (false, false) => Ok(value),
-        (false, true) => Err(format!("`{text}`: {text} % or {}? write {text}% or {}", value / 100.0, value / 100.0)),
-    }
-}
-
-/// Bytes of a size with a unit: `500GB`, `2TB`, `1.5TiB`.
-pub(super) fn data_size(text: &str) -> Result<f64, String> {
-    const UNITS: [(&str, f64); 8] = [
-        ("mib", 1_048_576.0),
-        ("gib", 1_073_741_824.0),
-        ("tib", 1_099_511_627_776.0),
-        ("pib", 1_125_899_906_842_624.0),
-        ("mb", 1e6),
-        ("gb", 1e9),
-        ("tb", 1e12),
-        ("pb", 1e15),
-    ];
-    let lower = text.trim().to_ascii_lowercase();
-    UNITS
-        .iter()
-        .find_map(|(unit, bytes)| Some((lower.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?, bytes)))
-        .filter(|(number, _)| number.is_finite() && *number > 0.0)
-        .map(|(number, bytes)| number * bytes)
-        .ok_or_else(|| format!("`{text}` is no size; expected a number with a unit: 500GB, 2TB or 1.5TiB"))
 }
 
 fn consistency(word: &str) -> Result<Consistency, String> {

@@ -96,6 +96,31 @@ pub(super) fn note(note: &Note) -> String {
             "Clusters are of nodes with one data volume each, and nothing was learned from those with several: {}.",
             left_out.join(", ")
         ),
+        Note::CachePredicted { policy, ttl_s, cpu_us, memory_share, item } => {
+            let ttl = ttl_s
+                .map_or_else(|| "that never expire".to_owned(), |ttl| format!("that expire after {} s", given(ttl)));
+            format!(
+                "Of a cache: an LRU of {} of its nodes' memory, records of {} B in chunks of {} B as memcached has \
+                 them, {ttl}; a write does what `{policy}` says. A request takes {} us of CPU, as it was stated. Reads \
+                 that miss are taken as spread evenly over the data, and the database is sized for what it sees while \
+                 that part of the cache is down that may be. Not in it: a cache that is still cold, keys that are \
+                 unevenly spread over its nodes.",
+                whole_percent(*memory_share),
+                given(item.bytes as f64),
+                given(item.chunk_bytes as f64),
+                given(*cpu_us)
+            )
+        }
+        Note::CacheTooFull { configuration, limit, used, allowed } => format!(
+            "No cache of such machines carries the requests: {configuration} would use {} of its {}, at most {} may \
+             be.",
+            whole_percent(*used),
+            limit.words(),
+            whole_percent(*allowed)
+        ),
+        Note::CacheNotPriced { machine, why } => {
+            format!("A cache of {machine} was left out, its price is not known: {why}.")
+        }
         Note::TrafficBetweenZones => {
             "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of \
              it."
@@ -108,6 +133,9 @@ pub(super) fn note(note: &Note) -> String {
 pub(super) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::NetworkUnknown => "its network bandwidth is not known and was left out of the check".to_owned(),
+        Remark::CacheNetworkUnknown => {
+            "the network bandwidth of its cache nodes is not known and was left out of the check".to_owned()
+        }
         Remark::DiskThroughputUnknown => {
             "the MB/s of its disks are not known and were left out of the check".to_owned()
         }

@@ -2,7 +2,7 @@
 
 use ::sizing::{Allowance, Doubt, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target};
 
-use crate::figures::{given, number, several_of, whole_percent};
+use crate::figures::{given, number, percent, several_of, whole_percent};
 
 /// Whole dollars, all digits.
 pub(super) fn usd(amount: f64) -> String {
@@ -124,6 +124,12 @@ fn doubt(one: &Doubt) -> String {
             let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
             format!("{} of data on a node, measured: {}", gb(*bytes), span(measured, gb))
         }
+        Doubt::Cache { hit_ratio, half_width } => format!(
+            "no run measured a cache: that it answers {} of the reads (±{:.1} points) is predicted from the workload's \
+             keys, and what a request costs its CPUs is as it was stated",
+            percent(*hit_ratio),
+            half_width * 100.0
+        ),
         Doubt::CpuSpeed => "the speed of its vCPUs is not known".to_owned(),
         Doubt::Vcpus { vcpus, measured } => format!("{vcpus} vCPUs, measured: {}", span(measured, |v| v.to_string())),
     }

@@ -3,6 +3,7 @@
 mod figures;
 mod note;
 mod reason;
+mod tier;
 mod today;
 
 use catalog::{Basis, CostLine};
@@ -13,6 +14,7 @@ use crate::target::Target;
 pub use figures::{Demand, HeldOut, SstablesOfMix, Utilisation};
 pub use note::{Note, Remark};
 pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle, Range};
+pub use tier::CacheTier;
 pub use today::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Undecided};
 
 /// The answer.
@@ -42,12 +44,16 @@ pub struct Sizing {
 /// The two proposals to choose from: the least money, and the least money without doubts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// The cheapest, as in its `configuration`; its doubts are its `beyond_evidence`.
+    /// The cheapest, by its [`Proposal::title`]; its doubts are its `beyond_evidence`.
     pub cheapest: String,
     /// The cheapest within the evidence, which may be the same; `None`: every machine lies beyond it.
     pub best_proven: Option<String>,
     /// What the best proven one costs more than the cheapest, USD a month.
     pub proof_costs_usd_per_month: Option<f64>,
+    /// The cheapest behind a cache; `None`: no cache was asked for, or none carries its requests.
+    pub cheapest_with_cache: Option<String>,
+    /// The cheapest without one; `None`: no machine meets the target without.
+    pub cheapest_without_cache: Option<String>,
 }
 
 /// What an answer rests on.
@@ -107,9 +113,11 @@ experiment::word_enum! {
 /// A cluster that meets the target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// In the command line's form, `i4i.2xlarge*9`.
+    /// In the command line's form, `i4i.2xlarge*9`; of the database alone.
     pub configuration: String,
-    /// Nodes.
+    /// The cache before it, whose money is in the sums below; `None`: there is none.
+    pub cache: Option<CacheTier>,
+    /// Nodes of the database.
     pub nodes: u32,
     /// Nodes of a zone.
     pub nodes_per_zone: u32,
@@ -161,6 +169,16 @@ pub struct Proposal {
     pub per_zone: FleetTotals,
     /// What all zones have.
     pub total: FleetTotals,
+}
+
+impl Proposal {
+    /// What it is called among all: its configuration, and the cache before it.
+    pub fn title(&self) -> String {
+        match &self.cache {
+            Some(cache) => format!("{} behind cache {}", self.configuration, cache.configuration),
+            None => self.configuration.clone(),
+        }
+    }
 }
 
 /// Types that were not proposed.

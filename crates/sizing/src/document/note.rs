@@ -1,7 +1,10 @@
 //! What a reader must know before trusting a figure: values, no words.
 
 use analysis::Rule;
+use miss_ratio::{Item, Policy};
 use serde::{Deserialize, Serialize};
+
+use super::reason::Limit;
 
 /// What a reader must know before trusting the figures of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,6 +96,37 @@ pub enum Note {
         /// These configurations, from which nothing was learned.
         left_out: Vec<String>,
     },
+    /// What the hit ratio of a cache rests on.
+    CachePredicted {
+        /// What a write does to it.
+        policy: Policy,
+        /// Seconds after which an item expires; `None`: never.
+        ttl_s: Option<f64>,
+        /// CPU time of a request, microseconds, as it was stated.
+        cpu_us: f64,
+        /// Share of a cache node's memory that is for items.
+        memory_share: f64,
+        /// What a record takes of it.
+        item: Item,
+    },
+    /// No number of cache nodes that was tried carries the requests.
+    CacheTooFull {
+        /// The largest that was tried.
+        configuration: String,
+        /// What of it would be too full.
+        limit: Limit,
+        /// How much would be used, all nodes up.
+        used: f64,
+        /// The most that may be.
+        allowed: f64,
+    },
+    /// A cache machine whose price is not known on the basis.
+    CacheNotPriced {
+        /// Its instance type.
+        machine: String,
+        /// Why, in the catalog's words.
+        why: String,
+    },
     /// The cluster is spread over several zones, and what is sent from one into another has no price here.
     TrafficBetweenZones,
 }
@@ -103,6 +137,8 @@ pub enum Note {
 pub enum Remark {
     /// Its network bandwidth is not known, so that it was not compared with what the target needs.
     NetworkUnknown,
+    /// The network bandwidth of its cache nodes is not known, so that it was not compared with what they send.
+    CacheNetworkUnknown,
     /// The MB/s of its disks are not known, so that they were not compared with what the target needs.
     DiskThroughputUnknown,
     /// What its price leaves out, in the catalog's words.

@@ -165,13 +165,20 @@ pub enum Doubt {
     },
     /// Nobody has published how fast its vCPUs are: they count as those that were measured.
     CpuSpeed,
+    /// No run measured a cache.
+    Cache {
+        /// Its predicted hit ratio.
+        hit_ratio: f64,
+        /// Half-width of the prediction's 95 % interval.
+        half_width: f64,
+    },
 }
 
 impl Doubt {
     /// Whether more nodes of the same machine can take it away: they have less data each, of which more is cached.
     pub(crate) fn may_go_with_more_nodes(&self) -> bool {
         match self {
-            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed => false,
+            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::Cache { .. } => false,
             Self::NeverTheLimit { .. } | Self::NoDeviceReads => true,
             Self::CacheShare { share, measured } => *share < measured.low,
             Self::DataPerNode { bytes, measured } => *bytes > measured.high,

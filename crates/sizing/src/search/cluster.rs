@@ -126,7 +126,9 @@ impl<'a> Search<'a> {
         let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
         let operations = loaded.work.reads + loaded.work.writes;
         let mut allowed = (allowed, allowance);
-        let (busiest, used, label, half_width) = match self.measured(&request, &loaded) {
+        // What was measured read all of its keys, and none behind a cache.
+        let measured = self.measured(&request, &loaded).filter(|_| self.tier.is_none());
+        let (busiest, used, label, half_width) = match measured {
             Some(Measured::UnderP99(sustained)) => {
                 // The p99 is in the rate already.
                 allowed = self.allowed(nodes, None);

@@ -32,6 +32,10 @@ impl Search<'_> {
             return Vec::new();
         }
         let (mut doubts, loaded, facts) = (Vec::new(), &found.loaded, &self.facts);
+        if let Some(tier) = self.tier {
+            let (hit_ratio, half_width) = (tier.shown.hit_ratio, tier.shown.hit_ratio_half_width);
+            doubts.push(Doubt::Cache { hit_ratio, half_width });
+        }
         if !self.is_mix_measured() {
             doubts.push(Doubt::Mix { read_share: facts.replica_read_share, measured: facts.read_share });
         }

@@ -51,16 +51,23 @@ pub(super) struct Offers {
     pub proven: Vec<Proposal>,
 }
 
-/// The best of each machine, by its name.
-type Best = BTreeMap<String, Proposal>;
+impl Offers {
+    /// The cheapest behind a cache, or the cheapest without one.
+    pub fn first(&self, with_cache: bool) -> Option<&Proposal> {
+        self.cheapest.iter().find(|proposal| proposal.cache.is_some() == with_cache)
+    }
+}
 
-fn keep(best: &mut Best, name: &str, proposal: Proposal) {
+/// The best of each machine, by its name.
+pub(super) type Best = BTreeMap<String, Proposal>;
+
+pub(super) fn keep(best: &mut Best, name: &str, proposal: Proposal) {
     if best.get(name).is_none_or(|known| proposal.usd_per_month < known.usd_per_month) {
         best.insert(name.to_owned(), proposal);
     }
 }
 
-fn cheapest_first(best: Best) -> Vec<Proposal> {
+pub(super) fn cheapest_first(best: Best) -> Vec<Proposal> {
     let mut all: Vec<Proposal> = best.into_values().collect();
     all.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
     all
@@ -69,6 +76,21 @@ fn cheapest_first(best: Best) -> Vec<Proposal> {
 impl Search<'_> {
     /// Every machine of the search: its best clusters, or why there is none.
     pub(super) fn all(&self) -> (Offers, Vec<LeftOut>) {
+        let (cheapest, proven, why) = self.best();
+        let mut left_out: BTreeMap<Obstacle, LeftOut> = BTreeMap::new();
+        for (name, why) in why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)) {
+            let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut { why, count: 0, example: name });
+            group.count += 1;
+        }
+        let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
+        left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
+        let offers = Offers { cheapest: cheapest_first(cheapest), proven: cheapest_first(proven) };
+        (offers, left_out)
+    }
+
+    /// The cheapest of each machine, the cheapest of each of which nothing lies outside the measured range, and why
+    /// there are no others.
+    pub(super) fn best(&self) -> (Best, Best, BTreeMap<String, Obstacle>) {
         let (mut cheapest, mut proven) = (Best::new(), Best::new());
         let mut why: BTreeMap<String, Obstacle> = BTreeMap::new();
         let mut order = |name: &str, order: &Order<'_>| match self.offers(order) {
@@ -109,15 +131,7 @@ impl Search<'_> {
                 }
             }
         }
-        let mut left_out: BTreeMap<Obstacle, LeftOut> = BTreeMap::new();
-        for (name, why) in why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)) {
-            let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut { why, count: 0, example: name });
-            group.count += 1;
-        }
-        let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
-        left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
-        let offers = Offers { cheapest: cheapest_first(cheapest), proven: cheapest_first(proven) };
-        (offers, left_out)
+        (cheapest, proven, why)
     }
 
     /// Types of volumes that have rules and a price on the basis.

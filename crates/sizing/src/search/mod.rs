@@ -1,6 +1,7 @@
 //! The search: for each machine the fewest nodes that meet the target, and the fewest that the evidence carries; then
 //! the cheapest.
 
+mod caches;
 mod cluster;
 mod doubts;
 mod error;
@@ -11,10 +12,11 @@ mod options;
 mod p99;
 mod proposal;
 mod question;
+mod tier;
 mod today;
 
 pub use error::SizingError;
-pub use options::SizingOptions;
+pub use options::{CacheMachine, CacheOptions, SizingOptions};
 
 use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
@@ -55,7 +57,11 @@ pub fn size(
         )));
     }
     let search = Search::new(catalog, runs, &observations, target, options, basis)?;
-    let (offers, left_out) = search.all();
+    let (mut offers, left_out) = search.all();
+    let of_caches = options.cache.as_ref().map(|asked| search.behind_caches(asked)).transpose()?;
+    let (cached, about_caches) = of_caches.unwrap_or_default();
+    offers.cheapest.extend(cached);
+    offers.cheapest.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
     let Some(cheapest) = offers.cheapest.first() else {
         return Err(search.nothing(left_out));
     };
@@ -65,11 +71,14 @@ pub fn size(
         .transpose()
         .map_err(SizingError::Input)?;
     let choice = Choice {
-        cheapest: cheapest.configuration.clone(),
-        best_proven: proven.map(|p| p.configuration.clone()),
+        cheapest: cheapest.title(),
+        best_proven: proven.map(Proposal::title),
         proof_costs_usd_per_month: proven.map(|p| p.usd_per_month - cheapest.usd_per_month),
+        cheapest_with_cache: offers.first(true).map(Proposal::title),
+        cheapest_without_cache: offers.first(false).map(Proposal::title),
     };
     let mut notes = search.notes();
+    notes.extend(about_caches);
     let settings = observations.first().map(|o| o.configuration.settings.labels());
     let settings = settings.unwrap_or_default();
     if !settings.is_empty() || !other_settings.is_empty() {
@@ -97,14 +106,15 @@ pub fn size(
     })
 }
 
-/// The best proven one, then the next cheapest machines, what lies outside the measured range below all others; the
-/// cheapest is always among them.
+/// The best proven one, the cheapest with a cache and without, then the next cheapest machines; what lies outside the
+/// measured range below all others. The cheapest is always among them.
 fn shown(offers: &Offers, most: usize) -> Vec<Proposal> {
-    let both = offers.cheapest.iter().take(1).chain(offers.proven.iter().take(1));
+    let always = [offers.cheapest.first(), offers.proven.first(), offers.first(true), offers.first(false)];
+    let always: Vec<&Proposal> = always.into_iter().flatten().collect();
     let mut shown: Vec<Proposal> = Vec::new();
-    for (index, proposal) in both.chain(offers.cheapest.iter().skip(1)).enumerate() {
-        let is_shown = shown.iter().any(|p| p.configuration == proposal.configuration);
-        if !is_shown && (index < 2 || shown.len() < most) {
+    for (index, proposal) in always.iter().copied().chain(&offers.cheapest).enumerate() {
+        let is_shown = shown.iter().any(|p| p.title() == proposal.title());
+        if !is_shown && (index < always.len() || shown.len() < most) {
             shown.push(proposal.clone());
         }
     }

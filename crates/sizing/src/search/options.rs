@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalog::{Catalog, Cloud, ClusterRequest, InstanceType};
+use miss_ratio::{LONGEST_TTL_S, Policy};
 
 /// What to search.
 #[derive(Debug, Clone, Default)]
@@ -19,11 +20,57 @@ pub struct SizingOptions {
     pub most: usize,
     /// The fleet of today, to be judged and put beside a proposal.
     pub current: Vec<ClusterRequest>,
+    /// A cache before the database, to be ranked with clusters that have none.
+    pub cache: Option<CacheOptions>,
+}
+
+/// A cache tier that is asked about.
+#[derive(Debug, Clone)]
+pub struct CacheOptions {
+    /// Its machines, each by itself.
+    pub machines: Vec<CacheMachine>,
+    /// What a write does to it.
+    pub policy: Policy,
+    /// Seconds after which an item expires; `None`: never.
+    pub ttl_s: Option<f64>,
+    /// CPU time of a request, microseconds of one of its vCPUs. No run measures it.
+    pub cpu_us: f64,
+    /// Share of a node's memory that is for items, 0..=1.
+    pub memory_share: f64,
+}
+
+/// A machine of a cache tier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheMachine {
+    /// Instance type.
+    pub instance: String,
+    /// How many; `None`: several numbers are tried.
+    pub nodes: Option<u32>,
+}
+
+impl CacheOptions {
+    /// Whether its figures can be.
+    fn check(&self) -> Result<(), String> {
+        if let Some(ttl) = self.ttl_s.filter(|ttl| !(1.0..=LONGEST_TTL_S).contains(ttl)) {
+            return Err(format!("the TTL of a cache is 1 to {LONGEST_TTL_S} seconds, not {ttl}"));
+        }
+        if !(self.cpu_us > 0.0 && self.cpu_us <= 1e6) {
+            return Err(format!(
+                "CPU time of {} us for a request to a cache; expected above 0 to 1000000",
+                self.cpu_us
+            ));
+        }
+        if !(self.memory_share > 0.0 && self.memory_share <= 1.0) {
+            return Err("the share of a cache node's memory for items is above 0 % and at most 100 %".to_owned());
+        }
+        Ok(())
+    }
 }
 
 impl SizingOptions {
     /// Whether families and architecture exist, and candidates leave the number of nodes open.
     pub(super) fn check(&self, catalog: &Catalog) -> Result<(), String> {
+        self.cache.as_ref().map_or(Ok(()), CacheOptions::check)?;
         let family = |instance: &InstanceType| instance.name.split('.').next().unwrap_or_default().to_owned();
         for wanted in &self.families {
             let mut of_aws = catalog.instances().iter().filter(|instance| instance.cloud() == Cloud::Aws);

@@ -1,6 +1,6 @@
 //! From a cluster that meets the target to a proposal with its money.
 
-use catalog::{CostError, VolumeRequest};
+use catalog::{ClusterRequest, CostError, VolumeRequest};
 
 use super::cluster::Found;
 use super::question::Search;
@@ -13,7 +13,10 @@ const HARDLY_USED: f64 = 0.5;
 impl Search<'_> {
     /// Prices a cluster and says what lies outside the measured range.
     pub(super) fn priced(&self, found: Found<'_>, because: NodesBecause) -> Result<Proposal, Obstacle> {
-        let cost = self.catalog.cost(&found.request, self.basis).map_err(|error| match error {
+        let cache = self.tier.map(|tier| tier.shown.clone());
+        let ordered: Vec<ClusterRequest> =
+            std::iter::once(&found.request).chain(self.tier.map(|tier| &tier.request)).cloned().collect();
+        let cost = self.catalog.total_cost(&ordered, self.basis).map_err(|error| match error {
             CostError::Price(_) => Obstacle::PriceUnknown,
             CostError::Volume { .. } => Obstacle::NoVolume(found.tightest().0),
             other => Obstacle::Rule(other.to_string()),
@@ -26,6 +29,9 @@ impl Search<'_> {
         if found.instance.network_gbps.is_none() {
             remarks.push(Remark::NetworkUnknown);
         }
+        if cache.as_ref().is_some_and(|cache| cache.network.is_none()) {
+            remarks.push(Remark::CacheNetworkUnknown);
+        }
         if total.mb_per_s.is_none() {
             remarks.push(Remark::DiskThroughputUnknown);
         }
@@ -35,6 +41,7 @@ impl Search<'_> {
         };
         Ok(Proposal {
             configuration: found.request.to_string(),
+            cache,
             nodes,
             nodes_per_zone: nodes / self.target.zones,
             instance: found.instance.name.clone(),
@@ -48,7 +55,7 @@ impl Search<'_> {
             remarks,
             limit: limit(&found, &because),
             nodes_because: because,
-            operations_per_s: self.target.operations_per_s * found.allowed / found.used,
+            operations_per_s: self.carries(found.allowed / found.used),
             busiest: found.busiest,
             used: found.used,
             allowed: found.allowed,
@@ -60,6 +67,18 @@ impl Search<'_> {
             hit_ratio: found.loaded.work.hit_ratio,
             per_zone: total.of_one(self.target.zones),
             total,
+        })
+    }
+}
+
+impl Search<'_> {
+    /// Client operations per second of a database that may do so many times what the target asks of it; at most what
+    /// the cache before it carries.
+    fn carries(&self, times: f64) -> f64 {
+        let database = self.target.operations_per_s;
+        self.tier.map_or(database * times, |tier| {
+            let asked = tier.asked_per_s;
+            (asked * times).min(tier.shown.carries_per_s)
         })
     }
 }

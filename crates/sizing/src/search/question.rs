@@ -6,6 +6,7 @@ use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
 use super::options::SizingOptions;
+use super::tier::Tier;
 use crate::demand::held_out;
 use crate::document::{Demand, EvidenceFacts, LeftOut, Range};
 use crate::observation::Observation;
@@ -19,6 +20,7 @@ pub(super) const SAME_MIX: f64 = 0.02;
 pub(super) const SAME_CACHE: f64 = 0.1;
 
 /// What is asked for, and what the evidence says about it.
+#[derive(Clone)]
 pub(super) struct Search<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) runs: &'a [RunEvidence<'a>],
@@ -35,6 +37,8 @@ pub(super) struct Search<'a> {
     pub(super) sustained: Vec<SustainedRate<'a>>,
     /// The most of each resource that may be used so that a p99 that was asked for is kept; `None`: none was asked for.
     pub(super) most_for_p99: Option<f64>,
+    /// The cache before the database, whose part of the target is the target then.
+    pub(super) tier: Option<&'a Tier>,
 }
 
 impl<'a> Search<'a> {
@@ -103,6 +107,7 @@ impl<'a> Search<'a> {
             ),
             sustained: target.p99_ms.map_or_else(Vec::new, |_| sustained(runs, observations)),
             most_for_p99: None,
+            tier: None,
         };
         search.hold_p99()?;
         Ok(search)

@@ -29,8 +29,11 @@ impl Search<'_> {
     ) -> Result<FleetComparison, String> {
         let current = &self.options.current;
         let beside = |proposal: &Proposal| {
-            let proposed = ClusterRequest::parse(self.catalog, &proposal.configuration).map_err(|e| e.to_string())?;
-            compare_fleets(self.catalog, current, &[proposed], self.usable(), self.basis)
+            let cache = proposal.cache.as_ref().map(|cache| &cache.configuration);
+            let read = |text: &String| ClusterRequest::parse(self.catalog, text).map_err(|e| e.to_string());
+            let proposed = std::iter::once(&proposal.configuration).chain(cache).map(read);
+            let proposed = proposed.collect::<Result<Vec<_>, String>>()?;
+            compare_fleets(self.catalog, current, &proposed, self.usable(), self.basis)
         };
         let mut comparison = beside(proven.unwrap_or(cheapest))?;
         let decision = self.decide(comparison.current.usd_per_month, cheapest, proven);
@@ -55,7 +58,7 @@ impl Search<'_> {
         let saves = |proposal: &Proposal| Some(today_usd? - proposal.usd_per_month);
         let not_decided = |because| FleetDecision::NotDecided { because };
         let change = |because| FleetDecision::Change {
-            to: best.configuration.clone(),
+            to: best.title(),
             is_proven: proven.is_some(),
             because,
             saves_usd_per_month: saves(best),
@@ -72,12 +75,12 @@ impl Search<'_> {
         }
         if is_cheaper(cheapest) {
             return not_decided(Undecided::CheaperIsNotProven {
-                configuration: cheapest.configuration.clone(),
+                configuration: cheapest.title(),
                 saves_usd_per_month: today - cheapest.usd_per_month,
                 doubts: cheapest.beyond_evidence.clone(),
             });
         }
-        FleetDecision::Keep { next: best.configuration.clone(), costs_more_usd_per_month: best.usd_per_month - today }
+        FleetDecision::Keep { next: best.title(), costs_more_usd_per_month: best.usd_per_month - today }
     }
 
     /// Whether the fleet of today meets the target.

@@ -12,6 +12,12 @@ impl Exponential {
         Self { gamma: -(1.0 - percentile / 100.0).ln() / (records as f64 * fraction) }
     }
 
+    /// The share of the draws that lie less than this far behind the newest record; those that reach past the oldest
+    /// are among the draws, too.
+    pub fn share_below(&self, distance: u64) -> f64 {
+        -(-self.gamma * distance as f64).exp_m1()
+    }
+
     /// The distance from the newest record for a uniform `u` in `[0, 1)`; unbounded, so the caller draws again when it
     /// reaches past the oldest record.
     #[inline]

@@ -33,6 +33,14 @@ impl Hotspot {
         }
     }
 
+    /// The share of the choices that are one of the first `records` records.
+    pub fn share_below(&self, records: u64) -> f64 {
+        let of = |part: u64, all: u64| if all == 0 { 0.0 } else { part.min(all) as f64 / all as f64 };
+        let cold = records.saturating_sub(self.hot_records);
+        self.operation_fraction * of(records, self.hot_records)
+            + (1.0 - self.operation_fraction) * of(cold, self.cold_records)
+    }
+
     /// The record for a uniform `u` in `[0, 1)` (hot or cold) and 64 random bits (which of them).
     #[inline]
     pub fn item(&self, u: f64, random: u64) -> u64 {

@@ -16,6 +16,11 @@ impl Latest {
         Self { ranks: Zipfian::new(records.saturating_sub(1), 0.99) }
     }
 
+    /// The share of the choices that are one of the `newest` records.
+    pub fn share_below(&self, newest: u64) -> f64 {
+        self.ranks.share_below(newest)
+    }
+
     /// The record for a uniform `u` in `[0, 1)` while `newest` is the greatest record number that exists.
     ///
     /// A greater `newest` than before costs one power per new record.

@@ -68,6 +68,20 @@ impl KeyChooser {
         }
     }
 
+    /// The share of the choices that fall on the first `places` places. Places are the ranks of zipfian keys before
+    /// they are hashed, the records behind the newest of `latest` and exponential ones, else the records themselves.
+    /// What is drawn again, because no such record exists, counts as chosen.
+    pub fn share_below(&self, places: u64) -> f64 {
+        let of_all = |records: u64| if records == 0 { 0.0 } else { places.min(records) as f64 / records as f64 };
+        match self {
+            Self::Uniform { records } | Self::Sequential { records } => of_all(*records),
+            Self::Zipfian(zipfian) => zipfian.share_below(places),
+            Self::Latest(latest) => latest.share_below(places),
+            Self::Hotspot(hotspot) => hotspot.share_below(places),
+            Self::Exponential(exponential) => exponential.share_below(places),
+        }
+    }
+
     /// An existing record: draws again while the choice does not exist yet (YCSB's `CoreWorkload.nextKeynum`).
     #[inline]
     pub fn next_record(&mut self, inserts: &InsertSequence, random: &mut Random) -> u64 {

@@ -86,6 +86,26 @@ impl Zipfian {
         }
     }
 
+    /// The share of the choices that are one of the first `ranks` ranks: [`Self::item`] the other way round.
+    pub fn share_below(&self, ranks: u64) -> f64 {
+        let share = match ranks {
+            0 => 0.0,
+            1 => 1.0 / self.zeta_n,
+            2 => self.second_bound / self.zeta_n,
+            _ if ranks >= self.current_items => 1.0,
+            _ => {
+                let popularity = ranks as f64 / self.current_items as f64;
+                if self.alpha.is_finite() {
+                    1.0 - (1.0 - popularity.powf(1.0 - self.theta)) / self.eta
+                } else {
+                    let scale = (2.0 / self.items as f64).ln() / (1.0 - self.zeta_2 / self.zeta_n);
+                    1.0 - popularity.ln() / scale
+                }
+            }
+        };
+        share.clamp(0.0, 1.0)
+    }
+
     /// Total weight of all ranks and Gray's `eta`, to be compared with YCSB's.
     pub fn zeta_and_eta(&self) -> (f64, f64) {
         (self.zeta_n, self.eta)
@@ -108,7 +128,7 @@ impl ScrambledZipfian {
     /// `ScrambledZipfianGenerator.ZETAN`, for 0.99.
     const ZETA_OF_YCSB: f64 = 26.469_028_201_783_02;
     /// `ScrambledZipfianGenerator.ITEM_COUNT`, used as an inclusive bound: one more rank.
-    const RANKS: u64 = 10_000_000_000 + 1;
+    pub const RANKS: u64 = 10_000_000_000 + 1;
 
     /// Over `records` records.
     ///
@@ -129,6 +149,11 @@ impl ScrambledZipfian {
     #[inline]
     pub fn item(&self, u: f64) -> u64 {
         fnv_hash64(self.ranks.item(u)).checked_rem(self.records).unwrap_or(0)
+    }
+
+    /// The share of the choices that are one of the first `ranks` ranks, before they are hashed.
+    pub fn share_below(&self, ranks: u64) -> f64 {
+        self.ranks.share_below(ranks)
     }
 
     /// The rank for `u`, before it is hashed.
@@ -156,6 +181,20 @@ mod tests {
         for rank in 2..1000 {
             let u = (rank as f64 + 0.5) / 1000.0;
             assert_eq!(zipfian.item(u), rank);
+        }
+    }
+
+    #[test]
+    fn shares_are_the_choice_the_other_way_round() {
+        for constant in [0.0, 0.5, 0.99, 1.0, 1.2] {
+            let zipfian = Zipfian::new(1000, constant);
+            for step in 0..5000 {
+                let u = (f64::from(step) + 0.5) / 5000.0;
+                let rank = zipfian.item(u);
+                let (below, with) = (zipfian.share_below(rank), zipfian.share_below(rank + 1));
+                assert!(below <= u + 1e-9 && u <= with + 1e-9, "constant {constant}, u = {u}: {below} to {with}");
+            }
+            assert_eq!((zipfian.share_below(0), zipfian.share_below(1000)), (0.0, 1.0));
         }
     }
 

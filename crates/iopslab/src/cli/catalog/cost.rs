@@ -6,9 +6,9 @@ use process::failure::Failure;
 use process::output::{Format, pretty};
 use serde_json::{Value, json};
 
+use crate::cli::amounts::data_size;
 use crate::cli::basis::BasisArgs;
 use crate::cli::facts::FORMAT_VERSION;
-use crate::cli::size::data_size;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

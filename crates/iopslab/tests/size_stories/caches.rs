@@ -1,0 +1,142 @@
+//! Clusters behind a cache, in one ranking with those that have none.
+
+use serde_json::{Value, json};
+
+use super::support::Laboratory;
+use super::{evidence, size};
+
+/// 30,000 operations/s on 500 GB, of which the machines' volumes carry little: reads need many of them.
+const TARGET: [&str; 10] = [
+    "--throughput",
+    "30000",
+    "--read-share",
+    "0.9",
+    "--data",
+    "500GB",
+    "--consistency",
+    "quorum",
+    "--candidate",
+    "r5.2xlarge+gp3:1000GiB:3000",
+];
+
+/// 12 machines of 64 GiB hold all records, and writes store theirs.
+const LARGE: [&str; 6] = ["--cache", "r5.2xlarge*12", "--cache-cpu-us", "15", "--cache-policy", "write_through"];
+
+fn nodes(proposal: &Value) -> u64 {
+    proposal["nodes"].as_u64().unwrap()
+}
+
+#[test]
+fn a_cache_spares_database_machines_and_is_priced_with_them() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let without = size(&lab, evidence, &TARGET);
+    assert_eq!(without["choice"]["cheapest_with_cache"], Value::Null, "{}", without["choice"]);
+    assert_eq!(without["choice"]["cheapest_without_cache"], without["choice"]["cheapest"]);
+    let answer = size(&lab, evidence, &[&TARGET[..], &LARGE].concat());
+    let proposals = answer["proposals"].as_array().unwrap();
+    let cached = proposals.iter().find(|p| !p["cache"].is_null()).unwrap();
+    let is_best = |p: &&Value| p["cache"].is_null() && p["configuration"] == answer["choice"]["cheapest_without_cache"];
+    let alone = proposals.iter().find(is_best).unwrap();
+    assert_eq!(answer["choice"]["cheapest_without_cache"], without["choice"]["cheapest"]);
+    println!("{} nodes, {} behind a cache: {}", nodes(alone), nodes(cached), cached["cache"]);
+    assert!(nodes(cached) < nodes(alone), "{answer}");
+
+    // Everything is cached, and one node of twelve may be down: a twelfth of 27,000 reads a second, and all writes.
+    let cache = &cached["cache"];
+    let figure = |name: &str| cache[name].as_f64().unwrap();
+    assert!(figure("hit_ratio") > 0.99 && figure("share_of_records") > 0.99, "{cache}");
+    assert!((figure("hit_ratio_when_down") / figure("hit_ratio") - 11.0 / 12.0).abs() < 1e-9, "{cache}");
+    let expected = 3000.0 + 27_000.0 * (1.0 - figure("hit_ratio_when_down"));
+    assert!((figure("database_operations_per_s") - expected).abs() < 1.0, "{cache}");
+    assert!((figure("database_read_share") - (expected - 3000.0) / expected).abs() < 1e-6, "{cache}");
+    // 30,000 requests of 15 microseconds on 96 vCPUs, and those that store what was missed.
+    assert!((0.0046..0.0049).contains(&figure("cpu")), "{cache}");
+    assert!(cached["operations_per_s"].as_f64().unwrap() >= 30_000.0 * 0.999, "{cached}");
+
+    // One bill, and no proof.
+    let lines = cached["cost"].as_array().unwrap().iter().map(|l| l["usd_per_month"].as_f64().unwrap());
+    assert!((lines.sum::<f64>() - cached["usd_per_month"].as_f64().unwrap()).abs() < 0.01, "{cached}");
+    let mut lines = cached["cost"].as_array().unwrap().iter();
+    let line = lines.find(|line| line["what"] == "12 x r5.2xlarge, on-demand").unwrap();
+    assert!((line["usd_per_month"].as_f64().unwrap() - 0.504 * 730.0 * 12.0).abs() < 0.01, "{line}");
+    let doubts = cached["beyond_evidence"].as_array().unwrap();
+    assert!(doubts.iter().any(|doubt| doubt["kind"] == "cache"), "{cached}");
+    assert_ne!(answer["choice"]["best_proven"], answer["choice"]["cheapest_with_cache"]);
+    assert!(
+        answer["notes"].to_string().contains("Of a cache: an LRU of 90 % of its nodes' memory"),
+        "{}",
+        answer["notes"]
+    );
+
+    // In the words of the study of 2012.
+    let shown = lab.output(&[&["size", evidence], &TARGET[..], &LARGE].concat());
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let with = format!("With a cache: {} database + 12 cache machines (", nodes(cached));
+    let without = format!("Without: {} database machines (", nodes(alone));
+    assert!(flat.contains(&with) && flat.contains(&without), "{shown}");
+    assert!(flat.contains(" behind cache r5.2xlarge*12"), "{shown}");
+}
+
+#[test]
+fn what_the_cache_answers_follows_its_size_its_ttl_and_what_may_be_down() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let of = |more: &[&str]| {
+        let answer = size(&lab, evidence, &[&TARGET[..], &["--cache-cpu-us", "15"], more].concat());
+        let proposals = answer["proposals"].as_array().unwrap().clone();
+        proposals.into_iter().find(|p| !p["cache"].is_null()).unwrap()["cache"].clone()
+    };
+    let hit_ratio = |cache: &Value| cache["hit_ratio"].as_f64().unwrap();
+    let aside = ["--cache-policy", "aside"];
+    let (small, large) = (
+        of(&[&["--cache", "r5.2xlarge*2"], &aside[..]].concat()),
+        of(&[&["--cache", "r5.2xlarge*6"], &aside[..]].concat()),
+    );
+    assert!(hit_ratio(&small) > 0.3 && hit_ratio(&large) > hit_ratio(&small) + 0.02, "{small} {large}");
+    let short = of(&[&["--cache", "r5.2xlarge*6", "--cache-ttl-s", "1"], &aside[..]].concat());
+    assert!(hit_ratio(&short) < hit_ratio(&small) && short["ttl_s"] == json!(1.0), "{short}");
+    // One node that may be down spares the database nothing.
+    let single = of(&["--cache", "r5.24xlarge*1"]);
+    assert_eq!((&single["hit_ratio_when_down"], &single["nodes"]), (&json!(0.0), &json!(1)), "{single}");
+    assert!((single["database_operations_per_s"].as_f64().unwrap() - 30_000.0).abs() < 0.01, "{single}");
+    let may_not = of(&["--cache", "r5.24xlarge*1", "--survive", "none"]);
+    assert_eq!(may_not["hit_ratio_when_down"], may_not["hit_ratio"], "{may_not}");
+    // Left open, that number of nodes is found that makes both together cheapest.
+    let open = of(&["--cache", "r5.2xlarge"]);
+    assert!(open["nodes"].as_u64().unwrap() >= 1 && open["nodes"].as_u64().unwrap() <= 11, "{open}");
+}
+
+/// What a request costs a cache is stated or refused, never made up.
+#[test]
+fn what_cannot_be_said_of_a_cache_is_refused() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    for (more, part) in [
+        (&["--cache", "r7g.large"][..], "--cache-cpu-us is missing: no run has measured"),
+        (&["--cache-ttl-s", "60"], "--cache-ttl-s says something of a cache, and there is none"),
+        (&["--cache", "r7g.large", "--cache-cpu-us", "0"], "CPU time of 0 us for a request"),
+        (&["--cache", "r7g.huge", "--cache-cpu-us", "15"], "unknown instance type"),
+        (&["--cache", "r7g.large+gp3:10GiB", "--cache-cpu-us", "15"], "what it caches is in its memory"),
+        (&["--cache", "r7g.large", "--cache-cpu-us", "15", "--cache-memory", "0"], "above 0 % and at most 100 %"),
+    ] {
+        let output = lab.output(&[&["size", evidence], &TARGET[..], more].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {stderr}");
+        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(part), "{more:?}: {stderr}");
+    }
+    let no_reads = ["--throughput", "3000", "--read-share", "0", "--data", "500GB", "--cache", "r7g.large"];
+    let output = lab.output(&[&["size", evidence], &no_reads[..], &["--cache-cpu-us", "15"]].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("a cache answers reads, and the target has none"), "{stderr}");
+
+    // Requests that take 5 ms of CPU are too many for two machines of two vCPUs: said, and nothing is proposed of it.
+    let slow = ["--cache", "r5.large*2", "--cache-cpu-us", "5000"];
+    let answer = size(&lab, evidence, &[&TARGET[..], &slow].concat());
+    assert_eq!(answer["choice"]["cheapest_with_cache"], Value::Null, "{}", answer["choice"]);
+    let why = "No cache of such machines carries the requests: r5.large*2 would use";
+    assert!(answer["notes"].to_string().contains(why), "{}", answer["notes"]);
+}

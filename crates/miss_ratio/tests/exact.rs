@@ -1,0 +1,190 @@
+//! Predicted hit ratios against caches that are really run, item by item, under the operations of the load generator.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use miss_ratio::{CurveError, Policy, Rules, TierCurve, hit_ratios};
+use workload::{
+    Definition, Distribution, Generator, InsertSequence, Mix, OperationKind, StatementName, StatementShare,
+};
+
+const RECORDS: u64 = 40_000;
+const ZIPFIAN: Distribution = Distribution::Zipfian { constant: 0.99 };
+const HOTSPOT: Distribution = Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 };
+const READS: Mix = Mix { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
+const MIXED: Mix = Mix { read: 0.6, update: 0.2, insert: 0.0, scan: 0.1, read_modify_write: 0.1 };
+/// Nobody reads what is inserted: it takes room where it is stored.
+const INSERTING: Mix = Mix { update: 0.15, insert: 0.05, ..MIXED };
+
+/// An LRU of so many records, which expire so many operations after they were stored.
+struct Cache {
+    room: usize,
+    ttl: u64,
+    /// By record: when it was stored and when it was used last.
+    items: HashMap<u64, (u64, u64)>,
+    by_use: BTreeMap<u64, u64>,
+    uses: u64,
+}
+
+impl Cache {
+    fn new(room: usize, ttl: Option<u64>) -> Self {
+        Self { room, ttl: ttl.unwrap_or(u64::MAX), items: HashMap::new(), by_use: BTreeMap::new(), uses: 0 }
+    }
+
+    fn delete(&mut self, record: u64) -> Option<(u64, u64)> {
+        let item = self.items.remove(&record)?;
+        self.by_use.remove(&item.1);
+        Some(item)
+    }
+
+    fn put(&mut self, record: u64, stored_at: u64) {
+        self.delete(record);
+        self.uses += 1;
+        self.items.insert(record, (stored_at, self.uses));
+        self.by_use.insert(self.uses, record);
+        if self.items.len() > self.room {
+            let oldest = *self.by_use.first_key_value().unwrap().1;
+            self.delete(oldest);
+        }
+    }
+
+    fn read(&mut self, record: u64, now: u64) -> bool {
+        let found = self.items.get(&record).map(|(stored_at, _)| *stored_at);
+        let alive = found.filter(|stored_at| now - stored_at < self.ttl);
+        self.put(record, alive.unwrap_or(now));
+        alive.is_some()
+    }
+
+    fn write(&mut self, record: u64, now: u64, policy: Policy) {
+        match policy {
+            Policy::Aside => {}
+            Policy::Invalidate => drop(self.delete(record)),
+            Policy::WriteThrough => self.put(record, now),
+        }
+    }
+}
+
+/// Share of the reads that a cache answers, once it is full.
+fn run(definition: &Definition, room: usize, ttl: Option<u64>, policy: Policy) -> f64 {
+    const BEFORE: u64 = 8 * RECORDS;
+    let inserts = Arc::new(InsertSequence::starting_at(RECORDS));
+    let mut operations = Generator::new(definition, 1, RECORDS, Arc::clone(&inserts), 99);
+    let mut cache = Cache::new(room, ttl);
+    let (mut reads, mut hits) = (0_u32, 0_u32);
+    for now in 0..BEFORE + 8 * RECORDS {
+        let operation = operations.next_operation();
+        let is_read = matches!(operation.kind, OperationKind::Read | OperationKind::ReadModifyWrite);
+        let is_write = !matches!(operation.kind, OperationKind::Read | OperationKind::Scan);
+        if is_read {
+            let is_hit = cache.read(operation.record, now);
+            if now >= BEFORE {
+                reads += 1;
+                hits += u32::from(is_hit);
+            }
+        }
+        if is_write {
+            cache.write(operation.record, now, policy);
+        }
+        if operation.kind == OperationKind::Insert {
+            inserts.acknowledge(operation.record);
+        }
+    }
+    f64::from(hits) / f64::from(reads)
+}
+
+/// Caches of 5, 20 and 60 % of the records: predicted within one point of those that are run.
+fn agrees(mix: Mix, distribution: Distribution, policy: Policy, ttl: Option<u64>) {
+    let definition = Definition::new("w", mix, distribution);
+    let sizes = [0.05, 0.2, 0.6].map(|share| share * RECORDS as f64);
+    let rules = Rules { policy, ttl_operations: ttl.map(|ttl| ttl as f64) };
+    let points = hit_ratios(&definition, RECORDS, &rules, &sizes).unwrap();
+    for point in points {
+        let real = run(&definition, point.items as usize, ttl, policy);
+        println!(
+            "{distribution}, {policy}, TTL {ttl:?}, {:.0} % of the records: {:.4} +- {:.4}, really run {real:.4}",
+            point.share_of_records * 100.0,
+            point.hit_ratio,
+            point.half_width
+        );
+        assert!((point.hit_ratio - real).abs() < 0.01, "{distribution}, {policy}, {ttl:?}: {point:?} against {real}");
+        assert!(point.half_width < 0.01, "{point:?}");
+    }
+}
+
+#[test]
+fn reads_are_found_as_often_as_predicted() {
+    for distribution in [Distribution::Uniform, ZIPFIAN, HOTSPOT, Distribution::Latest] {
+        agrees(READS, distribution, Policy::Aside, None);
+    }
+}
+
+/// An item that is older than its time is a miss though the cache is large enough for it.
+#[test]
+fn what_expires_is_missed() {
+    for distribution in [Distribution::Uniform, ZIPFIAN, HOTSPOT] {
+        agrees(READS, distribution, Policy::Aside, Some(RECORDS / 2));
+    }
+    // The popular ones, too, where time is short: they are computed, not sampled.
+    agrees(READS, ZIPFIAN, Policy::Aside, Some(RECORDS / 60));
+}
+
+#[test]
+fn writes_do_what_the_policy_says() {
+    for policy in [Policy::Aside, Policy::Invalidate, Policy::WriteThrough] {
+        agrees(MIXED, ZIPFIAN, policy, None);
+        agrees(INSERTING, HOTSPOT, policy, Some(RECORDS));
+    }
+}
+
+/// Every insert is the most popular record of all until the next one.
+#[test]
+fn popularity_that_moves_with_inserts_is_followed() {
+    // So few that the data set hardly grows while it is read.
+    let mix = Mix { read: 0.998, insert: 0.002, ..Mix::default() };
+    agrees(mix, Distribution::Latest, Policy::Aside, None);
+    agrees(mix, Distribution::Latest, Policy::WriteThrough, None);
+}
+
+/// The least recently used record is the next one: nothing is found until all of them fit.
+#[test]
+fn keys_in_turn_need_all_the_room() {
+    let definition = Definition::new("w", READS, Distribution::Sequential);
+    let rules = Rules { policy: Policy::Aside, ttl_operations: None };
+    let sizes = [0.0, 0.9, 1.0].map(|share| share * RECORDS as f64);
+    let points = hit_ratios(&definition, RECORDS, &rules, &sizes).unwrap();
+    assert_eq!(points.iter().map(|point| point.hit_ratio).collect::<Vec<f64>>(), [0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn a_curve_rises_from_little_to_all_for_data_of_any_size() {
+    for records in [1, 1000, 100_000, 5_000_000_000] {
+        for distribution in [Distribution::Uniform, ZIPFIAN, HOTSPOT] {
+            let definition = Definition::new("w", READS, distribution);
+            let rules = Rules { policy: Policy::Aside, ttl_operations: None };
+            let curve = TierCurve::of(&definition, records, 1000, rules).unwrap();
+            let ratios: Vec<f64> = curve.points.iter().map(|point| point.hit_ratio).collect();
+            assert!(ratios.is_sorted(), "{records} records, {distribution}: {ratios:?}");
+            assert!((ratios[ratios.len() - 1] - 1.0).abs() < 1e-9, "{records} records, {distribution}: {ratios:?}");
+            assert!(curve.points.iter().all(|point| point.memory_bytes >= point.items * 1082.0), "{curve:?}");
+        }
+    }
+}
+
+#[test]
+fn workloads_without_keys_to_cache_are_refused() {
+    let rules = Rules { policy: Policy::Invalidate, ttl_operations: None };
+    let refused =
+        |definition: &Definition, records, bytes| TierCurve::of(definition, records, bytes, rules).unwrap_err();
+    let writes = Definition::new("w", Mix { update: 1.0, ..Mix::default() }, ZIPFIAN);
+    assert_eq!(refused(&writes, 10, 100), CurveError::NothingRead("w".to_owned()));
+    let reads = Definition::new("r", READS, ZIPFIAN);
+    assert_eq!(refused(&reads, 0, 100), CurveError::NoRecords("r".to_owned()));
+    let large = CurveError::TooLarge { workload: "r".to_owned(), record_bytes: 2_000_000 };
+    assert_eq!(refused(&reads, 10, 2_000_000), large);
+    let kind = OperationKind::Statement(StatementName::new("get_cart").unwrap());
+    let own = StatementShare { kind, share: 1.0, reads: true, writes: false, grows: false };
+    let own = Definition::of_statements("o", vec![own]);
+    assert_eq!(refused(&own, 10, 100), CurveError::OwnStatements("o".to_owned()));
+}

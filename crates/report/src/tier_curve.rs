@@ -1,0 +1,41 @@
+//! Hit ratios of a cache by its size.
+
+use miss_ratio::{Point, TierCurve};
+
+use crate::document::section::Section;
+use crate::document::table::{Rows, rows};
+use crate::document::terminal::plain;
+use crate::figures::{GIB, count, given, given_percent, number};
+
+/// One table for each workload, at most `width` columns wide. `ttl_s`: seconds after which items expire; `None`: never.
+/// `left_out`: why other workloads have no curve.
+pub fn tier_curves(curves: &[TierCurve], ttl_s: Option<f64>, left_out: &[String], width: usize) -> String {
+    let mut sections: Vec<Section<'_>> = curves.iter().map(|curve| of_one(curve, ttl_s)).collect();
+    let read = "Hit ratio: of reads of single records, once the cache is as full as it gets, as a plain LRU has it. \
+                ±: 95 % interval of five samples of the keys, in points; what the model leaves out is not in it.";
+    let read = (!curves.is_empty()).then(|| read.to_owned());
+    let left_out = left_out.iter().map(|why| format!("left out: {why}"));
+    sections.push(Section::new("read", "").paragraphs(read.into_iter().chain(left_out)));
+    plain(sections, width)
+}
+
+fn of_one(curve: &TierCurve, ttl_s: Option<f64>) -> Section<'_> {
+    let expiry = ttl_s.map_or_else(|| "no TTL".to_owned(), |ttl| format!("TTL {} s", given(ttl)));
+    let head = format!(
+        "{}: {} records of {} B with key and header, in chunks of {} B; writes: {}; {expiry}",
+        curve.workload,
+        count(curve.records),
+        count(curve.item.bytes),
+        count(curve.item.chunk_bytes),
+        curve.rules.policy
+    );
+    Section::new("curve", "").paragraph(head).table(points(&curve.points))
+}
+
+fn points(all: &[Point]) -> Rows<&Point> {
+    rows("", all)
+        .number("Of the records", |point| given_percent(point.share_of_records))
+        .number("GiB (-m)", |point| number(point.memory_bytes / GIB))
+        .number("Hit ratio %", |point| format!("{:.1}", point.hit_ratio * 100.0))
+        .number("±", |point| format!("{:.1}", point.half_width * 100.0))
+}
